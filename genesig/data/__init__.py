@@ -1,0 +1,1 @@
+"""From files to a normalised data set and its splits."""

@@ -1,0 +1,61 @@
+"""Messages for people: what was wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
+
+
+class GenesigError(Exception):
+    """An error whose text is meant for the user; the command line shows it without a traceback."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One fault in the user's input.
+
+    Attributes
+    ----------
+    where : str
+        File, and row, column or key inside it: ``"samples.tsv, row 3, column 'class'"``.
+    what : str
+        What was found, what is needed, what to do.
+    level : {"error", "warning"}
+        An error stops the study; a warning goes into the report.
+    """
+
+    where: str
+    what: str
+    level: Literal["error", "warning"] = "error"
+
+    def __str__(self) -> str:
+        """Render the problem as its one line."""
+        return f"{self.level}: {self.where}: {self.what}"
+
+
+class InvalidInput(GenesigError):
+    """All the problems that were found, one line each."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'diagnosis'?"`` for the nearest known word, or an empty string."""
+    close = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def pick(registry_name: str, registry: Mapping[str, T], name: str) -> T:
+    """Look a name up in a registry, or say which names there are."""
+    if name not in registry:
+        raise GenesigError(
+            f"{registry_name}: '{name}' is not known{did_you_mean(name, registry)}"
+            f" (known: {', '.join(registry)})"
+        )
+    return registry[name]

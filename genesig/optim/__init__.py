@@ -1,0 +1,1 @@
+"""Numerical code: arrays in, arrays out."""

@@ -1,0 +1,22 @@
+"""Records that the stages hand to each other, each with ``save`` and ``load``.
+
+No pickle anywhere: h5ad, JSON, npz (``allow_pickle=False``) and TSV.
+"""
+
+from genesig.results.dataset import Dataset, Design
+from genesig.results.files import load_json, load_table, save_json, save_table, save_text
+from genesig.results.fits import Fits
+from genesig.results.splits import Split, Splits
+
+__all__ = [
+    "Dataset",
+    "Design",
+    "Fits",
+    "Split",
+    "Splits",
+    "load_json",
+    "load_table",
+    "save_json",
+    "save_table",
+    "save_text",
+]

@@ -1,0 +1,118 @@
+"""The data set of a study: samples × genes with both tables and the origin of every value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.results.files import whole_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the study asks of its samples.
+
+    Attributes
+    ----------
+    label : str
+        Column of the sample table that is to be predicted.
+    task : {"classification", "regression"}
+    classes : (str, str) or None
+        (negative, positive) class, coded -1 and +1; None for regression.
+    group, pair : str or None
+        Column of samples that must stay on one side of every split; column of matched pairs.
+        With pairs, `group` is the same column.
+    """
+
+    label: str
+    task: str
+    classes: tuple[str, str] | None
+    group: str | None
+    pair: str | None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Samples × genes with both tables and the origin of every value.
+
+    Attributes
+    ----------
+    X : (n_samples, n_genes) float64 array
+    obs : DataFrame, index = sample names, columns of the sample table as strings
+    var : DataFrame, index = gene ids, at least the column ``symbol``
+    design : Design
+    provenance : dict
+        ``dropped``: list of {kind, name, reason}; ``steps``: row-wise steps already applied;
+        ``inputs``: {path: sha256}; ``warnings``: list of sentences.
+    """
+
+    X: Array
+    obs: pd.DataFrame
+    var: pd.DataFrame
+    design: Design
+    provenance: dict[str, Any]
+
+    @property
+    def samples(self) -> list[str]:
+        """Sample names, in the order of the rows."""
+        return [str(name) for name in self.obs.index]
+
+    @property
+    def genes(self) -> list[str]:
+        """Gene ids, in the order of the columns."""
+        return [str(name) for name in self.var.index]
+
+    def response(self) -> Array:
+        """Return y: ±1 for two classes (negative, positive), the number itself for regression."""
+        column = self.obs[self.design.label].astype(str)
+        if self.design.classes is None:
+            return column.astype(float).to_numpy()
+        return np.where(column == self.design.classes[1], 1.0, -1.0)
+
+    def groups(self) -> Array | None:
+        """Return the group name of each sample, or None where the study has no groups."""
+        column = self.design.group
+        return None if column is None else self.obs[column].astype(str).to_numpy(dtype=object)
+
+    def rows(self, names: Sequence[str]) -> Array:
+        """Return the row numbers of the named samples, in the order of the names."""
+        place = {name: row for row, name in enumerate(self.samples)}
+        return np.array([place[name] for name in names], dtype=np.int64)
+
+    def save(self, path: str | Path) -> None:
+        """Write an ``.h5ad`` file (X, obs, var; design and provenance as JSON in ``uns``)."""
+        import anndata
+
+        notes = {"design": asdict(self.design), "provenance": self.provenance}
+        data = anndata.AnnData(
+            self.X, obs=self.obs, var=self.var, uns={"genesig": json.dumps(notes)}
+        )
+        with whole_file(path) as part:
+            data.write_h5ad(part)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Dataset:
+        """Read what `save` wrote."""
+        import anndata
+
+        data = anndata.read_h5ad(path)
+        notes = json.loads(str(data.uns["genesig"]))
+        design = notes["design"]
+        design["classes"] = None if design["classes"] is None else tuple(design["classes"])
+        return cls(
+            X=np.asarray(data.X, dtype=np.float64),
+            obs=data.obs,
+            var=data.var,
+            design=Design(**design),
+            provenance=notes["provenance"],
+        )

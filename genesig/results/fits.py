@@ -1,0 +1,103 @@
+"""Stage I and stage II of many splits, in a few arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from genesig.results.files import whole_file
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Stage I and stage II of several (permutation, split) fits.
+
+    Attributes
+    ----------
+    split : (m,) str
+        Name of the split of each fit.
+    permutation : (m,) int
+        0 for the observed labels, else the number of the permutation.
+    tau, lam, mu : (n_tau,), (n_lam,), (n_mu,) float
+        tau as a fraction of `tau_max`; lam and mu in units of ``norm``.
+    tau_max, norm : (m,) float
+        (2/n) max_j |x_j'y| and ||X'X||/n of the training rows of each fit.
+    cv_error, cv_se : (m, n_tau, n_lam) float
+        Mean validation error over the inner folds and its standard error.
+    cv_size : (m, n_tau) float
+        Mean number of selected genes over the inner folds.
+    choice : (m, 2) int
+        Chosen indices into `tau` and `lam`.
+    indptr, indices, values : (m * n_mu + 1,), (nnz,), (nnz,)
+        Coefficients of fit i at mu j, ``slice(indptr[i*n_mu+j], indptr[i*n_mu+j+1])``: gene
+        number and weight per unit of the normalised (not yet gene-scaled) expression.
+    intercept : (m, n_mu) float
+    gap : (m, n_mu) float
+        Duality gap of each stage II selection, relative to ||y||²/n.
+    test_indptr, test_rows, scores : (m + 1,), (t,), (t, n_mu)
+        Row numbers of the test samples of each fit and the score f(x) of each.
+    """
+
+    split: Array
+    permutation: Array
+    tau: Array
+    lam: Array
+    mu: Array
+    tau_max: Array
+    norm: Array
+    cv_error: Array
+    cv_se: Array
+    cv_size: Array
+    choice: Array
+    indptr: Array
+    indices: Array
+    values: Array
+    intercept: Array
+    gap: Array
+    test_indptr: Array
+    test_rows: Array
+    scores: Array
+
+    def __len__(self) -> int:
+        """Return the number of fits."""
+        return len(self.split)
+
+    def coef(self, fit: int, mu: int) -> tuple[Array, Array]:
+        """Return (indices, values) of the non-zero coefficients of one fit at one mu."""
+        part = slice(*self.indptr[fit * len(self.mu) + mu :][:2])
+        return self.indices[part], self.values[part]
+
+    def test(self, fit: int) -> tuple[Array, Array]:
+        """Return (rows, scores) of the test samples of one fit; scores (n_test, n_mu)."""
+        part = slice(*self.test_indptr[fit:][:2])
+        return self.test_rows[part], self.scores[part]
+
+    def save(self, path: str | Path) -> None:
+        """Write an ``.npz`` file."""
+        with whole_file(path) as part, part.open("wb") as stream:
+            np.savez(stream, **{f.name: getattr(self, f.name) for f in fields(self)})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Fits:
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as arrays:
+            return cls(**{f.name: arrays[f.name] for f in fields(cls)})
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Fits]) -> Fits:
+        """Join batches into one record, sorted by (permutation, split order of the batches)."""
+        first = parts[0]
+        joined: dict[str, Array] = {name: getattr(first, name) for name in ("tau", "lam", "mu")}
+        for name in ("indptr", "test_indptr"):
+            counts = np.concatenate([np.diff(getattr(part, name)) for part in parts])
+            joined[name] = np.concatenate([[0], np.cumsum(counts)])
+        for field in fields(cls):
+            if field.name not in joined:
+                joined[field.name] = np.concatenate([getattr(p, field.name) for p in parts])
+        return cls(**joined)

@@ -1,0 +1,1 @@
+"""From fits to a signature: model selection, frequency, stability, blocks, scores."""
