@@ -1,0 +1,150 @@
+"""Everything the report shows, as one JSON value.
+
+report_data.json, version 1. There is no NaN in it (absent is null), numbers are rounded to four
+or five significant digits, and what is heavy is capped; ``shown`` and ``total`` say so.
+
+``version``
+    1.
+``config``, ``run``
+    The resolved config and results/run.json, as they are.
+``study``
+    label, task, classes, counts (samples per class), group, pair, samples, genes, inputs
+    (path: sha256), steps (row-wise steps), dropped ([{kind, reason, count, names}]), response
+    ({name, value} lists, at most 1000 samples).
+``design``
+    scheme, inner_scheme, outer (number of splits), repeats, inner (folds), subsamples, train
+    and test ([smallest, largest] size).
+``mu``, ``at``
+    Values of mu; number of the one that is the signature.
+``answer``
+    size, error ({value, low, high, chance}), p ({value, permutations, smallest}), stability
+    ({value, low, high, source}), control ({model, error, low, high}), wrong ({always, samples}).
+``warnings``
+    Sentences.
+``surface``
+    tau, lam, error (n_tau × n_lam, mean over the outer splits), size (n_tau), chosen
+    ([[tau number, lam number, splits]]), final ([tau number, lam number]).
+``held_out``
+    samples ([{sample, label, scores (one per repeat), mean, wrong, tested}]), roc ([{repeat, x,
+    y, auc}]), confusion (2 × 2, rows = true class, mean count per repeat), rejection ([{class,
+    threshold, rejected, predicted, share, wrong}]), fit ({r, r2}); what does not fit the task
+    is null.
+``null``
+    errors (one per permutation at the signature's mu), observed.
+``correlation``
+    genes, symbols, blocks, layers, r (at most 300 genes), total.
+``projection``
+    genes, symbols, blocks, points (at most 1000 × 3), explained, total.
+``components``
+    points (samples × up to 3), explained, genes (their number).
+``strips``
+    [{gene, symbol, values}], at most 60 genes, in the order of the signature.
+``heat``
+    genes, symbols, blocks, samples, response, z (at most 100 × 300), total.
+``tables``
+    name: {columns, rows (at most 5000), total, file}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.report.collect_answer import answer, warnings
+from genesig.report.collect_genes import components, correlation, heat, projection, strips
+from genesig.report.collect_model import design, held_out, null_errors, study, surface
+from genesig.report.rounding import plain, rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genesig.results import Dataset, Fits, Splits
+
+VERSION = 1
+
+# Columns of the result tables that are names, whatever they look like (for ``load_table``).
+TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source")
+
+TABLES = (
+    "signature", "nested_lists", "blocks", "scores", "predictions", "stability", "controls",
+    "univariate", "frequency_curve",
+)  # fmt: skip
+MOST_ROWS = 5000
+
+
+def collect(
+    dataset: Dataset,
+    splits: Splits,
+    observed: Fits,
+    final: Fits,
+    *,
+    tables: Mapping[str, pd.DataFrame],
+    null: Mapping[str, Any],
+    config: Mapping[str, Any],
+    run: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Build the value of report_data.json (its layout is this module's docstring).
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps.
+    splits : Splits
+    observed, final : Fits
+        All outer splits with the observed labels; the fit on all samples.
+    tables : mapping of str to DataFrame
+        The result tables, by the names of their files (`TABLES`).
+    null : mapping
+        ``error``: (B, n_mu) double-CV errors of the permutations; B may be 0.
+    config, run : mapping
+        The resolved config and the content of run.json.
+    """
+    mu = [float(value) for value in observed.mu]
+    at = _signature_mu(mu, config)
+    data: dict[str, Any] = {
+        "version": VERSION,
+        "config": plain(config),
+        "run": plain(run),
+        "study": study(dataset),
+        "design": design(splits),
+        "mu": mu,
+        "at": at,
+        "surface": surface(observed, final),
+        "held_out": held_out(dataset, tables["predictions"], mu[at]),
+        "null": null_errors(null, tables["controls"], mu[at], at),
+        **_genes(dataset, tables),
+        "tables": {name: _table(name, tables[name]) for name in TABLES},
+    }
+    data["answer"] = answer(data)
+    data["warnings"] = warnings(data, dataset, observed)
+    return data
+
+
+def _genes(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    return {
+        "correlation": correlation(dataset, tables["blocks"]),
+        "projection": projection(dataset, tables["blocks"], tables["nested_lists"]),
+        "components": components(dataset, tables["signature"]),
+        "strips": strips(dataset, tables["signature"]),
+        "heat": heat(dataset, tables["signature"], tables["predictions"]),
+    }
+
+
+def _signature_mu(mu: list[float], config: Mapping[str, Any]) -> int:
+    wanted = config["signature"]["mu"]
+    return 0 if wanted is None else int(np.argmin(np.abs(np.array(mu) - wanted)))
+
+
+def _table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
+    shown = frame.head(MOST_ROWS)
+    columns = [str(column) for column in frame.columns]
+    rows = [list(row) for row in zip(*(_column(shown[c]) for c in columns), strict=True)]
+    return {"columns": columns, "rows": rows, "total": len(frame), "file": f"{name}.tsv"}
+
+
+def _column(values: pd.Series[Any]) -> list[Any]:
+    if values.dtype.kind == "f":
+        return list(rounded(values.to_numpy(), 5))
+    return [plain(value) for value in values.tolist()]
