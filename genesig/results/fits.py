@@ -91,13 +91,49 @@ class Fits:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Fits]) -> Fits:
-        """Join batches into one record, sorted by (permutation, split order of the batches)."""
-        first = parts[0]
-        joined: dict[str, Array] = {name: getattr(first, name) for name in ("tau", "lam", "mu")}
+        """Join records that share tau, lam and mu, in the order given."""
+        joined: dict[str, Array] = {name: getattr(parts[0], name) for name in SHARED}
         for name in ("indptr", "test_indptr"):
             counts = np.concatenate([np.diff(getattr(part, name)) for part in parts])
             joined[name] = np.concatenate([[0], np.cumsum(counts)])
         for field in fields(cls):
             if field.name not in joined:
-                joined[field.name] = np.concatenate([getattr(p, field.name) for p in parts])
+                joined[field.name] = np.concatenate([getattr(part, field.name) for part in parts])
         return cls(**joined)
+
+    @classmethod
+    def gather(cls, parts: Sequence[Fits], splits: Sequence[str]) -> Fits:
+        """Join batches and sort by permutation, then by the order of the named splits.
+
+        Sums over the fits then do not depend on how the splits were batched.
+        """
+        whole = cls.concatenate(parts)
+        place = {name: number for number, name in enumerate(splits)}
+        keys = [place[str(name)] for name in whole.split]
+        return whole.take(np.lexsort((keys, whole.permutation)))
+
+    def take(self, order: Array) -> Fits:
+        """Return the fits with the given numbers, in that order."""
+        taken: dict[str, Array] = {name: getattr(self, name) for name in SHARED}
+        n_mu = len(self.mu)
+        lists = (np.asarray(order, dtype=np.int64)[:, None] * n_mu + np.arange(n_mu)).ravel()
+        for name, ragged, rows in (
+            ("indptr", ("indices", "values"), lists),
+            ("test_indptr", ("test_rows", "scores"), order),
+        ):
+            taken[name], places = _ragged(getattr(self, name), rows)
+            taken |= {key: getattr(self, key)[places] for key in ragged}
+        for field in fields(self):
+            if field.name not in taken:
+                taken[field.name] = getattr(self, field.name)[order]
+        return Fits(**taken)
+
+
+SHARED = ("tau", "lam", "mu")
+
+
+def _ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:
+    """Return the new indptr and the places of the entries when the given rows are taken."""
+    counts = np.diff(indptr)[rows]
+    new = np.concatenate([[0], np.cumsum(counts)])
+    return new, np.arange(new[-1]) + np.repeat(indptr[:-1][rows] - new[:-1], counts)
