@@ -1,0 +1,62 @@
+"""Imports run downwards only, files are opened in few places, a job starts quickly."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "genesig"
+
+# Each costs a job between a third of a second and several seconds.
+HEAVY = ["anndata", "sklearn", "scipy", "numba", "matplotlib", "pandas", "cvxpy", "snakemake"]
+
+# `load`, `save` and `read_table` are names of the package's own; `savefig` may fill a buffer.
+OPENS = {
+    *("open", "read_text", "write_text", "read_bytes", "write_bytes"),
+    *("read_csv", "to_csv", "loadtxt", "savetxt", "genfromtxt", "fromfile", "tofile"),
+    *("savez", "savez_compressed", "memmap", "read_h5ad", "write_h5ad"),
+}
+
+
+def test_the_contracts_hold(capsys):
+    status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
+    assert status == os.EX_OK, capsys.readouterr().out
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Return the modules that a fresh interpreter has loaded after a statement."""
+    code = f"import sys; {statement}; print(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_import_is_light():
+    loaded = loaded_by("import genesig, genesig.results, genesig.errors")
+    assert "genesig.results.fits" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def calls(path: Path) -> set[str]:
+    """Return the names of the functions and methods a module calls."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return {getattr(func, "attr", getattr(func, "id", "")) for func in called}
+
+
+def may_open(path: Path) -> bool:
+    home = path.relative_to(PACKAGE).as_posix()
+    return home.startswith("results/") or home in {"data/readers.py", "report/page.py"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(PACKAGE.rglob("*.py")) if not may_open(path)],
+    ids=lambda path: path.relative_to(PACKAGE).as_posix(),
+)
+def test_files_are_opened_in_readers_results_and_page_only(path):
+    assert calls(path) & OPENS == set()
