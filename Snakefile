@@ -1,0 +1,31 @@
+"""genesig: from an expression matrix and a sample table to a gene signature and a report."""
+
+from snakemake.utils import min_version
+
+min_version("9.19")
+
+
+configfile: "config/config.yaml"
+
+
+# Built by `apptainer build genesig.sif workflow/envs/genesig.def`; used with --sdm apptainer only.
+container: "genesig.sif"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/linear.smk"
+include: "workflow/rules/controls.smk"
+include: "workflow/rules/blocks.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "results/report.html",
+        "results/signature.h5ad",
+        "results/model.json",

@@ -1,0 +1,29 @@
+"""The log of one job."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from types import TracebackType
+
+from genesig.errors import GenesigError
+
+
+def log_to(path: str) -> None:
+    """Send everything that this process prints or logs to one file.
+
+    An error that is meant for the user is written as its message alone, without a traceback.
+    """
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    stream = Path(path).open("w", buffering=1, encoding="utf-8")
+    sys.stdout = sys.stderr = stream
+    logging.basicConfig(stream=stream, level=logging.INFO, format="%(asctime)s %(message)s")
+    sys.excepthook = _say
+
+
+def _say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if isinstance(error, GenesigError):
+        print(error, file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)

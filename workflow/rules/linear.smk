@@ -1,0 +1,58 @@
+# The two-stage l1-l2 protocol: outer splits, all samples, half-subsamples.
+#
+# INPUTS: results/dataset.h5ad, results/splits.json
+# OUTPUTS: results/linear/{labels}/{batch}.npz, results/linear/{final,subsamples}.npz
+
+
+wildcard_constraints:
+    labels=r"observed|permuted-\d+-\d+",
+    batch=r"\d+of\d+",
+
+
+rule fit:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        code=sources("fit.py"),
+    output:
+        "results/linear/{labels}/{batch}.npz",
+    params:
+        folds=config["normalise"]["folds"],
+        **config["linear"],
+    log:
+        "logs/fit/{labels}/{batch}.log",
+    script:
+        "../scripts/fit.py"
+
+
+rule fit_final:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        code=sources("fit_final.py"),
+    output:
+        "results/linear/final.npz",
+    params:
+        folds=config["normalise"]["folds"],
+        **config["linear"],
+    log:
+        "logs/fit_final.log",
+    script:
+        "../scripts/fit_final.py"
+
+
+rule fit_subsamples:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        final="results/linear/final.npz",
+        code=sources("fit_subsamples.py"),
+    output:
+        "results/linear/subsamples.npz",
+    params:
+        folds=config["normalise"]["folds"],
+        **config["linear"],
+    log:
+        "logs/fit_subsamples.log",
+    script:
+        "../scripts/fit_subsamples.py"

@@ -1,0 +1,11 @@
+"""Fit a batch of outer splits, with observed or with permuted labels."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Splits
+from genesig.selection.double_loop import double_loop
+
+log_to(snakemake.log[0])
+dataset = Dataset.load(snakemake.input.dataset)
+splits = Splits.load(snakemake.input.splits)
+fits = double_loop(dataset, splits, **snakemake.wildcards, **snakemake.params)
+fits.save(snakemake.output[0])

@@ -1,0 +1,10 @@
+"""Fit the final model on all samples."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Splits
+from genesig.selection.double_loop import fit_final
+
+log_to(snakemake.log[0])
+dataset = Dataset.load(snakemake.input.dataset)
+splits = Splits.load(snakemake.input.splits)
+fit_final(dataset, splits, **snakemake.params).save(snakemake.output[0])

@@ -1,0 +1,11 @@
+"""Select genes on half-subsamples, for stability."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Fits, Splits
+from genesig.selection.double_loop import fit_subsamples
+
+log_to(snakemake.log[0])
+dataset = Dataset.load(snakemake.input.dataset)
+splits = Splits.load(snakemake.input.splits)
+final = Fits.load(snakemake.input.final)
+fit_subsamples(dataset, splits, final, **snakemake.params).save(snakemake.output[0])

@@ -1,0 +1,9 @@
+"""Draw the splits."""
+
+from genesig.data.splits import draw_splits
+from genesig.log import log_to
+from genesig.results import Dataset
+
+log_to(snakemake.log[0])
+dataset = Dataset.load(snakemake.input.dataset)
+draw_splits(dataset, **snakemake.params).save(snakemake.output[0])
