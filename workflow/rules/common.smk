@@ -23,12 +23,19 @@ def imports(path):
     for node in ast.walk(ast.parse(path.read_text())):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            names = [
+                node.module,
+                *(f"{node.module}.{alias.name}" for alias in node.names),
+            ]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         for name in names:
             place = ROOT / name.replace(".", "/")
-            found |= {f for f in (place.with_suffix(".py"), place / "__init__.py") if f.exists()}
+            found |= {
+                f
+                for f in (place.with_suffix(".py"), place / "__init__.py")
+                if f.exists()
+            }
     return frozenset(found)
 
 
@@ -44,7 +51,12 @@ def sources(script):
         for path in imports(todo.pop()) - seen:
             seen.add(path)
             todo.append(path)
-    beside = [f for f in seen for f in f.parent.iterdir() if f.suffix in {".j2", ".css", ".js"}]
+    beside = [
+        f
+        for f in seen
+        for f in f.parent.iterdir()
+        if f.suffix in {".j2", ".css", ".js"}
+    ]
     return sorted({str(f) for f in [*seen, *beside]})
 
 
@@ -56,8 +68,13 @@ def batches(labels):
 
 def permuted():
     """Return the files of all batches of all label permutations."""
-    last, step = config["controls"]["permutations"], config["controls"]["permutations_per_job"]
-    ranges = [(first, min(first + step - 1, last)) for first in range(1, last + 1, step)]
+    last, step = (
+        config["controls"]["permutations"],
+        config["controls"]["permutations_per_job"],
+    )
+    ranges = [
+        (first, min(first + step - 1, last)) for first in range(1, last + 1, step)
+    ]
     return [file for a, b in ranges for file in batches(f"permuted-{a:03d}-{b:03d}")]
 
 

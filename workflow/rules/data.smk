@@ -12,10 +12,10 @@ rule validate:
         code=sources("validate.py"),
     output:
         "results/validation.json",
-    params:
-        config={k: v for k, v in config.items() if k != "report"},
     log:
         "logs/validate.log",
+    params:
+        config={k: v for k, v in config.items() if k != "report"},
     script:
         "../scripts/validate.py"
 
@@ -29,11 +29,11 @@ rule read:
         code=sources("read.py"),
     output:
         "results/data/raw.h5ad",
-    params:
-        label=config["label"],
-        **config["data"],
     log:
         "logs/read.log",
+    params:
+        **config["data"],
+        label=config["label"],
     script:
         "../scripts/read.py"
 
@@ -44,10 +44,10 @@ rule normalise:
         code=sources("normalise.py"),
     output:
         "results/dataset.h5ad",
-    params:
-        **config["normalise"],
     log:
         "logs/normalise.log",
+    params:
+        **config["normalise"],
     script:
         "../scripts/normalise.py"
 
@@ -59,10 +59,10 @@ rule split:
         code=sources("split.py"),
     output:
         "results/splits.json",
-    params:
-        seed=config["seed"],
-        **config["splits"],
     log:
         "logs/split.log",
+    params:
+        **config["splits"],
+        seed=config["seed"],
     script:
         "../scripts/split.py"

@@ -16,11 +16,11 @@ rule fit:
         code=sources("fit.py"),
     output:
         "results/linear/{labels}/{batch}.npz",
-    params:
-        folds=config["normalise"]["folds"],
-        **config["linear"],
     log:
         "logs/fit/{labels}/{batch}.log",
+    params:
+        **config["linear"],
+        folds=config["normalise"]["folds"],
     script:
         "../scripts/fit.py"
 
@@ -32,11 +32,11 @@ rule fit_final:
         code=sources("fit_final.py"),
     output:
         "results/linear/final.npz",
-    params:
-        folds=config["normalise"]["folds"],
-        **config["linear"],
     log:
         "logs/fit_final.log",
+    params:
+        **config["linear"],
+        folds=config["normalise"]["folds"],
     script:
         "../scripts/fit_final.py"
 
@@ -49,10 +49,10 @@ rule fit_subsamples:
         code=sources("fit_subsamples.py"),
     output:
         "results/linear/subsamples.npz",
-    params:
-        folds=config["normalise"]["folds"],
-        **config["linear"],
     log:
         "logs/fit_subsamples.log",
+    params:
+        **config["linear"],
+        folds=config["normalise"]["folds"],
     script:
         "../scripts/fit_subsamples.py"
