@@ -1,0 +1,60 @@
+"""The record that every solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Path:
+    """Minimisers for k training sets at m pairs (tau, mu) each.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        (k, m).
+    indptr, indices, values : (k * m + 1,), (nnz,), (nnz,)
+        Sparse coefficients on the standardised scale, features ascending: fit (k, m) is
+        ``slice(indptr[k * M + m], indptr[k * M + m + 1])``.
+    gap : (k, m) float
+        Duality gap relative to ``||y||²/n``.
+    iterations : (k, m) int
+    converged : (k, m) bool
+        Whether the gap reached the tolerance.
+    message : str
+        Empty, or a sentence about the fits that did not converge.
+    """
+
+    shape: tuple[int, int]
+    indptr: Array
+    indices: Array
+    values: Array
+    gap: Array
+    iterations: Array
+    converged: Array
+    message: str
+
+    def coef(self, k: int, m: int) -> tuple[Array, Array]:
+        """Return (indices, values) of the non-zero coefficients of one fit."""
+        part = slice(*self.indptr[k * self.shape[1] + m :][:2])
+        return self.indices[part], self.values[part]
+
+    def sizes(self) -> Array:
+        """Return the number of non-zero coefficients of each fit, (k, m)."""
+        return np.diff(self.indptr).reshape(self.shape)
+
+
+def not_converged(gap: Array, tolerance: float) -> str:
+    """Say which fits are not within the tolerance, or nothing."""
+    bad = ~(gap <= tolerance)
+    if not bad.any():
+        return ""
+    return (
+        f"{bad.sum()} of {bad.size} fits did not reach the relative duality gap {tolerance:g}"
+        f" (largest {np.max(gap[bad]):.2g})"
+    )
