@@ -1,0 +1,216 @@
+"""Normalisation steps in a row, and which of them may see what.
+
+A step of kind ``"sample"`` looks at one sample at a time. A step of kind ``"fold"`` learns across
+samples: it is fitted on training rows and its fitted values are applied to any other row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from genesig.data.fold_steps import (
+    Centre,
+    FoldFilter,
+    Quantile,
+    RangeFilter,
+    UnitVariance,
+    VarianceFilter,
+)
+from genesig.data.sample_steps import Log2, RankSamples, StandardiseSamples
+from genesig.errors import GenesigError, pick
+from genesig.results import Dataset
+
+Array = np.ndarray[Any, Any]
+Steps = Sequence[Mapping[str, Any]]
+
+# Refitted in every inner fold, by the solver, hence last.
+MOMENTS = ("centre", "unit_variance")
+
+
+class Normaliser(Protocol):
+    """A fitted step. Its class has ``fit(X, **settings)``; ``cls(**state)`` builds it again."""
+
+    @property
+    def kind(self) -> Literal["sample", "fold"]:
+        """What the step looks at."""
+
+    @property
+    def genes(self) -> Array | None:
+        """Columns that a filter keeps; None for steps that keep all."""
+
+    def transform(self, X: Array) -> Array:
+        """Return the normalised rows; each depends on itself and on the fitted values only."""
+
+    def state(self) -> dict[str, Any]:
+        """Return the fitted values as JSON has them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Fitted steps, to be applied to training rows, test rows or one new sample alike.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Registry names of the steps.
+    steps : tuple of Normaliser
+    n_genes : int
+        Columns that `transform` takes.
+    """
+
+    names: tuple[str, ...]
+    steps: tuple[Normaliser, ...]
+    n_genes: int
+
+    @property
+    def genes(self) -> Array:
+        """Numbers of the kept genes among those that `transform` takes."""
+        genes = np.arange(self.n_genes)
+        for step in self.steps:
+            genes = genes if step.genes is None else genes[step.genes]
+        return genes
+
+    def transform(self, X: Array) -> Array:
+        """Apply the steps; (n, n_genes) becomes (n, len(genes))."""
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+    def state(self) -> dict[str, Any]:
+        """Return everything needed to build the record again, as JSON has it."""
+        steps = [{"step": n, **s.state()} for n, s in zip(self.names, self.steps, strict=True)]
+        return {"n_genes": self.n_genes, "steps": steps}
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> Reference:
+        """Build the record from its `state`."""
+        names = tuple(step["step"] for step in state["steps"])
+        steps = tuple(map(_rebuilt, state["steps"]))
+        return cls(names, steps, state["n_genes"])
+
+
+def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
+    values = {key: value for key, value in state.items() if key != "step"}
+    arrays = {k: np.asarray(v) if isinstance(v, list) else v for k, v in values.items()}
+    fitted: Normaliser = pick("step", NORMALISERS, state["step"])(**arrays)
+    return fitted
+
+
+def fit_steps(X: Array, steps: Steps) -> Reference:
+    """Fit steps one after the other, each on the training rows as the ones before leave them.
+
+    Parameters
+    ----------
+    X : (n_train, n_genes) float
+        Training rows; not modified.
+    steps : list of {"step": name, setting: value, ...}
+
+    Raises
+    ------
+    GenesigError
+        If a filter leaves no gene or cannot be applied.
+    """
+    n_genes, fitted = X.shape[1], []
+    for step in steps:
+        settings = {key: value for key, value in step.items() if key != "step"}
+        fitted.append(pick("normalise.folds", NORMALISERS, step["step"]).fit(X, **settings))
+        X = fitted[-1].transform(X)
+    return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
+
+
+def fit_reference_steps(X: Array, steps: Steps) -> Reference:
+    """Fit the steps before centring and scaling, on the training rows of an outer split."""
+    check_order(steps)
+    return fit_steps(X, [step for step in steps if step["step"] not in MOMENTS])
+
+
+def moments(steps: Steps) -> dict[str, bool]:
+    """Tell which of centring and scaling there is, as the solver's ``training_sets`` takes it."""
+    check_order(steps)
+    names = [step["step"] for step in steps]
+    return {name: name in names for name in MOMENTS}
+
+
+def check_order(folds: Steps) -> None:
+    """Refuse fold steps after centring or scaling, and those two more than once."""
+    names = [step["step"] for step in folds]
+    for name in MOMENTS:
+        if names.count(name) > 1:
+            raise GenesigError(f"normalise.folds: '{name}' occurs {names.count(name)} times")
+    last = len(names) - sum(name in MOMENTS for name in names)
+    for name in names[:last]:
+        if name in MOMENTS:
+            raise GenesigError(
+                f"normalise.folds: '{name}' must come last, after '{names[last - 1]}', because it "
+                "is learned again in every inner fold"
+            )
+
+
+def check_steps(*, samples: Steps, folds: Steps) -> None:
+    """Refuse steps in the wrong place, and settings that contradict each other.
+
+    Raises
+    ------
+    GenesigError
+        Naming the setting: a step that learns across samples stands before the splits; centring
+        or scaling does not come last; a floor is not below its ceiling.
+    """
+    for step in samples:
+        if pick("normalise.samples", NORMALISERS, step["step"]).kind == "fold":
+            raise GenesigError(
+                f"normalise.samples: '{step['step']}' learns across samples, so before the splits "
+                "it would see the test samples; move it to normalise.folds"
+            )
+    for place, steps in (("samples", samples), ("folds", folds)):
+        for step in steps:
+            pick(f"normalise.{place}", NORMALISERS, step["step"])
+            if step["step"] == "log2" and step["floor"] >= step["ceiling"]:
+                raise GenesigError(
+                    f"normalise.{place}: log2 has floor {step['floor']:g}, which must be below "
+                    f"its ceiling {step['ceiling']:g}"
+                )
+    check_order(folds)
+
+
+def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Dataset:
+    """Apply the row-wise steps, before the splits.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    samples : list of steps
+        Applied, and added to the provenance.
+    folds : list of steps
+        Only checked; they are fitted later, on training rows.
+
+    Raises
+    ------
+    GenesigError
+        If a step stands in the wrong place (see `check_steps`).
+    """
+    check_steps(samples=samples, folds=folds)
+    X = fit_steps(dataset.X, samples).transform(dataset.X)
+    done = dataset.provenance.get("steps", [])
+    notes = {**dataset.provenance, "steps": [*done, *map(dict, samples)]}
+    constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
+    if constant > 0:
+        sentence = f"{constant} genes are constant after normalise.samples and cannot be selected"
+        notes["warnings"] = [*notes.get("warnings", []), sentence]
+    return replace(dataset, X=X, provenance=notes)
+
+
+NORMALISERS: dict[str, Any] = {
+    "log2": Log2,
+    "standardise_samples": StandardiseSamples,
+    "rank_samples": RankSamples,
+    "quantile": Quantile,
+    "variance_filter": VarianceFilter,
+    "fold_filter": FoldFilter,
+    "range_filter": RangeFilter,
+    "centre": Centre,
+    "unit_variance": UnitVariance,
+}
