@@ -1,0 +1,151 @@
+"""From the files of a study to its data set: read, matched by name, every drop counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from genesig.data.matrix_check import Expression, check_matrix
+from genesig.data.readers import read_matrix, read_table, sha256
+from genesig.data.sheet_check import Sheet, check_column, check_sheet, listing
+from genesig.errors import InvalidInput, Problem
+from genesig.results import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the files say, as far as it could be understood.
+
+    Attributes
+    ----------
+    sheet : Sheet or None
+    expression : Expression or None
+    symbols : dict or None
+        Gene id -> symbol; None where the study has no gene table.
+    problems : list of Problem
+        Errors and warnings; with an error, one of the other three may be None.
+    """
+
+    sheet: Sheet | None
+    expression: Expression | None
+    symbols: dict[str, str] | None
+    problems: list[Problem]
+
+
+def read_dataset(expression: str, samples: str, label: str, *, task: str,
+                 classes: Sequence[str] | None, group: str | None, pair: str | None,
+                 annotation: str | None, symbol: str | None) -> Dataset:  # fmt: skip
+    """Read the expression matrix, the sample table and the gene table of a study.
+
+    Parameters
+    ----------
+    expression, samples : str
+        Files; the matrix may lie either way round.
+    label : str
+        Column of the sample table that is predicted.
+    task : {"classification", "regression"}
+    classes : [negative, positive] or None
+        Other classes are left out; None takes the two there are, in alphabetical order.
+    group, pair : str or None
+        Columns of samples that belong together; of matched pairs, which are groups, too.
+    annotation, symbol : str or None
+        Gene table and its column with symbols; None is the second one.
+
+    Returns
+    -------
+    Dataset
+        Samples in the order of the sample table, genes in the order of the matrix;
+        everything left out is in ``provenance["dropped"]``.
+
+    Raises
+    ------
+    InvalidInput
+        With every error of all files.
+    """
+    inputs = read_inputs(expression, samples, label, task=task, classes=classes, group=group,
+                         pair=pair, annotation=annotation, symbol=symbol)  # fmt: skip
+    errors = [problem for problem in inputs.problems if problem.level == "error"]
+    if errors or inputs.sheet is None or inputs.expression is None:
+        raise InvalidInput(errors)
+    files = [path for path in (expression, samples, annotation) if path is not None]
+    provenance = {
+        "dropped": inputs.sheet.dropped + inputs.expression.dropped,
+        "steps": [],
+        "inputs": {path: sha256(path) for path in files},
+        "warnings": [f"{p.where}: {p.what}" for p in inputs.problems],
+    }
+    obs = inputs.sheet.obs.copy()
+    obs.attrs = {}
+    var = _gene_table(inputs.expression.genes, inputs.symbols or {})
+    return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
+
+
+def read_inputs(expression: str, samples: str, label: str, *, task: str,
+                classes: Sequence[str] | None, group: str | None, pair: str | None,
+                annotation: str | None, symbol: str | None) -> Inputs:  # fmt: skip
+    """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
+    problems: list[Problem] = []
+    table = _attempt(read_table, samples, problems)
+    matrix = _attempt(read_matrix, expression, problems)
+    sheet, values, symbols = None, None, None
+    if table is not None:
+        sheet = check_sheet(table, samples, label=label, task=task, classes=classes, group=group,
+                            pair=pair, problems=problems)  # fmt: skip
+    if table is not None and matrix is not None:
+        used = list(table.index if sheet is None else sheet.obs.index)
+        values = check_matrix(matrix, expression, names=list(table.index), used=used,
+                              sheet=samples, problems=problems)  # fmt: skip
+    if annotation is not None:
+        genes = values.genes if values is not None else None
+        symbols = _read_symbols(annotation, symbol, genes, problems)
+    return Inputs(sheet, values, symbols, problems)
+
+
+def _attempt(read: Callable[[str], Any], path: str, problems: list[Problem]) -> Any:
+    try:
+        return read(path)
+    except InvalidInput as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _read_symbols(annotation: str, symbol: str | None, genes: list[str] | None,
+                  problems: list[Problem]) -> dict[str, str] | None:  # fmt: skip
+    table = _attempt(read_table, annotation, problems)
+    if table is None:
+        return None
+    names = list(table.columns)
+    if symbol is None and not names:
+        problems.append(Problem(annotation, "needs two columns: gene id and symbol"))
+    check_column(symbol, "data.symbol", names, "", annotation, problems)
+    column = symbol if symbol is not None else next(iter(names), None)
+    if column not in names or names.count(column) > 1:
+        return None
+    first = table[~table.index.duplicated()]
+    symbols = {str(gene): str(text) for gene, text in first[column].items()}
+    if genes is not None:
+        _check_annotation(annotation, str(table.index.name), symbols, genes, problems)
+    return symbols
+
+
+def _check_annotation(annotation: str, index: str, symbols: dict[str, str], genes: list[str],
+                      problems: list[Problem]) -> None:  # fmt: skip
+    unknown = [gene for gene in genes if gene not in symbols]
+    if len(unknown) == len(genes):
+        what = (f"no gene of the matrix is in column '{index}', the first one: the matrix has "
+                f"{listing(genes)}, the column has {listing(symbols)}")  # fmt: skip
+        problems.append(Problem(annotation, what))
+    elif unknown:
+        what = f"{len(unknown)} of {len(genes)} genes are not in it and go by their id: "
+        problems.append(Problem(annotation, what + listing(unknown), "warning"))
+
+
+def _gene_table(genes: list[str], symbols: dict[str, str]) -> pd.DataFrame:
+    import pandas as pd
+
+    index = pd.Index(genes, name="gene", dtype=object)
+    return pd.DataFrame({"symbol": [symbols.get(gene) or gene for gene in genes]}, index=index)

@@ -1,0 +1,221 @@
+"""The expression matrix: which way round it lies, and whether every cell is a number."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.data.delimited import Matrix
+from genesig.data.sheet_check import listing, number_fault
+from genesig.errors import Problem, did_you_mean
+
+Array = np.ndarray[Any, Any]
+Problems = list[Problem]
+# A spreadsheet turns SEPT2, MARCH1, DEC1 into dates.
+DATES = re.compile(r"\d{1,2}-(mar|sep|dec|oct|feb|nov|apr)|(mar|sep|dec|oct)-\d{2}", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """The study's part of the matrix, checked.
+
+    Attributes
+    ----------
+    X : (n_samples, n_genes) float64 array
+        Rows in the order of the sample table, constant genes left out.
+    genes : list of str
+    dropped : list of dict
+        {kind, name, reason} of matrix columns without a sample and of constant genes.
+    """
+
+    X: Array
+    genes: list[str]
+    dropped: list[dict[str, str]]
+
+
+def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequence[str],
+                 sheet: str, problems: Problems) -> Expression | None:  # fmt: skip
+    """Turn the matrix samples × genes and check the samples in use.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    where : str
+        Its file.
+    names, used : sequence of str
+        Samples of the sample table; those of them that are in the study.
+    sheet : str
+        File of the sample table.
+    problems : list of Problem
+        What is wrong is added here.
+
+    Returns
+    -------
+    Expression or None
+        None where an error was found.
+    """
+    oriented = orient(matrix, where, names, sheet, problems)
+    if oriented is None:
+        return None
+    start = len(problems)
+    extra = _check_samples(oriented, where, names, sheet, problems)
+    _check_genes(oriented, where, problems)
+    place = {name: row for row, name in enumerate(oriented.rows)}
+    rows = [place[name] for name in used if name in place]
+    if not rows:
+        return None
+    _check_cells(oriented, rows, where, problems)
+    if any(problem.level == "error" for problem in problems[start:]):
+        return None
+    return _without_constant_genes(oriented, rows, where, extra, problems)
+
+
+def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
+           problems: Problems) -> Matrix | None:  # fmt: skip
+    """Return the matrix with samples in rows, found by the names of the sample table."""
+    known = set(names)
+    in_rows, in_columns = len(known & set(matrix.rows)), len(known & set(matrix.columns))
+    if in_columns and in_columns > in_rows and (in_rows == 0 or in_columns == len(known)):
+        return matrix.turn()
+    if in_rows and in_rows > in_columns and (in_columns == 0 or in_rows == len(known)):
+        return matrix
+    if in_rows or in_columns:
+        what = (f"cannot tell samples from genes: of {len(known)} sample names in {sheet}, "
+                f"{in_columns} are column names and {in_rows} are row names; make the names of "
+                "samples and genes different")  # fmt: skip
+    else:
+        what = (f"no sample of {sheet} is here: the sheet has {listing(names)}, the matrix has "
+                f"columns {listing(matrix.columns)} and rows {listing(matrix.rows)}"
+                + _nearest(names, [*matrix.columns, *matrix.rows]))  # fmt: skip
+    problems.append(Problem(where, what))
+    return None
+
+
+def _nearest(names: Sequence[str], found: Collection[str]) -> str:
+    """Recognise names that a program has changed: leading zeros, R's make.names, case."""
+    name = names[0]
+    usual: dict[str, Callable[[str], str]] = {
+        "R has changed it; read and write with check.names=FALSE": _r_name,
+        "leading zeros differ": _without_zeros,
+        "upper and lower case differ": str.casefold,
+        "blanks or punctuation differ": _letters,
+    }
+    for why, plain in usual.items():
+        for other in found:
+            if plain(name) == plain(other):
+                return f"; is '{other}' the sample '{name}'? ({why})"
+    return did_you_mean(name, found)
+
+
+def _r_name(text: str) -> str:
+    text = re.sub(r"[^A-Za-z0-9._]", ".", text)
+    return text if re.match(r"[A-Za-z.]", text) else f"X{text}"
+
+
+def _without_zeros(text: str) -> str:
+    return re.sub(r"(?<!\d)0+(?=\d)", "", text)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text)
+
+
+def _check_samples(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
+                   problems: Problems) -> list[dict[str, str]]:  # fmt: skip
+    here, known = set(matrix.rows), set(names)
+    absent = [name for name in dict.fromkeys(names) if name not in here]
+    if absent:
+        extra = [name for name in matrix.rows if name not in known]
+        what = f"{len(absent)} of {len(known)} samples of {sheet} are not in the matrix: "
+        what += listing(absent) + (_nearest(absent, extra) if extra else "")
+        problems.append(Problem(where, f"{what}; add them or take them out of the sheet"))
+    times = Counter(name for name in matrix.rows if name in known)
+    twice = [name for name, count in times.items() if count > 1]
+    if twice:
+        what = f"sample {listing(twice)} occurs more than once; keep one column for each sample"
+        problems.append(Problem(where, what))
+    extra = [name for name in matrix.rows if name not in known]
+    if extra:
+        what = f"{len(extra)} columns are not in {sheet} and are left out: {listing(extra)}"
+        what = what.replace("columns", "rows", 0 if matrix.turned else 1)
+        problems.append(Problem(where, what, "warning"))
+    return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in extra]
+
+
+def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
+    times = Counter(matrix.columns)
+    twice = [name for name, count in times.items() if count > 1]
+    if twice:
+        places = [k for k, name in enumerate(matrix.columns) if name == twice[0]]
+        at = [str(matrix.lines[k] if matrix.turned else k + 2) for k in places[:3]]
+        kind = "lines" if matrix.turned else "columns"
+        more = f"; {len(twice) - 1} further ids, too" if len(twice) > 1 else ""
+        what = f"gene id '{twice[0]}' occurs {len(places)} times ({kind} {', '.join(at)}){more}"
+        problems.append(Problem(where, f"{what}; keep one row for each gene, or use probe ids"))
+    dates = [name for name in matrix.columns if DATES.fullmatch(name)]
+    if dates:
+        what = f"{len(dates)} gene names were turned into dates by a spreadsheet: {listing(dates)}"
+        problems.append(Problem(where, what, "warning"))
+
+
+def _check_cells(matrix: Matrix, rows: list[int], where: str, problems: Problems) -> None:
+    """Name the first faulty cell of each kind, and count the others."""
+    bad = np.argwhere(~np.isfinite(matrix.cells[rows].T))
+    kinds: dict[str, list[tuple[int, int, str]]] = {}
+    for gene, k in bad:
+        fault = number_fault(matrix.text(rows[k], gene))
+        kinds.setdefault(_kind(fault), []).append((gene, rows[k], fault))
+    for kind, cells in kinds.items():
+        gene, row, fault = cells[0]
+        line = f", line {matrix.lines[gene if matrix.turned else row]}"
+        at = f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
+        genes = len({gene for gene, _, _ in cells})
+        further = f" ({len(cells) - 1} further cells in {genes} genes)" if len(cells) > 1 else ""
+        problems.append(Problem(at, f"the value {fault}{further}{ADVICE[kind]}"))
+
+
+ADVICE = {
+    "missing": "; fill it in or leave the gene out: every value must be known",
+    "comma": "; export the table with decimal points",
+    "other": "; every cell must be a finite number",
+}
+
+
+def _kind(fault: str) -> str:
+    if "decimal comma" in fault:
+        return "comma"
+    return "missing" if "blank" in fault or "missing" in fault else "other"
+
+
+def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
+                            dropped: list[dict[str, str]],
+                            problems: Problems) -> Expression | None:  # fmt: skip
+    X = np.ascontiguousarray(matrix.cells[rows])
+    constant = (X[0] == X).all(axis=0)
+    names = [matrix.columns[k] for k in np.flatnonzero(constant)]
+    if constant.all():
+        what = "every gene has the same value in all samples; nothing can be learned from it"
+        problems.append(Problem(where, what))
+        return None
+    if names:
+        what = f"{len(names)} genes have the same value in all samples and are left out: "
+        problems.append(Problem(where, what + listing(names), "warning"))
+    _check_twins(X, [matrix.rows[row] for row in rows], where, problems)
+    dropped = dropped + [{"kind": "gene", "name": n, "reason": "constant"} for n in names]
+    genes = [name for name, same in zip(matrix.columns, constant, strict=True) if not same]
+    return Expression(np.ascontiguousarray(X[:, ~constant]), genes, dropped)
+
+
+def _check_twins(X: Array, names: list[str], where: str, problems: Problems) -> None:
+    """Warn of two names for one measurement: it would stand in training and test at once."""
+    seen: dict[bytes, str] = {}
+    for name, row in zip(names, X, strict=True):
+        twin = seen.setdefault(row.tobytes(), name)
+        if twin != name:
+            what = f"samples '{twin}' and '{name}' have the same values; is one a copy? It would"
+            problems.append(Problem(where, f"{what} be trained and tested on at once", "warning"))
