@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.normalise import Reference, fit_reference_steps
+from genesig.data.normalise import MOMENTS, Reference, fit_reference_steps
 from genesig.data.permute import permutation
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Split, Splits
@@ -117,8 +117,8 @@ def shared_matrices(
     Without steps that learn a reference (quantile, filters) every task shares X itself; with
     them, each has a matrix of its own, because the reference is learned on its training rows.
     """
-    plain = fit_reference_steps(X[:0], folds)
-    if plain.identity:
+    if all(step["step"] in MOMENTS for step in folds):
+        plain = fit_reference_steps(X, folds)
         size = max(1, columns // (1 + max((len(task.inner) for task in todo), default=0)))
         for start in range(0, len(todo), size):
             yield X, plain, todo[start : start + size]

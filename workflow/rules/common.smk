@@ -53,8 +53,8 @@ def sources(script):
             todo.append(path)
     beside = [
         f
-        for f in seen
-        for f in f.parent.iterdir()
+        for module in seen
+        for f in module.parent.iterdir()
         if f.suffix in {".j2", ".css", ".js"}
     ]
     return sorted({str(f) for f in [*seen, *beside]})
