@@ -141,12 +141,12 @@ def check_order(folds: Steps) -> None:
     for name in MOMENTS:
         if names.count(name) > 1:
             raise GenesigError(f"normalise.folds: '{name}' occurs {names.count(name)} times")
-    last = len(names) - sum(name in MOMENTS for name in names)
-    for name in names[:last]:
+    others = [place for place, name in enumerate(names) if name not in MOMENTS]
+    for name in names[: others[-1] if others else 0]:
         if name in MOMENTS:
             raise GenesigError(
-                f"normalise.folds: '{name}' must come last, after '{names[last - 1]}', because it "
-                "is learned again in every inner fold"
+                f"normalise.folds: '{name}' must come last, after '{names[others[-1]]}', because "
+                "it is learned again in every inner fold"
             )
 
 

@@ -1,0 +1,228 @@
+"""What every normaliser must hold, over the registry."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from genesig.data.normalise import (
+    NORMALISERS,
+    Reference,
+    fit_reference_steps,
+    fit_steps,
+    moments,
+    normalise_samples,
+)
+from genesig.errors import GenesigError
+from genesig.results import Dataset, Design
+
+SCHEMA = yaml.safe_load(
+    Path(__file__).parents[2].joinpath("workflow/schemas/config.schema.yaml").read_text()
+)
+SAMPLE_KIND = [name for name, step in NORMALISERS.items() if step.kind == "sample"]
+FOLD_KIND = [name for name in NORMALISERS if name not in SAMPLE_KIND]
+every_member = pytest.mark.parametrize("name", NORMALISERS)
+values = st.one_of(st.floats(0.01, 1e5), st.sampled_from([0.1, 1.0, 700.0]))
+
+
+def by_default(name):
+    """Return the step with the settings of the schema's defaults."""
+    keys = SCHEMA["$defs"][name]["properties"].items()
+    return {"step": name} | {key: rule["default"] for key, rule in keys if key != "step"}
+
+
+@st.composite
+def expression(draw):
+    """Draw positive values with ties, a constant gene and one that passes every filter."""
+    n, d = draw(st.integers(2, 7)), draw(st.integers(1, 9))
+    X = draw(hnp.arrays(np.float64, (n, d), elements=values))
+    return np.column_stack([X, np.full(n, draw(values)), np.geomspace(1, 1e4, n)])
+
+
+def study(X):
+    obs = pd.DataFrame({"y": np.resize(["a", "b"], len(X))}, index=[f"p{i}" for i in range(len(X))])
+    genes = [f"g{column}" for column in range(X.shape[1])]
+    design = Design("y", "classification", ("a", "b"), None, None)
+    return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {"steps": []})
+
+
+def test_the_registry_and_the_schema_name_the_same_steps():
+    assert SCHEMA["$defs"].keys() - {"step"} == NORMALISERS.keys()
+
+
+@every_member
+@settings(max_examples=40)
+@given(X=expression())
+def test_output_is_finite_and_input_is_left_alone(name, X):
+    before = X.copy()
+    fitted = fit_steps(X, [by_default(name)])
+    assert np.all(np.isfinite(fitted.transform(X)))
+    np.testing.assert_array_equal(X, before)
+
+
+@every_member
+@settings(max_examples=40)
+@given(X=expression(), data=st.data())
+def test_test_rows_change_nothing_that_is_fitted(name, X, data):
+    shape = (data.draw(st.integers(1, 4)), X.shape[1])
+    tests = [data.draw(hnp.arrays(np.float64, shape, elements=values)) for _ in range(2)]
+    fits, trained = [], []
+    for test in tests:
+        everything = np.vstack([X, test])
+        fitted = fit_steps(everything[: len(X)], [by_default(name)])
+        trained.append(fitted.transform(everything)[: len(X)])
+        fits.append(fitted.state())
+    assert fits[0] == fits[1]
+    np.testing.assert_array_equal(*trained)
+
+
+@every_member
+@settings(max_examples=40)
+@given(X=expression(), data=st.data())
+def test_a_sample_alone_gets_the_values_it_gets_in_company(name, X, data):
+    fitted = fit_steps(X, [by_default(name)])
+    pair = data.draw(hnp.arrays(np.float64, (2, X.shape[1]), elements=values))
+    np.testing.assert_array_equal(fitted.transform(pair[:1])[0], fitted.transform(pair)[0])
+
+
+@pytest.mark.parametrize("name", SAMPLE_KIND)
+@settings(max_examples=40)
+@given(X=expression())
+def test_a_row_wise_step_learns_nothing(name, X):
+    states = [fit_steps(rows, [by_default(name)]).state() for rows in (X, X[::-1] + 1)]
+    assert states[0] == states[1]
+
+
+@every_member
+@settings(max_examples=40)
+@given(X=expression())
+def test_a_step_is_rebuilt_from_json(name, X):
+    fitted = fit_steps(X, [by_default(name)])
+    rebuilt = Reference.of(json.loads(json.dumps(fitted.state())))
+    np.testing.assert_array_equal(rebuilt.transform(X), fitted.transform(X))
+    np.testing.assert_array_equal(rebuilt.genes, fitted.genes)
+
+
+@every_member
+@settings(max_examples=40)
+@given(X=expression())
+def test_genes_names_the_columns_that_are_left(name, X):
+    fitted = fit_steps(X, [by_default(name)])
+    assert fitted.transform(X).shape == (len(X), len(fitted.genes))
+    if "filter" in name:
+        np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.genes])
+
+
+@settings(max_examples=40)
+@given(X=expression())
+def test_filters_in_a_row_count_genes_from_the_start(X):
+    steps = [by_default(name) for name in ("fold_filter", "range_filter", "variance_filter")]
+    fitted = fit_steps(X, steps)
+    np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.genes])
+
+
+@settings(max_examples=40)
+@given(X=expression())
+def test_quantile_gives_every_sample_without_ties_the_same_distribution(X):
+    distinct = np.sort(X, axis=1) + np.arange(X.shape[1])
+    fitted = fit_steps(distinct, [{"step": "quantile"}])
+    same = np.broadcast_to(np.sort(distinct, axis=1).mean(axis=0), X.shape)
+    np.testing.assert_array_equal(fitted.transform(distinct[:, ::-1]), same[:, ::-1])
+
+
+@settings(max_examples=40)
+@given(X=expression(), data=st.data())
+def test_a_gene_constant_on_the_training_rows_becomes_zero(X, data):
+    X[:, 0] = data.draw(values)
+    steps = [{"step": "centre"}, {"step": "unit_variance"}]
+    done = fit_steps(X, steps).transform(X + 1)
+    np.testing.assert_array_equal(done[:, 0], 0)
+
+
+@pytest.mark.parametrize("name", FOLD_KIND)
+def test_a_step_that_learns_is_refused_before_the_splits(name):
+    X = np.geomspace(1, 1e4, 12).reshape(4, 3)
+    with pytest.raises(GenesigError, match=rf"normalise\.samples: '{name}' .* normalise\.folds"):
+        normalise_samples(study(X), samples=[by_default(name)], folds=[])
+
+
+@settings(max_examples=40)
+@given(X=expression(), data=st.data())
+def test_before_the_splits_no_sample_sees_another(X, data):
+    steps = [by_default(name) for name in SAMPLE_KIND]
+    row = data.draw(st.integers(0, len(X) - 1))
+    other = X.copy()
+    other[row] = data.draw(hnp.arrays(np.float64, X.shape[1], elements=values))
+    one, two = (normalise_samples(study(x), samples=steps, folds=[]).X for x in (X, other))
+    np.testing.assert_array_equal(np.delete(one, row, 0), np.delete(two, row, 0))
+
+
+def test_steps_done_and_genes_flattened_are_in_the_provenance():
+    X = np.array([[1.0, 100.0], [2.0, 200.0], [3.0, 300.0]])
+    log2 = {"step": "log2", "floor": 16, "ceiling": 65536}
+    done = normalise_samples(study(X), samples=[log2], folds=[{"step": "centre"}])
+    assert done.provenance["steps"] == [log2]
+    assert done.provenance["warnings"] == [
+        "1 genes are constant after normalise.samples and cannot be selected"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], (False, False)),
+        (["quantile", "centre"], (True, False)),
+        (["unit_variance"], (False, True)),
+        (["unit_variance", "centre"], (True, True)),
+    ],
+)
+def test_moments_are_what_is_refitted_inside(names, expected):
+    steps = [by_default(name) for name in names]
+    assert moments(steps) == dict(zip(("centre", "unit_variance"), expected, strict=True))
+    X = np.arange(12.0).reshape(4, 3)
+    assert fit_reference_steps(X, steps).names == tuple({"quantile"} & set(names))
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["centre", "quantile"], "'centre' must come last, after 'quantile'"),
+        (["unit_variance", "quantile", "centre"], "'unit_variance' must come last"),
+        (["centre", "unit_variance", "centre"], "'centre' occurs 2 times"),
+    ],
+)
+def test_centring_and_scaling_come_last_and_once(names, message):
+    X = np.geomspace(1, 1e4, 12).reshape(4, 3)
+    folds = [by_default(name) for name in names]
+    for refuse in (
+        lambda: moments(folds),
+        lambda: fit_reference_steps(X, folds),
+        lambda: normalise_samples(study(X), samples=[], folds=folds),
+    ):
+        with pytest.raises(GenesigError, match=message):
+            refuse()
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ({"step": "fold_filter", "above": 5}, "needs positive values, found -1"),
+        ({"step": "range_filter", "above": 500}, "leaves no gene above 500"),
+        ({"step": "log_2"}, "did you mean 'log2'"),
+    ],
+)
+def test_a_step_that_cannot_be_fitted_says_why(step, message):
+    with pytest.raises(GenesigError, match=message):
+        fit_steps(np.arange(-1.0, 11.0).reshape(4, 3), [step])
+
+
+def test_a_floor_above_its_ceiling_is_refused():
+    log2 = {"step": "log2", "floor": 100, "ceiling": 10}
+    with pytest.raises(GenesigError, match=r"normalise\.samples: log2 has floor 100"):
+        normalise_samples(study(np.eye(3)), samples=[log2], folds=[])
