@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,11 @@ class Samples:
         """Take them from a data set."""
         response = dataset.response()
         return cls(tuple(dataset.samples), response, dataset.design.classes, dataset.groups())
+
+    def rows(self, names: Iterable[str]) -> Array:
+        """Return the row numbers of some names, growing."""
+        place = {name: row for row, name in enumerate(self.names)}
+        return np.array(sorted(place[name] for name in names), dtype=np.int64)
 
     def named(self, rows: Array) -> tuple[str, ...]:
         """Return the names of some rows, in the order of the data set."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,34 +20,29 @@ REMEDY = {
 }
 
 
-def faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
-    """Yield a problem for each split, inner fold or subsample that cannot be used."""
-    place = {name: row for row, name in enumerate(samples.names)}
-
-    def rows(names: tuple[str, ...]) -> Array:
-        return np.array([place[name] for name in names], dtype=np.int64)
-
-    for split in splits.outer:
-        where, train, test = f"split {split.name}", rows(split.train), rows(split.test)
+def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:
+    """Yield a problem for each outer split that cannot assess anything."""
+    for split in outer:
+        where, train = f"split {split.name}", samples.rows(split.train)
         if not split.test:
             yield Problem(where, f"no test samples; choose {REMEDY['outer']}")
-        yield from _torn(samples, where, train, test)
+        yield from _torn(samples, where, train, samples.rows(split.test))
         yield from _one_sided(samples, where, train, "outer")
+
+
+def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
+    """Yield a problem for each inner fold and subsample that cannot be used."""
     for split in (*splits.outer, splits.final):
-        if _kinds(samples, rows(split.train)) > 1:
-            yield from _inner_faults(samples, split, rows)
+        for number, fold in enumerate(split.inner, start=1):
+            where = f"split {split.name}, inner fold {number}"
+            if not fold:
+                yield Problem(where, f"no validation samples; choose {REMEDY['inner']}")
+            train = samples.rows(sorted(set(split.train) - set(fold)))
+            yield from _torn(samples, where, train, samples.rows(fold))
+            yield from _one_sided(samples, where, train, "inner")
     for split in splits.subsamples:
-        yield from _one_sided(samples, f"subsample {split.name}", rows(split.train), "subsample")
-
-
-def _inner_faults(samples: Samples, split: Split, rows: Any) -> Iterator[Problem]:
-    for number, fold in enumerate(split.inner, start=1):
-        where = f"split {split.name}, inner fold {number}"
-        if not fold:
-            yield Problem(where, f"no validation samples; choose {REMEDY['inner']}")
-        train = rows(tuple(name for name in split.train if name not in set(fold)))
-        yield from _torn(samples, where, train, rows(fold))
-        yield from _one_sided(samples, where, train, "inner")
+        where = f"subsample {split.name}"
+        yield from _one_sided(samples, where, samples.rows(split.train), "subsample")
 
 
 def _torn(samples: Samples, where: str, train: Array, test: Array) -> Iterator[Problem]:
@@ -56,19 +51,13 @@ def _torn(samples: Samples, where: str, train: Array, test: Array) -> Iterator[P
             yield Problem(where, f"group '{group}' has samples on both sides; keep it whole")
 
 
-def _kinds(samples: Samples, rows: Array) -> int:
-    """Return how many different responses there are: 1 cannot be learned from."""
-    return len(np.unique(samples.y[rows]))
-
-
 def _one_sided(samples: Samples, where: str, train: Array, level: str) -> Iterator[Problem]:
-    if _kinds(samples, train) > 1:
+    """Yield a problem if there is nothing to tell apart in a training set."""
+    if len(np.unique(samples.y[train])) > 1:
         return
-    found = f"its {len(train)} training samples "
-    if samples.classes is None or not len(train):
-        found += "do not have two different responses"
-    else:
-        found += (
-            f"are all '{samples.classes[int(samples.y[train[0]] > 0)]}'; two classes are needed"
-        )
-    yield Problem(where, f"{found}: choose {REMEDY[level]}")
+    found = "do not have two different responses"
+    if samples.classes is not None and len(train):
+        only = samples.classes[int(samples.y[train[0]] > 0)]
+        found = f"are all '{only}', and both classes are needed"
+    sentence = f"its {len(train)} training samples {found}; choose {REMEDY[level]}"
+    yield Problem(where, sentence)

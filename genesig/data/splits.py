@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from genesig.data.folds import Samples
 from genesig.data.seeds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, spawn_key
-from genesig.data.split_checks import faults
+from genesig.data.split_checks import inner_faults, outer_faults
 from genesig.data.split_file import Listed, read_split_file
-from genesig.errors import GenesigError, InvalidInput, pick
+from genesig.errors import GenesigError, InvalidInput, Problem, pick
 from genesig.results import Dataset, Split, Splits
 
 Array = np.ndarray[Any, Any]
@@ -67,6 +67,7 @@ def draw_splits(
         listed = Listed(scheme=scheme, outer=tuple(outer))
     else:
         listed = read_split_file(file, samples)
+    _refuse(outer_faults(samples, listed.outer))
     seed = seed if listed.seed is None else listed.seed
     inner = _Inner(samples, seed, listed.inner_scheme or inner_scheme, inner_folds)
     everyone = Split("final", 0, 0, samples.names, (), (), spawn_key(INNER_FOLD))
@@ -80,10 +81,14 @@ def draw_splits(
         if listed.subsamples is None
         else listed.subsamples,
     )
-    problems = list(faults(samples, splits))
-    if problems:
-        raise InvalidInput(problems)
+    _refuse(inner_faults(samples, splits))
     return splits
+
+
+def _refuse(problems: Iterable[Problem]) -> None:
+    found = list(problems)
+    if found:
+        raise InvalidInput(found)
 
 
 @dataclass(frozen=True)
@@ -99,8 +104,7 @@ class _Inner:
         """Return the split with its inner folds, unless it brings them."""
         if split.inner:
             return split
-        place = {name: row for row, name in enumerate(self.samples.names)}
-        rows = np.sort([place[name] for name in split.train])
+        rows = self.samples.rows(split.train)
         if self.scheme == "leave_one_out":
             parts = self.samples.one_by_one(rows)
         else:

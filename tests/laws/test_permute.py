@@ -1,0 +1,139 @@
+"""What every permutation must hold, whatever the design."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.data.permute import permutation
+from genesig.errors import GenesigError
+from genesig.results import Dataset, Design, Split, Splits
+
+numbers = st.integers(0, 1000)
+
+
+def study(y, group=None):
+    obs = pd.DataFrame({"y": list(y)}, index=[f"p{row:02d}" for row in range(len(y))])
+    if group is not None:
+        obs["group"] = [str(value) for value in group]
+    design = Design("y", "classification", ("a", "b"), None if group is None else "group", None)
+    var = pd.DataFrame({"symbol": ["g"]}, index=["g"])
+    return Dataset(np.zeros((len(y), 1)), obs, var, design, {})
+
+
+def splits_of(*tests, names, seed=0):
+    outer = tuple(
+        Split(f"r1f{number}", 1, number, tuple(n for n in names if n not in test), test, (), ())
+        for number, test in enumerate(tests, start=1)
+    )
+    return Splits("x", "x", seed, outer, Split("final", 0, 0, tuple(names), (), (), ()), ())
+
+
+def folds(dataset, seed=0):
+    """Return two splits, so that none is the one and only test set."""
+    names = dataset.samples
+    return splits_of(tuple(names[:2]), tuple(names[2:]), names=names, seed=seed)
+
+
+@given(st.lists(st.sampled_from("ab"), min_size=2, max_size=30), st.integers(0, 99))
+def test_number_0_is_the_observed_study(y, seed):
+    dataset = study(y)
+    pi = permutation(dataset, folds(dataset, seed), 0)
+    np.testing.assert_array_equal(pi, np.arange(len(y)))
+
+
+@settings(max_examples=50)
+@given(st.integers(2, 15), st.integers(2, 15), st.integers(1, 1000), st.integers(0, 99))
+def test_every_sample_is_used_once_and_the_draw_is_repeatable(n_a, n_b, number, seed):
+    dataset = study("a" * n_a + "b" * n_b)
+    pi = permutation(dataset, folds(dataset, seed), number)
+    np.testing.assert_array_equal(np.sort(pi), np.arange(n_a + n_b))
+    np.testing.assert_array_equal(pi, permutation(dataset, folds(dataset, seed), number))
+
+
+def test_numbers_and_seeds_differ():
+    dataset = study("ab" * 15)
+    drawn = {tuple(permutation(dataset, folds(dataset, seed), n)) for seed in (0, 1)
+             for n in range(1, 51)}  # fmt: skip
+    assert len(drawn) == 100
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(2, 5), min_size=2, max_size=6), st.integers(1, 1000))
+def test_where_labels_vary_inside_groups_samples_stay_in_their_group(sizes, number):
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    y = ["ab"[row % 2] for size in sizes for row in range(size)]
+    dataset = study(y, group)
+    pi = permutation(dataset, folds(dataset), number)
+    np.testing.assert_array_equal(group[pi], group)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(1, 3), min_size=2, max_size=8), st.integers(1, 1000), st.randoms())
+def test_where_labels_are_constant_in_groups_whole_groups_change_places(sizes, number, random):
+    sizes = [*sizes, *sizes]  # each size with both labels
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    y = np.repeat(["a", "b"], len(group) // 2)
+    order = np.array(random.sample(range(len(group)), len(group)))
+    group, y = group[order], y[order]
+    dataset = study(y, group)
+    pi = permutation(dataset, folds(dataset), number)
+    for name in np.unique(group):
+        source = pi[group == name]
+        assert len(set(group[source])) == 1
+        assert len(source) == np.sum(group == group[source[0]])
+        assert np.all(np.diff(source) > 0)
+
+
+def test_with_both_sorts_of_groups_each_is_permuted_in_its_way():
+    group = np.repeat(np.arange(12), 2)
+    y = ["a", "b"] * 6 + ["a", "a"] * 3 + ["b", "b"] * 3
+    dataset = study(y, group)
+    source = np.array([group[permutation(dataset, folds(dataset), n)] for n in range(1, 30)])
+    np.testing.assert_array_equal(source[:, :12], np.tile(group[:12], (29, 1)))
+    assert set(source[:, 12:].ravel()) == set(range(6, 12))
+    assert np.any(source[:, 12:] != group[12:])
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), min_size=6, max_size=30),
+    st.integers(1, 1000),
+)
+def test_with_one_test_set_each_side_keeps_its_labels(rows, number):
+    rows = [("a", False), ("b", False), *rows]
+    y, in_test = (np.array(column) for column in zip(*rows, strict=True))
+    dataset = study(y)
+    names = np.array(dataset.samples)
+    pi = permutation(dataset, splits_of(tuple(names[in_test]), names=list(names)), number)
+    for side in (in_test, ~in_test):
+        assert Counter(y[np.isin(pi, np.flatnonzero(side))]) == Counter(y[side])
+        assert set(pi[side]) == set(np.flatnonzero(side))
+
+
+def test_samples_outside_the_only_split_stay_outside():
+    dataset = study("ab" * 6)
+    names = dataset.samples
+    split = Split("x", 1, 1, tuple(names[:5]), tuple(names[5:8]), (), ())
+    splits = Splits("file", "x", 0, (split,), Split("final", 0, 0, tuple(names), (), (), ()), ())
+    pi = permutation(dataset, splits, 1)
+    assert set(pi[8:]) == {8, 9, 10, 11}
+
+
+@pytest.mark.parametrize("group", ["1112", "111222"])
+def test_a_design_whose_labels_cannot_move_is_refused(group):
+    y = "aaab" if len(group) == 4 else "aaaaaa"
+    dataset = study(y, group)
+    with pytest.raises(GenesigError, match="no label can change place"):
+        permutation(dataset, folds(dataset), 1)
+
+
+def test_all_arrangements_are_equally_likely():
+    """Each sample's expression comes to each place one time in n, by a chi-squared bound."""
+    dataset = study("ab" * 3)
+    pi = np.array([permutation(dataset, folds(dataset), n) for n in range(1, 1201)])
+    counts = np.array([np.bincount(column, minlength=6) for column in pi.T])
+    assert np.sum((counts - 200) ** 2 / 200) < 52.6  # 99.9 % of chi-squared, 25 degrees of freedom
