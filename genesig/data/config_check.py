@@ -10,6 +10,7 @@ from typing import Any
 from genesig.errors import InvalidInput, Problem, did_you_mean
 
 Node = dict[str, Any]
+Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
 
 
 def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config") -> dict[str, Any]:
@@ -34,11 +35,32 @@ def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config") ->
     InvalidInput
         With one problem per faulty key.
     """
-    config = _fill(deepcopy(raw), schema, schema)
-    problems = list(dict.fromkeys(_problems(config, schema, source)))
+    config, problems = examine_config(raw, schema, source)
     if problems:
         raise InvalidInput(problems)
-    return dict(config)
+    return config
+
+
+def examine_config(
+    raw: dict[str, Any], schema: Node, source: str
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the filled config, faulty keys reset to their defaults, and the problems."""
+    config = _fill(deepcopy(raw), schema, schema)
+    found = list(_problems(config, schema, source))
+    for place, _ in found:
+        _take_out(config, place)
+    return _fill(config, schema, schema), list(dict.fromkeys(problem for _, problem in found))
+
+
+def _take_out(config: Any, place: list[Any]) -> None:
+    """Delete a key; of a list with a faulty item, the whole."""
+    for key in place[:-1]:
+        inside = config.get(key) if isinstance(config, dict) else None
+        if not isinstance(inside, dict):
+            place = [key]
+            break
+        config = inside
+    config.pop(place[-1], None)
 
 
 def expected(node: Node, schema: Node) -> str:
@@ -47,7 +69,8 @@ def expected(node: Node, schema: Node) -> str:
     if "enum" in node:
         return "one of " + ", ".join(node["enum"])
     kinds = node.get("type", "object")
-    kinds = [kinds] if isinstance(kinds, str) else sorted(kinds, key="null".__eq__)
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    kinds = kinds if "array" in kinds else sorted(kinds, key="null".__eq__)
     text = " or ".join(_kind(kind, node, schema) for kind in kinds)
     bounds = [f"{word} {node[key]:g}" for key, word in _BOUNDS.items() if key in node]
     return text + (", " + " and ".join(bounds) if bounds else "")
@@ -109,20 +132,22 @@ def _fill(value: Any, node: Node, schema: Node) -> Any:
     return value
 
 
-def _problems(config: Any, schema: Node, source: str) -> Iterator[Problem]:
+def _problems(config: Any, schema: Node, source: str) -> Iterator[tuple[list[Any], Problem]]:
     from jsonschema import Draft202012Validator
 
     for error in Draft202012Validator(schema).iter_errors(config):
-        place, node = list(error.absolute_path), dict(error.schema)
+        place, value, node = list(error.absolute_path), error.instance, dict(error.schema)
         if error.validator == "additionalProperties":
-            yield from _unknown(error.instance, node, place, schema, source)
+            found = _unknown(value, node, place, schema)
         elif error.validator == "required":
-            yield from _missing(error.instance, node, place, source)
+            found = _missing(value, node, place)
         else:
-            yield _wrong(error.instance, node, place, schema, source)
+            found = iter([(place, _wrong(value, node, schema))])
+        for at, what in found:
+            yield at, Problem(_at(source, at), what)
     for place, number in _numbers(config, []):
         if not math.isfinite(number):
-            yield Problem(_at(source, place), f"found {number}, needs a finite number")
+            yield place, Problem(_at(source, place), f"found {number}, needs a finite number")
 
 
 def _numbers(value: Any, place: list[Any]) -> Iterator[tuple[list[Any], float]]:
@@ -134,33 +159,34 @@ def _numbers(value: Any, place: list[Any]) -> Iterator[tuple[list[Any], float]]:
         yield from _numbers(below, [*place, key])
 
 
-def _unknown(value: Node, node: Node, place: list[Any], schema: Node,
-             source: str) -> Iterator[Problem]:  # fmt: skip
+def _unknown(value: Node, node: Node, place: list[Any], schema: Node) -> Found:
     """Name each unknown key with its nearest neighbour, here or in another section."""
     known = [dotted([*place, key]) for key in node["properties"]]
-    elsewhere = {key: f"{section}.{key}" for section, below in schema["properties"].items()
-                 for key in below.get("properties", ())}  # fmt: skip
+    elsewhere = {
+        key: f"{section}.{key}"
+        for section, below in schema["properties"].items()
+        for key in below.get("properties", ())
+    }
     for key in value:
         if key in node["properties"]:
             continue
         near = f"; did you mean '{elsewhere[key]}'?" if key in elsewhere else ""
         near = near or did_you_mean(dotted([*place, key]), known)
         near = near or did_you_mean(str(key), elsewhere.values())
-        near = near or f" (known: {', '.join(k.rsplit('.', 1)[-1] for k in known)})"
-        yield Problem(_at(source, [*place, key]), f"unknown key '{key}'{near}")
+        near = near or f" (known: {', '.join(node['properties'])})"
+        yield [*place, key], f"unknown key '{key}'{near}"
 
 
-def _missing(value: Node, node: Node, place: list[Any], source: str) -> Iterator[Problem]:
+def _missing(value: Node, node: Node, place: list[Any]) -> Found:
     for key in node["required"]:
         if key not in value:
             about = node["properties"][key].get("description", "write it as {step: log2}")
-            yield Problem(_at(source, [*place, key]), f"the key '{key}' is missing: {about}")
+            yield [*place, key], f"the key '{key}' is missing: {about}"
 
 
-def _wrong(value: Any, node: Node, place: list[Any], schema: Node, source: str) -> Problem:
+def _wrong(value: Any, node: Node, schema: Node) -> str:
     near = did_you_mean(value, node["enum"]) if "enum" in node and isinstance(value, str) else ""
-    what = f"found {_shown(value)}, needs {expected(node, schema)}{near or _hint(value, node)}"
-    return Problem(_at(source, place), what)
+    return f"found {_shown(value)}, needs {expected(node, schema)}{near or _hint(value, node)}"
 
 
 def _hint(value: Any, node: Node) -> str:

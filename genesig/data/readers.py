@@ -10,7 +10,7 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,8 +96,9 @@ def read_config(path: str | Path) -> dict[str, Any]:
     """Read the config file (YAML) as it is, without defaults."""
     import yaml
 
+    text = read_text(path)
     try:
-        raw = yaml.safe_load(read_text(path))
+        raw, tree = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = " ".join(str(getattr(error, "problem", None) or error).split())
@@ -105,6 +106,9 @@ def read_config(path: str | Path) -> dict[str, Any]:
         raise _refuse(path, advice, line=mark.line + 1 if mark else None) from None
     if not isinstance(raw, dict):
         raise _refuse(path, "needs lines 'key: value' such as 'label: diagnosis'")
+    for key, first, again in _repeated(tree):
+        what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
+        raise _refuse(path, what, line=again)
     return raw
 
 
@@ -131,6 +135,17 @@ def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file's bytes, as they lie on disk."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _repeated(node: Any) -> Iterator[tuple[str, int, int]]:
+    """Yield each key that a YAML mapping has twice, with its two lines."""
+    lines: dict[str, int] = {}
+    for key, value in node.value if node.id == "mapping" else ():
+        line = key.start_mark.line + 1
+        if key.value in lines:
+            yield key.value, lines[key.value], line
+        lines[key.value] = line
+        yield from _repeated(value)
 
 
 def _open(path: Path) -> bytes:

@@ -1,0 +1,105 @@
+"""The samples against the splits that are asked for: whether there are enough of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from genesig.data.sheet_check import Sheet, listing
+from genesig.errors import Problem, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Config = dict[str, Any]
+SIDES = ("train", "test")
+
+
+def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
+    """Yield what keeps the samples of the sheet from being split as the config says.
+
+    Samples are counted in units: groups where there are groups, else single samples.
+    """
+    if sheet.design.pair is not None:
+        yield from _check_pairs(sheet, where)
+    splits, obs = config["splits"], sheet.obs
+    if splits["file"] is not None:
+        return
+    train = obs
+    if splits["scheme"] == "predefined" and splits["column"] in obs.columns:
+        faults = list(_check_sides(sheet, splits["column"], where))
+        yield from faults
+        if faults:
+            return
+        train = obs[obs[splits["column"]] == "train"]
+    for name, units in _units(train, sheet).items():
+        yield from _check_units(name, units, sheet, splits, where)
+
+
+def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
+    """Count units: of each class, or of all samples for a regression."""
+    design = sheet.design
+    unit = obs.index.to_series() if design.group is None else obs[design.group]
+    if design.classes is None:
+        return {"": int(unit.nunique())}
+    return {name: int(unit[obs[design.label] == name].nunique()) for name in design.classes}
+
+
+def _check_units(name: str, units: int, sheet: Sheet, splits: Config,
+                 where: str) -> Iterator[Problem]:  # fmt: skip
+    at = f"{where}, column '{sheet.design.label}'"
+    noun = "samples" if sheet.design.group is None else f"groups (column '{sheet.design.group}')"
+    who = f"class '{name}' has" if name else "the study has"
+    who += f" {units} {noun}" + (" to train on" if splits["scheme"] == "predefined" else "")
+    if units < 3:
+        yield Problem(at, f"{who}; at least 3 are needed for splits inside and outside")
+        return
+    kfold = splits["scheme"] in ("stratified_kfold", "stratified_group_kfold")
+    if kfold and units < splits["folds"]:
+        advice = f"set splits.folds to {units} or less"
+        yield Problem(at, f"{who}, splits.folds is {splits['folds']}; {advice}, or leave out one")
+        return
+    left = units - ceil(units / splits["folds"]) if kfold else units - 1
+    left = units if splits["scheme"] == "predefined" else left
+    if splits["inner_scheme"] == "stratified_kfold" and left < splits["inner_folds"]:
+        advice = f"set splits.inner_folds to {max(left, 2)} or less, or to leave_one_out"
+        advice = advice.replace("or to", "or splits.inner_scheme to")
+        what = f"{who}, of which {left} remain for training; splits.inner_folds is "
+        yield Problem(at, f"{what}{splits['inner_folds']}; {advice}")
+    elif left < 2:
+        yield Problem(at, f"{who}, of which {left} remains for training; 2 are needed")
+
+
+def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:
+    pair, label = sheet.design.pair, sheet.design.label
+    wrong = {
+        str(name): sorted(members[label])
+        for name, members in sheet.obs.groupby(pair, sort=False)
+        if len(members) != 2 or members[label].nunique() != 2
+    }
+    for name, labels in list(wrong.items())[:1]:
+        found = f"{len(labels)} samples ({', '.join(labels)})"
+        more = f"; {len(wrong) - 1} further pairs, too" if len(wrong) > 1 else ""
+        what = f"data.pair: pair '{name}' has {found}, needs one of each class{more}"
+        yield Problem(f"{where}, column '{pair}'", what)
+
+
+def _check_sides(sheet: Sheet, column: str, where: str) -> Iterator[Problem]:
+    obs, at = sheet.obs, f"{where}, column '{column}'"
+    strange = {str(name): str(word) for name, word in obs[column].items() if word not in SIDES}
+    for name, word in list(strange.items())[:1]:
+        more = f"; {len(strange) - 1} further samples, too" if len(strange) > 1 else ""
+        near = did_you_mean(word.lower(), SIDES)
+        found = f"'{word}'" if word else "blank"
+        yield Problem(at, f"sample '{name}' is {found}, needs train or test{near}{more}")
+    if not strange:
+        for side in SIDES:
+            if side not in set(obs[column]):
+                yield Problem(at, f"no sample is '{side}'; both train and test are needed")
+    group = sheet.design.group
+    if group in obs.columns and not strange:
+        torn = [str(name) for name, of in obs.groupby(group)[column] if len(set(of)) > 1]
+        if torn:
+            what = f"{group} {listing(torn)} has samples on both sides; keep each on one side"
+            yield Problem(at, what)

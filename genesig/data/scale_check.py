@@ -1,0 +1,50 @@
+"""The size of the values against the steps: values never logged, or logged twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from genesig.data.normalise import fit_steps
+from genesig.errors import GenesigError, Problem
+
+Array = np.ndarray[Any, Any]
+# Logarithms to base 2 of 16-bit scanners stay below 16; these bounds leave room.
+LOGGED_P99, LOGGED_MAX = 30.0, 50.0
+
+
+def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Problem]:
+    """Yield what the size of the values says about log2.
+
+    Values count as never logged where the 99th percentile is above 30 or the maximum above 50.
+    """
+    p99, most, least = float(np.percentile(X, 99)), float(X.max()), float(X.min())
+    raw = p99 > LOGGED_P99 or most > LOGGED_MAX
+    size = f"99th percentile {p99:.4g}, maximum {most:.4g}"
+    steps = [step["step"] for step in normalise["samples"] + normalise["folds"]]
+    if raw and not {"log2", "rank_samples"} & set(steps):
+        yield Problem(where, f"the values look as if they were never logged ({size}); to take "
+                      "logarithms set normalise.samples: [{step: log2}]", "warning")  # fmt: skip
+    if "log2" in steps and not raw:
+        yield Problem(where, f"the values look as if they were logged already ({size}); take log2 "
+                      "out of normalise.samples", "warning")  # fmt: skip
+    elif "log2" in steps and least < 0:
+        share = 100 * float((X < 0).mean())
+        yield Problem(where, f"{share:.2g} % of the values are negative; log2 raises them to its "
+                      "floor", "warning")  # fmt: skip
+
+
+def rehearse_steps(X: Array, normalise: dict[str, Any], source: str) -> Iterator[Problem]:
+    """Apply the steps to all samples, as the study does to its training samples.
+
+    Yields what a step says of itself: a filter that leaves no gene, values that are not positive.
+    """
+    for place in ("samples", "folds"):
+        try:
+            X = fit_steps(X, normalise[place]).transform(X)
+        except GenesigError as error:
+            what = str(error).removeprefix(f"normalise.{place}: ")
+            yield Problem(f"{source}, normalise.{place}", what)
+            return

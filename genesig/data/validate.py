@@ -1,0 +1,154 @@
+"""Everything the user gave, checked before anything runs; all problems at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.data.config_check import examine_config, resolve_config
+from genesig.data.dataset import Inputs, read_inputs
+from genesig.data.design_check import check_design
+from genesig.data.scale_check import check_scale, rehearse_steps
+from genesig.data.settings_check import check_settings
+from genesig.data.sheet_check import check_column
+from genesig.errors import GenesigError, InvalidInput, Problem
+from genesig.results import Dataset
+
+__all__ = [
+    "Examination",
+    "check_study",
+    "examine",
+    "examine_study",
+    "resolve_config",
+    "validate_study",
+]
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What was found: problems, errors first, and the size of the study in words."""
+
+    problems: tuple[Problem, ...]
+    summary: str
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that stop the study."""
+        return tuple(problem for problem in self.problems if problem.level == "error")
+
+
+def examine(raw: Config, schema: Config, source: str) -> Examination:
+    """Examine a config as it was written; with faulty keys, its files are still looked at."""
+    config, problems = examine_config(raw, schema, source)
+    if not problems:
+        return examine_study(config, source)
+    if all(isinstance(config.get(key), str) for key in schema["required"]):
+        problems += _inputs(config).problems
+    return Examination(_sorted(problems), "")
+
+
+def validate_study(config: Config, source: str = "config") -> list[Problem]:
+    """List every problem of a study: settings, sample sheet, matrix, and all across them.
+
+    Parameters
+    ----------
+    config : dict
+        As `resolve_config` gives it.
+    source : str
+        Name of the config in messages.
+
+    Returns
+    -------
+    list of Problem
+        Errors first; empty for a study without fault.
+    """
+    return list(examine_study(config, source).problems)
+
+
+def check_study(config: Config) -> dict[str, Any]:
+    """Return ``{"summary": sentence, "warnings": [sentences]}`` of a study that can run.
+
+    Raises
+    ------
+    InvalidInput
+        With all problems, warnings among them, if one is an error.
+    """
+    found = examine_study(config, "config")
+    if found.errors:
+        raise InvalidInput(found.problems)
+    return {"summary": found.summary, "warnings": [f"{p.where}: {p.what}" for p in found.problems]}
+
+
+def examine_study(config: Config, source: str) -> Examination:
+    """Do what `validate_study` does, and sum the study up."""
+    problems = check_settings(config, source)
+    wrong_steps = any("normalise" in p.where and p.level == "error" for p in problems)
+    inputs = _inputs(config)
+    problems += inputs.problems
+    if inputs.sheet is not None:
+        where, obs = config["samples"], inputs.sheet.obs
+        if config["splits"]["scheme"] == "predefined":
+            known, index = list(obs.columns), str(obs.index.name)
+            column = config["splits"]["column"]
+            check_column(column, "splits.column", known, index, where, problems)
+        if not _errors(inputs.problems):
+            problems += check_design(inputs.sheet, config, where)
+    if inputs.expression is not None and not wrong_steps:
+        X, normalise = inputs.expression.X, config["normalise"]
+        problems += check_scale(X, normalise, config["expression"])
+        problems += rehearse_steps(X, normalise, source)
+    if not _errors(problems):
+        problems += _rehearse_splits(inputs, config, source)
+    return Examination(_sorted(problems), _summary(inputs))
+
+
+def _inputs(config: Config) -> Inputs:
+    return read_inputs(config["expression"], config["samples"], config["label"], **config["data"])
+
+
+def _sorted(problems: list[Problem]) -> tuple[Problem, ...]:
+    """Put errors before warnings, each once."""
+    return tuple(sorted(dict.fromkeys(problems), key=lambda problem: problem.level))
+
+
+def _rehearse_splits(inputs: Inputs, config: Config, source: str) -> Iterator[Problem]:
+    """Draw the splits and one permutation: what the study would refuse is refused here."""
+    from genesig.data.permute import permutation
+    from genesig.data.splits import draw_splits
+
+    if inputs.sheet is None:
+        return
+    obs, design = inputs.sheet.obs, inputs.sheet.design
+    dataset = Dataset(np.empty((len(obs), 0)), obs, obs.iloc[:0, :0], design, {})
+    try:
+        splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
+        permutation(dataset, splits, min(1, config["controls"]["permutations"]))
+    except InvalidInput as error:
+        yield from error.problems
+    except GenesigError as error:
+        key, colon, what = str(error).partition(": ")
+        yield Problem(f"{source}, {key}", what) if colon else Problem(source, key)
+
+
+def _summary(inputs: Inputs) -> str:
+    if inputs.sheet is None or inputs.expression is None:
+        return ""
+    design, obs = inputs.sheet.design, inputs.sheet.obs
+    counts = Counter(obs[design.label])
+    classes = ", ".join(f"{counts[name]} {name}" for name in design.classes or ())
+    samples = f"{len(obs)} samples" + (f" ({classes})" if classes else "")
+    dropped = inputs.sheet.dropped + inputs.expression.dropped
+    out = Counter(note["kind"] for note in dropped)
+    left = ", ".join(f"{times} {kind}s" for kind, times in out.items())
+    genes = len(inputs.expression.genes)
+    return f"{samples}, {genes} genes" + (f"; left out: {left}" if left else "")
+
+
+def _errors(problems: list[Problem]) -> bool:
+    return any(problem.level == "error" for problem in problems)
