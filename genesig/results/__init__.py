@@ -4,7 +4,17 @@ No pickle anywhere: h5ad, JSON, npz (``allow_pickle=False``) and TSV.
 """
 
 from genesig.results.dataset import Dataset, Design
-from genesig.results.files import load_json, load_table, save_json, save_table, save_text
+from genesig.results.files import (
+    load_arrays,
+    load_json,
+    load_table,
+    load_tables,
+    save_arrays,
+    save_json,
+    save_table,
+    save_tables,
+    save_text,
+)
 from genesig.results.fits import Fits
 from genesig.results.splits import Split, Splits
 
@@ -14,9 +24,13 @@ __all__ = [
     "Fits",
     "Split",
     "Splits",
+    "load_arrays",
     "load_json",
     "load_table",
+    "load_tables",
+    "save_arrays",
     "save_json",
     "save_table",
+    "save_tables",
     "save_text",
 ]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     import pandas as pd
+
+Array = np.ndarray[Any, Any]
 
 
 @contextmanager
@@ -48,9 +52,34 @@ def save_table(path: str | Path, table: pd.DataFrame) -> None:
         table.to_csv(part, sep="\t", index=False, float_format="%.10g", lineterminator="\n")
 
 
+def save_tables(paths: Mapping[str, str | Path], tables: Mapping[str, pd.DataFrame]) -> None:
+    """Write each named table to the path of that name; a table without a path is not written."""
+    for name, path in paths.items():
+        save_table(path, tables[name])
+
+
 def load_table(path: str | Path, text: Sequence[str] = ()) -> pd.DataFrame:
     """Read a TSV; the columns named in `text` stay strings, whatever they look like."""
     import pandas as pd
 
     return pd.read_csv(path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False,
                        na_values=[""])  # fmt: skip
+
+
+def load_tables(
+    paths: Mapping[str, str], names: Sequence[str], text: Sequence[str] = ()
+) -> dict[str, pd.DataFrame]:
+    """Read the named tables; see `load_table`."""
+    return {name: load_table(paths[name], text) for name in names}
+
+
+def save_arrays(path: str | Path, arrays: Mapping[str, Array]) -> None:
+    """Write named arrays as an ``.npz`` file."""
+    with whole_file(path) as part, part.open("wb") as stream:
+        np.savez(stream, **arrays)
+
+
+def load_arrays(path: str | Path) -> dict[str, Array]:
+    """Read what `save_arrays` wrote."""
+    with np.load(path, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.results.files import whole_file
+from genesig.results.files import load_arrays, save_arrays
 
 Array = np.ndarray[Any, Any]
 
@@ -80,14 +80,12 @@ class Fits:
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
-        with whole_file(path) as part, part.open("wb") as stream:
-            np.savez(stream, **{f.name: getattr(self, f.name) for f in fields(self)})
+        save_arrays(path, {f.name: getattr(self, f.name) for f in fields(self)})
 
     @classmethod
     def load(cls, path: str | Path) -> Fits:
         """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as arrays:
-            return cls(**{f.name: arrays[f.name] for f in fields(cls)})
+        return cls(**load_arrays(path))
 
     @classmethod
     def concatenate(cls, parts: Sequence[Fits]) -> Fits:
