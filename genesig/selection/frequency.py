@@ -1,0 +1,176 @@
+"""How often, how strongly and with which sign the outer splits select each gene."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from genesig.errors import GenesigError
+from genesig.results import Dataset, Fits
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+
+def selections(fits: Fits, n_genes: int) -> csr_array:
+    """Return the supports as 0 and 1, (n_fits * n_mu, n_genes); row fit * n_mu + mu."""
+    return _sparse(fits, np.ones(len(fits.indices)), n_genes)
+
+
+def selection_counts(fits: Fits, n_genes: int) -> csr_array:
+    """Return how many fits of each permutation select each gene.
+
+    Returns
+    -------
+    (n_permutations * n_mu, n_genes) sparse array
+        Row permutation * n_mu + mu, the permutations in rising order of their numbers.
+    """
+    _, group = np.unique(fits.permutation, return_inverse=True)
+    return _sum_over_fits(fits, group, selections(fits, n_genes))
+
+
+def mu_number(grid: Array, mu: float | None) -> int:
+    """Return the place of `mu` in the grid; None is the first, the minimal list."""
+    if mu is None:
+        return 0
+    near = np.flatnonzero(np.isclose(grid, mu, rtol=1e-9, atol=0))
+    if len(near) == 0:
+        known = ", ".join(f"{value:g}" for value in grid)
+        raise GenesigError(f"signature.mu: {mu:g} is not one of linear.mu ({known})")
+    return int(near[0])
+
+
+def nested_lists(dataset: Dataset, observed: Fits, *, frequency: float) -> pd.DataFrame:
+    """Return nested_lists.tsv: the genes that any split selects, at each mu.
+
+    Per gene and mu, over the outer splits: ``frequency``, the share that select it;
+    ``mean_coef``, its mean weight over those that do, per unit of the normalised expression;
+    ``sign_consistency``, the share of those whose weight has the majority sign; ``in_list``,
+    whether the frequency reaches the threshold.
+
+    Rows fall by frequency within each mu, then by |mean_coef| times the gene's standard deviation
+    (the size of its contribution to the score), then in the order of the matrix.
+    """
+    import pandas as pd
+
+    n, n_genes = len(observed), len(dataset.genes)
+    count, total, up, down = _over_splits(observed, n_genes)
+    spread = dataset.X.std(axis=0)
+    parts = []
+    for at, mu in enumerate(observed.mu):
+        genes = np.flatnonzero(count[at])
+        times = count[at, genes]
+        mean = total[at, genes] / times
+        order = np.lexsort((genes, -np.abs(mean) * spread[genes], -times))
+        table = pd.DataFrame(
+            {
+                "mu": mu,
+                "gene": dataset.var.index[genes].astype(str),
+                "symbol": dataset.var["symbol"].to_numpy()[genes],
+                "frequency": times / n,
+                "mean_coef": mean,
+                "sign_consistency": np.maximum(up[at, genes], down[at, genes]) / times,
+                "in_list": times >= _least_count(frequency, n),
+            }
+        )
+        parts.append(table.iloc[order])
+    return pd.concat(parts, ignore_index=True)
+
+
+def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
+    """Return lists.tsv: size and nesting of the lists along mu.
+
+    Per mu: ``in_list``, genes that reach the threshold; ``mean_size``, ``smallest`` and
+    ``largest``, the sizes over the outer splits; ``nested``, % of this merged list (of the
+    shorter of the two) that the next mu's list contains; ``nested_in_split``, the same between
+    the lists of one and the same split, mean over the splits. Empty where a list is empty and
+    at the last mu.
+    """
+    import pandas as pd
+
+    n_mu = len(observed.mu)
+    size = np.diff(observed.indptr).reshape(len(observed), n_mu)
+    chosen = nested[nested["in_list"]]
+    merged = [set(chosen.loc[chosen["mu"] == mu, "gene"]) for mu in observed.mu]
+    within = [
+        [overlap(set(_genes(observed, fit, at)), set(_genes(observed, fit, at + 1)))
+         for fit in range(len(observed))]
+        for at in range(n_mu - 1)
+    ]  # fmt: skip
+    return pd.DataFrame(
+        {
+            "mu": observed.mu,
+            "in_list": [len(genes) for genes in merged],
+            "mean_size": size.mean(axis=0),
+            "smallest": size.min(axis=0),
+            "largest": size.max(axis=0),
+            "nested": [*map(overlap, merged[:-1], merged[1:]), np.nan],
+            "nested_in_split": [*map(_mean_of_known, within), np.nan],
+        }
+    )
+
+
+def overlap(one: set[Any], other: set[Any]) -> float:
+    """100 |A ∩ B| / min(|A|, |B|): % of the shorter list contained in the longer; NaN if empty."""
+    shorter = min(len(one), len(other))
+    return 100.0 * len(one & other) / shorter if shorter else np.nan
+
+
+def frequency_curve(counts: csr_array, n_splits: int) -> Array:
+    """Count the genes selected in at least k of the lists, k = 1 .. n_splits.
+
+    Parameters
+    ----------
+    counts : (r, n_genes) sparse array
+        How often each gene is selected, one row per collection of lists.
+
+    Returns
+    -------
+    (r, n_splits) int array
+    """
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    value = np.rint(counts.data).astype(np.int64)
+    width = n_splits + 1
+    exactly = np.bincount(row * width + value, minlength=counts.shape[0] * width)
+    exactly = exactly.reshape(-1, width)[:, 1:]
+    return np.asarray(np.cumsum(exactly[:, ::-1], axis=1)[:, ::-1])
+
+
+def _least_count(frequency: float, n: int) -> int:
+    """Return the smallest count k with k/n >= frequency, whatever the rounding of .7 * 10."""
+    return max(1, int(np.ceil(frequency * n - 1e-9)))
+
+
+def _over_splits(fits: Fits, n_genes: int) -> list[Array]:
+    """Return count, sum of weights, positive and negative ones of each gene, (n_mu, n_genes)."""
+    once = np.zeros(len(fits), dtype=np.int64)
+    weights: Array = fits.values  # noqa: PD011
+    kinds = (np.ones(len(weights)), weights, weights > 0, weights < 0)
+    return [_sum_over_fits(fits, once, _sparse(fits, kind, n_genes)).toarray() for kind in kinds]
+
+
+def _sparse(fits: Fits, data: Array, n_genes: int) -> csr_array:
+    shape = (len(fits) * len(fits.mu), n_genes)
+    return csr_array((data.astype(float), fits.indices, fits.indptr), shape=shape)
+
+
+def _sum_over_fits(fits: Fits, group: Array, rows: csr_array) -> csr_array:
+    """Sum the rows (fit, mu) over the fits of each group, to rows (group, mu)."""
+    n_mu, n = len(fits.mu), rows.shape[0]
+    target = (group[:, None] * n_mu + np.arange(n_mu)).ravel()
+    n_groups = int(group.max()) + 1 if len(group) else 0
+    into = csr_array((np.ones(n), (target, np.arange(n))), shape=(n_groups * n_mu, n))
+    return csr_array(into @ rows)
+
+
+def _genes(fits: Fits, fit: int, mu: int) -> list[int]:
+    return list(map(int, fits.coef(fit, mu)[0]))
+
+
+def _mean_of_known(values: list[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else np.nan

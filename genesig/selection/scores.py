@@ -1,0 +1,79 @@
+"""What is measured on held-out samples: y against the score f(x) of a model.
+
+For two classes y is ±1, the prediction is sign f, and a score of exactly 0 is an error: a model
+that does not decide is not right. A metric that the samples do not define (a class is absent, the
+response is constant) is NaN, never a number that looks like a result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def wrong(y: Array, f: Array) -> Array:
+    """Return y f <= 0, the misclassified samples, for y = ±1; f (n, ...) and y (n, 1, ...)."""
+    return y * f <= 0
+
+
+def misclassification(y: Array, f: Array) -> float:
+    """(1/n) #{y f <= 0}, for y = ±1."""
+    return float(np.mean(wrong(y, f))) if len(y) else np.nan
+
+
+def balanced_error(y: Array, f: Array) -> float:
+    """(e₋ + e₊)/2, where e± is the share of misclassified samples of each class.
+
+    It is 1 - balanced accuracy, and 1/2 for any constant prediction. NaN without both classes.
+    """
+    return float(np.mean([misclassification(y[y == c], f[y == c]) for c in (-1.0, 1.0)]))
+
+
+def squared_error(y: Array, f: Array) -> float:
+    """(1/n) Σ (y - f)², for classes (±1) and for regression."""
+    return float(np.mean(np.square(y - f))) if len(y) else np.nan
+
+
+def relative_squared_error(y: Array, f: Array) -> float:
+    """Σ (y - f)² / Σ (y - ȳ)² = 1 - R², with ȳ the mean of these y.
+
+    R² is the coefficient of determination, not a squared correlation: predictions worse than
+    the mean have 1 - R² > 1. NaN for a constant response.
+    """
+    total = float(np.sum(np.square(y - np.mean(y)))) if len(y) else 0.0
+    return float(np.sum(np.square(y - f))) / total if total > 0 else np.nan
+
+
+def auc(y: Array, f: Array) -> float:
+    """P(f₊ > f₋) + P(f₊ = f₋)/2 over all pairs of a positive and a negative sample.
+
+    The Mann-Whitney statistic over n₊ n₋, so ties count one half; .5 is chance. NaN without both
+    classes.
+    """
+    if not (np.any(y > 0) and np.any(y < 0)):
+        return np.nan
+    return float(np.mean(placements(f[y > 0], f[y < 0])))
+
+
+def placements(these: Array, those: Array) -> Array:
+    """Return the share of `those` below each of `these`, ties counting one half."""
+    those = np.sort(those)
+    below = np.searchsorted(those, these, side="left") + np.searchsorted(those, these, side="right")
+    return np.asarray(below / (2.0 * len(those)))
+
+
+def matthews(y: Array, f: Array) -> float:
+    """(TP TN - FP FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)), the correlation of y and prediction.
+
+    A score of 0 counts as the other class. NaN without both classes; 0 where only one class is
+    predicted (Matthews 1975; the limit that Chicco and Jurman 2020 give).
+    """
+    if not (np.any(y > 0) and np.any(y < 0)):
+        return np.nan
+    predicted = np.where(wrong(y, f), -y, y)
+    if len(np.unique(predicted)) < 2:
+        return 0.0
+    return float(np.corrcoef(y, predicted)[0, 1])
