@@ -1,42 +1,23 @@
-import ast
 from functools import cache
+from modulefinder import ModuleFinder
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
 from genesig.data.readers import load_schema
-from genesig.data.validate import resolve_config
+from genesig.data.config_check import resolve_config
 from genesig.errors import InvalidInput
 
 ROOT = Path(workflow.basedir)
+TEMPLATES = {".css", ".j2", ".js"}
+GATHERED = (
+    "signature nested_lists lists blocks prototypes scores predictions rejection stability univariate"
+).split()
 
 try:
     config.update(resolve_config(config, load_schema()))
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
-
-
-@cache
-def imports(path):
-    """Return the files of the package that one of its files, or a script, imports."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        names = []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [
-                node.module,
-                *(f"{node.module}.{alias.name}" for alias in node.names),
-            ]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for name in names:
-            place = ROOT / name.replace(".", "/")
-            found |= {
-                f
-                for f in (place.with_suffix(".py"), place / "__init__.py")
-                if f.exists()
-            }
-    return frozenset(found)
 
 
 @cache
@@ -46,18 +27,12 @@ def sources(script):
     Snakemake sees an edited script but not an edited module; as inputs of the rule, the modules
     rerun just what depends on them. Templates belong to the modules beside them.
     """
-    todo, seen = [ROOT / "workflow/scripts" / script], set()
-    while todo:
-        for path in imports(todo.pop()) - seen:
-            seen.add(path)
-            todo.append(path)
-    beside = [
-        f
-        for module in seen
-        for f in module.parent.iterdir()
-        if f.suffix in {".j2", ".css", ".js"}
-    ]
-    return sorted({str(f) for f in [*seen, *beside]})
+    finder = ModuleFinder(path=[str(ROOT)])
+    finder.run_script(str(ROOT / "workflow/scripts" / script))
+    found = {Path(m.__file__) for m in finder.modules.values() if m.__file__}
+    package = {f for f in found if ROOT / "genesig" in f.parents}
+    beside = {f for m in package for f in m.parent.iterdir() if f.suffix in TEMPLATES}
+    return sorted(map(str, package | beside))
 
 
 def batches(labels):
@@ -68,16 +43,24 @@ def batches(labels):
 
 def permuted():
     """Return the files of all batches of all label permutations."""
-    last, step = (
-        config["controls"]["permutations"],
-        config["controls"]["permutations_per_job"],
-    )
-    ranges = [
-        (first, min(first + step - 1, last)) for first in range(1, last + 1, step)
-    ]
+    controls = config["controls"]
+    last, step = controls["permutations"], controls["permutations_per_job"]
+    ranges = [(first, min(first + step - 1, last)) for first in range(1, last + 1, step)]
     return [file for a, b in ranges for file in batches(f"permuted-{a:03d}-{b:03d}")]
 
 
 def optional(*paths):
     """Return those of the config's optional files that are set."""
     return [path for path in paths if path]
+
+
+def costs():
+    """Return the benchmark files of the jobs that compute."""
+    fits = [Path(f).relative_to("results/linear") for f in [*batches("observed"), *permuted()]]
+    jobs = [*map(Path, ("fit_final", "fit_subsamples", "baselines")), *fits]
+    return [f"results/times/{job.with_suffix('.tsv')}" for job in jobs]
+
+
+def tables(*names):
+    """Return the result tables of these names, by name."""
+    return {name: f"results/{name}.tsv" for name in names}

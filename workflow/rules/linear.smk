@@ -18,6 +18,8 @@ rule fit:
         "results/linear/{labels}/{batch}.npz",
     log:
         "logs/fit/{labels}/{batch}.log",
+    benchmark:
+        "results/times/{labels}/{batch}.tsv"
     params:
         **config["linear"],
         folds=config["normalise"]["folds"],
@@ -34,6 +36,8 @@ rule fit_final:
         "results/linear/final.npz",
     log:
         "logs/fit_final.log",
+    benchmark:
+        "results/times/fit_final.tsv"
     params:
         **config["linear"],
         folds=config["normalise"]["folds"],
@@ -51,6 +55,8 @@ rule fit_subsamples:
         "results/linear/subsamples.npz",
     log:
         "logs/fit_subsamples.log",
+    benchmark:
+        "results/times/fit_subsamples.tsv"
     params:
         **config["linear"],
         folds=config["normalise"]["folds"],

@@ -1,0 +1,52 @@
+# From the fits of all splits to the signature, its blocks and the final model.
+#
+# INPUTS: results/dataset.h5ad, results/splits.json, results/linear/**
+# OUTPUTS: the result tables, results/signature.h5ad, results/model.json
+
+
+rule gather:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        observed=batches("observed"),
+        final="results/linear/final.npz",
+        subsamples="results/linear/subsamples.npz",
+        code=sources("gather.py"),
+    output:
+        **tables(*GATHERED),
+    log:
+        "logs/gather.log",
+    params:
+        signature=config["signature"],
+        clusters=config["clusters"],
+    script:
+        "../scripts/gather.py"
+
+
+rule export:
+    input:
+        dataset="results/dataset.h5ad",
+        signature="results/signature.tsv",
+        code=sources("export.py"),
+    output:
+        "results/signature.h5ad",
+    log:
+        "logs/export.log",
+    script:
+        "../scripts/export.py"
+
+
+rule model:
+    input:
+        dataset="results/dataset.h5ad",
+        final="results/linear/final.npz",
+        code=sources("model.py"),
+    output:
+        "results/model.json",
+    log:
+        "logs/model.log",
+    params:
+        folds=config["normalise"]["folds"],
+        mu=config["signature"]["mu"],
+    script:
+        "../scripts/model.py"

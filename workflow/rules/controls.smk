@@ -1,0 +1,55 @@
+# What the signature is held against, on the same splits.
+#
+# INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz
+# OUTPUTS: results/{controls,baselines,frequency_curve,null_frequency}.tsv, results/null.npz
+
+
+rule null:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        observed=batches("observed"),
+        permuted=permuted(),
+        code=sources("null.py"),
+    output:
+        null="results/null.npz",
+        frequency_curve="results/frequency_curve.tsv",
+        null_frequency="results/null_frequency.tsv",
+    log:
+        "logs/null.log",
+    script:
+        "../scripts/null.py"
+
+
+rule baselines:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        code=sources("baselines.py"),
+    output:
+        "results/baselines.tsv",
+    log:
+        "logs/baselines.log",
+    benchmark:
+        "results/times/baselines.tsv"
+    params:
+        folds=config["normalise"]["folds"],
+        baselines=config["controls"]["baselines"],
+    script:
+        "../scripts/baselines.py"
+
+
+rule controls:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        observed=batches("observed"),
+        null="results/null.npz",
+        baselines="results/baselines.tsv",
+        code=sources("controls.py"),
+    output:
+        "results/controls.tsv",
+    log:
+        "logs/controls.log",
+    script:
+        "../scripts/controls.py"

@@ -1,0 +1,52 @@
+# What people read.
+#
+# INPUTS: everything above
+# OUTPUTS: results/run.json, results/report_data.json, results/report.html, results/figures/
+
+
+rule run_record:
+    input:
+        dataset="results/dataset.h5ad",
+        costs=costs(),
+        code=sources("run_record.py"),
+    output:
+        "results/run.json",
+    log:
+        "logs/run_record.log",
+    params:
+        config=config,
+    script:
+        "../scripts/run_record.py"
+
+
+rule report_data:
+    input:
+        **tables(*GATHERED, "frequency_curve", "controls"),
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        observed=batches("observed"),
+        final="results/linear/final.npz",
+        null="results/null.npz",
+        run="results/run.json",
+        code=sources("report_data.py"),
+    output:
+        "results/report_data.json",
+    log:
+        "logs/report_data.log",
+    script:
+        "../scripts/report_data.py"
+
+
+rule report:
+    input:
+        data="results/report_data.json",
+        code=sources("report.py"),
+    output:
+        html=report("results/report.html", category="Report", caption="../report/report.rst"),
+        figures=directory("results/figures"),
+    log:
+        "logs/report.log",
+    params:
+        **config["report"],
+    script:
+        "../scripts/report.py"

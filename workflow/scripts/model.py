@@ -1,0 +1,9 @@
+"""Save the final model as plain JSON."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Fits, save_json
+from genesig.selection.model import final_model
+
+log_to(snakemake.log[0])
+dataset, final = Dataset.load(snakemake.input.dataset), Fits.load(snakemake.input.final)
+save_json(snakemake.output[0], final_model(dataset, final, **snakemake.params))

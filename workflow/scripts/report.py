@@ -1,0 +1,9 @@
+"""Render the report."""
+
+from genesig.log import log_to
+from genesig.report.page import render
+from genesig.results import load_json
+
+log_to(snakemake.log[0])
+data, out = load_json(snakemake.input.data), snakemake.output
+render(data, out.html, out.figures, **snakemake.params)
