@@ -1,0 +1,45 @@
+"""A study without its files: the calls of the workflow's scripts, in their order."""
+
+from pathlib import Path
+
+import yaml
+
+from genesig.data.config_check import resolve_config
+from genesig.data.normalise import normalise_samples
+from genesig.data.readers import load_schema
+from genesig.data.splits import draw_splits
+from genesig.selection.double_loop import double_loop, fit_final
+
+PRESET = Path(__file__).parents[2] / "config" / "thesis2009.yaml"
+
+
+def preset():
+    """Return what the preset thesis2009 sets, as it is written."""
+    return yaml.safe_load(PRESET.read_text(encoding="utf-8"))
+
+
+def settings(raw, **sections):
+    """Return the config with its defaults; each section given adds to that of `raw`."""
+    names = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
+    joined = {key: {**raw.get(key, {}), **sections.get(key, {})} for key in {**raw, **sections}}
+    return resolve_config({**names, **joined}, load_schema())
+
+
+def splits_of(dataset, config, seed=0):
+    """Draw the splits of a study."""
+    return draw_splits(dataset, seed=seed, **config["splits"])
+
+
+def outer_fits(dataset, splits, config, labels="observed"):
+    """Fit all outer splits in one batch."""
+    dataset = normalise_samples(dataset, **config["normalise"])
+    steps = config["normalise"]["folds"]
+    return double_loop(
+        dataset, splits, labels=labels, batch="1of1", folds=steps, **config["linear"]
+    )
+
+
+def final_fit(dataset, splits, config):
+    """Fit the final model on all samples."""
+    dataset = normalise_samples(dataset, **config["normalise"])
+    return fit_final(dataset, splits, folds=config["normalise"]["folds"], **config["linear"])
