@@ -72,7 +72,7 @@ class Samples:
         return [rows[self.groups[rows] == group] for group in np.unique(self.groups[rows])]
 
     def parts(self, rows: Array, number: int, seed: int, key: tuple[int, ...]) -> list[Array]:
-        """Divide rows into stratified parts of like size, groups whole; by scikit-learn.
+        """Divide rows into stratified parts of like size, groups whole.
 
         Raises
         ------
@@ -87,23 +87,47 @@ class Samples:
                 f"{len(rows)} samples ({units} {unit}) cannot be divided into {number} stratified "
                 "parts: ask for fewer"
             )
-        with warnings.catch_warnings():
-            # A class with fewer samples than parts is a fault of the outer splits only, which say
-            # so themselves; some validation folds may well lack the rarer class.
-            warnings.filterwarnings("ignore", message="The least populated class")
-            return [rows[part] for part in self._divide(rows, strata, number, seed, key)]
-
-    def _divide(
-        self, rows: Array, strata: Array, number: int, seed: int, key: tuple[int, ...]
-    ) -> list[Array]:
-        from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-
         if self.groups is None:
-            plain = StratifiedKFold(number, shuffle=True, random_state=random_state(seed, key))
-            return [test for _, test in plain.split(strata, strata)]
-        # scikit-learn before 1.8 shuffles the class counts of groups away from the groups. It
-        # breaks ties by the order of the group numbers, so shuffled numbers do what is wanted.
-        names, place = np.unique(self.groups[rows], return_inverse=True)
-        shuffled = generator(seed, key).permutation(len(names))[place]
-        grouped = StratifiedGroupKFold(number)
-        return [test for _, test in grouped.split(strata, strata, shuffled)]
+            part = _stratified(strata, number, random_state(seed, key))
+        else:
+            _, group = np.unique(self.groups[rows], return_inverse=True)
+            part = _stratified_groups(strata, group, number, generator(seed, key))
+        return [rows[part == which] for which in range(number)]
+
+
+def _stratified(strata: Array, number: int, state: int) -> Array:
+    """Return the part of each sample, by scikit-learn's StratifiedKFold."""
+    from sklearn.model_selection import StratifiedKFold
+
+    part = np.empty(len(strata), dtype=np.int64)
+    divide = StratifiedKFold(number, shuffle=True, random_state=state)
+    with warnings.catch_warnings():
+        # That a class has fewer samples than parts is a fault of the outer splits only, which say
+        # so themselves; some validation folds may well lack the rarer class.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        for which, (_, test) in enumerate(divide.split(strata, strata)):
+            part[test] = which
+    return part
+
+
+def _stratified_groups(strata: Array, group: Array, number: int, rng: np.random.Generator) -> Array:
+    """Return the part of each sample: each group takes the part least filled with its classes.
+
+    Large groups choose first, but only roughly so. scikit-learn's StratifiedGroupKFold goes
+    strictly by size: where all sizes differ, every repeat and every pair of halves would be the
+    same, and stability a false 1.
+    """
+    counts = np.zeros((group.max() + 1, strata.max() + 1))
+    np.add.at(counts, (group, strata), 1)
+    shares = counts / np.maximum(counts.sum(axis=0), 1)
+    order = np.argsort(-shares.max(axis=1) * rng.uniform(0.25, 1, len(shares)))
+    held = np.zeros((number, shares.shape[1]))
+    size = np.zeros(number)
+    place = np.empty(len(shares), dtype=np.int64)
+    for which in order:
+        overlap = np.sum(held * shares[which], axis=1).round(12)
+        part = np.lexsort((rng.permutation(number), size, overlap))[0]
+        held[part] += shares[which]
+        size[part] += counts[which].sum()
+        place[which] = part
+    return place[group]

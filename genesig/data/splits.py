@@ -104,17 +104,21 @@ class _Inner:
         """Return the split with its inner folds, unless it brings them."""
         if split.inner:
             return split
+        key = spawn_key(INNER_FOLD, split=split.repeat, fold=split.fold)
+        where = f"split {split.name}, splits.inner_folds"
+        divide = pick("splits.inner_scheme", INNER_SCHEMES, self.scheme)
         rows = self.samples.rows(split.train)
-        if self.scheme == "leave_one_out":
-            parts = self.samples.one_by_one(rows)
-        else:
-            key = spawn_key(INNER_FOLD, split=split.repeat, fold=split.fold)
-            where = f"split {split.name}, splits.inner_folds"
-            parts = _located(where, self.samples, rows, self.folds, self.seed, key)
+        parts = divide(where, self.samples, rows, self.folds, self.seed, key)
         return replace(split, inner=tuple(map(self.samples.named, parts)))
 
 
-def _located(
+def _one_by_one(
+    where: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+) -> list[Array]:
+    return samples.one_by_one(rows)
+
+
+def _stratified(
     where: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     """Divide rows; an error says which split it is about."""
@@ -129,7 +133,7 @@ def _halves(samples: Samples, seed: int, number: int) -> Iterator[Split]:
     everyone = np.arange(len(samples.names))
     for pair in range(1, (number + 1) // 2 + 1):
         key = spawn_key(SUBSAMPLE, split=pair)
-        halves = _located("splits.subsamples", samples, everyone, 2, seed, key)
+        halves = _stratified("splits.subsamples", samples, everyone, 2, seed, key)
         for fold, half in enumerate(halves[: number - 2 * pair + 2], start=1):
             name = f"s{pair:02d}{'ab'[fold - 1]}"
             yield Split(name, pair, fold, samples.named(half), (), (), key)
@@ -161,7 +165,7 @@ def _kfold(samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any)
     everyone = np.arange(len(samples.names))
     for repeat in range(1, repeats + 1):
         key = spawn_key(OUTER_SPLIT, split=repeat)
-        parts = _located("splits.folds", samples, everyone, folds, seed, key)
+        parts = _stratified("splits.folds", samples, everyone, folds, seed, key)
         for fold, test in enumerate(parts, start=1):
             yield _split(samples, f"r{repeat}f{fold}", repeat, fold, test)
 
@@ -202,6 +206,11 @@ def _split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> 
 GROUPED = {
     "stratified_kfold": "stratified_group_kfold",
     "leave_one_out": "leave_one_group_out",
+}
+
+INNER_SCHEMES: dict[str, Callable[..., list[Array]]] = {
+    "stratified_kfold": _stratified,
+    "leave_one_out": _one_by_one,
 }
 
 SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from genesig.data.folds import Samples
 from genesig.data.splits import SCHEMES, draw_splits
 from genesig.errors import GenesigError, InvalidInput
 from genesig.results import Dataset, Design, Splits, load_json, save_json
@@ -174,6 +175,28 @@ def test_subsamples_keep_groups_whole():
     for half in splits.subsamples:
         assert set(Counter(group[list(half.train)]).values()) == {2}
     assert len({half.train for half in splits.subsamples}) > 15
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(1, 6), min_size=4, max_size=12), st.integers(2, 4), st.integers(0, 99))
+def test_folds_of_groups_differ_by_no_more_than_the_largest_group(sizes, folds, seed):
+    sizes = [*sizes, *sizes]  # once for each class
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    y = np.repeat(["a", "b"], len(group) // 2)
+    samples = Samples.of(study(y, group))
+    parts = samples.parts(np.arange(len(y)), folds, seed, (1, 0, 1, 0))
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(y)))
+    assert all(len(part) for part in parts)
+    for label in "ab":
+        held = [np.sum(y[part] == label) for part in parts]
+        assert max(held) - min(held) <= max(sizes)
+
+
+def test_halves_of_groups_differ_even_where_all_groups_differ_in_size():
+    group = np.repeat(np.arange(16), np.tile(np.arange(1, 9), 2))
+    dataset = study(np.repeat(["a", "b"], 36), group)
+    splits = drawn(dataset, scheme="stratified_group_kfold", subsamples=50)
+    assert len({half.train for half in splits.subsamples}) > 30
 
 
 @every_scheme
