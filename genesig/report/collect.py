@@ -17,7 +17,7 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
 ``mu``, ``at``
     Values of mu; number of the one that is the signature.
 ``answer``
-    size, error ({value, low, high, chance}), p ({value, permutations, smallest}), stability
+    size, error ({name, chance, value, low, high}), p ({value, permutations, smallest}), stability
     ({value, low, high, source}), control ({model, error, low, high}), wrong ({always, samples}).
 ``warnings``
     Sentences.
@@ -29,6 +29,13 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
     y, auc}]), confusion (2 × 2, rows = true class, mean count per repeat), rejection ([{class,
     threshold, rejected, predicted, share, wrong}]), fit ({r, r2}); what does not fit the task
     is null.
+``lists``
+    [{mu, size, union, kept}], one for each mu; kept = share of the list before that is in it.
+``nested``
+    [{gene, symbol, frequency (one per mu)}], at most 40 genes.
+``univariate``
+    genes, symbols, p, frequency, inside (the signature), bound (largest p that passes the
+    false discovery rate), significant, both, total; at most 1000 genes.
 ``null``
     errors (one per permutation at the signature's mu), observed.
 ``correlation``
@@ -54,6 +61,7 @@ import numpy as np
 
 from genesig.report.collect_answer import answer, warnings
 from genesig.report.collect_genes import components, correlation, heat, projection, strips
+from genesig.report.collect_lists import lists, nested, univariate
 from genesig.report.collect_model import design, held_out, null_errors, study, surface
 from genesig.report.rounding import plain, rounded
 
@@ -68,8 +76,8 @@ VERSION = 1
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source")
 
 TABLES = (
-    "signature", "nested_lists", "blocks", "scores", "predictions", "stability", "controls",
-    "univariate", "frequency_curve",
+    "signature", "nested_lists", "blocks", "scores", "stability", "controls", "univariate",
+    "frequency_curve",
 )  # fmt: skip
 MOST_ROWS = 5000
 
@@ -95,7 +103,7 @@ def collect(
     observed, final : Fits
         All outer splits with the observed labels; the fit on all samples.
     tables : mapping of str to DataFrame
-        The result tables, by the names of their files (`TABLES`).
+        The result tables, by the names of their files: `TABLES` and ``predictions``.
     null : mapping
         ``error``: (B, n_mu) double-CV errors of the permutations; B may be 0.
     config, run : mapping
@@ -114,6 +122,12 @@ def collect(
         "surface": surface(observed, final),
         "held_out": held_out(dataset, tables["predictions"], mu[at]),
         "null": null_errors(null, tables["controls"], mu[at], at),
+        "lists": lists(tables["nested_lists"], mu),
+        "nested": nested(tables["nested_lists"], mu),
+        "univariate": univariate(
+            tables["univariate"], tables["nested_lists"], tables["signature"], mu[at],
+            config["controls"]["fdr"],
+        ),  # fmt: skip
         **_genes(dataset, tables),
         "tables": {name: _table(name, tables[name]) for name in TABLES},
     }
@@ -138,6 +152,8 @@ def _signature_mu(mu: list[float], config: Mapping[str, Any]) -> int:
 
 
 def _table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
+    if name == "univariate":  # in the order of the matrix, of which a head says nothing
+        frame = frame.sort_values("p_value", kind="stable")
     shown = frame.head(MOST_ROWS)
     columns = [str(column) for column in frame.columns]
     rows = [list(row) for row in zip(*(_column(shown[c]) for c in columns), strict=True)]

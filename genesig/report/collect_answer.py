@@ -1,0 +1,192 @@
+"""The part of report_data.json that is read first: the answer and the warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from genesig.report.words import counted, decimal, percent
+
+if TYPE_CHECKING:
+    from genesig.results import Dataset, Fits
+
+Data = Mapping[str, Any]
+Row = dict[str, Any]
+
+# Below .4 agreement is poor, above .75 excellent (Nogueira, Sechidis & Brown 2018, after Fleiss).
+POOR, EXCELLENT = 0.4, 0.75
+
+# What the column ``error`` of controls.tsv is, and its value without any signal.
+ERROR: dict[str, Row] = {
+    "classification": {"name": "class-balanced error", "chance": 0.5},
+    "regression": {"name": "1 − R²", "chance": 1.0},
+}
+
+
+def records(table: Data) -> list[Row]:
+    """Return the rows of a packed table as dicts."""
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+def same_mu(rows: Iterable[Row], mu: float) -> list[Row]:
+    """Return the rows of one mu."""
+    return [r for r in rows if r["mu"] is not None and abs(float(r["mu"]) - mu) <= 1e-6 * mu]
+
+
+def answer(data: Data) -> dict[str, Any]:
+    """Collect the numbers of the first screen."""
+    mu = data["mu"][data["at"]]
+    controls = records(data["tables"]["controls"])
+    own = same_mu([row for row in controls if row["model"] == "genesig"], mu)
+    permutations = len(data["null"]["errors"])
+    return {
+        "size": data["tables"]["signature"]["total"],
+        "error": {**ERROR[data["study"]["task"]], **_error(own)},
+        "p": {
+            "value": own[0]["p_value"] if own and permutations else None,
+            "permutations": permutations,
+            "smallest": 1 / (permutations + 1),
+        },
+        "stability": _stability(records(data["tables"]["stability"]), mu),
+        "control": _best(controls),
+        "wrong": _wrong(data["held_out"]["samples"]),
+    }
+
+
+def _error(own: list[Row]) -> Row:
+    row = own[0] if own else {"error": None, "low": None, "high": None}
+    return {"value": row["error"], "low": row["low"], "high": row["high"]}
+
+
+def _stability(rows: list[Row], mu: float) -> Row | None:
+    for source in ("half_subsamples", "outer_splits"):
+        for row in same_mu(rows, mu):
+            if row["source"] == source and row["stability"] is not None:
+                return {
+                    "value": row["stability"], "low": row["low"], "high": row["high"],
+                    "source": source, "sets": row["n_sets"],
+                }  # fmt: skip
+    return None
+
+
+def _best(controls: list[Row]) -> Row | None:
+    others = [r for r in controls if r["model"] != "genesig" and r["error"] is not None]
+    if not others:
+        return None
+    best = min(others, key=lambda row: row["error"])
+    return {key: best[key] for key in ("model", "error", "low", "high")}
+
+
+def _wrong(samples: list[Row]) -> Row | None:
+    if any(one["wrong"] is None for one in samples):
+        return None
+    always = [one["sample"] for one in samples if one["wrong"] == one["tested"]]
+    return {"always": always, "samples": len(samples)}
+
+
+def warnings(data: Data, dataset: Dataset, observed: Fits) -> list[str]:
+    """Say what a careful reader should know before using the signature."""
+    found = [str(sentence) for sentence in dataset.provenance.get("warnings", [])]
+    for check in (_of_signature, _of_error, _of_null, _of_stability, _of_grid, _of_blocks):
+        found += check(data)
+    return found + _of_solver(data, observed)
+
+
+def _of_signature(data: Data) -> list[str]:
+    if data["answer"]["size"]:
+        return []
+    share = percent(data["config"]["signature"]["frequency"])
+    return [
+        f"No gene was selected in {share} of the splits, so the signature is empty. The nested"
+        " lists below show which genes came closest."
+    ]
+
+
+def _of_error(data: Data) -> list[str]:
+    error, best = data["answer"]["error"], data["answer"]["control"]
+    found = []
+    counts = data["study"]["counts"]
+    if counts is not None and min(counts) < 20:
+        name = data["study"]["classes"][counts.index(min(counts))]
+        found.append(
+            f"Class {name} has only {counted(min(counts), 'sample')}; every error rate here is"
+            " coarse."
+        )
+    if best is not None and error["value"] is not None and best["error"] < error["value"]:
+        found.append(
+            "A control does better than the signature on the same splits:"
+            f" {best['model'].replace('_', ' ')}."
+        )
+    return found
+
+
+def _of_null(data: Data) -> list[str]:
+    p = data["answer"]["p"]
+    if not p["permutations"]:
+        return ["No permutation was run, so chance has not been ruled out."]
+    if p["smallest"] > 0.05:
+        return [
+            f"With {counted(p['permutations'], 'permutation')} no p below"
+            f" {decimal(p['smallest'])} can be reached."
+        ]
+    if p["value"] is not None and p["value"] > 0.05:
+        return ["The labels are not predicted better than shuffled ones would be (p > 0.05)."]
+    return []
+
+
+def _of_stability(data: Data) -> list[str]:
+    stability = data["answer"]["stability"]
+    if stability is None:
+        return []
+    if stability["source"] == "outer_splits":
+        return [
+            "Stability was measured on overlapping splits only, which flatters it; set"
+            " splits.subsamples to measure it on halves of the samples."
+        ]
+    if stability["value"] < POOR:
+        return [
+            f"Stability is poor ({decimal(stability['value'])}): another set of patients would"
+            " probably give a different list of genes, even if it predicts as well."
+        ]
+    return []
+
+
+def _of_grid(data: Data) -> list[str]:
+    surface = data["surface"]
+    last = len(surface["tau"]) - 1
+    edge = sum(count for tau, _, count in surface["chosen"] if tau == last)
+    if last and edge > data["design"]["outer"] / 2:
+        return [
+            "Most splits chose the smallest tau of the grid; a smaller linear.tau_min may do"
+            " better."
+        ]
+    return []
+
+
+def _of_blocks(data: Data) -> list[str]:
+    bound = data["config"]["clusters"]["warn_above"]
+    r, names = data["correlation"]["r"], data["correlation"]["genes"]
+    lead = [g for g, gene in enumerate(names) if gene in _prototypes(data)]
+    pairs = [(a, b) for a, b in combinations(lead, 2) if abs(r[a][b]) > bound]
+    if not pairs:
+        return []
+    first = ", ".join(f"{names[a]} and {names[b]} ({decimal(r[a][b])})" for a, b in pairs[:3])
+    return [
+        f"{counted(len(pairs), 'pair')} of prototypes with |r| above {decimal(bound)}, so their"
+        f" blocks may be one: {first}{' …' if len(pairs) > 3 else '.'}"
+    ]
+
+
+def _prototypes(data: Data) -> set[str]:
+    return {row["prototype"] for row in records(data["tables"]["blocks"])}
+
+
+def _of_solver(data: Data, observed: Fits) -> list[str]:
+    missed = int((observed.gap > data["config"]["linear"]["tolerance"]).sum())
+    if not missed:
+        return []
+    return [
+        f"{counted(missed, 'fit')} of {observed.gap.size} did not reach the requested accuracy"
+        f" (largest relative duality gap {observed.gap.max():.1e})."
+    ]

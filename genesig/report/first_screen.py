@@ -1,0 +1,177 @@
+"""The first screen in plain words: one sentence, then tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from genesig.report.collect_answer import EXCELLENT, POOR
+from genesig.report.figures_prediction import model_name
+from genesig.report.words import ABSENT, clean, counted, decimal, percent, significant
+
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One number of the first screen: what it is, its value, what to make of it."""
+
+    name: str
+    value: str
+    words: str
+
+
+def sentences(data: Data) -> list[str]:
+    """Say what was found, and how far chance could have done it."""
+    return [_finding(data), _chance(data)]
+
+
+def _finding(data: Data) -> str:
+    size, error = data["answer"]["size"], data["answer"]["error"]
+    share = percent(data["config"]["signature"]["frequency"])
+    if not size:
+        return (
+            f"No gene was selected in {share} of the repeated analyses, so there is no signature"
+            f" for {_target(data)}."
+        )
+    if error["value"] is None:
+        return f"{counted(size, 'gene')} make up the signature; its error could not be measured."
+    if not convincing(data):
+        return (
+            f"{counted(size, 'gene')} came out of the selection, but {_target(data)} could not be"
+            f" predicted from them better than by chance: {_error_words(data)}."
+        )
+    return f"A list of {counted(size, 'gene')} predicts {_target(data)}: {_error_words(data)}."
+
+
+def convincing(data: Data) -> bool:
+    """Whether the error's interval and the permutations both speak against chance."""
+    error, p = data["answer"]["error"], data["answer"]["p"]
+    limit = error["value"] if error["high"] is None else error["high"]
+    by_null = p["value"] is None or p["value"] <= max(0.05, p["smallest"])
+    return limit is not None and limit < error["chance"] and by_null
+
+
+def _target(data: Data) -> str:
+    classes = data["study"]["classes"]
+    if classes is None:
+        return clean(data["study"]["label"])
+    return f"{clean(classes[0])} against {clean(classes[1])}"
+
+
+def _error_words(data: Data) -> str:
+    error = data["answer"]["error"]
+    if data["study"]["classes"] is None:
+        interval = _interval([_less(error["high"]), _less(error["low"])])
+        return (
+            "on samples that played no part in its making, the procedure explains"
+            f" {percent(1 - error['value'])} of the differences{interval}"
+        )
+    interval = _interval([error["low"], error["high"]])
+    return (
+        "on samples that played no part in its making, the procedure is wrong for"
+        f" {percent(error['value'], 1)} of them, both classes counting alike{interval}"
+    )
+
+
+def _less(value: float | None) -> float | None:
+    return None if value is None else 1 - value
+
+
+def _interval(limits: list[float | None]) -> str:
+    if None in limits:
+        return ""
+    return f" (95\u00a0% interval {percent(limits[0])} to {percent(limits[1])})"
+
+
+def _chance(data: Data) -> str:
+    p, errors = data["answer"]["p"], data["null"]["errors"]
+    if p["value"] is None:
+        return "Whether chance could do as well was not tested: no shuffled labels were analysed."
+    observed = data["null"]["observed"]
+    as_good = sum(e is not None and e <= observed + 1e-9 for e in errors)
+    never = "never" if not as_good else f"in {as_good} of them"
+    return (
+        f"Of {counted(len(errors), 'run')} of the whole analysis with the labels shuffled, it did"
+        f" as well or better {never} (p\u00a0=\u00a0{significant(p['value'], 2)})."
+    )
+
+
+def tiles(data: Data) -> list[Tile]:
+    """Return the tiles of the first screen."""
+    found = [_size(data), _error(data), _p(data), _stability(data), _control(data), _wrong(data)]
+    return [tile for tile in found if tile is not None]
+
+
+def _size(data: Data) -> Tile:
+    share = percent(data["config"]["signature"]["frequency"])
+    splits = counted(data["design"]["outer"], "split")
+    return Tile(
+        "Genes in the signature",
+        str(data["answer"]["size"]),
+        f"each selected in at least {share} of {splits} of the samples",
+    )
+
+
+def _error(data: Data) -> Tile:
+    error = data["answer"]["error"]
+    if data["study"]["classes"] is None:
+        r2, low, high = (_less(error[key]) for key in ("value", "high", "low"))
+        words = f"R² on unseen samples; 95\u00a0% interval {decimal(low)} to {decimal(high)}"
+        return Tile("Variance explained", percent(r2), f"{words}; 0 is no better than the mean")
+    limits = f"{percent(error['low'], 1)} to {percent(error['high'], 1)}"
+    return Tile(
+        "Error on unseen samples",
+        percent(error["value"], 1),
+        f"95\u00a0% interval {limits}; guessing gives 50\u00a0%",
+    )
+
+
+def _p(data: Data) -> Tile:
+    p = data["answer"]["p"]
+    if p["value"] is None:
+        return Tile("Could it be chance?", "not tested", "no permutations of the labels were run")
+    runs = counted(p["permutations"], "shuffle")
+    return Tile(
+        "Could it be chance? p",
+        significant(p["value"], 2),
+        f"from {runs} of the labels; the smallest p they allow is {significant(p['smallest'], 2)}",
+    )
+
+
+def _stability(data: Data) -> Tile:
+    it = data["answer"]["stability"]
+    if it is None:
+        return Tile("Stability of the list", "not measured", "no subsamples were drawn")
+    word = "poor" if it["value"] < POOR else "fair" if it["value"] < EXCELLENT else "excellent"
+    where = "halves of the samples" if it["source"] == "half_subsamples" else "overlapping splits"
+    limits = f"{decimal(it['low'])} to {decimal(it['high'])}"
+    return Tile(
+        "Stability of the list",
+        decimal(it["value"]),
+        f"{word}; 95\u00a0% interval {limits}, over {where}; 1 is always the same list, 0 none in"
+        " common beyond chance",
+    )
+
+
+def _control(data: Data) -> Tile:
+    best = data["answer"]["control"]
+    if best is None:
+        return Tile("Best other method", ABSENT, "no other method was run")
+    error, limits = best["error"], (best["low"], best["high"])
+    write = percent if data["study"]["classes"] else decimal
+    words = f"{data['answer']['error']['name']} on the same splits"
+    if None not in limits:
+        words += f"; 95\u00a0% interval {write(limits[0], 1)} to {write(limits[1], 1)}"
+    name = model_name(best["model"])
+    return Tile("Best other method", write(error, 1 if write is percent else 2), f"{name}: {words}")
+
+
+def _wrong(data: Data) -> Tile | None:
+    wrong = data["answer"]["wrong"]
+    if wrong is None:
+        return None
+    names = [clean(name) for name in wrong["always"]]
+    shown = ", ".join(name[:20] for name in names[:6]) + (" …" if len(names) > 6 else "")
+    words = f"wrong whenever held out: {shown}" if names else "no sample was wrong every time"
+    return Tile("Samples always wrong", f"{len(names)} of {wrong['samples']}", words)

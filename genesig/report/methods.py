@@ -1,0 +1,191 @@
+"""The Methods paragraph, written from the resolved config and what was measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from genesig.report.style import power
+from genesig.report.words import clean, counted, percent, significant
+
+Data = dict[str, Any]
+
+STEPS = {
+    "log2": "values were cut to [{floor}, {ceiling}] and log2-transformed",
+    "standardise_samples": "each sample was standardised over its genes",
+    "rank_samples": "values were replaced by their ranks within the sample",
+    "quantile": "each sample was given the mean distribution of the training samples",
+    "variance_filter": "the {keep} share of genes with the largest variance was kept",
+    "fold_filter": "genes with a max/min ratio above {above} were kept",
+    "range_filter": "genes with a range above {above} were kept",
+    "centre": "genes were centred",
+    "unit_variance": "genes were scaled to unit variance",
+}
+SCHEMES = {
+    "stratified_kfold": "stratified {folds}-fold cross-validation, repeated {repeats} times",
+    "leave_one_out": "leave-one-out cross-validation",
+    "leave_one_group_out": "leave-one-group-out cross-validation",
+    "stratified_group_kfold": "stratified group {folds}-fold cross-validation, repeated {repeats}"
+    " times, groups kept whole",
+    "predefined": "the division into training and test samples that the sample table gives",
+}
+SOLVERS = {
+    "landweber-newton": "an exact active-set Newton solver, certified by the duality gap",
+    "landweber-nested": "the accelerated damped Landweber iteration of Mosci (2009, Algorithm 2)",
+    "landweber": "the damped Landweber iteration of Mosci (2009, Algorithm 1)",
+}
+CRITERIA = {
+    "squared_error": "squared error",
+    "balanced_error": "class-balanced error",
+    "misclassification": "misclassification",
+    "log_loss": "logistic loss",
+}
+REFERENCES = (
+    "Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. J R Stat Soc B 57.",
+    "De Mol C, Mosci S, Traskine M, Verri A (2009). A regularized method for selecting nested"
+    " groups of relevant genes from microarray data. J Comput Biol 16.",
+    "Mosci S (2009). PhD thesis, University of Genoa: the two-stage protocol, nested lists and"
+    " structured clustering.",
+    "Nadeau C, Bengio Y (2003). Inference for the generalization error. Mach Learn 52.",
+    "Nogueira S, Sechidis K, Brown G (2018). On the stability of feature selection algorithms."
+    " J Mach Learn Res 18.",
+    "Phipson B, Smyth GK (2010). Permutation p-values should never be zero. Stat Appl Genet Mol"
+    " Biol 9.",
+    "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for model"
+    " selection. BMC Bioinformatics 7.",
+    "Zou H, Hastie T (2005). Regularization and variable selection via the elastic net. J R Stat"
+    " Soc B 67.",
+)
+
+
+def methods(data: Data) -> list[str]:
+    """Return the Methods text, one string per paragraph, ready to be copied and edited."""
+    writers = (_samples, _normalisation, _assessment, _selection, _signature, _controls)
+    return [" ".join(text for text in writer(data) if text) for writer in writers]
+
+
+def _samples(data: Data) -> list[str]:
+    study = data["study"]
+    text = f"Expression of {counted(study['genes'], 'gene')} in"
+    if study["classes"] is None:
+        text += f" {counted(study['samples'], 'sample')} was related to {clean(study['label'])}"
+    else:
+        sizes = (f"{clean(c)}, n = {n}" for c, n in _by_class(study))
+        text += f" {counted(study['samples'], 'sample')} ({'; '.join(sizes)}) was compared"
+    dropped = sum(one["count"] for one in study["dropped"])
+    left_out = f" {counted(dropped, 'sample or gene')} left out (see Data)." if dropped else ""
+    left_out = left_out.replace("sample or genes", "samples and genes")
+    grouped = ""
+    if study["group"]:
+        grouped = f" Samples of one {clean(study['group'])} always stayed together."
+    return [text + "." + left_out + grouped]
+
+
+def _by_class(study: Data) -> list[tuple[str, int]]:
+    return list(zip(study["classes"], study["counts"], strict=True))
+
+
+def _normalisation(data: Data) -> list[str]:
+    steps = data["config"]["normalise"]
+    alone, learned = (_steps(steps[key]) for key in ("samples", "folds"))
+    before = f"Before any division of the samples, {alone}." if alone else ""
+    inside = (
+        f"In every training set anew, and applied unchanged to its test samples, {learned}."
+        if learned
+        else ""
+    )
+    return [before, inside]
+
+
+def _steps(steps: list[Data]) -> str:
+    words = [
+        STEPS.get(s["step"], clean(s["step"])).format(**{k: significant(v) for k, v in s.items()
+                                                       if isinstance(v, int | float)})
+        for s in steps
+    ]  # fmt: skip
+    return ", then ".join(words)
+
+
+def _assessment(data: Data) -> list[str]:
+    splits = data["config"]["splits"]
+    scheme = data["design"]["scheme"]
+    outer = SCHEMES.get(scheme, clean(scheme)).format(**_numbers(splits))
+    inner = SCHEMES.get(data["design"]["inner_scheme"], "").format(
+        folds=splits["inner_folds"], repeats=1
+    )
+    inner = inner.split(", repeated")[0]
+    return [
+        f"Prediction error was estimated by double cross-validation: the outer loop was {outer}"
+        f" ({counted(data['design']['outer'], 'split')}); inside each outer training set, {inner}"
+        " chose the model, so that no test sample took part in any choice (Varma and Simon 2006).",
+        f"The reported error is the {data['answer']['error']['name']} of all held-out scores of"
+        " a repeat, averaged over repeats; its 95\u00a0% interval covers the choice of training"
+        " samples (Nadeau and Bengio 2003) and the number of test samples.",
+    ]
+
+
+def _numbers(section: Data) -> Data:
+    return {key: value for key, value in section.items() if isinstance(value, int)}
+
+
+def _selection(data: Data) -> list[str]:
+    linear, last = data["config"]["linear"], len(data["mu"]) - 1
+    rule = (
+        "the largest τ within one standard error of the smallest error was taken"
+        if linear["one_standard_error"]
+        else "ties went to the fewest genes, then to the strongest ridge"
+    )
+    lam = linear["lam"]
+    return [
+        "Genes were selected by the two-stage l1-l2 protocol (De Mol et al. 2009; Mosci 2009):"
+        " (1/n)‖y − Xβ‖² + μ‖β‖² + τ‖β‖₁ selects, and ridge regression on the selected genes"
+        " predicts.",
+        f"In stage I, with μ = {power(data['mu'][0])}, {linear['tau_count']} values of τ down to"
+        f" {significant(linear['tau_min'])} τ max and {counted(len(lam), 'value')} of λ"
+        f" ({power(min(lam))} to {power(max(lam))}) were compared by"
+        f" {CRITERIA.get(linear['criterion'], clean(linear['criterion']))} over the inner folds;"
+        f" {rule}.",
+        "Stage II kept them and let μ grow"
+        f" to {power(data['mu'][last])} (in units of ‖XᵀX‖/n), which adds genes that are"
+        " correlated with those already selected."
+        if last
+        else "",
+        f"Problems were solved by {SOLVERS.get(linear['solver'], clean(linear['solver']))}.",
+    ]
+
+
+def _signature(data: Data) -> list[str]:
+    share = percent(data["config"]["signature"]["frequency"])
+    halves = data["design"]["subsamples"]
+    measured = (
+        f" Stability (Nogueira et al. 2018) was measured over {halves} halves of the samples,"
+        " fitted with the parameters of the final model."
+        if halves
+        else ""
+    )
+    return [
+        f"The signature holds the genes selected in at least {share} of the outer splits at μ ="
+        f" {power(data['mu'][data['at']])}.{measured} Each gene of the longer lists was assigned"
+        " to the gene of the minimal list with which it correlates most in absolute value."
+    ]
+
+
+def _controls(data: Data) -> list[str]:
+    controls, permutations = data["config"]["controls"], len(data["null"]["errors"])
+    test = "paired t-test" if data["study"]["pair"] else "Welch t-test"
+    if data["study"]["task"] == "regression":
+        test = "test of the correlation"
+    shuffled = (
+        f"The whole double loop was repeated with the labels permuted {permutations} times;"
+        " p = (1 + number of permutations with an error as small)/(number of permutations + 1)"
+        " (Phipson and Smyth 2010)."
+        if permutations
+        else ""
+    )
+    versions = data["run"].get("versions", {})
+    named = ", ".join(f"{clean(name)} {clean(version)}" for name, version in versions.items())
+    return [
+        shuffled,
+        f"Single genes were tested by a {test} on all samples, at a false discovery rate of"
+        f" {percent(controls['fdr'])} (Benjamini and Hochberg 1995).",
+        f"Other predictors were run on the same splits. Software: {named}." if named else "",
+    ]

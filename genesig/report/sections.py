@@ -1,0 +1,27 @@
+"""The sections of the report, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from genesig.report.section import Limits, Section
+from genesig.report.sections_data import methods_section, reproducibility, study
+from genesig.report.sections_genes import blocks, expression, lists, signature, single_genes
+from genesig.report.sections_model import chance, controls, model_selection, performance, samples
+
+SECTIONS: dict[str, Callable[[dict[str, Any], Limits], Section]] = {
+    "data": study,
+    "selection": model_selection,
+    "performance": performance,
+    "samples": samples,
+    "chance": chance,
+    "signature": signature,
+    "lists": lists,
+    "blocks": blocks,
+    "expression": expression,
+    "controls": controls,
+    "single-genes": single_genes,
+    "methods": methods_section,
+    "reproducibility": reproducibility,
+}

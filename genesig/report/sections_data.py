@@ -1,0 +1,125 @@
+"""Sections about the data, the methods and how to repeat the study."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from genesig.report.methods import REFERENCES, methods
+from genesig.report.section import Facts, Fold, Limits, Section
+from genesig.report.tables import Column, Table, cell
+from genesig.report.words import clean, counted
+
+Data = dict[str, Any]
+
+
+def study(data: Data, limits: Limits) -> Section:
+    """What went in, what was left out and why, how the samples were divided."""
+    dropped = data["study"]["dropped"]
+    words = ["Nothing was left out: every sample and every gene of the input was used."]
+    if dropped:
+        parts = [
+            f"{counted(sum(d['count'] for d in dropped if d['kind'] == kind), kind)}"
+            for kind in dict.fromkeys(d["kind"] for d in dropped)
+        ]
+        words = [f"Left out before the analysis: {' and '.join(parts)}. Every one is counted here."]
+    items: list[Any] = [Facts("study", "Study", _facts(data))]
+    if dropped:
+        items.append(_dropped(dropped, limits))
+    return Section("data", "Data and design", words, items)
+
+
+def _facts(data: Data) -> list[tuple[str, str]]:
+    it, design = data["study"], data["design"]
+    classes = it["classes"]
+    if classes:
+        sizes = ", ".join(f"{clean(c)} {n}" for c, n in zip(classes, it["counts"], strict=True))
+        label = f"{clean(it['label'])}: {sizes} (a positive score means {clean(classes[1])})"
+    else:
+        label = f"{clean(it['label'])} (a number)"
+    pairs = [
+        ("Samples", counted(it["samples"], "sample")),
+        ("Genes", counted(it["genes"], "gene")),
+        ("Label", label),
+        ("Groups", f"{clean(it['group'])}: {it['groups']} kept whole" if it["group"] else ""),
+        ("Pairs", clean(it["pair"]) if it["pair"] else ""),
+        ("Steps before splitting", ", ".join(map(_step, it["steps"])) or "none"),
+        ("Outer splits", _outer(design)),
+        ("Inner folds", _inner(design)),
+        ("Half-subsamples", str(design["subsamples"])),
+    ]
+    return [(name, value) for name, value in pairs if value]
+
+
+def _step(step: Any) -> str:
+    return clean(step["step"] if isinstance(step, dict) else step)
+
+
+def _outer(design: Data) -> str:
+    train, test = (_range(design[side]) for side in ("train", "test"))
+    scheme = clean(design["scheme"]).replace("_", " ")
+    repeats = f" in {counted(design['repeats'], 'repeat')}" if design["repeats"] > 1 else ""
+    return (
+        f"{counted(design['outer'], 'split')}{repeats} ({scheme}); {train} samples train, {test}"
+        f" {'is' if test == '1' else 'are'} held out"
+    )
+
+
+def _inner(design: Data) -> str:
+    return f"{_range(design['inner'])} ({clean(design['inner_scheme']).replace('_', ' ')})"
+
+
+def _range(ends: list[int]) -> str:
+    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _dropped(dropped: list[Data], limits: Limits) -> Table:
+    columns = [Column("What", "text"), Column("Reason", "text"), Column("How many", "integer"),
+               Column("Which", "text")]  # fmt: skip
+    rows = [
+        [cell(value, column.kind) for value, column in zip(
+            (one["kind"], one["reason"], one["count"], _names(one)), columns, strict=True)]
+        for one in dropped[: limits.table_rows]
+    ]  # fmt: skip
+    return Table("dropped", "Samples and genes that were left out.", columns, rows, len(dropped))
+
+
+def _names(one: Data) -> str:
+    names = ", ".join(clean(name) for name in one["names"])
+    return names + (" …" if one["count"] > len(one["names"]) else "")
+
+
+def methods_section(data: Data, limits: Limits) -> Section:
+    """The Methods paragraph."""
+    words = [
+        "Written from the settings of this run, to be copied and edited.",
+        *methods(data),
+    ]
+    return Section("methods", "Methods", words, [Fold("References", "\n".join(REFERENCES))])
+
+
+def reproducibility(data: Data, limits: Limits) -> Section:
+    """Seed, versions, inputs, times, resolved config."""
+    run = data["run"]
+    pairs = [("Seed", clean(data["config"].get("seed", "")))]
+    pairs += [(f"Version of {clean(k)}", clean(v)) for k, v in run.get("versions", {}).items()]
+    pairs += [(f"sha256 of {clean(k)}", clean(v)) for k, v in data["study"]["inputs"].items()]
+    pairs += [(clean(k).replace("_", " ").capitalize(), _value(v)) for k, v in run.items()
+              if k not in ("seed", "versions", "inputs", "config")]  # fmt: skip
+    config = json.dumps(data["config"], indent=2, ensure_ascii=False)
+    words = [
+        "With the same inputs, settings and versions, the same figures come out, whatever the"
+        " number of cores."
+    ]
+    return Section(
+        "reproducibility", "Reproducibility", words,
+        [Facts("run", "Run", pairs), Fold("Settings, with all defaults", config)],
+    )  # fmt: skip
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{clean(k)}: {_value(v)}" for k, v in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_value, value))
+    return clean(value)

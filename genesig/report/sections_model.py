@@ -1,0 +1,233 @@
+"""Sections about model selection, prediction, chance and the controls."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from genesig.report import figures_prediction as prediction
+from genesig.report import figures_selection as selection
+from genesig.report.section import Limits, Section
+from genesig.report.style import power
+from genesig.report.svg import picture
+from genesig.report.tables import packed_table, shown_table
+from genesig.report.words import clean, counted, decimal, percent, significant
+
+Data = dict[str, Any]
+
+
+def model_selection(data: Data, limits: Limits) -> Section:
+    """The surface of the validation error, with the chosen points."""
+    it = data["surface"]
+    tau, lam = it["final"]
+    words = [
+        "In each outer split, inner folds chose how many genes to use (τ: large values select few"
+        " genes) and how strongly to smooth the final weights (λ)."
+    ]
+    image = picture(
+        "model_selection",
+        partial(selection.surface, data),
+        title="Validation error over τ and λ",
+        description=(
+            f"Image of the validation error over {len(it['tau'])} values of tau and"
+            f" {len(it['lam'])} of lambda, with the points that the outer splits chose. The final"
+            f" model uses tau {significant(it['tau'][tau])} of tau max and lambda"
+            f" {significant(it['lam'][lam])}. Below, the mean number of selected genes."
+        ),
+        caption=(
+            "Above: mean error over the inner folds, averaged over the outer splits; dark is"
+            " small. Numbers count the splits that chose a point, the diamond is the choice of the"
+            " final model. A wide dark region means that the choice hardly matters. Below: mean"
+            " number of genes selected at each τ."
+        ),
+    )
+    return Section("selection", "Model selection", words, [image])
+
+
+def performance(data: Data, limits: Limits) -> Section:
+    """Error per split and per mu."""
+    name = data["answer"]["error"]["name"]
+    words = [
+        "Errors are those of samples that took no part in any choice. The interval is for the"
+        " procedure, not for this one model: it says how well lists made in this way predict."
+    ]
+    items: list[Any] = []
+    if data["design"]["test"][1] > 1:
+        items.append(picture(
+            "performance_splits",
+            partial(selection.per_split, data),
+            title="Performance of each outer split",
+            description="Dots: error and number of selected genes of each split, by repeat.",
+            caption="One dot per outer split; the bar is the mean of the repeat. Test sets are"
+            " small, so single splits scatter; the mean over repeats is what counts.",
+        ))  # fmt: skip
+    items.append(picture(
+        "performance_mu",
+        partial(selection.error_by_mu, data),
+        title="Error of each nested list",
+        description=f"{name} with 95 % interval at each mu.",
+        caption=f"{name.capitalize()} with its 95 % interval as μ lets more correlated genes in."
+        f" Filled: the signature (μ = {power(data['mu'][data['at']])}), fixed beforehand;"
+        " the best-looking μ must not be picked from this picture.",
+    ))  # fmt: skip
+    if data["study"]["classes"]:
+        items += [_roc(data), _confusion(data)]
+    else:
+        items.append(_fit(data))
+    scores = packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows)
+    return Section("performance", "How well it predicts", words, [*items, scores])
+
+
+def _roc(data: Data) -> Any:
+    return picture(
+        "roc",
+        partial(prediction.roc, data),
+        title="ROC curve of the held-out scores",
+        description=f"ROC curves, one per repeat. {prediction.auc_text(data)}.",
+        caption="One curve per repeat, from the pooled held-out scores. The diagonal is chance; the"
+        " closer to the upper left corner the better.",
+    )
+
+
+def _confusion(data: Data) -> Any:
+    classes, counts = data["study"]["classes"], data["held_out"]["confusion"]
+    parts = [
+        f"true {clean(true)} called {clean(said)} {significant(counts[i][j], 4)}"
+        for i, true in enumerate(classes)
+        for j, said in enumerate(classes)
+    ]
+    return picture(
+        "confusion",
+        partial(prediction.confusion, data),
+        title="Confusion matrix",
+        description=f"Mean counts per repeat: {'; '.join(parts)}.",
+        caption="Mean number of held-out samples per repeat, and share of the true class.",
+    )
+
+
+def _fit(data: Data) -> Any:
+    fit = data["held_out"]["fit"]
+    return picture(
+        "observed_predicted",
+        partial(prediction.observed_predicted, data),
+        title="Observed and predicted values",
+        description=f"Scatter of held-out predictions against observed values, R squared"
+        f" {decimal(fit['r2'])}.",
+        caption="Mean held-out prediction of each sample against its observed value; thin lines"
+        " span the repeats. The dashed line is perfect prediction.",
+    )
+
+
+def samples(data: Data, limits: Limits) -> Section:
+    """Who is wrong, and how often."""
+    found = data["held_out"]["samples"]
+    two = data["study"]["classes"] is not None
+    columns = ["sample", "label", "tested", *(["wrong"] if two else []), "mean", "scores"]
+    ranked = sorted(found, key=lambda s: (-(s["wrong"] or 0), abs(s["mean"]) if two else 0))
+    rows = [
+        [", ".join(significant(v, 2) for v in one[key]) if key == "scores" else one[key]
+         for key in columns]
+        for one in ranked
+    ]  # fmt: skip
+    table = shown_table(
+        "held_out_samples", "Every sample while it was held out; the most often wrong first.",
+        columns, rows, limits.table_rows, total=len(rows), file="predictions.tsv", search=True,
+    )  # fmt: skip
+    items: list[Any] = [*_sample_pictures(data), table] if two else [table]
+    return Section("samples", "Sample by sample", _sample_words(data), items)
+
+
+def _sample_words(data: Data) -> list[str]:
+    wrong = data["answer"]["wrong"]
+    if wrong is None:
+        return ["Each sample's predictions while it was held out."]
+    if not wrong["always"]:
+        return ["No sample was wrong every time it was held out."]
+    return [
+        f"{counted(len(wrong['always']), 'sample')} of {wrong['samples']} wrong every time held"
+        " out. It pays to look at them: a wrong label, another subtype, poor material?"
+    ]
+
+
+def _sample_pictures(data: Data) -> list[Any]:
+    both = "; ".join(_rejection_words(row) for row in data["held_out"]["rejection"])
+    return [
+        picture(
+            "samples",
+            partial(prediction.samples, data),
+            title="Scores of each sample while held out",
+            description="Dots of the held-out scores of each sample, one per repeat, sorted by"
+            " class and mean score.",
+            caption="One dot per repeat, a bar for the mean; within each class the samples are"
+            " sorted by mean score. Above the dashed line a sample is called"
+            f" {clean(data['study']['classes'][1])}, below it"
+            f" {clean(data['study']['classes'][0])}.",
+        ),
+        picture(
+            "rejection",
+            partial(prediction.rejection, data),
+            title="Rejection region",
+            description=f"Mean held-out scores by true class with the region to reject: {both}.",
+            caption="Were samples with a mean score inside the grey band refused, no error would be"
+            f" left: {both}. Descriptive and optimistic: the thresholds were set on the test labels"
+            " themselves.",
+        ),
+    ]
+
+
+def _rejection_words(row: Data) -> str:
+    if row["threshold"] is None:
+        return f"nobody called {clean(row['class'])} is wrong"
+    return (
+        f"{row['rejected']} of {row['predicted']} called {clean(row['class'])}"
+        f" ({percent(row['share'])}) rejected"
+    )
+
+
+def chance(data: Data, limits: Limits) -> Section:
+    """The permutations."""
+    errors, p = data["null"]["errors"], data["answer"]["p"]
+    if not errors or data["null"]["observed"] is None:
+        words = ["No permutations were run (controls.permutations is 0), so there is no p-value."]
+        return Section("chance", "Could it be chance?", words)
+    words = [
+        f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels shuffled."
+        f" p = {significant(p['value'], 2)} = (1 + shuffled runs at least as good)/"
+        f"({len(errors)} + 1). With so many runs no p below {significant(p['smallest'], 2)} is"
+        " possible."
+    ]
+    image = picture(
+        "null",
+        partial(prediction.null, data),
+        title="Error with shuffled labels",
+        description=f"Histogram of {len(errors)} permutation errors; observed"
+        f" {decimal(data['null']['observed'])}, p {significant(p['value'], 2)}.",
+        caption="Grey: what the same procedure finds when labels mean nothing. The further the"
+        " observed error lies to the left of them, the less it can be chance.",
+    )
+    return Section("chance", "Could it be chance?", words, [image])
+
+
+def controls(data: Data, limits: Limits) -> Section:
+    """Other predictors on the same splits."""
+    caption = "All predictors on the same outer splits, genesig at every μ."
+    table = packed_table(data, "controls", caption, limits.table_rows)
+    words = [
+        "A short list need not beat methods that use all genes; it should come close. All"
+        " predictors saw the same training and test samples."
+    ]
+    rows = prediction.control_rows(data)
+    if not any(row["model"] == "genesig" for row in rows):
+        return Section("controls", "Other methods", words, [table])
+    named = "; ".join(f"{r['model']} {decimal(r['error'])}" for r in rows)
+    image = picture(
+        "controls",
+        partial(prediction.controls, data),
+        title="Error of every predictor on the same splits",
+        description=f"Dots with 95 % intervals: {clean(named)}.",
+        caption="Dot: error on held-out samples; line: 95 % interval of the procedure. Dashed:"
+        " chance. Grey: where 95 % of the runs with shuffled labels lie. Overlapping intervals do"
+        " not rank methods.",
+    )
+    return Section("controls", "Other methods", words, [image, table])
+

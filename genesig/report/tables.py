@@ -1,0 +1,180 @@
+"""Tables as the page shows them: headings in words, numbers rounded for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from genesig.report.style import power
+from genesig.report.words import ABSENT, clean, decimal, percent, significant
+
+
+@dataclass(frozen=True)
+class Column:
+    """Heading of a column, what it means, and how its values are written."""
+
+    label: str
+    kind: str
+    help: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the values line up on the right."""
+        return self.kind not in ("text", "name")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows, and the number it sorts by."""
+
+    text: str
+    sort: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page.
+
+    Attributes
+    ----------
+    name : str
+        Stem of its ids.
+    caption : str
+    columns : sequence of Column
+    rows : list of list of Cell
+    total : int
+        Rows of the whole table.
+    file : str or None
+        TSV beside the page with all rows.
+    search : bool
+        Whether readers may filter it.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: list[list[Cell]]
+    total: int
+    file: str | None = None
+    search: bool = False
+
+
+FREQUENCY_HELP = "Share of the outer splits that selected the gene"
+COLUMNS: dict[str, Column] = {
+    "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
+    "auc_high": Column("AUC to", "number", "Upper limit of the 95 % interval"),
+    "auc_low": Column("AUC from", "number", "Lower limit of the 95 % interval"),
+    "balanced_error": Column("Balanced error", "number", "Mean of the two classes' error shares"),
+    "block": Column("Block", "integer", "Blocks are numbered by falling score"),
+    "coef": Column("Weight", "signed", "Weight in the final model; 0 if it is not in it"),
+    "error": Column("Error", "number", "Double cross-validation error"),
+    "first_mu": Column("First μ", "mu", "Smallest μ whose list holds the gene"),
+    "frequency": Column("Frequency", "share", FREQUENCY_HELP),
+    "gene": Column("Gene id", "name"),
+    "high": Column("to", "number", "Upper limit of the 95 % interval"),
+    "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
+    "kept": Column("Holds of the list before", "share"),
+    "label": Column("Label", "text"),
+    "lam": Column("λ", "mu", "Chosen weight of the ridge refit"),
+    "layer": Column("Layer", "integer", "Order of first appearance as μ grows"),
+    "low": Column("from", "number", "Lower limit of the 95 % interval"),
+    "mean": Column("Mean score", "signed"),
+    "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),
+    "mean_size": Column("Mean length", "count"),
+    "misclassification": Column("Misclassified", "share"),
+    "model": Column("Predictor", "text"),
+    "mu": Column("μ", "mu"),
+    "n_genes": Column("Genes", "integer"),
+    "n_sets": Column("Lists compared", "integer"),
+    "n_test": Column("Test samples", "integer"),
+    "n_train": Column("Training samples", "integer"),
+    "order": Column("Order", "integer"),
+    "p_value": Column("p", "p"),
+    "prototype": Column("Prototype", "name", "Gene of the minimal list that leads the block"),
+    "q_value": Column("q", "p", "p after Benjamini and Hochberg"),
+    "r": Column("r with prototype", "signed", "Pearson's correlation"),
+    "rank": Column("Rank", "integer"),
+    "repeat": Column("Repeat", "integer"),
+    "sample": Column("Sample", "name"),
+    "score": Column("Block score", "number", "Size of the prototype's part of the score"),
+    "scores": Column("Scores while held out", "text", "One per repeat"),
+    "sign_consistency": Column("Same sign", "share", "Selecting splits with the majority sign"),
+    "size": Column("Genes in the list", "integer"),
+    "source": Column("Measured on", "text"),
+    "split": Column("Split", "name"),
+    "squared_error": Column("Squared error", "number"),
+    "stability": Column("Stability", "number", "1: always the same list; 0: lists at random"),
+    "statistic": Column("Statistic", "signed"),
+    "symbol": Column("Symbol", "text"),
+    "tau": Column("τ / τ max", "mu", "Chosen weight of the l1 term"),
+    "tested": Column("Times held out", "integer"),
+    "union": Column("Selected by any split", "integer"),
+    "wrong": Column("Times wrong", "integer"),
+}  # fmt: skip
+
+
+def _flag(value: Any) -> str:
+    return "yes" if str(value).lower() in ("1", "1.0", "true") else "no"
+
+
+def _integer(value: Any) -> str:
+    """Repeats and blocks are whole numbers, though a TSV with gaps makes them floats."""
+    if isinstance(value, float):
+        return significant(value, 12)
+    return clean(value)
+
+
+WRITERS: dict[str, Callable[[Any], str]] = {
+    "count": lambda value: significant(value, 3),
+    "flag": _flag,
+    "integer": _integer,
+    "mu": power,
+    "name": clean,
+    "number": decimal,
+    "p": lambda value: significant(value, 2),
+    "share": percent,
+    "signed": lambda value: significant(value, 3),
+    "text": clean,
+}
+
+
+def cell(value: Any, kind: str) -> Cell:
+    """Write one value."""
+    if value is None:
+        return Cell(ABSENT, "")
+    sort = None
+    if isinstance(value, int | float) and kind not in ("text", "name"):
+        sort = repr(float(value))
+    return Cell(WRITERS[kind](value), sort)
+
+
+def packed_table(
+    data: dict[str, Any], name: str, caption: str, most: int, *, search: bool = False
+) -> Table:
+    """Show a table of report_data.json, at most `most` rows of it."""
+    table = data["tables"][name]
+    rows = table["rows"]
+    return shown_table(
+        name, caption, table["columns"], rows, most, total=table["total"], file=table["file"],
+        search=search,
+    )  # fmt: skip
+
+
+def shown_table(
+    name: str, caption: str, columns: list[str], rows: list[list[Any]], most: int, *,
+    total: int | None = None, file: str | None = None, search: bool = False,
+) -> Table:  # fmt: skip
+    """Show rows of values under the columns of these names; columns without any value go."""
+    shown = rows[:most]
+    keep = [
+        place for place in range(len(columns)) if any(row[place] is not None for row in shown)
+    ]  # fmt: skip
+    heads = [COLUMNS.get(columns[p], Column(columns[p], "text")) for p in keep]
+    cells = [
+        [cell(row[p], head.kind) for p, head in zip(keep, heads, strict=True)] for row in shown
+    ]  # fmt: skip
+    return Table(
+        name.replace("_", "-"), caption, heads, cells, len(rows) if total is None else total,
+        file, search,
+    )  # fmt: skip

@@ -1,0 +1,62 @@
+"""Numbers and names as people read them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+ABSENT = "–"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200e\u200f\u202a-\u202e]+")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``"1 gene"``, ``"2 genes"``, ``"3 classes"``."""
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{number:,} {noun if number == 1 else plural}".replace(",", "\u202f")
+
+
+def decimal(value: float | None, digits: int = 2) -> str:
+    """Round to decimals; keep two significant digits of what would become zero."""
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    if value and abs(value) < 0.5 * 10**-digits:
+        return signed(f"{value:.1e}")
+    return signed(f"{value:.{digits}f}")
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """Round to significant digits, without trailing zeros."""
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    return signed(f"{value:.{digits}g}")
+
+
+def percent(value: float | None, digits: int = 0) -> str:
+    """Return a share as per cent."""
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    return signed(f"{100 * value:.{digits}f}") + "\u00a0%"
+
+
+def signed(text: str) -> str:
+    """Use a true minus sign."""
+    return text.replace("-", "\u2212", 1) if text.startswith("-") else text
+
+
+def clean(name: object) -> str:
+    """Replace what no page can show (control and direction characters) by a space."""
+    return _CONTROL.sub(" ", str(name)).strip()
+
+
+def shorten(name: object, most: int) -> str:
+    """Cut a long name; an ellipsis says so."""
+    text = clean(name)
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def gene_label(gene: str, symbol: str | None, most: int = 38) -> str:
+    """Return the symbol and beside it the id, as short as a figure needs it."""
+    if not symbol or symbol == gene:
+        return shorten(gene, most)
+    place = shorten(gene, 22)
+    return f"{shorten(symbol, max(most - len(place) - 3, 8))} · {place}"
