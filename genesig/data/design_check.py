@@ -46,29 +46,35 @@ def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
     return {name: int(unit[obs[design.label] == name].nunique()) for name in design.classes}
 
 
-def _check_units(name: str, units: int, sheet: Sheet, splits: Config,
-                 where: str) -> Iterator[Problem]:  # fmt: skip
+def _check_units(
+    name: str, units: int, sheet: Sheet, splits: Config, where: str
+) -> Iterator[Problem]:
+    group, scheme, folds = sheet.design.group, splits["scheme"], splits["folds"]
     at = f"{where}, column '{sheet.design.label}'"
-    noun = "samples" if sheet.design.group is None else f"groups (column '{sheet.design.group}')"
     who = f"class '{name}' has" if name else "the study has"
-    who += f" {units} {noun}" + (" to train on" if splits["scheme"] == "predefined" else "")
+    who += f" {units} " + ("samples" if group is None else f"groups (column '{group}')")
+    who += " to train on" if scheme == "predefined" else ""
+    kfold = scheme in ("stratified_kfold", "stratified_group_kfold")
+    left = _left_to_train(units, scheme, folds)
     if units < 3:
-        yield Problem(at, f"{who}; at least 3 are needed for splits inside and outside")
-        return
-    kfold = splits["scheme"] in ("stratified_kfold", "stratified_group_kfold")
-    if kfold and units < splits["folds"]:
-        advice = f"set splits.folds to {units} or less"
-        yield Problem(at, f"{who}, splits.folds is {splits['folds']}; {advice}, or leave out one")
-        return
-    left = units - ceil(units / splits["folds"]) if kfold else units - 1
-    left = units if splits["scheme"] == "predefined" else left
-    if splits["inner_scheme"] == "stratified_kfold" and left < splits["inner_folds"]:
-        advice = f"set splits.inner_folds to {max(left, 2)} or less, or to leave_one_out"
-        advice = advice.replace("or to", "or splits.inner_scheme to")
-        what = f"{who}, of which {left} remain for training; splits.inner_folds is "
-        yield Problem(at, f"{what}{splits['inner_folds']}; {advice}")
+        yield Problem(at, f"{who}; at least 3 are needed, to be split outside and inside")
+    elif kfold and units < folds:
+        alone = "leave_one_out" if group is None else "leave_one_group_out"
+        advice = f"set splits.folds to {units} or less, or splits.scheme to {alone}"
+        yield Problem(at, f"{who}, splits.folds is {folds}; {advice}")
     elif left < 2:
-        yield Problem(at, f"{who}, of which {left} remains for training; 2 are needed")
+        yield Problem(at, f"{who}, of which {left} may be left to train on; 2 are needed")
+    elif splits["inner_scheme"] == "stratified_kfold" and left < splits["inner_folds"]:
+        advice = f"set splits.inner_folds to {left} or less, or splits.inner_scheme to "
+        what = f"{who}, of which {left} may be left to train on, splits.inner_folds is "
+        yield Problem(at, f"{what}{splits['inner_folds']}; {advice}leave_one_out")
+
+
+def _left_to_train(units: int, scheme: str, folds: int) -> int:
+    """Return how many units the smallest training set has, with folds of like size."""
+    if scheme == "predefined":
+        return units
+    return units - ceil(units / folds) if scheme.endswith("kfold") else units - 1
 
 
 def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:

@@ -148,7 +148,11 @@ def _check_samples(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
 
 
 def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
-    times = Counter(matrix.columns)
+    if "" in matrix.columns:
+        k = matrix.columns.index("")
+        at = f"line {matrix.lines[k]}" if matrix.turned else f"column {k + 2}"
+        problems.append(Problem(f"{where}, {at}", "the gene id is blank; each gene needs a name"))
+    times = Counter(name for name in matrix.columns if name)
     twice = [name for name, count in times.items() if count > 1]
     if twice:
         places = [k for k, name in enumerate(matrix.columns) if name == twice[0]]

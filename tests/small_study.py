@@ -1,0 +1,82 @@
+"""A small study without fault, and its files, for tests that break one thing at a time."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+SAMPLES = [f"P{k:02d}" for k in range(1, 13)]
+GENES = [f"gene{k}" for k in range(1, 9)]
+
+
+def _sheet() -> list[list[str]]:
+    rows = [["sample", "diagnosis", "patient", "matched", "set", "age"]]
+    for k, name in enumerate(SAMPLES):
+        side = "train" if k < 8 else "test"
+        kind = "tumor" if k % 2 else "normal"
+        rows.append([name, kind, f"patient{k // 2}", f"pair{k // 2}", side, str(40 + 3 * k)])
+    return rows
+
+
+def _matrix() -> list[list[str]]:
+    values = np.random.default_rng(1).normal(8, 2, (len(GENES), len(SAMPLES)))
+    rows = [[gene, *(f"{v:.3f}" for v in row)] for gene, row in zip(GENES, values, strict=True)]
+    return [["gene", *SAMPLES], *rows]
+
+
+@dataclass
+class Study:
+    """Tables as lists of rows; `files` overrides what a file holds."""
+
+    root: Path
+    sheet: list[list[str]] = field(default_factory=_sheet)
+    matrix: list[list[str]] = field(default_factory=_matrix)
+    config: dict[str, Any] = field(
+        default_factory=lambda: {
+            "expression": "expression.tsv",
+            "samples": "samples.tsv",
+            "label": "diagnosis",
+            "splits": {"folds": 3, "inner_folds": 2, "repeats": 1, "subsamples": 4},
+        }
+    )
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def set(self, key: str, value: Any) -> None:
+        """Set a dotted key of the config."""
+        *sections, last = key.split(".")
+        place = self.config
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[last] = value
+
+    def column(self, name: str, values: list[str]) -> None:
+        """Overwrite a column of the sample table."""
+        place = self.sheet[0].index(name)
+        for row, value in zip(self.sheet[1:], values, strict=True):
+            row[place] = value
+
+    def write(self) -> Path:
+        """Write every file; return the config's path."""
+        files = {
+            "samples.tsv": as_text(self.sheet),
+            "expression.tsv": as_text(self.matrix),
+            "config.yaml": yaml.safe_dump(self.config).encode(),
+        }
+        for name, content in (files | self.files).items():
+            (self.root / name).write_bytes(content)
+        return self.root / "config.yaml"
+
+
+def as_text(rows: list[list[str]], delimiter: str = "\t", end: str = "\n") -> bytes:
+    """Write a table."""
+    return "".join(delimiter.join(row) + end for row in rows).encode()
+
+
+def zipped(rows: list[list[str]]) -> bytes:
+    """Write a gzip file."""
+    return gzip.compress(as_text(rows), mtime=0)
