@@ -12,6 +12,7 @@ import numpy as np
 from genesig.data.config_check import examine_config, resolve_config
 from genesig.data.dataset import Inputs, read_inputs
 from genesig.data.design_check import check_design
+from genesig.data.readers import read_json
 from genesig.data.scale_check import check_scale, rehearse_steps
 from genesig.data.settings_check import check_settings
 from genesig.data.sheet_check import check_column
@@ -91,6 +92,8 @@ def examine_study(config: Config, source: str) -> Examination:
     wrong_steps = any("normalise" in p.where and p.level == "error" for p in problems)
     inputs = _inputs(config)
     problems += inputs.problems
+    if config["splits"]["file"] is not None:
+        problems += _check_split_file(config["splits"]["file"])
     if inputs.sheet is not None:
         where, obs = config["samples"], inputs.sheet.obs
         if config["splits"]["scheme"] == "predefined":
@@ -115,6 +118,18 @@ def _inputs(config: Config) -> Inputs:
 def _sorted(problems: list[Problem]) -> tuple[Problem, ...]:
     """Put errors before warnings, each once."""
     return tuple(sorted(dict.fromkeys(problems), key=lambda problem: problem.level))
+
+
+def _check_split_file(path: str) -> Iterator[Problem]:
+    """Say whether the file can be read at all; `draw_splits` looks at what it holds."""
+    try:
+        raw = read_json(path)
+    except InvalidInput as error:
+        yield from error.problems
+        return
+    version = raw.get("version", 1) if isinstance(raw, dict) else 1
+    if version != 1:
+        yield Problem(path, f"version {version} is not known, needs 1; draw the splits again")
 
 
 def _rehearse_splits(inputs: Inputs, config: Config, source: str) -> Iterator[Problem]:

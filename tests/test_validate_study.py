@@ -1,0 +1,378 @@
+"""Faults across config, sample sheet and splits: one line each, with the remedy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_study import SAMPLES, Study
+
+from genesig.cli import main
+
+Break = Callable[[Study], object]
+
+
+def _set(**settings: Any) -> Break:
+    """Set dotted keys, written with two underscores for the dot."""
+
+    def broken(study: Study) -> None:
+        for key, value in settings.items():
+            study.set(key.replace("__", "."), value)
+
+    return broken
+
+
+def _column(name: str, values: list[str], **settings: Any) -> Break:
+    def broken(study: Study) -> None:
+        study.column(name, values)
+        _set(**settings)(study)
+
+    return broken
+
+
+def _splits(splits: Any) -> Break:
+    def broken(study: Study) -> None:
+        study.set("splits.file", "splits.json")
+        text = splits if isinstance(splits, str) else json.dumps(splits)
+        study.files["splits.json"] = text.encode()
+
+    return broken
+
+
+def _outer(train: list[str], test: list[str]) -> dict[str, Any]:
+    return {"version": 1, "outer": [{"train": train, "test": test}]}
+
+
+TWO = ["normal", "tumor"]
+RARE = ["tumor"] * 3 + ["normal"] * 9
+CENTRE, LOG2 = {"step": "centre"}, {"step": "log2"}
+FILTER = {"step": "fold_filter"}
+
+CASES: dict[str, tuple[Break, list[str]]] = {
+    # the label
+    "label column misspelt": (
+        _set(label="diagnosys"),
+        ["samples.tsv", "label 'diagnosys' is not a column of samples.tsv; did you mean "
+         "'diagnosis'?"],
+    ),
+    "label column unknown": (
+        _set(label="xyz"),
+        ["label 'xyz' is not a column of samples.tsv (columns: diagnosis, patient, matched"],
+    ),
+    "label is the sample name": (
+        _set(label="sample"),
+        ["label 'sample' is not a column of samples.tsv but of the sample names"],
+    ),
+    "single class": (
+        _column("diagnosis", ["tumor"] * 12),
+        ["samples.tsv, column 'diagnosis': every sample is 'tumor'; two classes are needed"],
+    ),
+    "no label at all": (
+        _column("diagnosis", [""] * 12),
+        ["samples.tsv, column 'diagnosis': no sample has a label"],
+    ),
+    "three classes": (
+        _column("diagnosis", ["a", "b", "b", "c", "c", "c"] * 2),
+        ["3 classes: 'c' (6), 'b' (4), 'a' (2)", "two classes or regression are supported",
+         "data.classes: [c, b]"],
+    ),
+    "classes that differ in case": (
+        _column("diagnosis", ["Tumor", "tumor", "normal"] * 4),
+        ["3 classes", "some differ only in upper and lower case"],
+    ),
+    "numbers as classes": (
+        _set(label="age"),
+        ["12 classes", "these are numbers, set data.task: regression"],
+    ),
+    "class misspelt": (
+        _set(data__classes=["normal", "tumour"]),
+        ["column 'diagnosis': data.classes: no sample is 'tumour'; did you mean 'tumor'?"],
+    ),
+    "classes as YAML booleans": (
+        _set(data__classes=[False, True]),
+        ["config.yaml, data.classes, item 1: found false, needs text; put it in quotes"],
+    ),
+    "words for a regression": (
+        _set(data__task="regression"),
+        ["samples.tsv, line 2, column 'diagnosis': the label of 'P01' is 'normal', not a number "
+         "(11 further cells)"],
+    ),
+    "decimal comma in a label": (
+        _column("age", [f"4{k},5" for k in range(12)], label="age", data__task="regression"),
+        ["line 2, column 'age': the label of 'P01' is '40,5', with a decimal comma; write 40.5"],
+    ),
+    "one number for all": (
+        _column("age", ["7"] * 12, label="age", data__task="regression"),
+        ["samples.tsv, column 'age': regression needs labels that vary"],
+    ),
+    # samples against folds
+    "class smaller than the outer folds": (
+        _column("diagnosis", RARE, splits__folds=5),
+        ["class 'tumor' has 3 samples, splits.folds is 5; set splits.folds to 3 or less",
+         "leave_one_out"],
+    ),
+    "class smaller than the inner folds": (
+        _column("diagnosis", RARE, splits__folds=3, splits__inner_folds=4),
+        ["class 'tumor' has 3 samples, of which 2 may be left to train on",
+         "set splits.inner_folds to 2 or less"],
+    ),
+    "two samples of a class": (
+        _column("diagnosis", ["tumor"] * 2 + ["normal"] * 10, splits__scheme="leave_one_out"),
+        ["class 'tumor' has 2 samples; at least 3 are needed"],
+    ),
+    "too few samples for a regression": (
+        _set(label="age", data__task="regression", splits__folds=20),
+        ["the study has 12 samples, splits.folds is 20; set splits.folds to 12 or less"],
+    ),
+    # groups and pairs
+    "group column misspelt": (
+        _set(data__group="pacient", splits__scheme="stratified_group_kfold"),
+        ["data.group 'pacient' is not a column of samples.tsv; did you mean 'patient'?"],
+    ),
+    "fewer groups than folds": (
+        _set(data__group="patient", splits__scheme="stratified_group_kfold", splits__folds=7),
+        ["class 'normal' has 6 groups (column 'patient'), splits.folds is 7; set splits.folds to "
+         "6 or less, or splits.scheme to leave_one_group_out"],
+    ),
+    "groups torn by k-fold": (
+        _set(data__group="patient"),
+        ["config.yaml, splits.scheme: 'stratified_kfold' tears the samples of one 'patient' apart"
+         "; use 'stratified_group_kfold'"],
+    ),
+    "groups torn by leave-one-out": (
+        _set(data__group="patient", splits__scheme="leave_one_out"),
+        ["config.yaml, splits.scheme: 'leave_one_out'", "use 'leave_one_group_out'"],
+    ),
+    "group scheme without groups": (
+        _set(splits__scheme="leave_one_group_out"),
+        ["config.yaml, splits.scheme: 'leave_one_group_out' needs data.group"],
+    ),
+    "blank group": (
+        _column("patient", ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e", "f", ""],
+                data__group="patient", splits__scheme="stratified_group_kfold"),
+        ["samples.tsv, column 'patient': data.group: blank for 'P12'"],
+    ),
+    "group is the label": (
+        _set(data__group="diagnosis", splits__scheme="stratified_group_kfold"),
+        ["config.yaml, data.group: 'diagnosis' is the label itself"],
+    ),
+    "pair of three": (
+        _column("matched", list("aaabbccddeef"), data__pair="matched",
+                splits__scheme="stratified_group_kfold"),
+        ["samples.tsv, column 'matched': data.pair: pair 'a' has 3 samples "
+         "(normal, normal, tumor), needs one of each class; 1 further pairs, too"],
+    ),
+    "pair of one class": (
+        _column("diagnosis", ["normal", "normal", "tumor", "tumor"] + TWO * 4,
+                data__pair="matched", splits__scheme="stratified_group_kfold"),
+        ["pair 'pair0' has 2 samples (normal, normal), needs one of each class; 1 further"],
+    ),
+    "group beside pair": (
+        _set(data__pair="matched", data__group="patient", splits__scheme="leave_one_group_out"),
+        ["config.yaml, data.group: a pair is a group, too; set data.pair alone"],
+    ),
+    # predefined splits
+    "predefined column missing": (
+        _set(splits__scheme="predefined", splits__column="sett"),
+        ["splits.column 'sett' is not a column of samples.tsv; did you mean 'set'?"],
+    ),
+    "predefined without column": (
+        _set(splits__scheme="predefined"),
+        ["config.yaml, splits.column: the scheme 'predefined' needs a column"],
+    ),
+    "predefined with other words": (
+        _column("set", ["Training"] * 8 + ["test"] * 4, splits__scheme="predefined",
+                splits__column="set"),
+        ["samples.tsv, column 'set': sample 'P01' is 'Training', needs train or test; did you "
+         "mean 'train'?; 7 further samples, too"],
+    ),
+    "predefined without a test set": (
+        _column("set", ["train"] * 12, splits__scheme="predefined", splits__column="set"),
+        ["samples.tsv, column 'set': no sample is 'test'"],
+    ),
+    "predefined tears a group": (
+        _column("set", ["train"] * 7 + ["test"] * 5, splits__scheme="predefined",
+                splits__column="set", data__group="patient"),
+        ["samples.tsv, column 'set': patient 'patient3' has samples on both sides"],
+    ),
+    # splits.file
+    "splits file missing": (
+        _set(splits__file="split.json"),
+        ["split.json: no such file"],
+    ),
+    "splits file is not JSON": (
+        _splits("{'outer': []}"),
+        ["splits.json, line 1: is not JSON"],
+    ),
+    "splits file of another version": (
+        _splits({"version": 2, "outer": []}),
+        ["splits.json: version 2 is not known", "1"],
+    ),
+    "splits file with an unknown sample": (
+        _splits(_outer(SAMPLES[:8], [*SAMPLES[8:11], "P1"])),
+        ["splits.json, split split1", "'P1'", "not a sample"],
+    ),
+    "splits file with a sample on both sides": (
+        _splits(_outer(SAMPLES[:9], SAMPLES[8:])),
+        ["splits.json, split split1: 'P09' occurs 2 times"],
+    ),
+    "splits file that tears a group": (
+        lambda s: (_splits(_outer(SAMPLES[:7], SAMPLES[7:]))(s), s.set("data.group", "patient")),
+        ["split split1: group 'patient3' has samples on both sides"],
+    ),
+    # steps and numbers
+    "fold step before the splits": (
+        _set(normalise__samples=[{"step": "quantile"}]),
+        ["config.yaml, normalise.samples, item 1: 'quantile' learns from several samples",
+         "move it to normalise.folds"],
+    ),
+    "row-wise step in the folds": (
+        _set(normalise__folds=[LOG2, CENTRE]),
+        ["config.yaml, normalise.folds, item 1: 'log2' looks at one sample at a time",
+         "move it to normalise.samples"],
+    ),
+    "centring not last": (
+        _set(normalise__folds=[CENTRE, {"step": "variance_filter"}]),
+        ["config.yaml, normalise.folds, item 1: 'centre' stands before 'variance_filter'",
+         "come last"],
+    ),
+    "step repeated": (
+        _set(normalise__folds=[CENTRE, CENTRE]),
+        ["config.yaml, normalise.folds, item 2: 'centre' is already item 1"],
+    ),
+    "floor above ceiling": (
+        _set(normalise__samples=[{"step": "log2", "floor": 100, "ceiling": 20}]),
+        ["config.yaml, normalise.samples, item 1: floor 100 must be below ceiling 20"],
+    ),
+    "ratios of values that are not positive": (
+        lambda s: (_set(normalise__folds=[FILTER, CENTRE])(s),
+                   s.matrix[1].__setitem__(1, "-5")),
+        ["config.yaml, normalise.folds: fold_filter needs positive values, found -5",
+         "range_filter"],
+    ),
+    "a filter that leaves nothing": (
+        _set(normalise__folds=[{"step": "range_filter", "above": 1000}]),
+        ["config.yaml, normalise.folds", "range_filter", "no gene"],
+    ),
+    "mu that shrinks": (
+        _set(linear__mu=[0.1, 0.01, 1.0]),
+        ["config.yaml, linear.mu, item 2: 0.01 follows 0.1; mu must grow: [0.01, 0.1, 1.0]"],
+    ),
+    "signature mu not on the path": (
+        _set(signature__mu=0.02),
+        ["config.yaml, signature.mu: 0.02 is not in linear.mu", "the nearest is 0.01"],
+    ),
+    "criterion of classes for a regression": (
+        _set(label="age", data__task="regression", linear__criterion="balanced_error"),
+        ["config.yaml, linear.criterion: 'balanced_error' needs classes", "'squared_error'"],
+    ),
+    "classes for a regression": (
+        _set(label="age", data__task="regression", data__classes=["a", "b"]),
+        ["config.yaml, data.classes: is for classification"],
+    ),
+    "symbol without gene table": (
+        _set(data__symbol="Symbol"),
+        ["config.yaml, data.symbol: names a column of the gene table; set data.annotation"],
+    ),
+    # the gene table
+    "symbol column misspelt": (
+        lambda s: (_set(data__annotation="genes.tsv", data__symbol="simbol")(s),
+                   s.files.update({"genes.tsv": b"id\tsymbol\ngene1\tTP53\n"})),
+        ["data.symbol 'simbol' is not a column of genes.tsv; did you mean 'symbol'?"],
+    ),
+    "gene table with other ids": (
+        lambda s: (_set(data__annotation="genes.tsv")(s),
+                   s.files.update({"genes.tsv": b"entrez\tsymbol\n7157\tTP53\n"})),
+        ["genes.tsv: no gene of the matrix is in column 'entrez'", "'gene1'", "'7157'"],
+    ),
+}  # fmt: skip
+
+
+def _run(change: Break, root: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    study = Study(root)
+    change(study)
+    study.write()
+    monkeypatch.chdir(root)
+    return main(["validate", "config.yaml"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_fault_is_one_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change, words = CASES[name]
+    assert _run(change, tmp_path, monkeypatch) == 1
+    err = capsys.readouterr().err
+    lines = [line for line in err.splitlines() if all(word in line for word in words)]
+    assert len(lines) == 1, err
+    assert lines[0].startswith("error: ")
+
+
+WARNED: dict[str, tuple[Break, str, str]] = {
+    "blank label": (
+        _column("diagnosis", ["", *TWO, *TWO, *TWO, *TWO, *TWO, "tumor"]),
+        "warning: samples.tsv, line 2, column 'diagnosis': no label for 'P01'; left out of the "
+        "study (1 of 12)",
+        "11 samples (5 normal, 6 tumor), 8 genes; left out: 1 samples",
+    ),
+    "other classes left out": (
+        _column("diagnosis", [*TWO, "other"] * 4, data__classes=["tumor", "normal"]),
+        "warning: samples.tsv, column 'diagnosis': 4 samples of other classes are left out by "
+        "data.classes: 'other' (4)",
+        "8 samples (4 tumor, 4 normal), 8 genes; left out: 4 samples",
+    ),
+    "column that no scheme reads": (
+        _set(splits__column="set"),
+        "warning: config.yaml, splits.column: is not used by the scheme 'stratified_kfold'; set "
+        "splits.scheme: predefined to use it",
+        "12 samples (6 normal, 6 tumor), 8 genes",
+    ),
+    "few permutations": (
+        _set(controls__permutations=9),
+        "warning: config.yaml, controls.permutations: with 9 permutations no p-value can be below "
+        "0.10; 19 are needed for 0.05, 99 for 0.01",
+        "12 samples (6 normal, 6 tumor), 8 genes",
+    ),
+    "genes without a row in the gene table": (
+        lambda s: (_set(data__annotation="genes.tsv")(s),
+                   s.files.update({"genes.tsv": b"id\tsymbol\ngene1\tTP53\n"})),
+        "warning: genes.tsv: 7 of 8 genes are not in it and go by their id: 'gene2', 'gene3', "
+        "'gene4' and 4 more",
+        "12 samples (6 normal, 6 tumor), 8 genes",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_what_does_not_stop_a_study_is_a_warning(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change, warning, summary = WARNED[name]
+    assert _run(change, tmp_path, monkeypatch) == 0
+    out, err = capsys.readouterr()
+    assert err.splitlines() == [warning]
+    assert out == f"config.yaml: no errors, 1 warning; {summary}\n"
+
+
+SOUND: dict[str, Break] = {
+    "groups": _set(data__group="patient", splits__scheme="stratified_group_kfold"),
+    "pairs, one left out": _set(data__pair="matched", splits__scheme="leave_one_group_out"),
+    "leave-one-out": _set(splits__scheme="leave_one_out", splits__inner_scheme="leave_one_out"),
+    "predefined": _set(splits__scheme="predefined", splits__column="set"),
+    "regression": _set(label="age", data__task="regression"),
+    "a file of splits": _splits(_outer(SAMPLES[:8], SAMPLES[8:])),
+    "log2 after a learned filter": _set(
+        normalise__folds=[{"step": "variance_filter", "keep": 0.9}, {"step": "rank_samples"}]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_study_has_no_problem(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(SOUND[name], tmp_path, monkeypatch) == 0
+    assert capsys.readouterr().err == ""
