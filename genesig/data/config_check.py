@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from copy import deepcopy
+from difflib import get_close_matches
 from typing import Any
 
 from genesig.errors import InvalidInput, Problem, did_you_mean
@@ -161,20 +162,21 @@ def _numbers(value: Any, place: list[Any]) -> Iterator[tuple[list[Any], float]]:
 
 def _unknown(value: Node, node: Node, place: list[Any], schema: Node) -> Found:
     """Name each unknown key with its nearest neighbour, here or in another section."""
-    known = [dotted([*place, key]) for key in node["properties"]]
+    here = {key: dotted([*place, key]) for key in node["properties"]}
     elsewhere = {
         key: f"{section}.{key}"
         for section, below in schema["properties"].items()
         for key in below.get("properties", ())
     }
-    for key in value:
-        if key in node["properties"]:
+    for key in map(str, value):
+        if key in here:
             continue
-        near = f"; did you mean '{elsewhere[key]}'?" if key in elsewhere else ""
-        near = near or did_you_mean(dotted([*place, key]), known)
-        near = near or did_you_mean(str(key), elsewhere.values())
-        near = near or f" (known: {', '.join(node['properties'])})"
-        yield [*place, key], f"unknown key '{key}'{near}"
+        near = [elsewhere[key]] if key in elsewhere else []
+        near += [
+            found[word] for found in (here, elsewhere) for word in get_close_matches(key, found)
+        ]
+        advice = f"; did you mean '{near[0]}'?" if near else f" (known: {', '.join(here)})"
+        yield [*place, key], f"unknown key '{key}'{advice}"
 
 
 def _missing(value: Node, node: Node, place: list[Any]) -> Found:
