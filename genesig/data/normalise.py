@@ -198,7 +198,7 @@ def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Data
     notes = {**dataset.provenance, "steps": [*done, *map(dict, samples)]}
     constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
     if constant > 0:
-        sentence = f"{constant} genes are constant after normalise.samples and cannot be selected"
+        sentence = f"Made constant by normalise.samples, hence never selected: {constant} genes."
         notes["warnings"] = [*notes.get("warnings", []), sentence]
     return replace(dataset, X=X, provenance=notes)
 

@@ -169,7 +169,7 @@ def test_steps_done_and_genes_flattened_are_in_the_provenance():
     done = normalise_samples(study(X), samples=[log2], folds=[{"step": "centre"}])
     assert done.provenance["steps"] == [log2]
     assert done.provenance["warnings"] == [
-        "1 genes are constant after normalise.samples and cannot be selected"
+        "Made constant by normalise.samples, hence never selected: 1 genes."
     ]
 
 

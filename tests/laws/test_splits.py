@@ -256,6 +256,13 @@ def test_a_file_by_hand_gets_the_rest_drawn(tmp_path):
     assert (splits.scheme, splits.seed, len(splits.subsamples)) == ("file", 3, 4)
 
 
+def test_splits_with_the_same_training_set_have_inner_folds_of_their_own(tmp_path):
+    names = [f"p{row:02d}" for row in range(22)]
+    outer = [{"train": names[2:], "test": names[:2]}] * 3
+    splits = drawn(two_classes("stratified_kfold"), file=written(tmp_path, outer=outer))
+    assert len({split.inner for split in splits.outer}) == 3
+
+
 @pytest.mark.parametrize(
     ("outer", "message"),
     [
