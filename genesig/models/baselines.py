@@ -18,7 +18,7 @@ Folds = Sequence[Array]
 Baseline = Callable[[Array, Array, Array, Folds, int], Array]
 Score = Callable[[float, Array, Array, Array], Array]
 
-TREES = 301
+TREES = 201
 """Odd, so that the votes of fully grown trees do not tie."""
 
 

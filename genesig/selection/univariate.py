@@ -26,7 +26,7 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     * a number: t = r √((n-2)/(1-r²)), of Pearson's r.
 
     A positive statistic is higher expression in the positive class, or with a rising response. A
-    gene that is constant (its difference, in pairs) has statistic 0 and p 1. q is the smallest
+    gene that is constant (in pairs: never differs) has statistic 0 and p 1. q is the smallest
     false discovery rate at which the gene counts as found (Benjamini and Hochberg 1995).
     """
     import pandas as pd
@@ -53,19 +53,20 @@ def _test(dataset: Dataset) -> tuple[Array, Array]:
     if dataset.design.classes is None:
         return _pearson(dataset.X, y)
     if dataset.design.pair is None:
-        return _of_samples(ttest_ind, dataset.X[y > 0], dataset.X[y < 0], equal_var=False)
+        flat = np.ptp(dataset.X, axis=0) == 0
+        return _tested(flat, ttest_ind, dataset.X[y > 0], dataset.X[y < 0], equal_var=False)
     names = dataset.obs[dataset.design.pair].astype(str).to_numpy()
-    return _of_samples(ttest_1samp, _differences(dataset.X, y, names), 0.0)
+    differences = _differences(dataset.X, y, names)
+    return _tested(np.all(differences == 0, axis=0), ttest_1samp, differences, 0.0)
 
 
-def _of_samples(test: Any, *data: Any, **how: Any) -> tuple[Array, Array]:
-    """Run a test of scipy; constant genes come back as NaN, which is what is wanted of them."""
+def _tested(flat: Array, test: Any, *data: Any, **how: Any) -> tuple[Array, Array]:
+    """Run a test of scipy, which warns of genes without spread; flat ones come back as NaN."""
     import warnings
 
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         found = test(*data, axis=0, **how)
-    flat = np.all([np.ptp(part, axis=0) == 0 for part in data if np.ndim(part)], axis=0)
     return np.where(flat, np.nan, found.statistic), np.where(flat, np.nan, found.pvalue)
 
 
