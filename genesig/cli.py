@@ -65,3 +65,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "validate": _validate,
     "parameters": _parameters,
 }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -32,7 +32,7 @@ class Matrix:
     cells : (n_rows, n_columns) float64 array
         NaN where the text is no number.
     texts : dict
-        Text of each row whose cells are not all numbers: row -> list of cell texts.
+        Line and field in the file, from 0 -> text of each cell that is no finite number.
     lines : tuple of int
         Line of the file of each row.
     turned : bool
@@ -42,14 +42,14 @@ class Matrix:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: Array
-    texts: dict[int, list[str]]
+    texts: dict[tuple[int, int], str]
     lines: tuple[int, ...]
     turned: bool = False
 
     def text(self, row: int, column: int) -> str:
         """Return a cell as it stands in the file."""
-        line, field = (column, row) if self.turned else (row, column)
-        return self.texts[line][field] if line in self.texts else f"{self.cells[row, column]:g}"
+        place = (column, row) if self.turned else (row, column)
+        return self.texts.get(place, f"{self.cells[row, column]:g}")
 
     def turn(self) -> Matrix:
         """Exchange rows and columns."""
@@ -98,8 +98,8 @@ def parse_matrix(text: str, suffix: str, where: str) -> Matrix:
     return Matrix(rows, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers))
 
 
-def _numbers(frame: pd.DataFrame) -> tuple[Array, dict[int, list[str]]]:
-    """Convert to float64; rows with a cell that is no finite number keep their text."""
+def _numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
+    """Convert to float64; a cell that is no finite number keeps its text."""
     import pandas as pd
 
     words = np.array([k for k, kind in enumerate(frame.dtypes) if kind.kind not in "if"], int)
@@ -108,8 +108,12 @@ def _numbers(frame: pd.DataFrame) -> tuple[Array, dict[int, list[str]]]:
     cells[:, plain] = frame.iloc[:, plain].to_numpy(dtype=np.float64)
     for k in words:
         cells[:, k] = pd.to_numeric(frame.iloc[:, k].astype(str), errors="coerce")
-    bad = np.flatnonzero(~np.isfinite(cells).all(axis=1))
-    return cells, {int(row): [str(cell) for cell in frame.iloc[row]] for row in bad}
+    bad = ~np.isfinite(cells)
+    texts = {}
+    for k in map(int, np.flatnonzero(bad.any(axis=0))):
+        column = frame.iloc[:, k].tolist()
+        texts |= {(int(row), k): str(column[row]) for row in np.flatnonzero(bad[:, k])}
+    return cells, texts
 
 
 def _lines(text: str, suffix: str, where: str) -> _Lines:

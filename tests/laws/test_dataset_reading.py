@@ -1,0 +1,169 @@
+"""Laws of `read_dataset`: what was written comes back, however the file lies; drops are counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.data.dataset import read_dataset
+from genesig.errors import InvalidInput
+from genesig.results import Dataset
+
+PLAIN: dict[str, Any] = {
+    "task": "classification", "classes": None, "group": None, "pair": None,
+    "annotation": None, "symbol": None,
+}  # fmt: skip
+NUMBERS = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=False)
+
+
+def _write(path: Path, rows: list[list[str]]) -> str:
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def _study(folder: Path, X: Any, labels: list[str], *, turned: bool = False) -> Dataset:
+    names = [f"{k:03d}" for k in range(len(labels))]
+    genes = [f"g{k}" for k in range(len(X[0]))]
+    rows = [["", *genes], *([n, *map(repr, map(float, x))] for n, x in zip(names, X, strict=True))]
+    matrix = [list(column) for column in zip(*rows, strict=True)] if turned else rows
+    sheet = [["id", "class"], *([n, k] for n, k in zip(names, labels, strict=True))]
+    return read_dataset(
+        _write(folder / "e.tsv", matrix), _write(folder / "s.tsv", sheet), "class", **PLAIN
+    )
+
+
+@st.composite
+def _tables(draw: st.DrawFn) -> tuple[list[list[float]], list[str]]:
+    n, d = draw(st.integers(2, 6)), draw(st.integers(1, 5))
+    X = draw(st.lists(st.lists(NUMBERS, min_size=d, max_size=d), min_size=n, max_size=n))
+    X[0][0], X[1][0] = 0.0, 1.0  # one gene varies
+    labels = ["a", "b", *draw(st.lists(st.sampled_from("ab"), min_size=n - 2, max_size=n - 2))]
+    return X, labels
+
+
+@settings(max_examples=25, deadline=None)
+@given(table=_tables(), turned=st.booleans())
+def test_values_come_back_exactly_and_constant_genes_are_counted(
+    table: tuple[list[list[float]], list[str]],
+    turned: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    values, labels = table
+    X = np.array(values)
+    data = _study(tmp_path_factory.mktemp("study"), X, labels, turned=turned)
+    varies = (X[0] != X).any(axis=0)
+    np.testing.assert_array_equal(data.X, X[:, varies])
+    assert data.genes == [f"g{k}" for k in np.flatnonzero(varies)]
+    assert data.response().tolist() == [1.0 if label == "b" else -1.0 for label in labels]
+    dropped = [note["name"] for note in data.provenance["dropped"]]
+    assert dropped == [f"g{k}" for k in np.flatnonzero(~varies)]
+
+
+@settings(max_examples=15, deadline=None)
+@given(order=st.permutations(range(6)), columns=st.permutations(range(3)))
+def test_the_sheet_gives_the_order_of_samples_and_the_matrix_that_of_genes(
+    order: list[int], columns: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("study")
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    data = _study(folder, X, list("ababab"))
+    names = [f"P{k}" for k in range(6)]
+    rows = [[f"g{j}", *(repr(float(X[k, j])) for k in order)] for j in columns]
+    matrix = _write(folder / "e2.tsv", [["gene", *(names[k] for k in order)], *rows])
+    sheet = _write(
+        folder / "s2.tsv", [["id", "class"], *([n, "ab"[k % 2]] for k, n in enumerate(names))]
+    )
+    other = read_dataset(matrix, sheet, "class", **PLAIN)
+    assert other.samples == names
+    assert other.genes == [f"g{j}" for j in columns]
+    np.testing.assert_array_equal(other.X, data.X[:, columns])
+
+
+def _files(folder: Path) -> tuple[str, str, str]:
+    values = [["1", "2", "3", "4", "9"], ["2", "2", "2", "2", "5"], ["5", "1", "7", "2", "8"]]
+    rows = [[gene, *row] for gene, row in zip(("g1", "g2", "<g3>"), values, strict=True)]
+    matrix = _write(folder / "e.tsv", [["", "s1", "s2", "s3", "s4", "extra"], *rows])
+    sheet = [
+        ["id", "kind", "who"],
+        ["s4", "b", "x"],
+        ["s3", "", "x"],
+        ["s2", "c", "y"],
+        ["s1", "a", "y"],
+    ]
+    genes = [["probe", "name", "symbol"], ["g1", "long name", "TP53"], ["<g3>", "other", ""]]
+    return matrix, _write(folder / "s.tsv", sheet), _write(folder / "g.tsv", genes)
+
+
+def test_every_drop_has_its_reason(tmp_path: Path) -> None:
+    matrix, sheet, genes = _files(tmp_path)
+    data = read_dataset(matrix, sheet, "kind", **PLAIN | {"classes": ["b", "a"], "group": "who",
+                                                          "annotation": genes})  # fmt: skip
+    reasons = {note["name"]: note["reason"] for note in data.provenance["dropped"]}
+    assert reasons == {
+        "s3": "no label in column 'kind'",
+        "s2": "class 'c' is not in data.classes",
+        "extra": f"not in {sheet}",
+        "g2": "constant",
+    }
+    assert Counter(note["kind"] for note in data.provenance["dropped"]) == {"sample": 3, "gene": 1}
+    assert len(data.provenance["warnings"]) == 4
+    assert sorted(data.provenance["inputs"]) == sorted([matrix, sheet, genes])
+    assert data.provenance["steps"] == []
+    assert data.samples == ["s4", "s1"]
+    assert data.response().tolist() == [-1.0, 1.0], "classes are [negative, positive]"
+    assert data.design.group == "who"
+    assert list(data.obs["who"]) == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "shown"), [(None, ["long name", "other"]), ("symbol", ["TP53", "<g3>"])]
+)
+def test_a_gene_without_symbol_goes_by_its_id(
+    symbol: str | None, shown: list[str], tmp_path: Path
+) -> None:
+    matrix, sheet, genes = _files(tmp_path)
+    words = {"classes": ["b", "a"], "annotation": genes, "symbol": symbol}
+    assert list(read_dataset(matrix, sheet, "kind", **PLAIN | words).var["symbol"]) == shown
+
+
+def test_a_pair_is_the_group(tmp_path: Path) -> None:
+    matrix, sheet, _ = _files(tmp_path)
+    design = read_dataset(
+        matrix, sheet, "kind", **PLAIN | {"classes": ["a", "b"], "pair": "who"}
+    ).design
+    assert (design.pair, design.group) == ("who", "who")
+
+
+def test_a_regression_has_real_responses(tmp_path: Path) -> None:
+    matrix, _, _ = _files(tmp_path)
+    sheet = _write(tmp_path / "r.tsv", [["id", "age"], ["s1", "1.5"], ["s2", "-2"], ["s3", "1e3"]])
+    data = read_dataset(matrix, sheet, "age", **PLAIN | {"task": "regression"})
+    assert data.response().tolist() == [1.5, -2.0, 1000.0]
+    assert data.design.classes is None
+
+
+def test_all_errors_of_all_files_are_raised_together(tmp_path: Path) -> None:
+    _, sheet, _ = _files(tmp_path)
+    absent = str(tmp_path / "e3.tsv")
+    with pytest.raises(InvalidInput) as caught:
+        read_dataset(absent, sheet, "knd", **PLAIN | {"annotation": absent})
+    assert [problem.where for problem in caught.value.problems] == [absent, sheet, absent]
+
+
+def test_a_data_set_survives_its_file(tmp_path: Path) -> None:
+    matrix, sheet, genes = _files(tmp_path)
+    words = {"classes": ["b", "a"], "group": "who", "annotation": genes}
+    data = read_dataset(matrix, sheet, "kind", **PLAIN | words)
+    data.save(tmp_path / "d.h5ad")
+    again = Dataset.load(tmp_path / "d.h5ad")
+    np.testing.assert_array_equal(again.X, data.X)
+    assert (again.samples, again.genes, again.design) == (data.samples, data.genes, data.design)
+    assert again.provenance == data.provenance
+    assert list(again.var["symbol"]) == list(data.var["symbol"])
+    assert again.obs.astype(str).to_dict() == data.obs.to_dict()

@@ -1,0 +1,155 @@
+"""The command line as its users call it: exit codes, streams, speed, never a traceback."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_study import Study, as_text, zipped
+
+from genesig import __version__
+from genesig.cli import main
+from genesig.data.parameters import parameter_table
+from genesig.data.readers import load_schema
+from genesig.data.validate import check_study, examine, resolve_config, validate_study
+from genesig.errors import InvalidInput
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("numpy", "pandas", "anndata", "sklearn", "matplotlib", "numba", "scipy", "yaml")
+
+
+def _genesig(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "genesig.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def test_a_sound_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
+    Study(tmp_path).write()
+    done = _genesig("validate", "config.yaml", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "config.yaml: no errors, no warnings; 12 samples (6 normal, 6 tumor), 8 genes\n"
+    )
+
+
+def test_problems_end_with_1_and_no_traceback(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.set("expression", "e.tsv.gz")
+    study.files["e.tsv.gz"] = zipped(study.matrix)[:-20]
+    study.column("diagnosis", ["tumor"] * 12)
+    study.write()
+    done = _genesig("validate", "config.yaml", cwd=tmp_path)
+    assert done.returncode == 1
+    assert [line.split(":")[:2] for line in done.stderr.splitlines()] == [
+        ["error", " e.tsv.gz"],
+        ["error", " samples.tsv, column 'diagnosis'"],
+    ]
+    assert done.stdout == "config.yaml: 2 errors, no warnings\n"
+
+
+CONFIGS: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "error: config.yaml: is empty"),
+    "a list": (b"- label\n", "error: config.yaml: needs lines 'key: value'"),
+    "a tab": (b"data:\n\tgroup: a\n", "error: config.yaml, line 2: is not YAML: "),
+    "a key twice": (
+        b"seed: 1\ndata: {}\nseed: 2\n",
+        "error: config.yaml, line 3: the key 'seed' is already on line 1",
+    ),
+    "nothing that is needed": (
+        b"seed: 1\n",
+        "error: config.yaml, expression: the key 'expression'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_broken_config_is_one_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, line = CONFIGS[name]
+    (tmp_path / "config.yaml").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 1
+    assert capsys.readouterr().err.splitlines()[0].startswith(line)
+
+
+def test_a_missing_config_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "config/confg.yaml"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("error: config/confg.yaml: no such file")
+    assert err.endswith("did you mean 'config.yaml'?\n")
+
+
+def test_the_default_study_is_sound(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(["validate"]) == 0
+    out, err = capsys.readouterr()
+    assert "38 samples (27 ALL, 11 AML), 3051 genes" in out
+    assert err == ""
+
+
+def test_version_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"genesig {__version__}\n"
+    assert main(["parameters"]) == 0
+    assert capsys.readouterr().out == parameter_table(load_schema())
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["validat"])
+    assert end.value.code == 2
+
+
+@pytest.mark.parametrize("module", ["genesig", "genesig.cli"])
+def test_starting_imports_nothing_heavy(module: str) -> None:
+    code = f"import sys, {module}; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_validating_a_large_study_takes_less_than_5_seconds(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    values = np.random.default_rng(0).normal(8, 2, (7129, 72))
+    names = [f"P{k}" for k in range(72)]
+    rows = [[f"g{k}", *(f"{v:.4f}" for v in row)] for k, row in enumerate(values)]
+    study.files["expression.tsv"] = as_text([["gene", *names], *rows])
+    study.files["samples.tsv"] = as_text(
+        [["sample", "diagnosis"], *([name, "ab"[k % 2]] for k, name in enumerate(names))]
+    )
+    study.write()
+    # Processor time: a machine that is busy with other jobs says nothing of this one.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = _genesig("validate", "config.yaml", cwd=tmp_path)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5
+    assert "72 samples (36 a, 36 b), 7129 genes" in done.stdout
+
+
+def test_functions_say_what_the_command_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = Study(tmp_path)
+    study.set("controls.permutations", 9)
+    study.write()
+    monkeypatch.chdir(tmp_path)
+    schema = load_schema()
+    config = resolve_config(study.config, schema)
+    problems = validate_study(config)
+    assert [problem.level for problem in problems] == ["warning"]
+    assert list(examine(study.config, schema, "config").problems) == problems
+    found = check_study({key: value for key, value in config.items() if key != "report"})
+    assert found == {
+        "summary": "12 samples (6 normal, 6 tumor), 8 genes",
+        "warnings": [f"{problems[0].where}: {problems[0].what}"],
+    }
+    with pytest.raises(InvalidInput, match="did you mean 'diagnosis'"):
+        check_study({**config, "label": "diagnoses"})
