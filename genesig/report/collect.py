@@ -125,9 +125,12 @@ def collect(
         "lists": lists(tables["nested_lists"], mu),
         "nested": nested(tables["nested_lists"], mu),
         "univariate": univariate(
-            tables["univariate"], tables["nested_lists"], tables["signature"], mu[at],
+            tables["univariate"],
+            tables["nested_lists"],
+            tables["signature"],
+            mu[at],
             config["controls"]["fdr"],
-        ),  # fmt: skip
+        ),
         **_genes(dataset, tables),
         "tables": {name: _table(name, tables[name]) for name in TABLES},
     }

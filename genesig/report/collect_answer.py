@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from genesig.report.model_names import model_name
 from genesig.report.words import counted, decimal, percent
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _of_error(data: Data) -> list[str]:
     if best is not None and error["value"] is not None and best["error"] < error["value"]:
         found.append(
             "A control does better than the signature on the same splits:"
-            f" {best['model'].replace('_', ' ')}."
+            f" {model_name(best['model'])}."
         )
     return found
 

@@ -122,7 +122,8 @@ def _standardised(dataset: Dataset, genes: pd.Series[Any]) -> Array:
     x = dataset.X[:, _columns(dataset, genes)]
     x = x - x.mean(axis=0)
     deviation = x.std(axis=0)
-    return x * np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    return np.asarray(x * scale)
 
 
 def _svd(z: Array) -> tuple[Array, Array, Array]:

@@ -22,6 +22,7 @@ from genesig.report.style import (
     OWN,
     PAPER,
     SEQUENTIAL,
+    SMALL,
     WIDE,
     colour_bar,
     sheet,
@@ -30,12 +31,15 @@ from genesig.report.words import gene_label, percent, shorten
 
 Data = dict[str, Any]
 
+NAMED = 45  # rows of the correlation image up to which genes have their names
+
 
 def correlation(data: Data) -> Figure:
     """Pearson's r in block and layer order; thick lines between blocks, thin between layers."""
     it = data["correlation"]
     count = len(it["genes"])
-    figure, ax = sheet(WIDE, 6.4)
+    named = count <= NAMED
+    figure, ax = sheet(WIDE, 5.0 if named else 6.2)
     image = ax.imshow(np.array(it["r"]), cmap=DIVERGING, vmin=-1, vmax=1)
     colour_bar(figure, image, ax, "Pearson's r", shrink=0.6)
     places = list(zip(it["blocks"], it["layers"], strict=True))
@@ -43,13 +47,17 @@ def correlation(data: Data) -> Figure:
         if places[edge] != places[edge - 1]:
             thick = places[edge][0] != places[edge - 1][0]
             for draw in (ax.axhline, ax.axvline):
-                draw(edge - 0.5, color=OVER, lw=1.5 if thick else 0.35)
+                draw(edge - 0.5, color=OVER, lw=1.6 if thick else 0.5)
     ticks = _middles(it["blocks"], least=max(1, count // 45))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks([x for x, _ in ticks], [str(block) for _, block in ticks])
-    ax.tick_params(length=0)
     ax.set_xlabel("block")
     ax.set_ylabel("block")
+    if named:
+        names = [gene_label(g, s, 32) for g, s in zip(it["genes"], it["symbols"], strict=True)]
+        ax.set_yticks(range(count), names, fontsize=6)
+        ax.set_ylabel("")
+    ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
     return figure
@@ -70,18 +78,22 @@ def projection(data: Data) -> Figure:
     """Genes of all lists on pairs of the first three meta-patients, coloured by block."""
     it = data["projection"]
     points, blocks = np.array(it["points"], dtype=float), np.array(it["blocks"])
-    figure, axes = sheet(WIDE, 3.1, 1, 3)
+    figure, axes = sheet(WIDE, 3.5, 1, 3, gap=0.06)
     for ax, (a, b) in zip(axes[0], ((0, 1), (0, 2), (1, 2)), strict=True):
         rest = blocks > len(BLOCK_COLOURS)
         ax.scatter(points[rest, a], points[rest, b], s=9, color=OTHER, alpha=0.5, lw=0)
         for block, colour in enumerate(BLOCK_COLOURS, start=1):
             mine = points[blocks == block]
-            ax.scatter(mine[:, a], mine[:, b], s=20, color=colour, lw=0.4, edgecolor=PAPER,
-                       marker=BLOCK_MARKERS[block - 1])  # fmt: skip
-            if len(mine):  # the prototype comes first in its block
-                ax.annotate(str(block), (mine[0, a], mine[0, b]), (4, 3), color=colour,
-                            textcoords="offset points", fontweight="bold")  # fmt: skip
+            how = {"color": colour, "marker": BLOCK_MARKERS[block - 1]}
+            ax.scatter(mine[1:, a], mine[1:, b], s=18, lw=0.4, edgecolor=PAPER, **how)
+            # the prototype comes first in its block
+            ax.scatter(mine[:1, a], mine[:1, b], s=56, lw=1.1, edgecolor=INK, label=block, **how)
         _plane(ax, it["explained"], a, b, "meta-patient")
+    handles, names = axes[0][0].get_legend_handles_labels()
+    shown = [(h, n) for h, n in zip(handles, names, strict=True) if int(n) in set(it["blocks"])]
+    figure.legend(*zip(*shown, strict=True), loc="outside upper left", ncols=len(shown),
+                  title="block", alignment="left", title_fontsize=8, fontsize=8,
+                  handletextpad=0.1, columnspacing=1.2)  # fmt: skip
     return figure
 
 
@@ -97,12 +109,14 @@ def _plane(ax: Axes, explained: list[float], a: int, b: int, noun: str) -> None:
 
 
 def components(data: Data) -> Figure:
-    """Samples on the first principal components of the signature."""
+    """Place samples on the first principal components of the signature."""
     it = data["components"]
     points = np.array(it["points"], dtype=float)
-    figure, axes = sheet(WIDE, 3.5, 1, 2)
+    planes = ((0, 1), (0, 2)) if it["explained"][2] else ((0, 1),)
+    figure, axes = sheet(WIDE if len(planes) > 1 else SMALL, 3.5, 1, 2 if len(planes) > 1 else 1,
+                         squeeze=False)  # fmt: skip
     image = None
-    for ax, (a, b) in zip(axes[0], ((0, 1), (0, 2)), strict=True):
+    for ax, (a, b) in zip(axes[0], planes, strict=True):
         image = _by_response(ax, points[:, a], points[:, b], data["study"], label=a + b == 1)
         _plane(ax, it["explained"], a, b, "component")
     if image is not None:
@@ -129,7 +143,7 @@ def strips(data: Data, top: int) -> Figure:
     shown = data["strips"][:top]
     columns = min(4, max(len(shown), 1))
     rows = -(-len(shown) // columns)
-    figure, axes = sheet(WIDE, 1.75 * rows + 0.3, rows, columns)
+    figure, axes = sheet(WIDE * columns / 4, 1.75 * rows + 0.3, rows, columns, squeeze=False)
     for ax in axes.ravel()[len(shown) :]:
         ax.set_axis_off()
     for ax, gene in zip(axes.ravel(), shown, strict=False):
@@ -163,8 +177,9 @@ def heat(data: Data) -> Figure:
     it = data["heat"]
     z = np.array(it["z"], dtype=float)
     count, width = z.shape
-    tall = 1.5 + 0.165 * count
-    figure, axes = sheet(WIDE, tall, 2, 1, sharex=True, height_ratios=[0.14, tall - 1.3])
+    body = 0.165 * max(count, 3)
+    tall = 1.15 + body
+    figure, axes = sheet(WIDE, tall, 2, 1, sharex=True, height_ratios=[0.13, body])
     band, ax = axes[:, 0]
     image = ax.imshow(z, cmap=DIVERGING, vmin=-3, vmax=3, aspect="auto")
     bar = min(0.9, 1.6 / tall)

@@ -8,8 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from genesig.report.collect_answer import records, same_mu
+from genesig.report.model_names import model_name
 from genesig.report.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
@@ -112,7 +114,7 @@ def _class_names(ax: Axes, side: list[int], classes: list[str]) -> None:
     for s, name in enumerate(classes):
         places = [x for x, one in enumerate(side) if one == s]
         if places:
-            ax.text(np.mean(places), 1.01, f"{shorten(name, 24)} ({'+' if s else '−'})",
+            ax.text(float(np.mean(places)), 1.01, f"{shorten(name, 24)} ({'+' if s else '−'})",
                     transform=ax.get_xaxis_transform(), ha="center", va="bottom",
                     color=CLASS_COLOURS[s], fontweight="bold")  # fmt: skip
     if side and 0 < side.count(0) < len(side):
@@ -168,6 +170,7 @@ def null(data: Data) -> Figure:
     low, high = min([*errors, observed]), max([*errors, observed])
     bins = np.linspace(low, high + 1e-9, min(25, max(8, len(errors) // 4)) + 1)
     ax.hist(errors, bins=bins, color=OTHER, alpha=0.75, edgecolor=PAPER, lw=0.6)
+    ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     top = ax.get_ylim()[1] * 1.18
     ax.set_ylim(0, top)
     ax.vlines(observed, 0, top * 0.86, color=OWN, lw=2.2)
@@ -209,24 +212,17 @@ def control_rows(data: Data) -> list[dict[str, Any]]:
     return sorted(own + others, key=lambda row: (row["error"], row["model"] != "genesig"))
 
 
-def model_name(model: str) -> str:
-    """Return a model's name in words."""
-    own = {"genesig": "this signature's procedure", "dummy": "no genes (largest class or mean)",
-           "ridge": "ridge, all genes", "linear_svm": "linear SVM"}  # fmt: skip
-    return own.get(model, shorten(model.replace("_", " "), 30))
-
-
 def _null_band(ax: Axes, errors: list[float]) -> None:
     if len(errors) < 10:
         return
     low, high = np.quantile(errors, [0.025, 0.975])
     ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
-    ax.text((low + high) / 2, 1.0, "shuffled labels", color=MUTED, fontsize=8, ha="center",
-            va="top", transform=ax.get_xaxis_transform())  # fmt: skip
+    ax.text((low + high) / 2, 1.01, "shuffled labels", color=MUTED, fontsize=8, ha="center",
+            va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip
 
 
 def univariate(data: Data) -> Figure:
-    """Selection frequency against the p-value of the gene by itself."""
+    """Set the selection frequency against the p-value of the gene by itself."""
     it = data["univariate"]
     figure, ax = sheet(WIDE, 3.3)
     p = -np.log10(np.maximum(np.array(it["p"], dtype=float), 1e-300))
@@ -255,5 +251,3 @@ def _spaced(x: Any, y: Any, names: Any) -> list[tuple[float, float, str]]:
         if all(abs(one[1] - k[1]) > 0.045 or abs(one[0] - k[0]) > reach for k in kept):
             kept.append(one)
     return kept[:15]
-
-

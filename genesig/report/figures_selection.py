@@ -34,7 +34,7 @@ Data = dict[str, Any]
 
 
 def surface(data: Data) -> Figure:
-    """Validation error over tau and lam, the chosen points, and the number of genes."""
+    """Show the validation error over tau and lam, the chosen points, and the number of genes."""
     it = data["surface"]
     tau, lam = it["tau"], it["lam"]
     figure, ((top,), (low,)) = sheet(
@@ -72,12 +72,14 @@ def per_split(data: Data) -> Figure:
     """Error and number of genes of each outer split, by repeat."""
     rows = same_mu(records(data["tables"]["scores"]), data["mu"][data["at"]])
     key, name = split_error(data)
-    figure, axes = sheet(WIDE, 2.7, 1, 2)
-    for ax, column, label in zip(axes[0], (key, "n_genes"), (name, "genes selected"), strict=True):
+    figure, axes = sheet(SMALL, 3.6, 2, 1, sharex=True)
+    for ax, column, label in zip(
+        axes[:, 0], (key, "n_genes"), (name, "genes selected"), strict=True
+    ):
         _dots_by_repeat(ax, rows, column)
         ax.set_ylabel(label)
-        ax.set_xlabel("repeat")
-        ax.set_ylim(bottom=0 if column == "n_genes" else -0.02)
+        ax.set_ylim(0, max(r[column] or 0 for r in rows) * 1.08 + 0.01)
+    axes[1, 0].set_xlabel("repeat")
     return figure
 
 
@@ -96,7 +98,7 @@ def _dots_by_repeat(ax: Axes, rows: list[dict[str, Any]], column: str) -> None:
     for place, repeat in enumerate(repeats):
         values = [r[column] for r in rows if r["repeat"] == repeat and r[column] is not None]
         x = place + np.linspace(-0.22, 0.22, len(values)) if len(values) > 1 else [place]
-        ax.scatter(x, values, s=26, color=OWN, edgecolor=PAPER, lw=0.6)
+        ax.scatter(x, values, s=26, color=OWN, edgecolor=PAPER, lw=0.6, clip_on=False, zorder=3)
         if values:
             ax.hlines(np.mean(values), place - 0.34, place + 0.34, color=INK, lw=1.6)
     ax.set_xticks(range(len(repeats)), [clean(r) for r in repeats])
@@ -108,7 +110,7 @@ def _dots_by_repeat(ax: Axes, rows: list[dict[str, Any]], column: str) -> None:
 def error_by_mu(data: Data) -> Figure:
     """Double-CV error with interval for each list."""
     rows = [r for r in records(data["tables"]["controls"]) if r["model"] == "genesig"]
-    figure, ax = sheet(SMALL, 3.0)
+    figure, ax = sheet(SMALL, 3.6)
     for x, mu in enumerate(data["mu"]):
         for row in same_mu(rows, mu):
             _interval(ax, x, row["error"], row["low"], row["high"], OWN, x == data["at"])
@@ -129,17 +131,17 @@ def _interval(
     if y is None:
         return
     if low is not None and high is not None:
-        ax.vlines(x, low, high, color=colour, lw=1.8)
+        ax.vlines(x, low, high, color=colour, lw=1.8, clip_on=False)
     face = colour if full else PAPER
-    ax.scatter([x], [y], s=48, facecolor=face, edgecolor=colour, lw=1.6, zorder=3)
+    ax.scatter([x], [y], s=48, facecolor=face, edgecolor=colour, lw=1.6, zorder=3, clip_on=False)
 
 
 def stability(data: Data) -> Figure:
     """Nogueira's stability for each list, on halves and on overlapping splits."""
     rows = records(data["tables"]["stability"])
     figure, ax = sheet(SMALL, 3.0)
-    names = {"half_subsamples": ("halves of the samples", OWN, -0.09),
-             "outer_splits": ("overlapping splits", OTHER, 0.09)}  # fmt: skip
+    names = {"half_subsamples": ("halves of\nthe samples", OWN, -0.09),
+             "outer_splits": ("overlapping\nsplits", OTHER, 0.09)}  # fmt: skip
     for source, (label, colour, shift) in names.items():
         found = [(x, r) for x, mu in enumerate(data["mu"]) for r in same_mu(rows, mu)
                  if r["source"] == source and r["stability"] is not None]  # fmt: skip
@@ -149,11 +151,10 @@ def stability(data: Data) -> Figure:
             ax.plot([x + shift for x, _ in found], [r["stability"] for _, r in found],
                     color=colour, lw=1)  # fmt: skip
             x, row = found[-1]
-            below = source == "half_subsamples"
-            ax.annotate(label, (x + shift, row["low"] if below else row["high"]),
-                        (4, -4 if below else 4), textcoords="offset points", ha="right",
-                        va="top" if below else "bottom", color=colour, fontsize=8)  # fmt: skip
+            ax.annotate(label, (x + shift, row["stability"]), (9, 0), va="center", color=colour,
+                        textcoords="offset points", fontsize=8)  # fmt: skip
     mu_ticks(ax, data["mu"])
+    ax.set_xlim(-0.5, len(data["mu"]) + 0.25)
     ax.set_xlabel("μ")
     ax.set_ylabel("stability of the list")
     ax.set_ylim(min(0, *(r["low"] or 0 for r in rows)) if rows else 0, 1.02)
@@ -187,13 +188,17 @@ def _one_curve(ax: Axes, rows: list[dict[str, Any]]) -> None:
     ax.plot(f, [row["observed"] for row in rows], drawstyle="steps-mid", color=OWN, lw=1.8)
     ax.set_yscale("symlog", linthresh=1)
     ax.set_ylim(bottom=0)
+    ax.set_yticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"], minor=False)
+    ax.set_yticks([], minor=True)
+    most = max(r[key] or 0 for r in rows for key in ("observed", "permuted_high"))
+    ax.set_ylim(0, max(10, most) * 1.4)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     ax.grid(axis="y")
 
 
 def nested(data: Data) -> Figure:
-    """Selection frequency of the first genes at each mu, as dots."""
+    """Show the selection frequency of the first genes at each mu, as dots."""
     genes = data["nested"]
     figure, ax = sheet(WIDE, 1.3 + 0.19 * len(genes))
     bound = data["config"]["signature"]["frequency"]

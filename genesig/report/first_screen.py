@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from genesig.report.collect_answer import EXCELLENT, POOR
-from genesig.report.figures_prediction import model_name
-from genesig.report.words import ABSENT, clean, counted, decimal, percent, significant
+from genesig.report.model_names import model_name
+from genesig.report.words import ABSENT, clean, counted, decimal, percent, rate, significant
 
 Data = dict[str, Any]
 
@@ -70,7 +70,7 @@ def _error_words(data: Data) -> str:
     interval = _interval([error["low"], error["high"]])
     return (
         "on samples that played no part in its making, the procedure is wrong for"
-        f" {percent(error['value'], 1)} of them, both classes counting alike{interval}"
+        f" {rate(error['value'])} of them, both classes counting alike{interval}"
     )
 
 
@@ -81,7 +81,7 @@ def _less(value: float | None) -> float | None:
 def _interval(limits: list[float | None]) -> str:
     if None in limits:
         return ""
-    return f" (95\u00a0% interval {percent(limits[0])} to {percent(limits[1])})"
+    return f" (95\u00a0% interval {rate(limits[0])} to {rate(limits[1])})"
 
 
 def _chance(data: Data) -> str:
@@ -90,10 +90,10 @@ def _chance(data: Data) -> str:
         return "Whether chance could do as well was not tested: no shuffled labels were analysed."
     observed = data["null"]["observed"]
     as_good = sum(e is not None and e <= observed + 1e-9 for e in errors)
-    never = "never" if not as_good else f"in {as_good} of them"
+    often = f"in {as_good} of them it did" if as_good else "it never did"
     return (
-        f"Of {counted(len(errors), 'run')} of the whole analysis with the labels shuffled, it did"
-        f" as well or better {never} (p\u00a0=\u00a0{significant(p['value'], 2)})."
+        f"The whole analysis was also run {counted(len(errors), 'time')} with the labels shuffled:"
+        f" {often} as well as with the true ones (p\u00a0=\u00a0{significant(p['value'], 2)})."
     )
 
 
@@ -119,10 +119,10 @@ def _error(data: Data) -> Tile:
         r2, low, high = (_less(error[key]) for key in ("value", "high", "low"))
         words = f"R² on unseen samples; 95\u00a0% interval {decimal(low)} to {decimal(high)}"
         return Tile("Variance explained", percent(r2), f"{words}; 0 is no better than the mean")
-    limits = f"{percent(error['low'], 1)} to {percent(error['high'], 1)}"
+    limits = f"{rate(error['low'])} to {rate(error['high'])}"
     return Tile(
         "Error on unseen samples",
-        percent(error["value"], 1),
+        rate(error["value"]),
         f"95\u00a0% interval {limits}; guessing gives 50\u00a0%",
     )
 
@@ -159,12 +159,11 @@ def _control(data: Data) -> Tile:
     if best is None:
         return Tile("Best other method", ABSENT, "no other method was run")
     error, limits = best["error"], (best["low"], best["high"])
-    write = percent if data["study"]["classes"] else decimal
+    write = rate if data["study"]["classes"] else decimal
     words = f"{data['answer']['error']['name']} on the same splits"
     if None not in limits:
-        words += f"; 95\u00a0% interval {write(limits[0], 1)} to {write(limits[1], 1)}"
-    name = model_name(best["model"])
-    return Tile("Best other method", write(error, 1 if write is percent else 2), f"{name}: {words}")
+        words += f"; 95\u00a0% interval {write(limits[0])} to {write(limits[1])}"
+    return Tile("Best other method", write(error), f"{model_name(best['model'])}: {words}")
 
 
 def _wrong(data: Data) -> Tile | None:

@@ -102,7 +102,10 @@ def _steps(steps: list[Data]) -> str:
                                                        if isinstance(v, int | float)})
         for s in steps
     ]  # fmt: skip
-    return ", then ".join(words)
+    text = ", then ".join(words)
+    return text.replace(
+        "genes were centred, then genes were scaled", "genes were centred and scaled"
+    )
 
 
 def _assessment(data: Data) -> list[str]:

@@ -98,4 +98,3 @@ def _environment() -> Environment:
 
 def _kind(item: object) -> str:
     return type(item).__name__.lower()
-

@@ -14,7 +14,7 @@ Data = dict[str, Any]
 
 
 def study(data: Data, limits: Limits) -> Section:
-    """What went in, what was left out and why, how the samples were divided."""
+    """Say what went in, what was left out and why, how the samples were divided."""
     dropped = data["study"]["dropped"]
     words = ["Nothing was left out: every sample and every gene of the input was used."]
     if dropped:
@@ -90,7 +90,7 @@ def _names(one: Data) -> str:
 
 
 def methods_section(data: Data, limits: Limits) -> Section:
-    """The Methods paragraph."""
+    """Write the Methods paragraph."""
     words = [
         "Written from the settings of this run, to be copied and edited.",
         *methods(data),
@@ -99,7 +99,7 @@ def methods_section(data: Data, limits: Limits) -> Section:
 
 
 def reproducibility(data: Data, limits: Limits) -> Section:
-    """Seed, versions, inputs, times, resolved config."""
+    """List seed, versions, inputs, times, resolved config."""
     run = data["run"]
     pairs = [("Seed", clean(data["config"].get("seed", "")))]
     pairs += [(f"Version of {clean(k)}", clean(v)) for k, v in run.get("versions", {}).items()]

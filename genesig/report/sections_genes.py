@@ -19,7 +19,7 @@ Data = dict[str, Any]
 
 
 def signature(data: Data, limits: Limits) -> Section:
-    """The signature as one table, and how stable such a list is."""
+    """Show the signature as one table, and how stable such a list is."""
     bound = data["config"]["signature"]["frequency"]
     items: list[Any] = [packed_table(
         data, "signature",
@@ -69,7 +69,7 @@ def _stability(data: Data) -> Any:
 
 
 def lists(data: Data, limits: Limits) -> Section:
-    """Frequency curve and nested lists."""
+    """Show the frequency curve and the nested lists."""
     words = [
         "As μ grows, genes that are correlated with selected ones join the list. At large μ the"
         " selection tends to a ranking of the genes one by one, so long lists resemble the result"
@@ -124,7 +124,7 @@ def _nested(data: Data) -> Any:
 
 
 def blocks(data: Data, limits: Limits) -> Section:
-    """Blocks of correlated genes around the minimal list."""
+    """Show the blocks of correlated genes around the minimal list."""
     total, shown = data["correlation"]["total"], len(data["correlation"]["genes"])
     if not shown:
         return Section("blocks", "Blocks of correlated genes", ["There are no lists to group."])
@@ -151,8 +151,8 @@ def _correlation(data: Data, shown: int, total: int) -> Any:
         description=f"Image of Pearson's r between {shown} genes in the order of blocks and"
         " layers.",
         caption="Pearson's r between genes, by block; thick lines part blocks, thin lines the"
-        " layers in which genes enter as μ grows. Orange squares on the diagonal: blocks that hold"
-        f" together.{capped}",
+        " layers in which genes enter as μ grows. Orange: alike; blue: one is up where the other is"
+        f" down. A strong square on the diagonal is a block that holds together.{capped}",
     )
 
 
@@ -167,13 +167,13 @@ def _projection(data: Data) -> Any:
         description=f"{shown} genes on pairs of the first three left singular vectors.",
         caption="Genes placed by their standardised values on the first three meta-patients (the"
         " left singular vectors of the genes of all lists). Colours and shapes: the first seven"
-        " blocks, the number at the leader; grey: other blocks. Genes near each other vary"
+        " blocks, large marks for their leaders; grey: other blocks. Genes near each other vary"
         f" alike.{capped}",
     )
 
 
 def expression(data: Data, limits: Limits) -> Section:
-    """Samples and values of the signature."""
+    """Show samples and values of the signature."""
     if not data["answer"]["size"]:
         words = ["The signature is empty, so there is nothing to show."]
         return Section("expression", "Expression of the signature", words)
@@ -234,13 +234,14 @@ def _heat(data: Data) -> Any:
 
 
 def single_genes(data: Data, limits: Limits) -> Section:
-    """The tests of single genes beside the selection."""
+    """Set the tests of single genes beside the selection."""
     it, fdr = data["univariate"], data["config"]["controls"]["fdr"]
     words = [
         f"Tested one by one, {it['significant']} of {counted(it['total'], 'gene')} pass a false"
-        f" discovery rate of {percent(fdr)}; {it['both']} of the {counted(data['answer']['size'], 'gene')} of the signature are"
-        " among them. A gene may matter only together with others, and one of several similar"
-        " genes is enough to predict, so the two lists need not agree."
+        f" discovery rate of {percent(fdr)}; {it['both']} of the"
+        f" {counted(data['answer']['size'], 'gene')} of the signature are among them.",
+        "A gene may matter only together with others, and one of several similar genes is enough"
+        " to predict, so the two lists need not agree.",
     ]
     items: list[Any] = []
     if it["genes"]:
@@ -257,4 +258,3 @@ def single_genes(data: Data, limits: Limits) -> Section:
     caption = "Test of each gene by itself, smallest p first."
     items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
     return Section("single-genes", "Single-gene tests", words, items)
-

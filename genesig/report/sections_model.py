@@ -17,7 +17,7 @@ Data = dict[str, Any]
 
 
 def model_selection(data: Data, limits: Limits) -> Section:
-    """The surface of the validation error, with the chosen points."""
+    """Show the surface of the validation error, with the chosen points."""
     it = data["surface"]
     tau, lam = it["final"]
     words = [
@@ -45,7 +45,7 @@ def model_selection(data: Data, limits: Limits) -> Section:
 
 
 def performance(data: Data, limits: Limits) -> Section:
-    """Error per split and per mu."""
+    """Show the error per split and per mu."""
     name = data["answer"]["error"]["name"]
     words = [
         "Errors are those of samples that took no part in any choice. The interval is for the"
@@ -119,7 +119,7 @@ def _fit(data: Data) -> Any:
 
 
 def samples(data: Data, limits: Limits) -> Section:
-    """Who is wrong, and how often."""
+    """Say who is wrong, and how often."""
     found = data["held_out"]["samples"]
     two = data["study"]["classes"] is not None
     columns = ["sample", "label", "tested", *(["wrong"] if two else []), "mean", "scores"]
@@ -144,8 +144,9 @@ def _sample_words(data: Data) -> list[str]:
     if not wrong["always"]:
         return ["No sample was wrong every time it was held out."]
     return [
-        f"{counted(len(wrong['always']), 'sample')} of {wrong['samples']} wrong every time held"
-        " out. It pays to look at them: a wrong label, another subtype, poor material?"
+        f"{len(wrong['always'])} of {counted(wrong['samples'], 'sample')}"
+        f" {'was' if len(wrong['always']) == 1 else 'were'} wrong every time they were held out."
+        " It pays to look closer: a wrong label, another subtype, poor material?"
     ]
 
 
@@ -185,7 +186,7 @@ def _rejection_words(row: Data) -> str:
 
 
 def chance(data: Data, limits: Limits) -> Section:
-    """The permutations."""
+    """Show what shuffled labels give."""
     errors, p = data["null"]["errors"], data["answer"]["p"]
     if not errors or data["null"]["observed"] is None:
         words = ["No permutations were run (controls.permutations is 0), so there is no p-value."]
@@ -209,7 +210,7 @@ def chance(data: Data, limits: Limits) -> Section:
 
 
 def controls(data: Data, limits: Limits) -> Section:
-    """Other predictors on the same splits."""
+    """Show other predictors on the same splits."""
     caption = "All predictors on the same outer splits, genesig at every μ."
     table = packed_table(data, "controls", caption, limits.table_rows)
     words = [
@@ -230,4 +231,3 @@ def controls(data: Data, limits: Limits) -> Section:
         " not rank methods.",
     )
     return Section("controls", "Other methods", words, [image, table])
-

@@ -13,8 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from genesig.report.words import significant
+from genesig.report.words import power_of_ten, significant
 
 INK, MUTED, RULE, PAPER = "#1d1d1f", "#5c6066", "#d5d8dd", "#fcfcfd"
 NEGATIVE, POSITIVE, OWN, OTHER = "#0072b2", "#d55e00", "#007a58", "#8a8f98"
@@ -24,13 +25,23 @@ BLOCK_COLOURS = ("#0072b2", "#d55e00", "#007a58", "#cc79a7", "#e69f00", "#56b4e9
 BLOCK_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 DIVERGING = LinearSegmentedColormap.from_list(
     "blue-orange",
-    ["#00395c", "#0072b2", "#86bcd9", "#f1f0ec", "#f0b184", "#d55e00", "#7a3300"],
+    [
+        "#003c63",
+        "#0072b2",
+        "#5fa5d0",
+        "#b3d3e6",
+        "#f3f2ee",
+        "#f6cfae",
+        "#eda063",
+        "#d55e00",
+        "#7a3300",
+    ],
 )
 SEQUENTIAL = "cividis"
 
 WIDE, SMALL = 7.4, 4.6  # inches: a page's width, and half a page that still fits a telephone
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": MUTED,
     "axes.facecolor": "none",
@@ -43,7 +54,6 @@ STYLE: dict[str, Any] = {
     "axes.titlelocation": "left",
     "axes.titlesize": 9,
     "figure.facecolor": "none",
-    "figure.constrained_layout.use": True,
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "grid.color": RULE,
@@ -64,22 +74,24 @@ STYLE: dict[str, Any] = {
     "ytick.labelcolor": INK,
     "ytick.labelsize": 8,
 }
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def sheet(width: float, height: float, rows: int = 1, columns: int = 1, **how: Any) -> Any:
+def sheet(
+    width: float, height: float, rows: int = 1, columns: int = 1, *, gap: float = 0.02, **how: Any
+) -> tuple[Figure, Any]:
     """Return (figure, axes): one Axes, or an array (rows, columns) of them."""
-    figure = Figure(figsize=(width, height))
+    layout = ConstrainedLayoutEngine(wspace=gap)
+    figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasSVG(figure)
-    single = rows == columns == 1
-    return figure, figure.subplots(rows, columns, squeeze=single, **how)
+    how = {"squeeze": rows == columns == 1, **how}
+    return figure, figure.subplots(rows, columns, **how)
 
 
 def power(value: float) -> str:
     """Write a power of ten as one (10⁻³), any other number in three digits."""
     text = f"{value:.0e}"
     if value > 0 and text.startswith("1e") and float(text) == value and not 0.01 < value < 100:
-        return "10" + str(int(text[2:])).translate(_SUPERSCRIPT)
+        return power_of_ten(int(text[2:]))
     return significant(value)
 
 
@@ -109,6 +121,6 @@ def note(ax: Axes, x: float, y: float, text: str, **how: Any) -> None:
 def colour_bar(figure: Figure, image: Any, ax: Any, label: str, **how: Any) -> None:
     """Draw a slim colour bar without a frame."""
     bar = figure.colorbar(image, ax=ax, **{"aspect": 26, "pad": 0.02, **how})
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.set_label(label, fontsize=8)
     bar.ax.tick_params(length=2, labelsize=8)

@@ -59,7 +59,7 @@ def picture(
         figure = draw()
         stream = io.StringIO()
         meta = {"Date": None, "Creator": None, "Format": None, "Type": None}
-        figure.savefig(stream, format="svg", metadata=meta)  # type: ignore[arg-type]
+        figure.savefig(stream, format="svg", metadata=meta)
     svg = _tidy(stream.getvalue(), name, title, description)
     return Picture(name, title, description, caption, svg, float(figure.get_figwidth()))
 
@@ -94,7 +94,8 @@ def _strip(root: ET.Element) -> None:
 
 def _links(element: ET.Element) -> list[str]:
     found = [match for value in element.attrib.values() for match in _URL.findall(value)]
-    return found + [element.get(_HREF, "")[1:]] if element.get(_HREF, "")[:1] == "#" else found
+    href = element.get(_HREF, "")
+    return [*found, href[1:]] if href.startswith("#") else found
 
 
 def _unstyle(element: ET.Element) -> None:
@@ -121,7 +122,9 @@ def _rename(element: ET.Element, name: str, used: set[str]) -> None:
 
 def _shorter(value: str, key: str) -> str:
     digits = 5 if key == "transform" else 2
-    value = _NUMBER.sub(lambda match: f"{float(match[0]):.{digits}f}".rstrip("0").rstrip("."), value)
+    value = _NUMBER.sub(
+        lambda match: f"{float(match[0]):.{digits}f}".rstrip("0").rstrip("."), value
+    )
     return " ".join(value.split())
 
 

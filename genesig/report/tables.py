@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from genesig.report.model_names import model_name
 from genesig.report.style import power
 from genesig.report.words import ABSENT, clean, decimal, percent, significant
+
+_WORDS = ("text", "name", "source", "model")
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,12 @@ class Column:
     @property
     def numeric(self) -> bool:
         """Whether the values line up on the right."""
-        return self.kind not in ("text", "name")
+        return self.kind not in _WORDS
+
+    @property
+    def look(self) -> str:
+        """Return the style class of its cells: number, name, or running words."""
+        return "n" if self.numeric else "w" if self.kind == "text" else "t"
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,7 @@ COLUMNS: dict[str, Column] = {
     "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),
     "mean_size": Column("Mean length", "count"),
     "misclassification": Column("Misclassified", "share"),
-    "model": Column("Predictor", "text"),
+    "model": Column("Predictor", "model"),
     "mu": Column("μ", "mu"),
     "n_genes": Column("Genes", "integer"),
     "n_sets": Column("Lists compared", "integer"),
@@ -101,7 +109,7 @@ COLUMNS: dict[str, Column] = {
     "scores": Column("Scores while held out", "text", "One per repeat"),
     "sign_consistency": Column("Same sign", "share", "Selecting splits with the majority sign"),
     "size": Column("Genes in the list", "integer"),
-    "source": Column("Measured on", "text"),
+    "source": Column("Measured on", "source"),
     "split": Column("Split", "name"),
     "squared_error": Column("Squared error", "number"),
     "stability": Column("Stability", "number", "1: always the same list; 0: lists at random"),
@@ -125,16 +133,19 @@ def _integer(value: Any) -> str:
     return clean(value)
 
 
+SOURCES = {"half_subsamples": "halves of the samples", "outer_splits": "overlapping splits"}
 WRITERS: dict[str, Callable[[Any], str]] = {
     "count": lambda value: significant(value, 3),
     "flag": _flag,
     "integer": _integer,
+    "model": lambda value: model_name(clean(value)),
     "mu": power,
     "name": clean,
     "number": decimal,
     "p": lambda value: significant(value, 2),
     "share": percent,
     "signed": lambda value: significant(value, 3),
+    "source": lambda value: SOURCES.get(value, clean(value)),
     "text": clean,
 }
 
@@ -144,7 +155,7 @@ def cell(value: Any, kind: str) -> Cell:
     if value is None:
         return Cell(ABSENT, "")
     sort = None
-    if isinstance(value, int | float) and kind not in ("text", "name"):
+    if isinstance(value, int | float) and kind not in _WORDS:
         sort = repr(float(value))
     return Cell(WRITERS[kind](value), sort)
 

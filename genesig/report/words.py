@@ -6,6 +6,7 @@ import math
 import re
 
 ABSENT = "–"
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200e\u200f\u202a-\u202e]+")
 
 
@@ -20,15 +21,21 @@ def decimal(value: float | None, digits: int = 2) -> str:
     if value is None or not math.isfinite(value):
         return ABSENT
     if value and abs(value) < 0.5 * 10**-digits:
-        return signed(f"{value:.1e}")
+        return significant(value, 2)
     return signed(f"{value:.{digits}f}")
 
 
+def power_of_ten(exponent: int) -> str:
+    """Return ``"10⁻³"``."""
+    return "10" + str(exponent).translate(_SUPERSCRIPT)
+
+
 def significant(value: float | None, digits: int = 3) -> str:
-    """Round to significant digits, without trailing zeros."""
+    """Round to significant digits, without trailing zeros; small ones as 3.1 × 10⁻⁶."""
     if value is None or not math.isfinite(value):
         return ABSENT
-    return signed(f"{value:.{digits}g}")
+    number, e, exponent = f"{value:.{digits}g}".partition("e")
+    return signed(number) + (f"\u2009×\u2009{power_of_ten(int(exponent))}" if e else "")
 
 
 def percent(value: float | None, digits: int = 0) -> str:
@@ -36,6 +43,11 @@ def percent(value: float | None, digits: int = 0) -> str:
     if value is None or not math.isfinite(value):
         return ABSENT
     return signed(f"{100 * value:.{digits}f}") + "\u00a0%"
+
+
+def rate(value: float | None) -> str:
+    """Return a share as per cent, with a decimal where it is below ten."""
+    return percent(value, 1 if value and abs(value) < 0.0995 else 0)
 
 
 def signed(text: str) -> str:
