@@ -1,0 +1,85 @@
+"""model.json scores samples as the fit does, from the JSON alone."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from genesig.data.normalise import normalise_samples
+from genesig.errors import GenesigError
+from genesig.results import Dataset, Design, Split, Splits
+from genesig.selection.double_loop import double_loop, fit_final
+from genesig.selection.model import final_model, score
+
+MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
+LINEAR = {
+    "tau_min": 0.1, "tau_count": 5, "lam": [1e-3, 1e-1], "mu": [1e-6, 1e-2, 1.0],
+    "criterion": "squared_error", "one_standard_error": False, "solver": "landweber-newton",
+    "tolerance": 1e-9,
+}  # fmt: skip
+STEPS = {
+    "plain": ([], MOMENTS),
+    "log2": ([{"step": "log2", "floor": 1.0, "ceiling": 100.0}], MOMENTS),
+    "ranks": ([{"step": "rank_samples"}], [{"step": "centre"}]),
+    "quantile and filter": ([], [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5},
+                                 *MOMENTS]),
+}  # fmt: skip
+
+
+def raw_study(seed=0, n=26, genes=25):
+    """Return raw data and splits whose one outer split trains on 20 samples."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    X = np.exp2(6 + rng.standard_normal((n, genes)) + np.outer(y, np.arange(genes) < 3))
+    names = [f"s{i}" for i in range(n)]
+    obs = pd.DataFrame({"label": np.where(y > 0, "ill", "healthy")}, index=names)
+    var = pd.DataFrame({"symbol": ""}, index=[f"g{j}" for j in range(genes)])
+    dataset = Dataset(
+        X, obs, var, Design("label", "classification", ("healthy", "ill"), None, None), {}
+    )
+    inner = tuple(tuple(names[k:20:4]) for k in range(4))
+    outer = Split("predefined", 1, 1, tuple(names[:20]), tuple(names[20:]), inner, (1,))
+    final = Split("final", 0, 0, tuple(names[:20]), (), inner, (1,))
+    return dataset, Splits("predefined", "stratified_kfold", 0, (outer,), final, ())
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_the_model_scores_new_samples_as_the_fit_does(steps):
+    """The final split trains on the same samples here, so the outer fit has scored new ones."""
+    samples, folds = STEPS[steps]
+    raw, splits = raw_study()
+    dataset = normalise_samples(raw, samples=samples, folds=folds)
+    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=folds, **LINEAR)
+    final = fit_final(dataset, splits, folds=folds, **LINEAR)
+    trained = Dataset(dataset.X[:20], dataset.obs[:20], dataset.var, dataset.design,
+                      dataset.provenance)  # fmt: skip
+    model = json.loads(
+        json.dumps(final_model(trained, final, folds=folds, mu=0.01), allow_nan=False)
+    )
+    rows, scores = fits.test(0)
+    new = pd.DataFrame(raw.X[rows], columns=raw.genes)
+    for at, mu in enumerate(LINEAR["mu"]):
+        np.testing.assert_allclose(score(model, new, mu=mu), scores[:, at], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(score(model, new), score(model, new, mu=0.01))
+    assert len(model["models"][0]["genes"]) > 0
+    one = {gene: float(value) for gene, value in new.iloc[0].items()}
+    assert score(model, one)[0] == pytest.approx(score(model, new)[0], abs=1e-12)
+
+
+def test_missing_genes_and_an_unknown_mu_are_errors():
+    dataset, splits = raw_study()
+    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
+    model = final_model(dataset, final, folds=MOMENTS, mu=None)
+    with pytest.raises(GenesigError, match="genes that the model needs are missing, such as 'g"):
+        score(model, {"other": [1.0]})
+    with pytest.raises(GenesigError, match=r"0\.5 is not one of"):
+        score(model, dict(zip(dataset.genes, dataset.X.T, strict=True)), mu=0.5)
+
+
+def test_a_model_without_genes_predicts_its_intercept():
+    dataset, splits = raw_study()
+    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
+    model = final_model(dataset, final, folds=MOMENTS, mu=None)
+    model["models"][0] |= {"genes": [], "symbols": [], "coefficients": [], "intercept": 0.25}
+    assert score(model, {"g0": [1.0, 2.0]}).tolist() == [0.25, 0.25]
