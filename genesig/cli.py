@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -15,10 +16,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     chosen = _parser().parse_args(arguments)
     try:
-        return COMMANDS[chosen.command](chosen)
+        code = COMMANDS[chosen.command](chosen)
+        sys.stdout.flush()
     except GenesigError as error:
         print(error, file=sys.stderr)
         return 1
+    except BrokenPipeError:  # `genesig parameters | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:

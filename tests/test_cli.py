@@ -103,6 +103,12 @@ def test_version_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == parameter_table(load_schema())
 
 
+def test_a_closed_pipe_is_no_fault_of_the_user() -> None:
+    command = f"{sys.executable} -m genesig.cli parameters | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stderr == ""
+
+
 def test_an_unknown_command_is_a_usage_error() -> None:
     with pytest.raises(SystemExit) as end:
         main(["validat"])

@@ -129,6 +129,11 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         {"normalize": {}},
         "config, normalize: unknown key 'normalize'; did you mean 'normalise'?",
     ),
+    "number for a key": (
+        {1: "a"},
+        "config, 1: unknown key '1' (known: expression, samples, label, seed, data, normalise, "
+        "splits, linear, signature, clusters, controls, report)",
+    ),
     "word like no other": (
         {"signature": {"qqq": 1}},
         "config, signature.qqq: unknown key 'qqq' (known: frequency, mu)",

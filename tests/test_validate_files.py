@@ -123,6 +123,10 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         lambda s: s.matrix[0].__setitem__(3, "P01"),
         ["expression.tsv: sample 'P01' occurs more than once", "keep one column"],
     ),
+    "column of the sheet named like its first": (
+        lambda s: s.sheet[0].__setitem__(2, "sample"),
+        ["samples.tsv: column name 'sample' occurs more than once"],
+    ),
     "duplicated column of the sheet": (
         lambda s: s.sheet[0].__setitem__(2, "diagnosis"),
         ["samples.tsv: column name 'diagnosis' occurs more than once"],

@@ -330,6 +330,13 @@ WARNED: dict[str, tuple[Break, str, str]] = {
         "splits.scheme: predefined to use it",
         "12 samples (6 normal, 6 tumor), 8 genes",
     ),
+    "a sample that is left out anyway needs no values": (
+        lambda s: (s.column("diagnosis", ["", *TWO, *TWO, *TWO, *TWO, *TWO, "tumor"]),
+                   [row.pop(1) for row in s.matrix]),
+        "warning: samples.tsv, line 2, column 'diagnosis': no label for 'P01'; left out of the "
+        "study (1 of 12)",
+        "11 samples (5 normal, 6 tumor), 8 genes; left out: 1 samples",
+    ),
     "few permutations": (
         _set(controls__permutations=9),
         "warning: config.yaml, controls.permutations: with 9 permutations no p-value can be below "

@@ -61,7 +61,8 @@ def _take_out(config: Any, place: list[Any]) -> None:
             place = [key]
             break
         config = inside
-    config.pop(place[-1], None)
+    for key in [key for key in config if str(key) == place[-1]]:
+        del config[key]
 
 
 def expected(node: Node, schema: Node) -> str:
@@ -168,7 +169,7 @@ def _unknown(value: Node, node: Node, place: list[Any], schema: Node) -> Found:
         for section, below in schema["properties"].items()
         for key in below.get("properties", ())
     }
-    for key in map(str, value):
+    for key in map(str, value):  # YAML keys may be numbers
         if key in here:
             continue
         near = [elsewhere[key]] if key in elsewhere else []

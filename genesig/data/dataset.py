@@ -80,6 +80,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
     }
     obs = inputs.sheet.obs.copy()
     obs.attrs = {}
+    if obs.index.name in ["", "_index", *obs.columns]:  # h5ad would refuse it
+        obs.index.name = None
     var = _gene_table(inputs.expression.genes, inputs.symbols or {})
     return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
 

@@ -109,7 +109,7 @@ def _numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
     for k in words:
         cells[:, k] = pd.to_numeric(frame.iloc[:, k].astype(str), errors="coerce")
     bad = ~np.isfinite(cells)
-    texts = {}
+    texts: dict[tuple[int, int], str] = {}
     for k in map(int, np.flatnonzero(bad.any(axis=0))):
         column = frame.iloc[:, k].tolist()
         texts |= {(int(row), k): str(column[row]) for row in np.flatnonzero(bad[:, k])}

@@ -63,7 +63,7 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     if oriented is None:
         return None
     start = len(problems)
-    extra = _check_samples(oriented, where, names, sheet, problems)
+    extra = _check_samples(oriented, where, names, used, sheet, problems)
     _check_genes(oriented, where, problems)
     place = {name: row for row, name in enumerate(oriented.rows)}
     rows = [place[name] for name in used if name in place]
@@ -125,10 +125,10 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text)
 
 
-def _check_samples(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
-                   problems: Problems) -> list[dict[str, str]]:  # fmt: skip
+def _check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequence[str],
+                   sheet: str, problems: Problems) -> list[dict[str, str]]:  # fmt: skip
     here, known = set(matrix.rows), set(names)
-    absent = [name for name in dict.fromkeys(names) if name not in here]
+    absent = [name for name in dict.fromkeys(used) if name not in here]
     if absent:
         extra = [name for name in matrix.rows if name not in known]
         what = f"{len(absent)} of {len(known)} samples of {sheet} are not in the matrix: "
@@ -150,8 +150,10 @@ def _check_samples(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
 def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
     if "" in matrix.columns:
         k = matrix.columns.index("")
-        at = f"line {matrix.lines[k]}" if matrix.turned else f"column {k + 2}"
-        problems.append(Problem(f"{where}, {at}", "the gene id is blank; each gene needs a name"))
+        place = f"line {matrix.lines[k]}" if matrix.turned else f"column {k + 2}"
+        problems.append(
+            Problem(f"{where}, {place}", "the gene id is blank; each gene needs a name")
+        )
     times = Counter(name for name in matrix.columns if name)
     twice = [name for name, count in times.items() if count > 1]
     if twice:

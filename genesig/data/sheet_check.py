@@ -44,6 +44,7 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
 
     Returns None where the label column is missing: nothing can be said without it.
     """
+    table = _storable(table, where, problems)
     _check_ids(table, where, problems)
     known = [name for name in table.columns if name]
     for key, column in {"label": label, "data.group": group, "data.pair": pair}.items():
@@ -101,6 +102,18 @@ def check_column(column: str | None, key: str, known: Sequence[str], index: str,
     problems.append(Problem(where, f"{key} '{column}' is not a column of {where}{near}"))
 
 
+def _storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFrame:
+    """Leave out columns without a name, or with one that an h5ad file cannot hold."""
+    bad = [not name or "/" in name or name == "_index" for name in table.columns]
+    odd = [name for name, is_bad in zip(table.columns, bad, strict=True) if is_bad]
+    if odd:
+        what = "column {} is left out; a name is needed, without a slash and other than _index"
+        problems.append(Problem(f"{where}, line 1", what.format(listing(odd)), "warning"))
+    kept = table.loc[:, [not is_bad for is_bad in bad]]
+    kept.attrs = table.attrs
+    return kept
+
+
 def _check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
     first: dict[str, int] = {}
     for row, name in enumerate(table.index):
@@ -111,7 +124,8 @@ def _check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
             what = f"sample '{name}' is already on line {line(table, first[name])}"
             problems.append(Problem(at, f"{what}; each sample needs one row and a name of its own"))
         first.setdefault(name, row)
-    twice = [name for name, times in Counter(table.columns).items() if times > 1]
+    names = [str(table.index.name), *table.columns]
+    twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         what = f"column name {listing(twice)} occurs more than once; give each its own name"
         problems.append(Problem(where, what))

@@ -156,10 +156,16 @@ def test_all_errors_of_all_files_are_raised_together(tmp_path: Path) -> None:
     assert [problem.where for problem in caught.value.problems] == [absent, sheet, absent]
 
 
-def test_a_data_set_survives_its_file(tmp_path: Path) -> None:
-    matrix, sheet, genes = _files(tmp_path)
+@pytest.mark.parametrize("corner", ["id", "", "_index"])
+def test_a_data_set_survives_its_file(corner: str, tmp_path: Path) -> None:
+    matrix, _, genes = _files(tmp_path)
+    rows = [["s4", "b", "x", "1", "2", "3"], ["s1", "a", "y", "4", "5", "6"]]
+    names = [corner, "kind", "who", "IC50 (mg/ml)", "_index", ""]
+    sheet = _write(tmp_path / "s.tsv", [names, *rows])
     words = {"classes": ["b", "a"], "group": "who", "annotation": genes}
     data = read_dataset(matrix, sheet, "kind", **PLAIN | words)
+    assert list(data.obs.columns) == ["kind", "who"]
+    assert "column 'IC50 (mg/ml)', '_index', '' is left out" in data.provenance["warnings"][0]
     data.save(tmp_path / "d.h5ad")
     again = Dataset.load(tmp_path / "d.h5ad")
     np.testing.assert_array_equal(again.X, data.X)
