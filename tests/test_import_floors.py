@@ -15,6 +15,9 @@ PACKAGE = ROOT / "genesig"
 # Each costs a job between a third of a second and several seconds.
 HEAVY = ["anndata", "sklearn", "scipy", "numba", "matplotlib", "pandas", "cvxpy", "snakemake"]
 
+# What the jobs that fit, and there are many of them, can do without.
+NOT_FOR_FITS = ["anndata", "sklearn", "matplotlib", "pandas", "cvxpy", "snakemake"]
+
 # `load`, `save` and `read_table` are names of the package's own; `savefig` may fill a buffer.
 OPENS = {
     *("open", "read_text", "write_text", "read_bytes", "write_bytes"),
@@ -40,6 +43,10 @@ def test_import_is_light():
     loaded = loaded_by("import genesig, genesig.results, genesig.errors")
     assert "genesig.results.fits" in loaded
     assert loaded.isdisjoint(HEAVY)
+
+
+def test_a_fit_starts_without_what_it_does_not_need():
+    assert loaded_by("import genesig.selection.double_loop").isdisjoint(NOT_FOR_FITS)
 
 
 def opening_calls(path: Path) -> list[str]:
