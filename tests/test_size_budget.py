@@ -17,6 +17,7 @@ CODE = [*MODULES, *RULE_FILES, *SCRIPTS]
 TOP_LEVEL = {
     *("Snakefile", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"),
     *("config", "resources", "workflow", "genesig", "tests"),
+    "profiles",  # a link: beside the Snakefile is where Snakemake looks for its default profile
     *(".ci", ".git", ".gitignore", ".pre-commit-config.yaml"),
 }
 

@@ -22,7 +22,7 @@ Steps = Sequence[dict[str, Any]]
 Moments = dict[str, bool]
 Choice = Callable[[Array, list[Task], TrainingSets, Protocol, Moments], list[Surface]]
 
-MEMORY = 4e7
+MEMORY = 5e6
 """Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
 
 log = logging.getLogger(__name__)

@@ -124,5 +124,8 @@ def shared_matrices(
             yield X, plain, todo[start : start + size]
         return
     for task in todo:
-        reference = fit_reference_steps(X[task.train], folds)
+        try:
+            reference = fit_reference_steps(X[task.train], folds)
+        except GenesigError as error:
+            raise GenesigError(f"split {task.split}: {error}") from error
         yield reference.transform(X), reference, [task]

@@ -1,0 +1,240 @@
+"""The whole workflow on a toy study: the same result however it is run, cut, killed or resumed."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from html.parser import HTMLParser
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+from study import HOSTILE, command, environment, make_study, results, run, write_config
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """Give a finished study, run on two cores."""
+    folder = make_study(tmp_path_factory.mktemp("toy"))
+    run(folder)
+    return folder
+
+
+def planned(folder, *arguments):
+    """Return the rules that a dry run would execute."""
+    done = run(folder, "--dry-run", "--quiet", "none", *arguments)
+    return set(re.findall(r"^(?:local)?rule (\w+):", done.stdout + done.stderr, re.MULTILINE))
+
+
+def test_every_promised_file_is_there(finished):
+    tables = "signature nested_lists blocks scores predictions stability controls".split()
+    files = [f"{name}.tsv" for name in tables]
+    files += ["signature.h5ad", "splits.json", "model.json", "run.json", "report_data.json"]
+    files += ["report.html", "figures"]
+    missing = [name for name in files if not (finished / "results" / name).exists()]
+    assert missing == []
+    assert list((finished / "results" / "figures").glob("*.svg"))
+
+
+def test_the_informative_genes_are_found_and_the_error_is_low(finished):
+    signature = pd.read_csv(finished / "results/signature.tsv", sep="\t")
+    assert set(signature["gene"]) & {HOSTILE, "g001", "g002", "g003", "g004", "g005"}
+    controls = pd.read_csv(finished / "results/controls.tsv", sep="\t")
+    assert controls["error"][0] < 0.2
+    assert controls["p_value"][0] == pytest.approx(1 / 7)
+
+
+def test_the_signature_as_h5ad(finished):
+    data = anndata.read_h5ad(finished / "results/signature.h5ad")
+    signature = pd.read_csv(finished / "results/signature.tsv", sep="\t")
+    assert data.shape == (24, len(signature))
+    assert list(data.var_names) == list(signature["gene"])
+    for column in ("frequency", "block", "rank", "first_mu", "mean_coef"):
+        np.testing.assert_allclose(data.var[column].astype(float), signature[column])
+
+
+def test_nothing_is_left_to_do(finished):
+    assert planned(finished) == set()
+
+
+@pytest.mark.parametrize(
+    ("cores", "changes"),
+    [
+        (1, {}),
+        (2, {"splits": {"batches": 3}, "controls": {"permutations_per_job": 4}}),
+    ],
+    ids=["one core", "other batches"],
+)
+def test_the_result_does_not_depend_on_cores_or_batches(finished, tmp_path, cores, changes):
+    folder = make_study(tmp_path, changes)
+    run(folder, cores=cores)
+    here, there = results(folder), results(finished)
+    for found in (here, there):
+        found["report_data.json"]["config"] = None
+        for name in [name for name in found if name.startswith("linear/") and "of" in name]:
+            del found[name]
+    assert here.keys() == there.keys()
+    assert [name for name in here if here[name] != there[name]] == []
+
+
+def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
+    folder = make_study(tmp_path)
+    started = subprocess.Popen(
+        command(),
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    waited = time.monotonic()
+    while not (folder / "results/linear/final.npz").exists():
+        assert time.monotonic() - waited < 120
+        assert started.poll() is None
+        time.sleep(0.05)
+    os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
+    assert not (folder / "results/report.html").exists()
+    run(folder, "--unlock")
+    run(folder)
+    here, there = results(folder), results(finished)
+    assert [name for name in there if here.get(name) != there[name]] == []
+
+
+@pytest.mark.parametrize(
+    ("edited", "rerun", "kept"),
+    [
+        ("genesig/report/page.py", {"report"}, {"report_data", "gather", "fit", "read"}),
+        ("genesig/report/templates/page.css", {"report"}, {"report_data", "gather", "fit"}),
+        ("genesig/selection/rejection.py", {"gather", "report"}, {"fit", "fit_final", "model"}),
+        ("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
+        ("genesig/optim/refit.py", {"fit", "fit_final", "gather"}, {"split", "read", "baselines"}),
+    ],
+)
+def test_editing_the_package_reruns_what_depends_on_it(finished, edited, rerun, kept):
+    path = finished / edited
+    before, times = path.read_text(), path.stat()
+    path.write_text(before + "\n# edited\n" if edited.endswith(".py") else before + "\n")
+    try:
+        rules = planned(finished)
+    finally:
+        path.write_text(before)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert rerun <= rules
+    assert not rules & kept
+
+
+@pytest.mark.parametrize(
+    ("changes", "rerun", "kept"),
+    [
+        ({"report": {"top_genes": 3}}, {"report"}, {"fit", "gather", "null", "baselines"}),
+        ({"signature": {"frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
+        ({"linear": {"tau_count": 5}}, {"fit", "gather"}, {"split", "read", "baselines"}),
+    ],
+)
+def test_changing_a_section_reruns_its_stage(finished, changes, rerun, kept):
+    write_config(finished, changes)
+    try:
+        rules = planned(finished)
+    finally:
+        write_config(finished)
+    assert rerun <= rules
+    assert not rules & kept
+
+
+class Tags(HTMLParser):
+    """Collect the tags of a page and where they load from."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.loads = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        names = ("src", "href", "xlink:href", "data")
+        self.loads += [(tag, value) for key, value in attrs if key in names]
+
+
+def test_hostile_names_stay_text_and_nothing_is_loaded(finished):
+    html = (finished / "results/report.html").read_text()
+    page = Tags()
+    page.feed(html)
+    assert 'alert("gene")' not in html
+    assert "<b>test</b>" not in html
+    assert "&lt;script&gt;" in html
+    assert not [load for load in page.loads if re.match(r"(https?:)?//", load[1] or "")
+                and load[0] != "a"]  # fmt: skip
+    for svg in (finished / "results/figures").glob("*.svg"):
+        assert "<script" not in svg.read_text()
+
+
+def test_the_model_scores_the_training_samples_from_its_json(finished):
+    model = json.loads((finished / "results/model.json").read_text())
+    data = pd.read_csv(finished / "expression.tsv.gz", sep="\t", index_col=0)
+    chosen = model["models"][0]
+    scores = chosen["intercept"] + chosen["coefficients"] @ data.loc[chosen["genes"]].to_numpy()
+    sheet = pd.read_csv(finished / "samples.tsv", sep="\t")
+    y = np.where(sheet["diagnosis"] == model["classes"]["positive"], 1, -1)
+    assert np.mean(np.sign(scores) != y) < 0.1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"data": {"group": "patient"}, "splits": {"scheme": "leave_one_group_out"}},
+        {"data": {"pair": "patient"}, "splits": {"scheme": "stratified_group_kfold"}},
+        {"splits": {"scheme": "predefined", "column": "cohort"}},
+        {"label": "age", "data": {"task": "regression"}},
+        {"controls": {"permutations": 0, "baselines": []}, "splits": {"subsamples": 0}},
+        {"normalise": {"samples": [{"step": "rank_samples"}],
+                       "folds": [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5},
+                                 {"step": "centre"}, {"step": "unit_variance"}]}},
+    ],
+    ids=["groups", "pairs", "predefined", "regression", "nothing extra", "reference steps"],
+)  # fmt: skip
+def test_other_designs_run_through(tmp_path, changes):
+    folder = make_study(tmp_path, changes)
+    run(folder)
+    assert (folder / "results/report.html").stat().st_size > 10_000
+
+
+def test_bad_input_stops_before_anything_runs(tmp_path):
+    folder = make_study(tmp_path, {"label": "diagnosys"})
+    done = run(folder, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "did you mean 'diagnosis'?" in said
+    assert "Traceback" not in said
+    assert not list((folder / "results").rglob("*.*"))
+
+
+def test_an_unknown_key_stops_at_once(tmp_path):
+    folder = make_study(tmp_path, {"linear": {"tau_mim": 0.1}})
+    done = run(folder, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "did you mean 'tau_min'?" in said
+    assert "Traceback" not in said
+
+
+def test_splits_of_an_earlier_study_are_taken_back(finished, tmp_path):
+    folder = make_study(tmp_path, {"splits": {"file": "earlier.json"}})
+    earlier = (finished / "results/splits.json").read_bytes()
+    (folder / "earlier.json").write_bytes(earlier)
+    run(folder, "results/splits.json")
+    assert (folder / "results/splits.json").read_bytes() == earlier
+
+
+def test_snakemakes_own_report_is_made(finished):
+    run(finished, "--report", "results/snakemake-report.zip")
+    made = finished / "results/snakemake-report.zip"
+    assert made.stat().st_size > 10_000
+    made.unlink()
+
+
+def test_lint_finds_nothing(finished):
+    done = run(finished, "--lint")
+    assert "Congratulations" in done.stdout + done.stderr
