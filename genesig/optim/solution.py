@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,24 @@ class Path:
     iterations: Array
     converged: Array
     message: str
+
+    @classmethod
+    def of(
+        cls, shape: tuple[int, ...], coefs: Sequence[tuple[Array, Array]], gap: Array,
+        iterations: Array, tolerance: float,
+    ) -> Path:  # fmt: skip
+        """Collect (indices, values) of the fits, in the order (k, m)."""
+        sizes = [len(values) for _, values in coefs]
+        return cls(
+            shape=(shape[0], shape[1]),
+            indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            indices=np.concatenate([np.zeros(0, np.int64), *(i for i, _ in coefs)]),
+            values=np.concatenate([np.zeros(0), *(v for _, v in coefs)]),
+            gap=gap,
+            iterations=iterations,
+            converged=gap <= tolerance,
+            message=not_converged(gap, tolerance),
+        )
 
     def coef(self, k: int, m: int) -> tuple[Array, Array]:
         """Return (indices, values) of the non-zero coefficients of one fit."""

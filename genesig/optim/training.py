@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from genesig.errors import GenesigError
+from genesig.optim.compiled.moments import largest_norm, largest_product, moments
 
 Array = np.ndarray[Any, Any]
+
+PAD = 8  # rows of the feature-major copy are padded to whole vector registers
+BLOCK = 64  # features per block of a Gram matrix
+KEPT = 256e6  # scales larger than this many bytes are computed again when they are needed
 
 
 @dataclass(frozen=True)
@@ -23,33 +29,72 @@ class TrainingSets:
     Y : (n, k) float64 array
         Responses minus their training mean; 0 on the other rows.
     rows : (n, k) bool array
-    mean, inverse_scale : (k, d) float64 arrays
-        Per training set, in the units of X. A feature that is constant on the training rows has
-        inverse scale 0: it is 0 everywhere and never selected.
     y_mean : (k,) float64 array
     norm : (k,) float64 array
         ``||Z'Z|| / n_k`` (largest eigenvalue) of the standardised training rows.
     tau_max : (k,) float64 array
         ``(2/n_k) max_j |z_j'y|``: the smallest tau at which nothing is selected.
+    centre, unit_variance : bool
+    features : (d, N) float64 array
+        Feature-major copy of X minus `shift`, padded with zeros to N >= n.
+    shift : (d,) float64 array
+    kept : (k, d) array or None
+        Inverse scales, where they are small enough to be kept.
     """
 
     X: Array
     Y: Array
     rows: Array
-    mean: Array
-    inverse_scale: Array
     y_mean: Array
     norm: Array
     tau_max: Array
+    centre: bool
+    unit_variance: bool
+    features: Array
+    shift: Array
+    kept: Array | None
 
     @property
     def counts(self) -> Array:
         """Return n_k, the number of training rows of each set."""
-        return self.rows.sum(axis=0)
+        return np.asarray(self.rows.sum(axis=0))
+
+    def moments(self, columns: slice) -> tuple[Array, Array]:
+        """Return (mean, inverse scale), each (columns, d), of `features`."""
+        masks = padded(self.rows[:, columns].T, self.features.shape[1])
+        mean = np.empty((len(masks), len(self.features)))
+        inverse = np.empty_like(mean)
+        for k, mask in enumerate(masks):
+            moments(
+                self.features, self.shift, mask, mask.sum(), self.centre, self.unit_variance,
+                mean[k], inverse[k],
+            )  # fmt: skip
+        return mean, inverse
+
+    def inverse_scales(self, columns: slice) -> Array:
+        """Return the inverse scales of some training sets, (columns, d)."""
+        return self.moments(columns)[1] if self.kept is None else self.kept[columns]
+
+    @cached_property
+    def mean(self) -> Array:
+        """Return the training means (k, d), in the units of X; 0 without centring."""
+        mean = self.moments(slice(None))[0]
+        return mean + self.shift if self.centre else mean
+
+    @cached_property
+    def inverse_scale(self) -> Array:
+        """Return what centred features are multiplied by, (k, d).
+
+        0 for a feature that is constant on the training rows: it is never selected.
+        """
+        return self.inverse_scales(slice(None))
 
     def standardised(self, k: int) -> Array:
         """Return Z (n, d) of training set k, for all rows."""
-        return np.asarray((self.X - self.mean[k]) * self.inverse_scale[k])
+        mean, inverse = self.moments(slice(k, k + 1))
+        return np.ascontiguousarray(((self.features - mean[0][:, None]) * inverse[0][:, None]).T)[
+            : len(self.X)
+        ]
 
 
 def training_sets(
@@ -73,30 +118,44 @@ def training_sets(
         Where shapes disagree, a value is not finite, or a training set has no rows.
     """
     X, Y, rows = _checked(X, Y, rows)
-    counts = rows.sum(axis=0)
-    y_mean = np.where(rows, Y, 0.0).sum(axis=0) / counts
-    Y = np.where(rows, Y - y_mean, 0.0)
-    mean = np.zeros((Y.shape[1], X.shape[1]))
-    inverse = np.ones_like(mean)
-    norm, tau_max = np.zeros(len(counts)), np.zeros(len(counts))
-    for k, n in enumerate(counts):
-        part = X[rows[:, k]]
-        if centre:
-            mean[k] = part.mean(axis=0)
-        spread = part.std(axis=0)
-        constant = spread <= 8 * np.finfo(float).eps * np.abs(part).max(axis=0)
-        if unit_variance:
-            inverse[k] = 1 / np.where(constant, 1.0, spread)
-        if centre or unit_variance:
-            inverse[k][constant] = 0.0
-        Z = (part - mean[k]) * inverse[k]
-        norm[k] = np.linalg.eigvalsh(Z @ Z.T)[-1] / n
-        tau_max[k] = 2 / n * np.abs(Z.T @ Y[rows[:, k], k]).max()
-    return TrainingSets(X, Y, rows, mean, inverse, y_mean, norm, tau_max)
+    (n, d), k = X.shape, Y.shape[1]
+    shift = X.mean(axis=0) if centre else np.zeros(d)
+    features = np.zeros((d, -(-n // PAD) * PAD))
+    np.subtract(X.T, shift[:, None], out=features[:, :n])
+    Y, y_mean = _centred(Y, rows)
+    masks, responses = padded(rows.T, features.shape[1]), padded(Y.T, features.shape[1])
+    kept = np.empty((k, d)) if 8 * k * d <= KEPT else None
+    norm, tau_max, mean, scratch = np.empty(k), np.empty(k), np.empty(d), np.empty(d)
+    for i, (mask, y) in enumerate(zip(masks, responses, strict=True)):
+        inverse, count = scratch if kept is None else kept[i], mask.sum()
+        moments(features, shift, mask, count, centre, unit_variance, mean, inverse)
+        norm[i] = largest_norm(features, mean, inverse, mask, count, BLOCK)
+        tau_max[i] = largest_product(features, inverse, y, count)
+    return TrainingSets(
+        X, Y, rows, y_mean, norm, tau_max, centre, unit_variance, features, shift, kept
+    )
+
+
+def padded(rows: Array, width: int) -> Array:
+    """Return float rows filled up with zeros to `width`."""
+    wide = np.zeros((len(rows), width))
+    wide[:, : rows.shape[1]] = rows
+    return wide
+
+
+def _centred(Y: Array, rows: Array) -> tuple[Array, Array]:
+    """Centre each response on its own rows, one at a time: the sum must not see its neighbours."""
+    centred, mean = np.zeros(Y.shape), np.empty(Y.shape[1])
+    for k in range(Y.shape[1]):
+        part = np.ascontiguousarray(Y[rows[:, k], k])
+        mean[k] = part.mean()
+        centred[rows[:, k], k] = part - mean[k]
+    return centred, mean
 
 
 def _checked(X: Array, Y: Array, rows: Array) -> tuple[Array, Array, Array]:
-    X, Y, rows = np.asarray(X, dtype=float), np.asarray(Y, dtype=float), np.asarray(rows, bool)
+    X = np.ascontiguousarray(X, dtype=float)
+    Y, rows = np.asarray(Y, dtype=float), np.asarray(rows, bool)
     if X.ndim != 2 or Y.ndim != 2 or rows.shape != Y.shape or len(X) != len(Y) or X.size == 0:
         raise GenesigError(
             f"training sets need X (n, d) and Y, rows (n, k); found {X.shape}, {Y.shape},"

@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import GenesigError, pick
-from genesig.optim.certificate import duality_gap
-from genesig.optim.solution import Path, not_converged
-from genesig.optim.solvers.newton import solve_columns
+from genesig.optim.solution import Path
+from genesig.optim.solvers.newton import landweber_newton
 from genesig.optim.training import TrainingSets
 
 Array = np.ndarray[Any, Any]
 
 SOLVERS = {
-    "landweber": solve_columns,
-    "landweber-nested": solve_columns,
-    "landweber-newton": solve_columns,
+    "landweber": landweber_newton,
+    "landweber-nested": landweber_newton,
+    "landweber-newton": landweber_newton,
 }
 
 
@@ -50,37 +49,21 @@ def path(
         For an unknown solver, or weights that are negative or leave the problem undetermined.
     """
     solve = pick("solver", SOLVERS, solver)
-    tau, mu = _grid(len(sets.y_mean), tau, mu)
+    tau, mu = _grid(sets, tau, mu)
     d = sets.X.shape[1]
     weights = np.ones(d) if weights is None else np.asarray(weights, dtype=float)
     if weights.shape != (d,) or not (weights >= 0).all():
         raise GenesigError(f"weights must be {d} numbers >= 0")
-    fits = solve(sets, tau, mu, weights)
-    gap = np.zeros(tau.shape)
-    for (k, m), _ in np.ndenumerate(tau):
-        rows = sets.rows[:, k]
-        Z = sets.standardised(k)[rows]
-        gap[k, m] = duality_gap(Z, sets.Y[rows, k], fits[k][m][0], tau[k, m], mu[k, m])
-    supports = [np.flatnonzero(b) for column in fits for b, _ in column]
-    coefs = [b[b != 0] for column in fits for b, _ in column]
-    return Path(
-        shape=(len(tau), tau.shape[1]),
-        indptr=np.concatenate([[0], np.cumsum([len(s) for s in supports])]).astype(np.int64),
-        indices=np.concatenate([np.zeros(0, np.int64), *supports]).astype(np.int64),
-        values=np.concatenate([np.zeros(0), *coefs]),
-        gap=gap,
-        iterations=np.array([[steps for _, steps in column] for column in fits]),
-        converged=gap <= tolerance,
-        message=not_converged(gap, tolerance),
-    )
+    return solve(sets, tau, mu, weights, tolerance)
 
 
-def _grid(k: int, tau: Array | float, mu: Array | float) -> tuple[Array, Array]:
+def _grid(sets: TrainingSets, tau: Array | float, mu: Array | float) -> tuple[Array, Array]:
+    k = len(sets.y_mean)
     tau, mu = np.atleast_2d(np.asarray(tau, float)), np.atleast_2d(np.asarray(mu, float))
     m = np.broadcast_shapes(tau.shape, mu.shape)[1]
     tau, mu = np.broadcast_to(tau, (k, m)), np.broadcast_to(mu, (k, m))
     if not ((tau >= 0).all() and (mu >= 0).all() and np.isfinite(tau + mu).all()):
         raise GenesigError("tau and mu must be finite numbers >= 0")
-    if ((tau == 0) & (mu == 0)).any():
+    if ((tau == 0) & (mu == 0) & (sets.tau_max[:, None] > 0)).any():
         raise GenesigError("tau = 0 with mu = 0 leaves the coefficients undetermined: raise one")
     return tau, mu

@@ -1,94 +1,150 @@
-"""``landweber-newton``: Newton steps on the fixed-point equation of the damped Landweber map."""
+"""``landweber-newton``: Newton steps on the fixed point of the damped Landweber map, certified.
+
+All columns go down the path together, so that the gradient of every column over all features is
+one matrix product per step. It only screens and checks: the coefficients come from compiled code,
+one column at a time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from genesig.optim.training import TrainingSets
+from genesig.optim.compiled import sweep
+from genesig.optim.compiled.column import Column
+from genesig.optim.solution import Path
+from genesig.optim.training import TrainingSets, padded
 
 Array = np.ndarray[Any, Any]
-SLACK = 1e-10  # a feature enters when its gradient exceeds tau by more than this share
+
+LARGE = 1e-4  # mu above this share of ||Z'Z||/n is solved in the dual
+FLOOR = 1e-13  # rounding of a gradient, as a share of tau_max
+ROOM = 64  # features a column can know before it asks for more room
+MEMORY = 200e6  # bytes that the columns of one chunk may take, about
+MOST = 64  # columns of one chunk
 
 
-def solve_columns(
-    sets: TrainingSets, tau: Array, mu: Array, weights: Array
-) -> list[list[tuple[Array, int]]]:
-    """Solve every column along its path; returns (coefficients, iterations) of each fit."""
-    fits = []
-    for k in range(len(tau)):
-        rows = sets.rows[:, k]
-        Z, y = sets.standardised(k)[rows], sets.Y[rows, k]
-        b, column = np.zeros(Z.shape[1]), []
-        for t, m in zip(tau[k], mu[k], strict=True):
-            if m > 1e-4 * sets.norm[k]:
-                b, steps = _dual_newton(Z, y, b, t * weights, m)
-            else:
-                b, steps = _active_set(Z, y, b, t * weights, m)
-            column.append((b, steps))
-        fits.append(column)
-    return fits
+def landweber_newton(
+    sets: TrainingSets, tau: Array, mu: Array, weights: Array, tolerance: float
+) -> Path:
+    """Solve every column exactly; the bytes do not depend on the chunks or on threads."""
+    size = int(np.clip(MEMORY / (40 * sets.X.shape[1]), 4, MOST))
+    coefs: list[tuple[Array, Array]] = []
+    gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
+    for first in range(0, len(tau), size):
+        part = slice(first, first + size)
+        chunk = _Chunk(sets, part, weights, mu[part])
+        steps = list(chunk.walk(tau[part], mu[part], gap[part], iterations[part]))
+        coefs += [step[q] for q in range(len(tau[part])) for step in steps]
+    return Path.of(tau.shape, coefs, gap, iterations, tolerance)
 
 
-def _active_set(Z: Array, y: Array, b: Array, tau: Array, mu: float) -> tuple[Array, int]:
-    n, b = len(y), b.copy()
-    sign = np.sign(b)
-    c = Z.T @ y
-    for step in range(1, 10_000):
-        A = np.flatnonzero((sign != 0) | ((tau == 0) & (c != 0)))
-        target = _solve(Z[:, A], mu * n, c[A] - n * tau[A] / 2 * sign[A])
-        wrong = (target * sign[A] < 0) | ((target == 0) & (sign[A] != 0))
-        if wrong.any():
-            ratio = np.full(len(A), np.inf)
-            ratio[wrong] = b[A][wrong] / (b[A][wrong] - target[wrong])
-            first = int(np.argmin(ratio))
-            b[A] += ratio[first] * (target - b[A])
-            b[A[first]] = sign[A[first]] = 0.0
-            continue
-        b[A] = target
-        g = 2 / n * (c - Z.T @ (Z[:, A] @ target))
-        excess = np.where(sign == 0, np.abs(g) - tau * (1 + SLACK), -np.inf)
-        excess[tau == 0] = -np.inf
-        worst = int(np.argmax(excess))
-        if excess[worst] <= 1e-14 * np.abs(c).max() * 2 / n:
-            return b, step
-        sign[worst] = np.sign(g[worst])
-    return b, step
+class _Chunk:
+    """The columns that go down the path together."""
+
+    def __init__(self, sets: TrainingSets, part: slice, weights: Array, mu: Array) -> None:
+        rows, y = sets.rows[:, part].T, sets.Y[:, part].T
+        self.F, (q, d) = sets.features, (len(rows), len(weights))
+        width = self.F.shape[1]
+        self.norm, self.tau_max = sets.norm[part], sets.tau_max[part]
+        flags = np.tile([0.0, sets.centre, sets.unit_variance], (q, 1))
+        flags[:, 0] = rows.sum(axis=1)
+        inverse = np.ascontiguousarray(sets.inverse_scales(part))
+        with np.errstate(divide="ignore"):
+            worth = np.where(weights > 0, 1 / weights, 1e300)
+        self.scaled = inverse if (weights == 1).all() else inverse * worth
+        self.many = Column(
+            self.F, sets.shift, weights, padded(rows, width), padded(y, width), padded(y, width),
+            inverse, flags, slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
+            size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), width),
+        )  # fmt: skip
+        self.sets = sweep.Sets(
+            working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
+            support=np.empty((q, d), dtype=np.int32), value=np.empty((q, d)),
+            n_support=np.zeros(q, dtype=np.int64), mark=np.zeros((q, d), dtype=np.uint8),
+        )  # fmt: skip
+        self.products = np.empty((q, d))
+
+    def walk(
+        self, tau: Array, mu: Array, gap: Array, iterations: Array
+    ) -> Iterator[list[tuple[Array, Array]]]:
+        """Yield the coefficients of all columns, step by step; fill gap and iterations."""
+        d, wide = self.scaled.shape[1], self.many.number[:, 0] < self.scaled.shape[1]
+        self._multiply(np.arange(len(tau)))
+        before = np.maximum(self.tau_max, tau[:, 0])
+        sweep.start(
+            self.products, self.scaled, self.many, self.sets, _strong(before, tau[:, 0], False)
+        )
+        for m in range(tau.shape[1]):
+            t, ridge = tau[:, m].copy(), mu[:, m].copy()
+            dual = wide & ((ridge > LARGE * self.norm) | (t == 0)) & (ridge > 0)
+            strong = np.full(len(t), np.inf)
+            if m + 1 < tau.shape[1]:
+                strong = _strong(t, tau[:, m + 1], mu[:, m + 1] != ridge)
+            counts, gaps = np.zeros((len(t), 1), dtype=np.int64), np.full(len(t), np.inf)
+            todo = np.arange(len(t))
+            for _ in range(d + 10):
+                self._solve(todo, t, ridge, dual, counts)
+                self._multiply(todo)
+                again = sweep.check(
+                    todo, self.products, self.scaled, self.many, self.sets, t, ridge, strong,
+                    FLOOR * self.tau_max, gaps,
+                )  # fmt: skip
+                todo = todo[again]
+                if not len(todo):
+                    break
+            gap[:, m], iterations[:, m] = gaps, counts[:, 0]
+            yield self._coefficients()
+
+    def _multiply(self, todo: Array) -> None:
+        """Products of all features with the residuals of the columns in `todo`."""
+        np.matmul(self.many.r[todo], self.F.T, out=self.products[: len(todo)])
+
+    def _solve(self, todo: Array, tau: Array, mu: Array, dual: Array, counts: Array) -> None:
+        while len(todo):
+            short = sweep.solve(
+                todo, self.many, self.sets, tau, mu, dual, FLOOR * self.tau_max, counts
+            )
+            todo = todo[short]
+            if len(todo):
+                self._grow()
+
+    def _grow(self) -> None:
+        """Double the room for known features."""
+        old = self.many
+        q, room = old.feature.shape
+        new = _room(q, 2 * room, self.F.shape[1])
+        for name, array in new.items():
+            had = getattr(old, name)
+            array[tuple(map(slice, had.shape))] = had
+        self.many = old._replace(**new)
+
+    def _coefficients(self) -> list[tuple[Array, Array]]:
+        s = self.sets
+        return [
+            (s.support[q, :m].astype(np.int64), s.value[q, :m].copy())
+            for q, m in enumerate(s.n_support)
+        ]
 
 
-def _solve(Z: Array, ridge: float, rhs: Array) -> Array:
-    """Solve (Z'Z + ridge I) b = rhs."""
-    if ridge == 0:
-        return np.asarray(np.linalg.lstsq(Z.T @ Z, rhs, rcond=1e-12)[0])
-    return np.asarray(np.linalg.solve(Z.T @ Z + ridge * np.eye(Z.shape[1]), rhs))
+def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
+    """Threshold of the sequential strong rule; a guess, looser, where mu changes or tau leaps."""
+    threshold = np.maximum(2 * then - now, 0.6 * now)
+    threshold = np.where(mu_changes | (then >= now), 0.8 * np.minimum(then, now), threshold)
+    return np.where(then == 0, -1.0, threshold)
 
 
-def _dual_newton(Z: Array, y: Array, b: Array, tau: Array, mu: float) -> tuple[Array, int]:
-    """Minimise ``||u||²/2 - y'u + ||S(Z'u, n tau/2)||²/(2 n mu)``; then b = S(Z'u, .)/(n mu)."""
-    n = len(y)
-    u, ridge, cut = y - Z @ b, n * mu, n * tau / 2
-
-    def shrink(v: Array) -> Array:
-        return np.sign(v) * np.maximum(np.abs(v) - cut, 0)
-
-    def value(u: Array, v: Array) -> float:
-        return float(u @ u / 2 - y @ u + (shrink(v) ** 2).sum() / (2 * ridge))
-
-    v = Z.T @ u
-    step = 0
-    while step < 200:
-        step += 1
-        a = shrink(v)
-        A = a != 0
-        F = u - y + Z[:, A] @ a[A] / ridge
-        if np.linalg.norm(F) <= 1e-14 * np.linalg.norm(y):
-            break
-        d = -np.linalg.solve(np.eye(n) + Z[:, A] @ Z[:, A].T / ridge, F)
-        w, alpha, now = Z.T @ d, 1.0, value(u, v)
-        while value(u + alpha * d, v + alpha * w) > now + 1e-4 * alpha * (F @ d) and alpha > 1e-10:
-            alpha /= 2
-        u, v = u + alpha * d, v + alpha * w
-        if alpha == 1 and (np.sign(shrink(v)) == np.sign(a)).all():
-            break
-    return shrink(Z.T @ u) / ridge, step
+def _room(q: int, room: int, width: int) -> dict[str, Array]:
+    return {
+        "feature": np.zeros((q, room), dtype=np.int64),
+        "Z": np.zeros((q, room, width)),
+        "gram": np.zeros((q, room, room)),
+        "c": np.zeros((q, room)),
+        "b": np.zeros((q, room)),
+        "sign": np.zeros((q, room)),
+        "inside": np.zeros((q, room), dtype=bool),
+        "active": np.zeros((q, room), dtype=np.int64),
+        "L": np.zeros((q, room, room)),
+    }

@@ -1,0 +1,227 @@
+"""Newton steps on the fixed point of the Landweber map, from sign pattern to sign pattern.
+
+On a support A with signs s the fixed point solves ``(Z_A'Z_A + n mu I) b = Z_A'y - (n tau/2) s``.
+A step goes there, or to the first coefficient that would change its sign, which leaves; when all
+signs agree the feature that violates optimality most enters. The objective falls at every step, so
+no sign pattern comes twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.compiled import jit
+from genesig.optim.compiled.column import (
+    ACTIVE,
+    Column,
+    clear,
+    gradient,
+    learn,
+    residual,
+)
+from genesig.optim.compiled.dense import backward, cholesky, drop_row, forward
+from genesig.optim.compiled.moments import dot
+
+Array = np.ndarray[Any, Any]
+
+SLACK = 1e-11  # a feature enters when its gradient exceeds tau by more than this share
+DEPENDENT = 1e-11  # share of a feature's square that is left outside the span of the active ones
+SOLVED, NO_ROOM, STUCK = 0, 1, 2
+
+
+@jit
+def leave(col: Column, a: int) -> None:
+    """Take the a-th active feature out."""
+    m, p = col.size[ACTIVE], col.active[a]
+    col.b[p] = col.sign[p] = 0.0
+    col.inside[p] = False
+    drop_row(col.L, m, a)
+    for i in range(a, m - 1):
+        col.active[i] = col.active[i + 1]
+    col.size[ACTIVE] = m - 1
+
+
+@jit
+def append(col: Column, p: int, sign: float, ridge: float) -> bool:
+    """Let known feature p enter with coefficient 0; False if it depends on the active ones."""
+    m = col.size[ACTIVE]
+    row = col.L[m]
+    for a in range(m):
+        row[a] = col.gram[p, col.active[a]]
+    forward(col.L, m, row)
+    left = col.gram[p, p] + ridge - dot(row[:m], row[:m])
+    if not left > DEPENDENT * col.gram[p, p]:
+        return False
+    row[m] = np.sqrt(left)
+    col.active[m] = p
+    col.sign[p], col.b[p], col.inside[p] = sign, 0.0, True
+    col.size[ACTIVE] = m + 1
+    return True
+
+
+@jit
+def exchange(col: Column, p: int, sign: float, ridge: float) -> bool:
+    """Let a dependent feature in: move along the null direction until an active one is 0."""
+    m = col.size[ACTIVE]
+    move = np.empty(m)
+    for a in range(m):
+        move[a] = -sign * col.L[m, a]
+    backward(col.L, m, move)
+    step, out = np.inf, -1
+    for a in range(m):
+        q = col.active[a]
+        if col.sign[q] != 0.0 and move[a] * col.sign[q] < 0.0 and -col.b[q] / move[a] < step:
+            step, out = -col.b[q] / move[a], a
+    if out < 0:
+        return False
+    for a in range(m):
+        col.b[col.active[a]] += step * move[a]
+    leave(col, out)
+    if not append(col, p, sign, ridge):
+        return False
+    col.b[p] = sign * step
+    return True
+
+
+@jit
+def newton_step(col: Column, cut: float) -> bool:
+    """Go to the fixed point of the sign pattern (True), or to the first sign change (False)."""
+    m = col.size[ACTIVE]
+    target = np.empty(m)
+    for a in range(m):
+        p = col.active[a]
+        target[a] = col.c[p] - cut * col.weights[col.feature[p]] * col.sign[p]
+    forward(col.L, m, target)
+    backward(col.L, m, target)
+    step, out = 1.0, -1
+    for a in range(m):
+        p = col.active[a]
+        if col.sign[p] != 0.0 and target[a] * col.sign[p] <= 0.0:
+            away = col.b[p] - target[a]
+            ratio = col.b[p] / away if away != 0.0 else 0.0
+            if out < 0 or ratio < step:
+                step, out = ratio, a
+    for a in range(m):
+        p = col.active[a]
+        col.b[p] = target[a] if out < 0 else col.b[p] + step * (target[a] - col.b[p])
+    if out >= 0:
+        leave(col, out)
+    return out < 0
+
+
+@jit
+def sort_active(col: Column) -> None:
+    """Put the active features in ascending order; the factor no longer belongs to them."""
+    col.ridge[0] = -1.0
+    for a in range(1, col.size[ACTIVE]):
+        p, e = col.active[a], a
+        while e > 0 and col.feature[col.active[e - 1]] > col.feature[p]:
+            col.active[e] = col.active[e - 1]
+            e -= 1
+        col.active[e] = p
+
+
+@jit
+def factor(col: Column, ridge: float) -> bool:
+    """Sort the active features and factor their matrix afresh."""
+    m = col.size[ACTIVE]
+    sort_active(col)
+    for a in range(m):
+        row, gram = col.L[a], col.gram[col.active[a]]
+        for e in range(a + 1):
+            row[e] = gram[col.active[e]]
+        row[a] += ridge
+    col.ridge[0] = ridge
+    return cholesky(col.L, m)
+
+
+@jit
+def polish(col: Column, cut: float, ridge: float) -> bool:
+    """Solve for the found support from the start, in the order of the features, and refine once."""
+    if not factor(col, ridge):
+        return False
+    m = col.size[ACTIVE]
+    change = np.empty(m)
+    for again in range(2):
+        for a in range(m):
+            p = col.active[a]
+            change[a] = -cut * col.weights[col.feature[p]] * col.sign[p]
+            if again:
+                change[a] += dot(col.Z[p], col.r) - ridge * col.b[p]
+            else:
+                change[a] += col.c[p]
+        forward(col.L, m, change)
+        backward(col.L, m, change)
+        for a in range(m):
+            p = col.active[a]
+            col.b[p] = col.b[p] + change[a] if again else change[a]
+        residual(col)
+    return True
+
+
+@jit
+def worst(col: Column, W: Array, blocked: Array, tau: float, floor: float) -> Any:
+    """Return (place in W, gradient) of the feature that violates optimality most, or -1."""
+    found, most, at = -1, 0.0, 0.0
+    for w in range(len(W)):
+        j = W[w]
+        p = col.slot[j]
+        if blocked[w] or (p >= 0 and col.inside[p]) or col.inverse[j] == 0.0:
+            continue
+        g = gradient(col, j)
+        excess = abs(g) - tau * col.weights[j] * (1.0 + SLACK) - floor
+        if excess > most:
+            found, most, at = w, excess, g
+    return found, at
+
+
+@jit
+def enter(col: Column, j: int, sign: float, ridge: float) -> int:
+    """Let feature j enter; SOLVED if it did."""
+    p = learn(col, j)
+    if p < 0:
+        return NO_ROOM
+    if append(col, p, sign, ridge):
+        return SOLVED
+    if sign != 0.0 and exchange(col, p, sign, ridge):
+        return SOLVED
+    return STUCK
+
+
+@jit
+def active_set(
+    col: Column, W: Array, tau: float, mu: float, floor: float, steps: Array
+) -> int:  # fmt: skip
+    """Minimise over the features W, starting at the column's state; steps[0] counts."""
+    cut, ridge = 0.5 * col.number[0] * tau, col.number[0] * mu
+    if col.ridge[0] != ridge and not factor(col, ridge):
+        clear(col)
+        col.ridge[0] = ridge
+    blocked = np.zeros(len(W), np.bool_)
+    for w in range(len(W)):
+        free = tau * col.weights[W[w]] == 0.0 and col.inverse[W[w]] != 0.0
+        p = col.slot[W[w]]
+        if free and not (p >= 0 and col.inside[p]):
+            status = enter(col, W[w], 0.0, ridge)
+            blocked[w] = status == STUCK
+            if status == NO_ROOM:
+                return NO_ROOM
+    for _ in range(1000 + 20 * len(W)):
+        steps[0] += 1
+        if not newton_step(col, cut):
+            continue
+        residual(col)
+        w, g = worst(col, W, blocked, tau, floor)
+        if w < 0:
+            return SOLVED if polish(col, cut, ridge) else STUCK
+        if col.size[ACTIVE] + 1 >= len(col.feature):
+            return NO_ROOM
+        # Entered once and thrown out at once it would come back for ever: one try per solve
+        # while nothing else moves is enough, the certificate tells whether that was right.
+        status = enter(col, W[w], np.sign(g), ridge)
+        if status == NO_ROOM:
+            return NO_ROOM
+        blocked[w] = status == STUCK
+    return STUCK

@@ -1,0 +1,139 @@
+"""What one training set carries along its path: problem, known features, factor, support."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.optim.compiled import jit
+from genesig.optim.compiled.moments import copy, dot, moment, standardise
+
+Array = np.ndarray[Any, Any]
+
+KNOWN, ACTIVE = 0, 1  # places in `size`
+
+
+class Column(NamedTuple):
+    """One training set (or, with one axis more, many).
+
+    F (d, N) features, shared; shift (d,); weights (d,); mask, y, r (N,) rows, response, residual;
+    inverse (d,) scale; number (3,) = rows, centre, scale. Known features, those that were ever
+    active: feature (E,), Z (E, N), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,) bool, slot
+    (d,) place among the known or -1. active (E,) places of the active ones in the order of the
+    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,).
+    """
+
+    F: Array
+    shift: Array
+    weights: Array
+    mask: Array
+    y: Array
+    r: Array
+    inverse: Array
+    number: Array
+    feature: Array
+    Z: Array
+    gram: Array
+    c: Array
+    b: Array
+    sign: Array
+    inside: Array
+    slot: Array
+    active: Array
+    L: Array
+    ridge: Array
+    size: Array
+
+
+@jit
+def column_of(s: Column, q: int) -> Column:
+    """Return column q of many."""
+    return Column(
+        s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.inverse[q], s.number[q],
+        s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q], s.slot[q],
+        s.active[q], s.L[q], s.ridge[q], s.size[q],
+    )  # fmt: skip
+
+
+@jit
+def standardised(col: Column, j: int, out: Array) -> None:
+    """Write z_j (N,), zero outside the training rows."""
+    mean, inverse = moment(
+        col.F[j], col.shift[j], col.mask, col.number[0], col.number[1] != 0, col.number[2] != 0
+    )
+    standardise(col.F[j], mean, inverse, col.mask, out)
+
+
+@jit
+def gradient(col: Column, j: int) -> Any:
+    """Return ``(2/n) z_j'r``; the mean of feature j drops out because r sums to 0."""
+    return 2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.r)
+
+
+@jit
+def learn(col: Column, j: int) -> Any:
+    """Make feature j known and return its place, or -1 when there is no room."""
+    p = col.slot[j]
+    if p >= 0:
+        return p
+    p = col.size[KNOWN]
+    if p == len(col.feature):
+        forget(col)
+        p = col.size[KNOWN]
+        if 2 * p > len(col.feature):
+            return -1
+    col.size[KNOWN] = p + 1
+    col.feature[p], col.slot[j] = j, p
+    standardised(col, j, col.Z[p])
+    for q in range(p + 1):
+        col.gram[p, q] = col.gram[q, p] = dot(col.Z[p], col.Z[q])
+    col.c[p] = dot(col.Z[p], col.y)
+    col.b[p] = col.sign[p] = 0.0
+    col.inside[p] = False
+    return p
+
+
+@jit
+def forget(col: Column) -> None:
+    """Keep only the active features among the known ones."""
+    kept = 0
+    place = np.empty(col.size[KNOWN], np.int64)
+    for p in range(col.size[KNOWN]):
+        if not col.inside[p]:
+            col.slot[col.feature[p]] = place[p] = -1
+            continue
+        place[p] = kept
+        col.feature[kept], col.slot[col.feature[p]] = col.feature[p], kept
+        copy(col.Z[p], col.Z[kept])
+        col.c[kept], col.b[kept] = col.c[p], col.b[p]
+        col.sign[kept], col.inside[kept] = col.sign[p], True
+        for q in range(p + 1):
+            if place[q] >= 0:
+                col.gram[kept, place[q]] = col.gram[place[q], kept] = col.gram[p, q]
+        kept += 1
+    for a in range(col.size[ACTIVE]):
+        col.active[a] = place[col.active[a]]
+    col.size[KNOWN] = kept
+
+
+@jit
+def residual(col: Column) -> None:
+    """Set ``r = y - Z_A b_A``, features in the order of the factor."""
+    copy(col.y, col.r)
+    for a in range(col.size[ACTIVE]):
+        p = col.active[a]
+        weight, z = col.b[p], col.Z[p]
+        for i in range(len(col.r)):
+            col.r[i] -= weight * z[i]
+
+
+@jit
+def clear(col: Column) -> None:
+    """Start again from b = 0; the residual stays."""
+    for a in range(col.size[ACTIVE]):
+        p = col.active[a]
+        col.b[p] = col.sign[p] = 0.0
+        col.inside[p] = False
+    col.size[ACTIVE] = 0
+    col.ridge[0] = -1.0

@@ -1,0 +1,171 @@
+"""Newton's method on the n-dimensional dual: for large mu, where features outnumber samples.
+
+With ``u`` the residual and ``S`` the soft threshold at n tau/2, the fixed point of the damped
+Landweber map is ``b = S(Z'u) / (n mu)``, and u minimises the strongly convex, piecewise quadratic
+``||u||²/2 - y'u + ||S(Z'u)||² / (2 n mu)``. Its generalised Hessian is the n × n (Woodbury) form
+``I + Z_A Z_A' / (n mu)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.compiled import jit
+from genesig.optim.compiled.active_set import SOLVED, STUCK
+from genesig.optim.compiled.column import Column, standardised
+from genesig.optim.compiled.dense import backward, cholesky, forward
+from genesig.optim.compiled.moments import copy, dot, outer_gram
+
+Array = np.ndarray[Any, Any]
+BLOCK = 64
+
+
+@jit
+def shrink(v: float, cut: float) -> Any:
+    """Return the soft threshold of v."""
+    return np.sign(v) * max(abs(v) - cut, 0.0)
+
+
+@jit
+def add(scale: float, a: Array, out: Array) -> None:
+    """Add ``scale a`` to out."""
+    for i in range(len(out)):
+        out[i] += scale * a[i]
+
+
+@jit
+def value(
+    col: Column, W: Array, u: Array, v: Array, d: Array, move: Array, alpha: float, cut: float,
+    ridge: float,
+) -> float:  # fmt: skip
+    """Return the dual objective at u + alpha d, where Z'u = v and Z'd = move."""
+    total, square = 0.0, 0.0
+    for w in range(len(W)):
+        total += shrink(v[w] + alpha * move[w], cut * col.weights[W[w]]) ** 2
+    for i in range(len(u)):
+        at = u[i] + alpha * d[i]
+        square += at * (0.5 * at - col.y[i])
+    return total / (2.0 * ridge) + square
+
+
+@jit
+def centred(col: Column, x: Array) -> None:
+    """Keep the training rows of x and take their mean away, where the features are centred."""
+    mean = dot(col.mask, x) / col.number[0] if col.number[1] != 0 else 0.0
+    for i in range(len(x)):
+        x[i] = col.mask[i] * (x[i] - mean)
+
+
+@jit
+def newton_matrix(col: Column, W: Array, a: Array, ridge: float) -> Array:
+    """Return the Cholesky factor of ``I + Z_A Z_A'/ridge`` for A = support of a within W."""
+    n = len(col.y)
+    K, Z, rows = np.zeros((n, n)), np.empty((BLOCK, n)), 0
+    for w in range(len(W)):
+        if a[w] == 0.0:
+            continue
+        standardised(col, W[w], Z[rows])
+        rows += 1
+        if rows == BLOCK:
+            outer_gram(Z, rows, K)
+            rows = 0
+    outer_gram(Z, rows, K)
+    for i in range(n):
+        for k in range(i + 1):
+            K[i, k] /= ridge
+        K[i, i] += 1.0
+    cholesky(K, n)
+    return K
+
+
+@jit
+def dual_newton(
+    col: Column, W: Array, tau: float, mu: float, sign: Array, steps: Array
+) -> int:  # fmt: skip
+    """Minimise over the features W, starting at the residual; fills the signs (len(W),)."""
+    n, ridge, cut = len(col.y), col.number[0] * mu, 0.5 * col.number[0] * tau
+    u, v, a, move = col.r, np.empty(len(W)), np.empty(len(W)), np.empty(len(W))
+    small = 1e-28 * dot(col.y, col.y)
+    for w in range(len(W)):
+        v[w] = col.inverse[W[w]] * dot(col.F[W[w]], u)
+    for _ in range(200):
+        steps[0] += 1
+        f, d = np.zeros(n), np.empty(n)
+        for w in range(len(W)):
+            a[w] = shrink(v[w], cut * col.weights[W[w]])
+            sign[w] = np.sign(a[w])
+            if a[w] != 0.0:
+                add(a[w] * col.inverse[W[w]], col.F[W[w]], f)
+        centred(col, f)
+        for i in range(n):
+            f[i] = d[i] = col.y[i] - u[i] - f[i] / ridge
+        if dot(f, f) <= small:
+            return SOLVED
+        L = newton_matrix(col, W, a, ridge)
+        forward(L, n, d)
+        backward(L, n, d)
+        centred(col, d)
+        for w in range(len(W)):
+            move[w] = col.inverse[W[w]] * dot(col.F[W[w]], d)
+        if line_search(col, W, u, v, d, move, dot(f, d), cut, ridge, sign):
+            return SOLVED
+    return STUCK
+
+
+@jit
+def line_search(
+    col: Column, W: Array, u: Array, v: Array, d: Array, move: Array, slope: float, cut: float,
+    ridge: float, sign: Array,
+) -> bool:  # fmt: skip
+    """Step along d, halved until the objective falls; True if a whole step changes no sign."""
+    now, alpha = value(col, W, u, v, d, move, 0.0, cut, ridge), 1.0
+    while alpha > 1e-12:
+        after = value(col, W, u, v, d, move, alpha, cut, ridge)
+        if after <= now - 1e-4 * alpha * slope + 1e-14 * abs(now):
+            break
+        alpha *= 0.5
+    add(alpha, d, u)
+    add(alpha, move, v)
+    if alpha < 1.0:
+        return False
+    changed = 0
+    for w in range(len(W)):
+        changed += np.sign(shrink(v[w], cut * col.weights[W[w]])) != sign[w]
+    return changed == 0
+
+
+@jit
+def dual_polish(
+    col: Column, A: Array, sign: Array, tau: float, mu: float, b: Array
+) -> None:  # fmt: skip
+    """Solve for a known support A (sorted) from the start, refine once; fills b and the residual.
+
+    ``(I + Z_A Z_A'/ridge) u = y + Z_A (cut s)/ridge``, ``b = (Z_A'u - cut s)/ridge``.
+    """
+    n, ridge, cut = len(col.y), col.number[0] * mu, 0.5 * col.number[0] * tau
+    L = newton_matrix(col, A, sign, ridge)
+    z, u, change = np.empty(n), np.zeros(n), np.empty(n)
+    for a in range(len(A)):
+        b[a] = -cut * col.weights[A[a]] * sign[a] / ridge
+    subtract(col, A, b, z)
+    for _ in range(2):
+        for i in range(n):
+            change[i] = col.r[i] - u[i]
+        forward(L, n, change)
+        backward(L, n, change)
+        add(1.0, change, u)
+        for a in range(len(A)):
+            standardised(col, A[a], z)
+            b[a] = (dot(z, u) - cut * col.weights[A[a]] * sign[a]) / ridge
+        subtract(col, A, b, z)
+
+
+@jit
+def subtract(col: Column, A: Array, b: Array, z: Array) -> None:
+    """Set ``r = y - Z_A b``."""
+    copy(col.y, col.r)
+    for a in range(len(A)):
+        standardised(col, A[a], z)
+        add(-b[a], z, col.r)
