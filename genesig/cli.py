@@ -45,18 +45,15 @@ def _validate(chosen: argparse.Namespace) -> int:
     # Imported here: the help and the version need not wait for numpy and pandas.
     from genesig.data.readers import load_schema, read_config
     from genesig.data.validate import examine
+    from genesig.data.words import counted
 
     found = examine(read_config(chosen.config), load_schema(), chosen.config)
     for problem in found.problems:
         print(problem, file=sys.stderr)
     errors, warnings = len(found.errors), len(found.problems) - len(found.errors)
-    counts = f"{_count(errors, 'error')}, {_count(warnings, 'warning')}"
+    counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
     print(f"{chosen.config}: {counts}" + ("" if errors else f"; {found.summary}"))
     return 1 if errors else 0
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
 def _parameters(chosen: argparse.Namespace) -> int:

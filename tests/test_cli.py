@@ -32,7 +32,7 @@ def test_a_sound_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
     done = _genesig("validate", "config.yaml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "config.yaml: no errors, no warnings; 12 samples (6 normal, 6 tumor), 8 genes\n"
+        "config.yaml: 0 errors, 0 warnings; 12 samples (6 normal, 6 tumor), 8 genes\n"
     )
 
 
@@ -48,7 +48,7 @@ def test_problems_end_with_1_and_no_traceback(tmp_path: Path) -> None:
         ["error", " e.tsv.gz"],
         ["error", " samples.tsv, column 'diagnosis'"],
     ]
-    assert done.stdout == "config.yaml: 2 errors, no warnings\n"
+    assert done.stdout == "config.yaml: 2 errors, 0 warnings\n"
 
 
 CONFIGS: dict[str, tuple[bytes, str]] = {

@@ -133,7 +133,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "sample not in the matrix": (
         lambda s: s.matrix[0].__setitem__(3, "Q03"),
-        ["expression.tsv: 1 of 12 samples of samples.tsv are not in the matrix: 'P03'", "add"],
+        ["expression.tsv: 1 of the 12 samples in samples.tsv not found here: 'P03'; add"],
     ),
     "no sample in the matrix": (
         lambda s: _columns(s, lambda name: f"tumour{name}x"),
@@ -146,7 +146,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "leading zeros lost": (
         lambda s: _columns(s, lambda name: name.replace("P0", "P")),
-        ["expression.tsv: 9 of 12 samples", "is 'P1' the sample 'P01'?", "leading zeros"],
+        ["expression.tsv: 9 of the 12 samples", "is 'P1' the sample 'P01'?", "leading zeros"],
     ),
     "ambiguous orientation": (
         lambda s: [row.__setitem__(0, n) for row, n in zip(s.matrix[1:], SAMPLES, strict=False)]
@@ -258,7 +258,7 @@ def test_harmless_differences_are_accepted(
     assert main(["validate", "config.yaml"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert out == ("config.yaml: no errors, no warnings; 12 samples (6 normal, 6 tumor), 8 genes\n")
+    assert out == ("config.yaml: 0 errors, 0 warnings; 12 samples (6 normal, 6 tumor), 8 genes\n")
 
 
 def _extra_sample(study: Study) -> None:
@@ -269,11 +269,11 @@ def _extra_sample(study: Study) -> None:
 WARNED: dict[str, tuple[Break, list[str]]] = {
     "matrix column without a row in the sheet": (
         _extra_sample,
-        ["expression.tsv: 1 columns are not in samples.tsv and are left out: 'P99'"],
+        ["expression.tsv: not in samples.tsv, so left out: 1 column, 'P99'"],
     ),
     "constant genes": (
         lambda s: s.matrix[2].__setitem__(slice(1, None), ["5.5"] * 12),
-        ["expression.tsv: 1 genes have the same value in all samples", "'gene2'"],
+        ["expression.tsv: with the same value in all samples, so left out: 1 gene, 'gene2'"],
     ),
     "two copies of one sample": (
         lambda s: [row.__setitem__(2, row[1]) for row in s.matrix[1:]],
@@ -281,7 +281,7 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
     ),
     "gene names turned into dates": (
         lambda s: s.matrix[2].__setitem__(0, "2-Sep"),
-        ["expression.tsv: 1 gene names were turned into dates", "'2-Sep'"],
+        ["expression.tsv: turned into dates by a spreadsheet: 1 gene, '2-Sep'"],
     ),
     "never logged": (
         lambda s: [row.__setitem__(c, f"{2 ** float(row[c]):.1f}") for row in s.matrix[1:]

@@ -163,7 +163,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _column("matched", list("aaabbccddeef"), data__pair="matched",
                 splits__scheme="stratified_group_kfold"),
         ["samples.tsv, column 'matched': data.pair: pair 'a' has 3 samples "
-         "(normal, normal, tumor), needs one of each class; 1 further pairs, too"],
+         "(normal, normal, tumor), needs one of each class; 1 further pair, too"],
     ),
     "pair of one class": (
         _column("diagnosis", ["normal", "normal", "tumor", "tumor"] + TWO * 4,
@@ -186,8 +186,8 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     "predefined with other words": (
         _column("set", ["Training"] * 8 + ["test"] * 4, splits__scheme="predefined",
                 splits__column="set"),
-        ["samples.tsv, column 'set': sample 'P01' is 'Training', needs train or test; did you "
-         "mean 'train'?; 7 further samples, too"],
+        ["samples.tsv, column 'set': sample 'P01' is 'Training', needs train or test; 7 further "
+         "samples, too; did you mean 'train'?"],
     ),
     "predefined without a test set": (
         _column("set", ["train"] * 12, splits__scheme="predefined", splits__column="set"),
@@ -316,12 +316,12 @@ WARNED: dict[str, tuple[Break, str, str]] = {
         _column("diagnosis", ["", *TWO, *TWO, *TWO, *TWO, *TWO, "tumor"]),
         "warning: samples.tsv, line 2, column 'diagnosis': no label for 'P01'; left out of the "
         "study (1 of 12)",
-        "11 samples (5 normal, 6 tumor), 8 genes; left out: 1 samples",
+        "11 samples (5 normal, 6 tumor), 8 genes; left out: 1 sample",
     ),
     "other classes left out": (
         _column("diagnosis", [*TWO, "other"] * 4, data__classes=["tumor", "normal"]),
-        "warning: samples.tsv, column 'diagnosis': 4 samples of other classes are left out by "
-        "data.classes: 'other' (4)",
+        "warning: samples.tsv, column 'diagnosis': left out by data.classes: 'other' "
+        "(4 samples)",
         "8 samples (4 tumor, 4 normal), 8 genes; left out: 4 samples",
     ),
     "column that no scheme reads": (
@@ -335,7 +335,7 @@ WARNED: dict[str, tuple[Break, str, str]] = {
                    [row.pop(1) for row in s.matrix]),
         "warning: samples.tsv, line 2, column 'diagnosis': no label for 'P01'; left out of the "
         "study (1 of 12)",
-        "11 samples (5 normal, 6 tumor), 8 genes; left out: 1 samples",
+        "11 samples (5 normal, 6 tumor), 8 genes; left out: 1 sample",
     ),
     "few permutations": (
         _set(controls__permutations=9),
@@ -346,7 +346,7 @@ WARNED: dict[str, tuple[Break, str, str]] = {
     "genes without a row in the gene table": (
         lambda s: (_set(data__annotation="genes.tsv")(s),
                    s.files.update({"genes.tsv": b"id\tsymbol\ngene1\tTP53\n"})),
-        "warning: genes.tsv: 7 of 8 genes are not in it and go by their id: 'gene2', 'gene3', "
+        "warning: genes.tsv: 7 of the 8 genes not found here, so shown by id: 'gene2', 'gene3', "
         "'gene4' and 4 more",
         "12 samples (6 normal, 6 tumor), 8 genes",
     ),
@@ -361,7 +361,7 @@ def test_what_does_not_stop_a_study_is_a_warning(
     assert _run(change, tmp_path, monkeypatch) == 0
     out, err = capsys.readouterr()
     assert err.splitlines() == [warning]
-    assert out == f"config.yaml: no errors, 1 warning; {summary}\n"
+    assert out == f"config.yaml: 0 errors, 1 warning; {summary}\n"
 
 
 SOUND: dict[str, Break] = {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from genesig.data.matrix_check import Expression, check_matrix
 from genesig.data.readers import read_matrix, read_table, sha256
-from genesig.data.sheet_check import Sheet, check_column, check_sheet, listing
+from genesig.data.sheet_check import Sheet, check_column, check_sheet
+from genesig.data.words import counted, listing
 from genesig.errors import InvalidInput, Problem
 from genesig.results import Dataset
 
@@ -142,8 +143,8 @@ def _check_annotation(annotation: str, index: str, symbols: dict[str, str], gene
                 f"{listing(genes)}, the column has {listing(symbols)}")  # fmt: skip
         problems.append(Problem(annotation, what))
     elif unknown:
-        what = f"{len(unknown)} of {len(genes)} genes are not in it and go by their id: "
-        problems.append(Problem(annotation, what + listing(unknown), "warning"))
+        what = f"{len(unknown)} of the {counted(len(genes), 'gene')} not found here, so shown by "
+        problems.append(Problem(annotation, f"{what}id: {listing(unknown)}", "warning"))
 
 
 def _gene_table(genes: list[str], symbols: dict[str, str]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.words import counted
 from genesig.errors import InvalidInput, Problem
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _lines(text: str, suffix: str, where: str) -> _Lines:
 
 def _refuse_widths(expected: int, numbers: list[int], widths: list[int], where: str) -> None:
     wrong = [k for k, width in enumerate(widths) if width != expected]
-    further = f" (and {len(wrong) - 1} further lines)" if len(wrong) > 1 else ""
+    further = f" ({counted(len(wrong) - 1, 'further line')})" if len(wrong) > 1 else ""
     raise InvalidInput([Problem(
         f"{where}, line {numbers[wrong[0]]}",
         f"{widths[wrong[0]]} fields where the header has {expected}{further}; the line is cut "

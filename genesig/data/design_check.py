@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from genesig.data.sheet_check import Sheet, listing
+from genesig.data.sheet_check import Sheet
+from genesig.data.words import counted, listing, too
 from genesig.errors import Problem, did_you_mean
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def _check_units(
     group, scheme, folds = sheet.design.group, splits["scheme"], splits["folds"]
     at = f"{where}, column '{sheet.design.label}'"
     who = f"class '{name}' has" if name else "the study has"
-    who += f" {units} " + ("samples" if group is None else f"groups (column '{group}')")
+    who += f" {counted(units, 'sample' if group is None else 'group')}"
+    who += f" (column '{group}')" if group is not None else ""
     who += " to train on" if scheme == "predefined" else ""
     kfold = scheme in ("stratified_kfold", "stratified_group_kfold")
     left = _left_to_train(units, scheme, folds)
@@ -85,8 +87,8 @@ def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:
         if len(members) != 2 or members[label].nunique() != 2
     }
     for name, labels in list(wrong.items())[:1]:
-        found = f"{len(labels)} samples ({', '.join(labels)})"
-        more = f"; {len(wrong) - 1} further pairs, too" if len(wrong) > 1 else ""
+        found = f"{counted(len(labels), 'sample')} ({', '.join(labels)})"
+        more = too(len(wrong) - 1, "pair")
         what = f"data.pair: pair '{name}' has {found}, needs one of each class{more}"
         yield Problem(f"{where}, column '{pair}'", what)
 
@@ -95,10 +97,10 @@ def _check_sides(sheet: Sheet, column: str, where: str) -> Iterator[Problem]:
     obs, at = sheet.obs, f"{where}, column '{column}'"
     strange = {str(name): str(word) for name, word in obs[column].items() if word not in SIDES}
     for name, word in list(strange.items())[:1]:
-        more = f"; {len(strange) - 1} further samples, too" if len(strange) > 1 else ""
+        more = too(len(strange) - 1, "sample")
         near = did_you_mean(word.lower(), SIDES)
         found = f"'{word}'" if word else "blank"
-        yield Problem(at, f"sample '{name}' is {found}, needs train or test{near}{more}")
+        yield Problem(at, f"sample '{name}' is {found}, needs train or test{more}{near}")
     if not strange:
         for side in SIDES:
             if side not in set(obs[column]):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from genesig.data.delimited import Matrix
-from genesig.data.sheet_check import listing, number_fault
+from genesig.data.words import counted, listing, number_fault, too
 from genesig.errors import Problem, did_you_mean
 
 Array = np.ndarray[Any, Any]
@@ -131,9 +131,9 @@ def _check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Seque
     absent = [name for name in dict.fromkeys(used) if name not in here]
     if absent:
         extra = [name for name in matrix.rows if name not in known]
-        what = f"{len(absent)} of {len(known)} samples of {sheet} are not in the matrix: "
-        what += listing(absent) + (_nearest(absent, extra) if extra else "")
-        problems.append(Problem(where, f"{what}; add them or take them out of the sheet"))
+        what = f"{len(absent)} of the {counted(len(known), 'sample')} in {sheet} not found here: "
+        what += f"{listing(absent)}; add them or take them out of the sheet"
+        problems.append(Problem(where, what + (_nearest(absent, extra) if extra else "")))
     times = Counter(name for name in matrix.rows if name in known)
     twice = [name for name, count in times.items() if count > 1]
     if twice:
@@ -141,8 +141,8 @@ def _check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Seque
         problems.append(Problem(where, what))
     extra = [name for name in matrix.rows if name not in known]
     if extra:
-        what = f"{len(extra)} columns are not in {sheet} and are left out: {listing(extra)}"
-        what = what.replace("columns", "rows", 0 if matrix.turned else 1)
+        kind = counted(len(extra), "column" if matrix.turned else "row")
+        what = f"not in {sheet}, so left out: {kind}, {listing(extra)}"
         problems.append(Problem(where, what, "warning"))
     return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in extra]
 
@@ -160,12 +160,14 @@ def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
         places = [k for k, name in enumerate(matrix.columns) if name == twice[0]]
         at = [str(matrix.lines[k] if matrix.turned else k + 2) for k in places[:3]]
         kind = "lines" if matrix.turned else "columns"
-        more = f"; {len(twice) - 1} further ids, too" if len(twice) > 1 else ""
+        more = too(len(twice) - 1, "id")
         what = f"gene id '{twice[0]}' occurs {len(places)} times ({kind} {', '.join(at)}){more}"
         problems.append(Problem(where, f"{what}; keep one row for each gene, or use probe ids"))
     dates = [name for name in matrix.columns if DATES.fullmatch(name)]
     if dates:
-        what = f"{len(dates)} gene names were turned into dates by a spreadsheet: {listing(dates)}"
+        what = (
+            f"turned into dates by a spreadsheet: {counted(len(dates), 'gene')}, {listing(dates)}"
+        )
         problems.append(Problem(where, what, "warning"))
 
 
@@ -180,8 +182,9 @@ def _check_cells(matrix: Matrix, rows: list[int], where: str, problems: Problems
         gene, row, fault = cells[0]
         line = f", line {matrix.lines[gene if matrix.turned else row]}"
         at = f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
-        genes = len({gene for gene, _, _ in cells})
-        further = f" ({len(cells) - 1} further cells in {genes} genes)" if len(cells) > 1 else ""
+        genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
+        further = counted(len(cells) - 1, "further cell")
+        further = f" ({further} in {genes})" if len(cells) > 1 else ""
         problems.append(Problem(at, f"the value {fault}{further}{ADVICE[kind]}"))
 
 
@@ -209,8 +212,9 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
         problems.append(Problem(where, what))
         return None
     if names:
-        what = f"{len(names)} genes have the same value in all samples and are left out: "
-        problems.append(Problem(where, what + listing(names), "warning"))
+        what = "with the same value in all samples, so left out: "
+        what += f"{counted(len(names), 'gene')}, {listing(names)}"
+        problems.append(Problem(where, what, "warning"))
     _check_twins(X, [matrix.rows[row] for row in rows], where, problems)
     dropped = dropped + [{"kind": "gene", "name": n, "reason": "constant"} for n in names]
     genes = [name for name, same in zip(matrix.columns, constant, strict=True) if not same]

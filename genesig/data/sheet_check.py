@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from genesig.data.words import counted, is_number, listing, number_fault
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
 
@@ -71,25 +72,6 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
 def line(table: pd.DataFrame, row: int) -> int:
     """Return the line of the file on which a row of the table stands."""
     return int(table.attrs["lines"][row])
-
-
-def listing(names: Iterable[str], most: int = 3) -> str:
-    """Write the first names: ``"'P1', 'P2', 'P3' and 7 more"``."""
-    names = list(names)
-    text = ", ".join(f"'{name}'" for name in names[:most])
-    return text + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def number_fault(text: str) -> str:
-    """Say why a text is no finite number."""
-    if not text.strip():
-        return "is blank"
-    if "," in text and _is_number(text.replace(",", ".")):
-        return f"is '{text}', with a decimal comma; write {text.replace(',', '.')}"
-    word = text.strip().lower().lstrip("+-")
-    if word in ("nan", "na", "n/a", "#n/a", "null", "none", "."):
-        return f"is missing ('{text}')"
-    return f"is infinite ('{text}')" if word.startswith("inf") else f"is '{text}', not a number"
 
 
 def check_column(column: str | None, key: str, known: Sequence[str], index: str, where: str,
@@ -167,7 +149,7 @@ def _many_classes(counts: Counter[str]) -> str:
     what = f"{len(counts)} classes: {found}{more}; two classes or regression are supported: "
     if len({name.casefold() for name in counts}) == 2:
         return what + "some differ only in upper and lower case, write them alike"
-    if len(counts) > 6 and all(map(_is_number, counts)):
+    if len(counts) > 6 and all(map(is_number, counts)):
         return what + "these are numbers, set data.task: regression"
     pair = ", ".join(name for name, _ in counts.most_common(2))
     return what + f"choose two by data.classes: [{pair}], the others are then left out"
@@ -178,19 +160,20 @@ def _of_other_classes(column: pd.Series[str], classes: tuple[str, str] | None, w
     other = {str(name): value for name, value in column.items()
              if value and value not in (classes or ())}  # fmt: skip
     if other:
-        found = ", ".join(f"'{name}' ({times})" for name, times in Counter(other.values()).items())
-        what = f"{len(other)} samples of other classes are left out by data.classes: {found}"
+        times = Counter(other.values())
+        found = ", ".join(f"'{name}' ({counted(n, 'sample')})" for name, n in times.items())
+        what = f"left out by data.classes: {found}"
         problems.append(Problem(f"{where}, column '{column.name}'", what, "warning"))
     return {name: f"class '{value}' is not in data.classes" for name, value in other.items()}
 
 
 def _check_numbers(table: pd.DataFrame, where: str, label: str, problems: Problems) -> None:
     values = list(table[label])
-    wrong = [row for row, value in enumerate(values) if value and not _is_number(value)]
+    wrong = [row for row, value in enumerate(values) if value and not is_number(value)]
     if wrong:
         row = wrong[0]
         at = f"{where}, line {line(table, row)}, column '{label}'"
-        more = f" ({len(wrong) - 1} further cells)" if len(wrong) > 1 else ""
+        more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
         what = f"the label of '{table.index[row]}' {number_fault(values[row])}{more}"
         problems.append(Problem(at, f"{what}; regression needs a number for each sample"))
     elif len({float(value) for value in values if value}) < 2:
@@ -204,10 +187,3 @@ def _check_filled(obs: pd.DataFrame, where: str, key: str, column: str,
     if blank:
         what = f"{key}: blank for {listing(blank)}; each sample of the study needs a value"
         problems.append(Problem(f"{where}, column '{column}'", what))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return abs(float(text)) < float("inf")
-    except ValueError:
-        return False

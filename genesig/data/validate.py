@@ -16,6 +16,7 @@ from genesig.data.readers import read_json
 from genesig.data.scale_check import check_scale, rehearse_steps
 from genesig.data.settings_check import check_settings
 from genesig.data.sheet_check import check_column
+from genesig.data.words import counted
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.results import Dataset
 
@@ -157,12 +158,12 @@ def _summary(inputs: Inputs) -> str:
     design, obs = inputs.sheet.design, inputs.sheet.obs
     counts = Counter(obs[design.label])
     classes = ", ".join(f"{counts[name]} {name}" for name in design.classes or ())
-    samples = f"{len(obs)} samples" + (f" ({classes})" if classes else "")
+    samples = counted(len(obs), "sample") + (f" ({classes})" if classes else "")
     dropped = inputs.sheet.dropped + inputs.expression.dropped
     out = Counter(note["kind"] for note in dropped)
-    left = ", ".join(f"{times} {kind}s" for kind, times in out.items())
+    left = ", ".join(counted(times, kind) for kind, times in out.items())
     genes = len(inputs.expression.genes)
-    return f"{samples}, {genes} genes" + (f"; left out: {left}" if left else "")
+    return f"{samples}, {counted(genes, 'gene')}" + (f"; left out: {left}" if left else "")
 
 
 def _errors(problems: list[Problem]) -> bool:
