@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.compiled import ridge
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets
+from genesig.optim.training import TrainingSets, padded
 
 Array = np.ndarray[Any, Any]
 
@@ -32,12 +33,14 @@ def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
     """
     k, m = path.shape
     lam = np.atleast_2d(np.asarray(lam, float))
-    lam = np.broadcast_to(lam, (k, lam.shape[1]))
+    lam = np.ascontiguousarray(np.broadcast_to(lam, (k, lam.shape[1])))
+    masks, responses, number = _columns(sets)
     scores = np.empty((k, m, lam.shape[1], len(sets.X)))
     for i in range(k):
-        for j in range(m):
-            Z, B = _refit(sets, path, i, j, lam[i])
-            scores[i, j] = sets.y_mean[i] + (Z @ B).T
+        ridge.scores(
+            sets.features, sets.shift, path.indptr[i * m : (i + 1) * m + 1], path.indices,
+            masks[i], responses[i], number[i], lam[i], sets.y_mean[i], scores[i],
+        )  # fmt: skip
     return scores
 
 
@@ -62,21 +65,21 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
     k, m = path.shape
     lam = np.asarray(lam, float)
     lam = np.broadcast_to(lam[:, None] if lam.ndim == 1 else lam, (k, m))
+    masks, responses, number = _columns(sets)
     values, intercept = np.zeros(len(path.values)), np.tile(sets.y_mean[:, None], (1, m))
-    for i in range(k):
-        for j in range(m):
-            A = path.coef(i, j)[0]
-            coef = sets.inverse_scale[i, A] * _refit(sets, path, i, j, lam[i, j : j + 1])[1][:, 0]
-            values[path.indptr[i * m + j] : path.indptr[i * m + j + 1]] = coef
-            intercept[i, j] -= sets.mean[i, A] @ coef
+    for (i, j), weight in np.ndenumerate(lam):
+        part = slice(*path.indptr[i * m + j :][:2])
+        if part.start < part.stop:
+            intercept[i, j] += ridge.coefficients(
+                sets.features, sets.shift, path.indices[part], masks[i], responses[i], number[i],
+                weight, values[part],
+            )  # fmt: skip
     return values, intercept
 
 
-def _refit(sets: TrainingSets, path: Path, k: int, m: int, lam: Array) -> tuple[Array, Array]:
-    A, rows = path.coef(k, m)[0], sets.rows[:, k]
-    Z = (sets.X[:, A] - sets.mean[k, A]) * sets.inverse_scale[k, A]
-    U, s, Vt = np.linalg.svd(Z[rows], full_matrices=False)
-    keep = s > s.max(initial=0.0) * max(Z.shape) * np.finfo(float).eps
-    U, s, Vt = U[:, keep], s[keep], Vt[keep]
-    shrunk = s[:, None] / (s[:, None] ** 2 + rows.sum() * lam[None, :])
-    return Z, Vt.T @ (shrunk * (U.T @ sets.Y[rows, k])[:, None])
+def _columns(sets: TrainingSets) -> tuple[Array, Array, Array]:
+    """Return masks and responses (k, N) and (rows, centre, scale) (k, 3)."""
+    width = sets.features.shape[1]
+    number = np.tile([0.0, sets.centre, sets.unit_variance], (len(sets.y_mean), 1))
+    number[:, 0] = sets.counts
+    return padded(sets.rows.T, width), padded(sets.Y.T, width), number

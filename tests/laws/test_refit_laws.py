@@ -1,0 +1,64 @@
+"""The ridge refit against numpy's singular value decomposition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.optim.refit import refit_coef, refit_scores
+from genesig.optim.solution import Path
+from genesig.optim.training import training_sets
+
+
+def supports(*columns):
+    coefs = [(np.sort(np.array(a, dtype=np.int64)), np.ones(len(a))) for a in columns]
+    shape = (1, len(columns))
+    return Path.of(shape, coefs, np.zeros(shape), np.zeros(shape, np.int64), 1e-9)
+
+
+def minimum_norm_ridge(Z, y, ridge):
+    U, s, Vt = np.linalg.svd(Z, full_matrices=False)
+    keep = s > s[0] * max(Z.shape) * np.finfo(float).eps
+    return Vt[keep].T @ (s[keep] / (s[keep] ** 2 + ridge) * (U[:, keep].T @ y))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(3, 12),
+    m=st.integers(1, 25),
+    centre=st.booleans(),
+    unit_variance=st.booleans(),
+    duplicate=st.booleans(),
+)
+@pytest.mark.parametrize("lam", [0.0, 1e-14, 1e-6, 0.1, 1e6])
+def test_scores_are_those_of_the_svd(lam, seed, n, m, centre, unit_variance, duplicate):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 25)) + 3
+    if duplicate:
+        X[:, 1] = X[:, 0]
+    y = rng.normal(size=(n, 1))
+    rows = np.ones((n, 1), dtype=bool)
+    rows[-1] = False
+    sets = training_sets(X, y, rows, centre=centre, unit_variance=unit_variance)
+    A = np.sort(rng.permutation(25)[:m])
+    scores = refit_scores(sets, supports(A), [lam])[0, 0, 0]
+    Z = sets.standardised(0)[:, A]
+    b = minimum_norm_ridge(Z[:-1], sets.Y[:-1, 0], (n - 1) * lam)
+    np.testing.assert_allclose(scores, sets.y_mean[0] + Z @ b, rtol=1e-6, atol=1e-6)
+    values, intercept = refit_coef(sets, supports(A), lam)
+    np.testing.assert_allclose(intercept[0, 0] + X[:, A] @ values, scores, rtol=1e-6, atol=1e-6)
+
+
+def test_all_lam_at_once_equal_one_lam_at_a_time_up_to_rounding():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10, 25)), rng.normal(size=(10, 1))
+    sets = training_sets(X, y, np.ones((10, 1), bool), centre=True, unit_variance=True)
+    path, lam = supports(range(5), range(25), []), np.array([0.0, 1e-3, 1.0])
+    scores = refit_scores(sets, path, lam)
+    for e in range(3):
+        alone = refit_scores(sets, path, lam[e : e + 1])
+        np.testing.assert_allclose(scores[:, :, e], alone[:, :, 0], atol=1e-9)
+    np.testing.assert_allclose(scores[0, 2], sets.y_mean[0])
