@@ -77,8 +77,9 @@ TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", 
 
 TABLES = (
     "signature", "nested_lists", "blocks", "scores", "stability", "controls", "univariate",
-    "frequency_curve",
+    "frequency_curve", "predictions",
 )  # fmt: skip
+SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 5000
 
 
@@ -103,7 +104,7 @@ def collect(
     observed, final : Fits
         All outer splits with the observed labels; the fit on all samples.
     tables : mapping of str to DataFrame
-        The result tables, by the names of their files: `TABLES` and ``predictions``.
+        The result tables, by the names of their files (`TABLES`).
     null : mapping
         ``error``: (B, n_mu) double-CV errors of the permutations; B may be 0.
     config, run : mapping
@@ -132,7 +133,7 @@ def collect(
             config["controls"]["fdr"],
         ),
         **_genes(dataset, tables),
-        "tables": {name: _table(name, tables[name]) for name in TABLES},
+        "tables": {name: _table(name, tables[name]) for name in TABLES if name not in SUMMED_UP},
     }
     data["answer"] = answer(data)
     data["warnings"] = warnings(data, dataset, observed)

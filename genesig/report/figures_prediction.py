@@ -95,11 +95,14 @@ def samples(data: Data) -> Figure:
     )
     found = found[:: max(1, len(found) // 200)]
     figure, ax = sheet(WIDE, 3.4)
-    for x, one in enumerate(found):
-        side = classes.index(one["label"])
-        ax.scatter([x] * len(one["scores"]), one["scores"], s=16, marker=CLASS_MARKERS[side],
-                   color=CLASS_COLOURS[side], alpha=0.75, lw=0)  # fmt: skip
-        ax.hlines(one["mean"], x - 0.35, x + 0.35, color=INK, lw=1.3)
+    for side, name in enumerate(classes):
+        mine = [(x, one) for x, one in enumerate(found) if one["label"] == name]
+        dots = [(x, score) for x, one in mine for score in one["scores"]]
+        bars = [(x, one["mean"]) for x, one in mine if one["tested"] > 1]
+        ax.scatter(*_columns(dots), s=16, marker=CLASS_MARKERS[side], color=CLASS_COLOURS[side],
+                   alpha=0.75, lw=0)  # fmt: skip
+        x, mean = _columns(bars)
+        ax.hlines(mean, x - 0.35, x + 0.35, color=INK, lw=1.3)
     rule(ax, y=0)
     _class_names(ax, [classes.index(s["label"]) for s in found], classes)
     ax.set_xlim(-0.8, len(found) - 0.2)
@@ -108,6 +111,10 @@ def samples(data: Data) -> Figure:
     ax.set_xticks(range(len(names)), names, rotation=90, fontsize=7)
     ax.tick_params(axis="x", length=0)
     return figure
+
+
+def _columns(points: list[tuple[int, float]]) -> Any:
+    return np.array(points, dtype=float).reshape(-1, 2).T
 
 
 def _class_names(ax: Axes, side: list[int], classes: list[str]) -> None:
@@ -244,10 +251,13 @@ def univariate(data: Data) -> Figure:
 
 
 def _spaced(x: Any, y: Any, names: Any) -> list[tuple[float, float, str]]:
-    """Keep the labels that do not run into one that is kept already."""
-    kept: list[tuple[float, float, str]] = []
+    """Keep the labels with room to their right: no other dot, no label that is kept already."""
     reach = np.ptp(x) * 0.2 + 1e-9 if len(x) else 1.0
-    for one in sorted(zip(x, y, names, strict=True), key=lambda item: -item[0]):
-        if all(abs(one[1] - k[1]) > 0.045 or abs(one[0] - k[0]) > reach for k in kept):
+    points = list(zip(x, y, names, strict=True))
+    kept: list[tuple[float, float, str]] = []
+    for one in sorted(points, key=lambda item: -item[0]):
+        near = [p for p in points if abs(p[1] - one[1]) < 0.04 and p[:2] != one[:2]]
+        clash = [k for k in kept if abs(k[1] - one[1]) < 0.045 and k[0] - one[0] < reach]
+        if not clash and not any(0 <= p[0] - one[0] < reach / 2 for p in near):
             kept.append(one)
     return kept[:15]

@@ -202,11 +202,9 @@ def nested(data: Data) -> Figure:
     genes = data["nested"]
     figure, ax = sheet(WIDE, 1.3 + 0.19 * len(genes))
     bound = data["config"]["signature"]["frequency"]
-    for y, gene in enumerate(genes):
-        for x, f in enumerate(gene["frequency"]):
-            inside = f >= bound
-            ax.scatter([x], [y], s=4 + 70 * f, facecolor=OWN if inside else PAPER,
-                       edgecolor=OWN if inside else OTHER, lw=0.9)  # fmt: skip
+    x, y, f = (np.array(v) for v in zip(*_dots(genes), strict=True))
+    for mine, face, edge in ((f >= bound, OWN, OWN), (f < bound, PAPER, OTHER)):
+        ax.scatter(x[mine], y[mine], s=4 + 70 * f[mine], facecolor=face, edgecolor=edge, lw=0.9)
     mu_ticks(ax, data["mu"], [counted(one["size"], "gene") for one in data["lists"]])
     ax.set_yticks(range(len(genes)), [gene_label(g["gene"], g["symbol"]) for g in genes])
     ax.set_ylim(len(genes) - 0.4, -0.6)
@@ -216,3 +214,7 @@ def nested(data: Data) -> Figure:
     for side in ("left", "bottom"):
         ax.spines[side].set_visible(False)
     return figure
+
+
+def _dots(genes: list[Data]) -> list[tuple[int, int, float]]:
+    return [(x, y, f) for y, gene in enumerate(genes) for x, f in enumerate(gene["frequency"])]

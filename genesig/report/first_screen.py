@@ -7,7 +7,16 @@ from typing import Any
 
 from genesig.report.collect_answer import EXCELLENT, POOR
 from genesig.report.model_names import model_name
-from genesig.report.words import ABSENT, clean, counted, decimal, percent, rate, significant
+from genesig.report.words import (
+    ABSENT,
+    clean,
+    counted,
+    decimal,
+    percent,
+    rate,
+    shorten,
+    significant,
+)
 
 Data = dict[str, Any]
 
@@ -32,7 +41,7 @@ def _finding(data: Data) -> str:
     if not size:
         return (
             f"No gene was selected in {share} of the repeated analyses, so there is no signature"
-            f" for {_target(data)}."
+            f" for {_target(data)}.{_still(data)}"
         )
     if error["value"] is None:
         return f"{counted(size, 'gene')} make up the signature; its error could not be measured."
@@ -42,6 +51,12 @@ def _finding(data: Data) -> str:
             f" predicted from them better than by chance: {_error_words(data)}."
         )
     return f"A list of {counted(size, 'gene')} predicts {_target(data)}: {_error_words(data)}."
+
+
+def _still(data: Data) -> str:
+    if data["answer"]["error"]["value"] is None or not convincing(data):
+        return ""
+    return f" With other genes each time, {_error_words(data)}."
 
 
 def convincing(data: Data) -> bool:
@@ -171,6 +186,6 @@ def _wrong(data: Data) -> Tile | None:
     if wrong is None:
         return None
     names = [clean(name) for name in wrong["always"]]
-    shown = ", ".join(name[:20] for name in names[:6]) + (" …" if len(names) > 6 else "")
+    shown = ", ".join(shorten(name, 20) for name in names[:6]) + (" …" if len(names) > 6 else "")
     words = f"wrong whenever held out: {shown}" if names else "no sample was wrong every time"
     return Tile("Samples always wrong", f"{len(names)} of {wrong['samples']}", words)

@@ -52,7 +52,7 @@ def performance(data: Data, limits: Limits) -> Section:
         " procedure, not for this one model: it says how well lists made in this way predict."
     ]
     items: list[Any] = []
-    if data["design"]["test"][1] > 1:
+    if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
         items.append(picture(
             "performance_splits",
             partial(selection.per_split, data),
@@ -66,7 +66,8 @@ def performance(data: Data, limits: Limits) -> Section:
         partial(selection.error_by_mu, data),
         title="Error of each nested list",
         description=f"{name} with 95 % interval at each mu.",
-        caption=f"{name.capitalize()} with its 95 % interval as μ lets more correlated genes in."
+        caption=f"{name[0].upper()}{name[1:]} with its 95 % interval as μ lets more correlated"
+            " genes in."
         f" Filled: the signature (μ = {power(data['mu'][data['at']])}), fixed beforehand;"
         " the best-looking μ must not be picked from this picture.",
     ))  # fmt: skip
@@ -114,7 +115,8 @@ def _fit(data: Data) -> Any:
         description=f"Scatter of held-out predictions against observed values, R squared"
         f" {decimal(fit['r2'])}.",
         caption="Mean held-out prediction of each sample against its observed value; thin lines"
-        " span the repeats. The dashed line is perfect prediction.",
+        " span the repeats. The dashed line is perfect prediction. The mean over repeats errs a"
+        " little less than the single repeat, which the reported error is about.",
     )
 
 
@@ -143,9 +145,10 @@ def _sample_words(data: Data) -> list[str]:
         return ["Each sample's predictions while it was held out."]
     if not wrong["always"]:
         return ["No sample was wrong every time it was held out."]
+    one = len(wrong["always"]) == 1
     return [
         f"{len(wrong['always'])} of {counted(wrong['samples'], 'sample')}"
-        f" {'was' if len(wrong['always']) == 1 else 'were'} wrong every time they were held out."
+        f" {'was' if one else 'were'} wrong every time {'it was' if one else 'they were'} held out."
         " It pays to look closer: a wrong label, another subtype, poor material?"
     ]
 

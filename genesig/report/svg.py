@@ -73,7 +73,7 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
     used = {link for element in root.iter() for link in _links(element)}
     for element in root.iter():
         _unstyle(element)
-        _rename(element, name, used)
+        _rename(element, f"figure-{name}", used)
         for key in _ROUNDED:
             if key in element.attrib:
                 element.set(key, _shorter(element.get(key, ""), key))
@@ -81,7 +81,7 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
         if element.tag != f"{{{_SVG}}}text":
             element.text = None
     _flatten(root)
-    _describe(root, name, title, description)
+    _describe(root, f"figure-{name}", title, description)
     return ET.tostring(root, encoding="unicode")
 
 
@@ -108,16 +108,16 @@ def _unstyle(element: ET.Element) -> None:
             element.set(key, value)
 
 
-def _rename(element: ET.Element, name: str, used: set[str]) -> None:
+def _rename(element: ET.Element, stem: str, used: set[str]) -> None:
     if "id" in element.attrib:
         old = element.attrib.pop("id")
         if old in used:
-            element.set("id", f"{name}-{old}")
+            element.set("id", f"{stem}-{old}")
     for key, value in list(element.attrib.items()):
         if key == _HREF and value.startswith("#"):
-            element.set(key, f"#{name}-{value[1:]}")
+            element.set(key, f"#{stem}-{value[1:]}")
         elif "url(#" in value:
-            element.set(key, _URL.sub(rf"url(#{name}-\1)", value))
+            element.set(key, _URL.sub(rf"url(#{stem}-\1)", value))
 
 
 def _shorter(value: str, key: str) -> str:
@@ -139,14 +139,14 @@ def _flatten(root: ET.Element) -> None:
             parent[:] = children
 
 
-def _describe(root: ET.Element, name: str, title: str, description: str) -> None:
+def _describe(root: ET.Element, stem: str, title: str, description: str) -> None:
     for place, (kind, words) in enumerate((("title", title), ("desc", description))):
-        element = ET.Element(f"{{{_SVG}}}{kind}", {"id": f"{name}-{kind}"})
+        element = ET.Element(f"{{{_SVG}}}{kind}", {"id": f"{stem}-{kind}"})
         element.text = clean(words)
         root.insert(place, element)
     root.attrib.update({
         "role": "img",
-        "aria-labelledby": f"{name}-title {name}-desc",
+        "aria-labelledby": f"{stem}-title {stem}-desc",
         "font-family": _FAMILY,
         "stroke-linejoin": "round",
         "stroke-linecap": "butt",

@@ -1,0 +1,120 @@
+"""Numbers, names and the Methods paragraph in words."""
+
+from __future__ import annotations
+
+import pytest
+from report_study import Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.first_screen import convincing, sentences, tiles
+from genesig.report.methods import CRITERIA, SCHEMES, SOLVERS, STEPS, methods
+from genesig.report.style import power
+from genesig.report.tables import COLUMNS, WRITERS, cell
+from genesig.report.words import (
+    clean,
+    counted,
+    decimal,
+    gene_label,
+    percent,
+    rate,
+    shorten,
+    significant,
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        (counted(1, "gene"), "1 gene"),
+        (counted(0, "gene"), "0 genes"),
+        (counted(2, "class"), "2 classes"),
+        (counted(12345, "gene"), "12\u202f345 genes"),
+        (decimal(-0.5), "−0.50"),
+        (decimal(None), "–"),
+        (decimal(float("nan")), "–"),
+        (decimal(0.0012), "0.0012"),
+        (percent(0.5), "50\u00a0%"),
+        (rate(0.066), "6.6\u00a0%"),
+        (rate(0.136), "14\u00a0%"),
+        (rate(0.0), "0\u00a0%"),
+        (significant(3.14159e-6, 2), "3.1\u2009×\u200910⁻⁶"),
+        (significant(-2.0), "−2"),
+        (power(1e-3), "10⁻³"),
+        (power(0.1), "0.1"),
+        (power(0.0), "0"),
+        (shorten("abcdef", 4), "abc…"),
+        (clean("a\x00b\u202ec"), "a b c"),
+        (gene_label("M27891_at", "CST3"), "CST3 · M27891_at"),
+        (gene_label("CST3", "CST3"), "CST3"),
+        (gene_label("CST3", ""), "CST3"),
+    ],
+)
+def test_words(written, wanted):
+    assert written == wanted
+
+
+def test_labels_never_grow_beyond_their_limit():
+    for gene, symbol in (("g" * 300, "s" * 300), ("g", "s" * 300), ("g" * 300, "s")):
+        assert len(gene_label(gene, symbol, 38)) <= 38
+
+
+def test_every_column_can_be_written():
+    for name, column in COLUMNS.items():
+        assert cell(None, column.kind).text == "–", name
+        value = 1.0 if column.numeric else "x"
+        assert cell(value, column.kind).text, name
+    assert {column.kind for column in COLUMNS.values()} <= set(WRITERS)
+
+
+def test_the_methods_speak_of_every_choice_of_the_schema(schema):
+    properties = schema["properties"]
+    assert set(SCHEMES) == set(properties["splits"]["properties"]["scheme"]["enum"])
+    assert set(SOLVERS) == set(properties["linear"]["properties"]["solver"]["enum"])
+    assert set(CRITERIA) == set(properties["linear"]["properties"]["criterion"]["enum"])
+    steps = {name for name, one in schema["$defs"].items() if "step" in one.get("properties", {})}
+    assert set(STEPS) == steps - {"step"}
+
+
+@pytest.fixture(scope="module")
+def schema():
+    from pathlib import Path
+
+    import yaml
+
+    path = Path(__file__).parents[1] / "workflow/schemas/config.schema.yaml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_the_methods_follow_the_config():
+    given = arguments(Study(permutations=9))
+    given["config"]["normalise"] = {
+        "samples": [{"step": "log2", "floor": 16, "ceiling": 65536}],
+        "folds": [{"step": "variance_filter", "keep": 0.5}, {"step": "centre"}],
+    }
+    given["config"]["linear"]["one_standard_error"] = True
+    text = " ".join(methods(collect(**given)))
+    for phrase in ("log2-transformed", "[16, 65536]", "0.5 share", "one standard error",
+                   "5-fold", "repeated 2 times", "10 splits", "permuted 9 times"):  # fmt: skip
+        assert phrase.replace("65536", "6.55\u2009×\u200910⁴") in text or phrase in text
+
+
+def test_the_sentence_claims_nothing_that_chance_could_do():
+    given = arguments(Study(permutations=99))
+    good = collect(**given)
+    assert convincing(good)
+    assert "predicts normal against tumour" in sentences(good)[0]
+    controls = given["tables"]["controls"]
+    own = controls["model"] == "genesig"
+    for change in ({"p_value": 0.4}, {"high": 0.55}):
+        given["tables"]["controls"] = controls.assign(
+            **{key: controls[key].where(~own, value) for key, value in change.items()}
+        )
+        doubtful = collect(**given)
+        assert not convincing(doubtful)
+        assert "could not be predicted" in sentences(doubtful)[0]
+
+
+def test_tiles_hold_the_six_numbers():
+    names = [tile.name for tile in tiles(collect(**arguments(Study())))]
+    assert len(names) == len(set(names)) == 6
+    assert all(tile.value and tile.words for tile in tiles(collect(**arguments(Study()))))
