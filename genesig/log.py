@@ -16,7 +16,7 @@ def log_to(path: str) -> None:
     An error that is meant for the user is written as its message alone, without a traceback.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    stream = Path(path).open("w", buffering=1, encoding="utf-8")
+    stream = Path(path).open("w", buffering=1, encoding="utf-8")  # noqa: SIM115 - open to the end
     sys.stdout = sys.stderr = stream
     logging.basicConfig(stream=stream, level=logging.INFO, format="%(asctime)s %(message)s")
     sys.excepthook = _say

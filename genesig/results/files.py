@@ -73,7 +73,7 @@ def load_tables(
     return {name: load_table(paths[name], text) for name in names}
 
 
-def save_arrays(path: str | Path, arrays: Mapping[str, Array]) -> None:
+def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
     """Write named arrays as an ``.npz`` file."""
     with whole_file(path) as part, part.open("wb") as stream:
         np.savez(stream, **arrays)

@@ -107,7 +107,7 @@ class Fits:
         """
         whole = cls.concatenate(parts)
         place = {name: number for number, name in enumerate(splits)}
-        keys = [place[str(name)] for name in whole.split]
+        keys = np.array([place[str(name)] for name in whole.split])
         return whole.take(np.lexsort((keys, whole.permutation)))
 
     def take(self, order: Array) -> Fits:

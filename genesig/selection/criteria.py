@@ -36,17 +36,17 @@ class Criterion:
 
 def squared_error(y: Array, f: Array) -> Array:
     """(y - f)², for classes and for regression."""
-    return np.square(y - f)
+    return np.asarray(np.square(y - f))
 
 
 def misclassified(y: Array, f: Array) -> Array:
     """1 where sign f differs from y = ±1; a score of exactly 0 counts as an error."""
-    return (y * f <= 0).astype(float)
+    return np.asarray(y * f <= 0, dtype=float)
 
 
 def log_loss(y: Array, f: Array) -> Array:
     """log(1 + exp(-2 y f)): minus the log-likelihood when f is half the log-odds of class +1."""
-    return np.logaddexp(0.0, -2.0 * y * f)
+    return np.asarray(np.logaddexp(0.0, -2.0 * y * f))
 
 
 CRITERIA = {

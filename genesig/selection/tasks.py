@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,7 +110,7 @@ def _task(dataset: Dataset, split: Split, number: int, pi: Array, y: Array) -> T
 
 
 def shared_matrices(
-    X: Array, todo: list[Task], folds: list[dict[str, Any]], columns: int
+    X: Array, todo: list[Task], folds: Sequence[dict[str, Any]], columns: int
 ) -> Iterator[tuple[Array, Reference, list[Task]]]:
     """Give each matrix with the tasks that share it, at most about `columns` training sets each.
 

@@ -23,16 +23,16 @@ rule validate:
 rule read:
     input:
         ancient("results/validation.json"),
-        optional(config["data"]["annotation"]),
         expression=config["expression"],
         samples=config["samples"],
+        annotation=optional(config["data"]["annotation"]),
         code=sources("read.py"),
     output:
         "results/data/raw.h5ad",
     log:
         "logs/read.log",
     params:
-        **config["data"],
+        **{key: value for key, value in config["data"].items() if key != "annotation"},
         label=config["label"],
     script:
         "../scripts/read.py"

@@ -4,5 +4,6 @@ from genesig.data.dataset import read_dataset
 from genesig.log import log_to
 
 log_to(snakemake.log[0])
-dataset = read_dataset(snakemake.input.expression, snakemake.input.samples, **snakemake.params)
-dataset.save(snakemake.output[0])
+given, annotation = snakemake.input, next(iter(snakemake.input.annotation), None)
+study = {"annotation": annotation, **snakemake.params}
+read_dataset(given.expression, given.samples, **study).save(snakemake.output[0])

@@ -7,5 +7,5 @@ from genesig.results import Dataset, load_table, save_json
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 tables = map(load_table, snakemake.input.costs)
-costs = dict(zip(job_names(snakemake.input.costs), tables))
+costs = dict(zip(job_names(snakemake.input.costs), tables, strict=True))
 save_json(snakemake.output[0], run_record(dataset, snakemake.params.config, costs))
