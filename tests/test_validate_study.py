@@ -153,7 +153,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     "blank group": (
         _column("patient", ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e", "f", ""],
                 data__group="patient", splits__scheme="stratified_group_kfold"),
-        ["samples.tsv, column 'patient': data.group: blank for 'P12'"],
+        ["samples.tsv, column 'patient': data.group: no value for 'P12'"],
     ),
     "group is the label": (
         _set(data__group="diagnosis", splits__scheme="stratified_group_kfold"),
@@ -318,6 +318,18 @@ WARNED: dict[str, tuple[Break, str, str]] = {
         "study (1 of 12)",
         "11 samples (5 normal, 6 tumor), 8 genes; left out: 1 sample",
     ),
+    "NA for a label": (
+        _column("diagnosis", ["NA", *TWO, *TWO, *TWO, *TWO, *TWO, "NA"]),
+        "warning: samples.tsv, line 2, column 'diagnosis': no label ('NA') for 'P01', 'P12'; left "
+        "out of the study (2 of 12)",
+        "10 samples (5 normal, 5 tumor), 8 genes; left out: 2 samples",
+    ),
+    "NA for a number": (
+        _column("age", ["nan", *map(str, range(11))], label="age", data__task="regression"),
+        "warning: samples.tsv, line 2, column 'age': no label ('nan') for 'P01'; left out of the "
+        "study (1 of 12)",
+        "11 samples, 8 genes; left out: 1 sample",
+    ),
     "other classes left out": (
         _column("diagnosis", [*TWO, "other"] * 4, data__classes=["tumor", "normal"]),
         "warning: samples.tsv, column 'diagnosis': left out by data.classes: 'other' "
@@ -367,6 +379,7 @@ def test_what_does_not_stop_a_study_is_a_warning(
 SOUND: dict[str, Break] = {
     "groups": _set(data__group="patient", splits__scheme="stratified_group_kfold"),
     "pairs, one left out": _set(data__pair="matched", splits__scheme="leave_one_group_out"),
+    "a class called NA": _column("diagnosis", ["NA", "EU"] * 6, data__classes=["EU", "NA"]),
     "leave-one-out": _set(splits__scheme="leave_one_out", splits__inner_scheme="leave_one_out"),
     "predefined": _set(splits__scheme="predefined", splits__column="set"),
     "regression": _set(label="age", data__task="regression"),

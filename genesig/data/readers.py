@@ -28,6 +28,8 @@ FOREIGN = {
     b"\xff\xfe": "UTF-16 text (Excel's 'Unicode text'); save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
     b"\x89HDF": "an HDF5 file; only text tables are read",
+    b"!Series_": "a GEO series matrix; save the table in it as tab-separated text",
+    b"#1.2": "a GCT file; save it without its first two lines and the Description column",
 }
 
 

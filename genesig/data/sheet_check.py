@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genesig.data.words import counted, is_number, listing, number_fault
+from genesig.data.words import counted, is_missing, is_number, listing, number_fault
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
 
@@ -52,11 +52,12 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
         check_column(column, key, known, str(table.index.name), where, problems)
     if label not in table.columns or not table.columns.is_unique:
         return None
-    dropped = _without_label(table, where, label, problems)
+    dropped = _without_label(table, where, label, classes or (), problems)
+    labels = table[label][[name not in dropped for name in table.index]]
     if task == "classification":
-        chosen = _choose_classes(table[label], where, label, classes, problems)
+        chosen = _choose_classes(labels, where, label, classes, problems)
         if classes is not None:
-            dropped |= _of_other_classes(table[label], chosen, where, problems)
+            dropped |= _of_other_classes(labels, chosen, where, problems)
     else:
         chosen = None
         _check_numbers(table, where, label, problems)
@@ -113,20 +114,24 @@ def _check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
         problems.append(Problem(where, what))
 
 
-def _without_label(table: pd.DataFrame, where: str, label: str,
+def _without_label(table: pd.DataFrame, where: str, label: str, classes: Sequence[str],
                    problems: Problems) -> dict[str, str]:  # fmt: skip
-    rows = [row for row, value in enumerate(table[label]) if not value]
+    """Find the samples without a label; a class that is called NA must be in data.classes."""
+    values = enumerate(table[label])
+    rows = [row for row, value in values if is_missing(value) and value not in classes]
     names = [str(table.index[row]) for row in rows]
     if rows:
         at = f"{where}, line {line(table, rows[0])}, column '{label}'"
-        what = f"no label for {listing(names)}; left out of the study ({len(rows)} of {len(table)})"
+        word = table[label].iloc[rows[0]]
+        what = f"no label{f' ({word!r})' if word else ''} for {listing(names)}; left out of the "
+        what += f"study ({len(rows)} of {len(table)})"
         problems.append(Problem(at, what, "warning"))
     return dict.fromkeys(names, f"no label in column '{label}'")
 
 
 def _choose_classes(column: pd.Series[str], where: str, label: str, classes: Sequence[str] | None,
                     problems: Problems) -> tuple[str, str]:  # fmt: skip
-    counts = Counter(sorted(value for value in column if value))
+    counts = Counter(sorted(column))
     at = f"{where}, column '{label}'"
     if classes is not None:
         for name in classes:
@@ -158,7 +163,7 @@ def _many_classes(counts: Counter[str]) -> str:
 def _of_other_classes(column: pd.Series[str], classes: tuple[str, str] | None, where: str,
                       problems: Problems) -> dict[str, str]:  # fmt: skip
     other = {str(name): value for name, value in column.items()
-             if value and value not in (classes or ())}  # fmt: skip
+             if value not in (classes or ())}  # fmt: skip
     if other:
         times = Counter(other.values())
         found = ", ".join(f"'{name}' ({counted(n, 'sample')})" for name, n in times.items())
@@ -169,21 +174,21 @@ def _of_other_classes(column: pd.Series[str], classes: tuple[str, str] | None, w
 
 def _check_numbers(table: pd.DataFrame, where: str, label: str, problems: Problems) -> None:
     values = list(table[label])
-    wrong = [row for row, value in enumerate(values) if value and not is_number(value)]
+    wrong = [row for row, value in enumerate(values) if not (is_missing(value) or is_number(value))]
     if wrong:
         row = wrong[0]
         at = f"{where}, line {line(table, row)}, column '{label}'"
         more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
         what = f"the label of '{table.index[row]}' {number_fault(values[row])}{more}"
         problems.append(Problem(at, f"{what}; regression needs a number for each sample"))
-    elif len({float(value) for value in values if value}) < 2:
+    elif len({float(value) for value in values if not is_missing(value)}) < 2:
         what = "regression needs labels that vary; here is one value or none"
         problems.append(Problem(f"{where}, column '{label}'", what))
 
 
 def _check_filled(obs: pd.DataFrame, where: str, key: str, column: str,
                   problems: Problems) -> None:  # fmt: skip
-    blank = [str(name) for name, value in obs[column].items() if not value]
+    blank = [str(name) for name, value in obs[column].items() if is_missing(value)]
     if blank:
-        what = f"{key}: blank for {listing(blank)}; each sample of the study needs a value"
+        what = f"{key}: no value for {listing(blank)}; each sample of the study needs one"
         problems.append(Problem(f"{where}, column '{column}'", what))

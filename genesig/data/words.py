@@ -28,10 +28,15 @@ def number_fault(text: str) -> str:
         return "is blank"
     if "," in text and is_number(text.replace(",", ".")):
         return f"is '{text}', with a decimal comma; write {text.replace(',', '.')}"
-    word = text.strip().lower().lstrip("+-")
-    if word in ("nan", "na", "n/a", "#n/a", "null", "none", "."):
+    if is_missing(text):
         return f"is missing ('{text}')"
-    return f"is infinite ('{text}')" if word.startswith("inf") else f"is '{text}', not a number"
+    infinite = text.strip().lower().lstrip("+-").startswith("inf")
+    return f"is infinite ('{text}')" if infinite else f"is '{text}', not a number"
+
+
+def is_missing(text: str) -> bool:
+    """Tell whether a cell is blank, or one of the words that programs write for no value."""
+    return text.strip().lower() in ("", "na", "nan", "n/a", "#n/a", "null")
 
 
 def is_number(text: str) -> bool:
