@@ -115,6 +115,14 @@ def test_within_a_layer_the_stronger_correlation_comes_first():
     assert strength == sorted(strength, reverse=True)
 
 
+def test_an_earlier_layer_comes_before_a_stronger_correlation():
+    dataset, final = study([1, 1, 1], {0: 1.0})
+    dataset.X[:, 1] = dataset.X[:, 0] + 0.01 * dataset.X[:, 1]
+    blocks, _ = tables(dataset, [0, 2, 1], final)
+    assert blocks["gene"].tolist() == ["g0", "g2", "g1"]
+    assert blocks["r"].iloc[2] > blocks["r"].iloc[1]
+
+
 def test_a_prototype_outside_the_final_model_takes_its_mean_weight():
     dataset, final = study([1, 2], {0: 0.5})
     _, prototypes = tables(dataset, [0, 0], final)

@@ -53,9 +53,9 @@ def test_rows_fall_by_frequency_then_by_contribution():
     assert keys == sorted(keys)
 
 
-@pytest.mark.parametrize("n", [3, 7, 10, 20, 30])
+@pytest.mark.parametrize("n", [3, 10, 100])
 def test_a_share_of_exactly_the_threshold_is_in_the_list(n):
-    """0.7 * 10 is 7.000000000000001 in floating point; 7 of 10 are 70 % all the same."""
+    """0.55 * 100 is 55.00000000000001 in floating point; 55 of 100 are 55 % all the same."""
     dataset, splits, _, _ = make_study(0, folds=3, repeats=1)
     fits = make_fits(dataset, [splits.outer[0]] * n)
     for k in range(1, n + 1):

@@ -141,7 +141,7 @@ def frequency_curve(counts: csr_array, n_splits: int) -> Array:
 
 
 def _least_count(frequency: float, n: int) -> int:
-    """Return the smallest count k with k/n >= frequency, whatever the rounding of .7 * 10."""
+    """Return the smallest count k with k/n >= frequency, whatever the rounding of .55 * 100."""
     return max(1, int(np.ceil(frequency * n - 1e-9)))
 
 
