@@ -99,6 +99,10 @@ def assess(found: HeldOut, headline: Headline) -> list[Assessment]:
       mean loss of each sample, divided by the variance of the response. It takes samples as
       independent, which members of a group are not, and the training set as given.
 
+    Coverage of the expected error, nearest centroids on 27 + 11 samples, four strengths of signal:
+    5 folds x 4 repeats, hull 98-100 %, over splits alone 71-98 %, over samples alone 96-98 %;
+    leave-one-out 88-92 %, so read that one as somewhat short (tests/references/test_coverage.py).
+
     Limits are clipped to [0, 1]; for regression only the lower one is. The AUC is that of the mean
     score of each sample over the repeats, with DeLong's interval; empty for regression.
     """
