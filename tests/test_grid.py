@@ -6,6 +6,7 @@ from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from genesig.selection.criteria import CRITERIA
 from genesig.selection.grid import choose, validation_error
+from genesig.selection.protocol import Protocol
 from genesig.selection.tasks import Task, batch_of, permutation_numbers
 
 
@@ -83,3 +84,9 @@ def test_labels_and_batches_are_read_from_their_wildcards():
     )
     with pytest.raises(Exception, match="expected observed or permuted-FIRST-LAST"):
         permutation_numbers("shuffled")
+
+
+def test_the_largest_lam_is_the_largest_whatever_the_order_in_the_config():
+    settings = {"tau_min": 0.1, "tau_count": 2, "mu": [0.1], "criterion": "squared_error"}
+    settings |= {"one_standard_error": False, "solver": "landweber-newton", "tolerance": 1e-9}
+    assert Protocol(lam=[1.0, 1e-3, 0.1], **settings).lam_grid().tolist() == [1e-3, 0.1, 1.0]

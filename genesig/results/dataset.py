@@ -111,8 +111,8 @@ class Dataset:
         design["classes"] = None if design["classes"] is None else tuple(design["classes"])
         return cls(
             X=np.asarray(data.X, dtype=np.float64),
-            obs=data.obs,
-            var=data.var,
+            obs=data.obs.astype(str),
+            var=data.var.assign(symbol=data.var["symbol"].astype(str)),
             design=Design(**design),
             provenance=notes["provenance"],
         )

@@ -102,14 +102,14 @@ def _fit_together(
     outer = training_sets(X, Y, rows, **moments)
     surfaces = choose(X, todo, outer, protocol, moments)
     choice = np.array([surface.choice for surface in surfaces])
-    lam = np.asarray(protocol.lam)[choice[:, 1]]
+    lam = protocol.lam_grid()[choice[:, 1]]
     lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)
     scores = [_test_scores(X, task, lists, fit) for fit, task in enumerate(todo)]
     return Fits(
         split=np.array([task.split for task in todo]),
         permutation=np.array([task.permutation for task in todo]),
         tau=protocol.tau_fractions(),
-        lam=np.asarray(protocol.lam, dtype=float),
+        lam=protocol.lam_grid(),
         mu=np.asarray(protocol.mu, dtype=float),
         tau_max=outer.tau_max,
         norm=outer.norm,

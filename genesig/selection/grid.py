@@ -68,7 +68,7 @@ def stage_one(
         solver=protocol.solver,
         tolerance=protocol.tolerance,
     )
-    scores = refit_scores(inner, lists, np.asarray(protocol.lam) * inner.norm[:, None])
+    scores = refit_scores(inner, lists, protocol.lam_grid() * inner.norm[:, None])
     sizes = np.diff(lists.indptr).reshape(tau.shape)
     stops = np.cumsum(folds)
     return [

@@ -30,3 +30,7 @@ class Protocol:
         tau_max itself selects nothing and is left out.
         """
         return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
+
+    def lam_grid(self) -> Array:
+        """Return lam in rising order, (n_lam,), whatever the order in the config."""
+        return np.sort(np.asarray(self.lam, dtype=float))
