@@ -139,8 +139,11 @@ def test_nothing_fitted_depends_on_the_test_rows(step):
     test = dataset.rows(splits.outer[0].test)
     dataset.X[test] = 1e3 * np.random.default_rng(0).standard_normal((len(test), 40))
     after = double_loop(dataset, splits, **settings)
-    for name in ("cv_error", "indptr", "indices", "values", "intercept", "tau_max", "norm"):
+    for name in ("indptr", "indices", "choice"):
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
+    # All training sets share one matrix, shifted once for accuracy, so the last bits may move.
+    for name in ("cv_error", "values", "intercept", "tau_max", "norm"):
+        np.testing.assert_allclose(getattr(before, name), getattr(after, name), rtol=1e-11)
     assert not np.array_equal(before.scores, after.scores)
 
 
