@@ -65,6 +65,8 @@ def fit_subsamples(
     How many genes are sought is so fixed beforehand, as stability selection asks (Meinshausen
     and Buhlmann 2010), and the stability measured is that of the lists, not of the model choice.
     """
+    if not splits.subsamples:
+        return final.take(np.arange(0))
     tau, lam = (int(index) for index in final.choice[0])
 
     def as_final(

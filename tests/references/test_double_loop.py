@@ -1,5 +1,7 @@
 """Both stages inside the double loop against scikit-learn, fold by fold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -157,3 +159,10 @@ def test_the_final_model_and_the_subsamples_share_tau_and_lam():
     assert (halves.choice == final.choice[0]).all()
     train = dataset.rows(splits.subsamples[0].train)
     assert halves.tau_max[0] == pytest.approx(units(dataset.X[train], dataset.response()[train])[0])
+
+
+def test_no_subsamples_are_no_fits():
+    dataset, splits = make_study()
+    final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
+    none = replace(splits, subsamples=())
+    assert len(fit_subsamples(dataset, none, final, folds=FOLDS, **LINEAR)) == 0
