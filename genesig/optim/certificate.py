@@ -15,7 +15,9 @@ def objective(Z: Array, y: Array, b: Array, tau: float, mu: float) -> float:
     return float(r @ r / len(y) + mu * (b @ b) + tau * np.abs(b).sum())
 
 
-def duality_gap(Z: Array, y: Array, b: Array, tau: float, mu: float) -> float:
+def duality_gap(
+    Z: Array, y: Array, b: Array, tau: float, mu: float, weights: Array | None = None
+) -> float:
     r"""Bound ``Phi(b) - min Phi`` from above, relative to ``||y||²/n``.
 
     With ``g = (2/n) Z'r - 2 mu b`` and ``s = min(1, tau / max_j |g_j|)``::
@@ -31,15 +33,17 @@ def duality_gap(Z: Array, y: Array, b: Array, tau: float, mu: float) -> float:
     y : (n,) array
     b : (d,) array
     tau, mu : float
+    weights : (d,) array, optional
+        Weights of the l1 term. A feature of weight 0 is left out of s, and ``|b_j g_j|`` added.
     """
-    n = len(y)
+    n, cut = len(y), tau * (np.ones(len(b)) if weights is None else weights)
     r = y - Z @ b
     g = 2 / n * (Z.T @ r) - 2 * mu * b
     scale = float(y @ y) / n or 1.0
     if tau == 0 and mu > 0:
         return float(g @ g) / (4 * mu) / scale
-    largest = np.abs(g).max()
-    s = 1.0 if largest <= tau else tau / largest
+    s = min(1.0, 1.0 / float((np.abs(g[cut > 0]) / cut[cut > 0]).max(initial=1.0)))
     q = r @ r + n * mu * (b @ b)
-    gap = (tau * np.abs(b) - b * g).sum() + (1 - s) / n * (2 * (y @ r) - (1 + s) * q)
+    gap = np.where(cut > 0, cut * np.abs(b) - b * g, np.abs(b * g)).sum()
+    gap += (1 - s) / n * (2 * (y @ r) - (1 + s) * q)
     return max(float(gap), 0.0) / scale

@@ -15,7 +15,6 @@ from genesig.optim.compiled.moments import dot
 Array = np.ndarray[Any, Any]
 
 WORKING, SELECTED = 1, 2  # bits of `mark`
-NEAR = 1e-7  # the matrix product only screens; within this share of tau a gradient is recomputed
 
 
 class Sets(NamedTuple):
@@ -102,40 +101,43 @@ def record(sets: Sets, q: int, sign: Array, m: int) -> None:
 @jit
 def scan(products: Array, scale: Array, low: float, found: Array) -> int:
     """List the features with ``|product scale| >= low``; returns how many."""
+    limit, one, none = np.float32(low), np.int32(1), np.int32(0)
     count, width = 0, 64
     for start in range(0, len(products), width):
-        stop = min(start + width, len(products))
-        hits = 0
-        for j in range(start, stop):
-            hits += abs(products[j] * scale[j]) >= low
-        if hits:
-            for j in range(start, stop):
-                if abs(products[j] * scale[j]) >= low:
-                    found[count] = j
-                    count += 1
+        block, scales = products[start : start + width], scale[start : start + width]
+        hits = none  # counted in 32 bits: as wide as the products, so the loop is vectorised
+        for j in range(len(block)):
+            hits += one if abs(block[j] * scales[j]) >= limit else none
+        if hits == none:
+            continue
+        for j in range(len(block)):
+            if abs(block[j] * scales[j]) >= limit:
+                found[count] = start + j
+                count += 1
     return count
 
 
 @jit
 def check(
-    todo: Array, products: Array, scaled: Array, many: Column, sets: Sets, tau: Array, mu: Array,
-    strong: Array, floor: Array, gap: Array,
+    todo: Array, products: Array, scaled: Array, unit: Array, error: Array, many: Column,
+    sets: Sets, tau: Array, mu: Array, strong: Array, floor: Array, gap: Array,
 ) -> Array:  # fmt: skip
     """Check all features of every column in `todo` against the optimality conditions.
 
-    Violators join the working set and the column is to be solved again (True); the others get
-    their duality gap and, for the step that follows, the working set of the strong rule.
+    A product times `scaled` is ``unit g`` for a gradient g that is off by at most `error`: enough
+    to screen; whatever comes near tau is computed again. Violators join the working set and the
+    column is to be solved again (True); the others get their duality gap and, for the step that
+    follows, the working set of the strong rule.
     """
     again = np.zeros(len(todo), np.bool_)
     found = np.empty(len(many.F), np.int32)
     for i in range(len(todo)):
         q = todo[i]
         col = column_of(many, q)
-        unit = 0.5 * col.number[0]
-        near = tau[q] * (1.0 - NEAR)
-        n_found = scan(products[i], scaled[q], unit * min(near, strong[q]), found)
+        near = tau[q] - error[i]
+        n_found = scan(products[i], scaled[q], unit[i] * min(near, strong[q]), found)
         again[i], ratio, beyond = violators(
-            col, sets, q, found[:n_found], products[i], scaled[q], unit * near, tau[q], floor[q]
+            col, sets, q, found[:n_found], products[i], scaled[q], unit[i] * near, tau[q], floor[q]
         )
         if not again[i]:
             m = sets.n_support[q]
@@ -195,13 +197,12 @@ def renew(sets: Sets, q: int, found: Array) -> None:
 
 @jit
 def start(
-    products: Array, scaled: Array, many: Column, sets: Sets, strong: Array
+    products: Array, scaled: Array, unit: Array, many: Column, sets: Sets, strong: Array
 ) -> None:  # fmt: skip
     """Make the first working sets, at b = 0."""
     found = np.empty(len(many.F), np.int32)
     for q in range(len(products)):
-        low = 0.5 * many.number[q, 0] * strong[q]
-        renew(sets, q, found[: scan(products[q], scaled[q], low, found)])
+        renew(sets, q, found[: scan(products[q], scaled[q], unit[q] * strong[q], found)])
 
 
 @jit

@@ -8,14 +8,16 @@ import numpy as np
 
 from genesig.errors import GenesigError, pick
 from genesig.optim.solution import Path
+from genesig.optim.solvers.landweber import landweber
+from genesig.optim.solvers.nested import landweber_nested
 from genesig.optim.solvers.newton import landweber_newton
 from genesig.optim.training import TrainingSets
 
 Array = np.ndarray[Any, Any]
 
 SOLVERS = {
-    "landweber": landweber_newton,
-    "landweber-nested": landweber_newton,
+    "landweber": landweber,
+    "landweber-nested": landweber_nested,
     "landweber-newton": landweber_newton,
 }
 
@@ -35,7 +37,7 @@ def path(
     ----------
     sets : TrainingSets
     tau, mu : floats or arrays that broadcast to (k, m)
-        Absolute; a fit starts at the solution of the one before it in its row.
+        Absolute. landweber-newton starts each fit at the solution of the one before it in its row.
     solver : str
         A name in `SOLVERS`.
     tolerance : float

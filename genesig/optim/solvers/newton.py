@@ -19,6 +19,9 @@ from genesig.optim.training import TrainingSets, padded
 
 Array = np.ndarray[Any, Any]
 
+SINGLE = float(np.finfo(np.float32).eps)
+FRAGILE = 10  # a training scale this much above that of all rows makes products inexact
+MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features makes it safe
 LARGE = 1e-4  # mu above this share of ||Z'Z||/n is solved in the dual
 FLOOR = 1e-13  # rounding of a gradient, as a share of tau_max
 ROOM = 64  # features a column can know before it asks for more room
@@ -52,9 +55,7 @@ class _Chunk:
         flags = np.tile([0.0, sets.centre, sets.unit_variance], (q, 1))
         flags[:, 0] = rows.sum(axis=1)
         inverse = np.ascontiguousarray(sets.inverse_scales(part))
-        with np.errstate(divide="ignore"):
-            worth = np.where(weights > 0, 1 / weights, 1e300)
-        self.scaled = inverse if (weights == 1).all() else inverse * worth
+        self.single, self.scaled, self.top = _single(sets, inverse, weights)
         self.many = Column(
             self.F, sets.shift, weights, padded(rows, width), padded(y, width), padded(y, width),
             inverse, flags, slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
@@ -65,17 +66,22 @@ class _Chunk:
             support=np.empty((q, d), dtype=np.int32), value=np.empty((q, d)),
             n_support=np.zeros(q, dtype=np.int64), mark=np.zeros((q, d), dtype=np.uint8),
         )  # fmt: skip
-        self.products = np.empty((q, d))
+        self.products = np.empty((q, d), dtype=np.float32)
 
     def walk(
         self, tau: Array, mu: Array, gap: Array, iterations: Array
     ) -> Iterator[list[tuple[Array, Array]]]:
         """Yield the coefficients of all columns, step by step; fill gap and iterations."""
         d, wide = self.scaled.shape[1], self.many.number[:, 0] < self.scaled.shape[1]
-        self._multiply(np.arange(len(tau)))
+        unit, _ = self._multiply(np.arange(len(tau)))
         before = np.maximum(self.tau_max, tau[:, 0])
         sweep.start(
-            self.products, self.scaled, self.many, self.sets, _strong(before, tau[:, 0], False)
+            self.products,
+            self.scaled,
+            unit,
+            self.many,
+            self.sets,
+            _strong(before, tau[:, 0], False),
         )
         for m in range(tau.shape[1]):
             t, ridge = tau[:, m].copy(), mu[:, m].copy()
@@ -87,10 +93,10 @@ class _Chunk:
             todo = np.arange(len(t))
             for _ in range(d + 10):
                 self._solve(todo, t, ridge, dual, counts)
-                self._multiply(todo)
+                unit, error = self._multiply(todo)
                 again = sweep.check(
-                    todo, self.products, self.scaled, self.many, self.sets, t, ridge, strong,
-                    FLOOR * self.tau_max, gaps,
+                    todo, self.products, self.scaled, unit, error, self.many, self.sets, t, ridge,
+                    strong, FLOOR * self.tau_max, gaps,
                 )  # fmt: skip
                 todo = todo[again]
                 if not len(todo):
@@ -98,9 +104,20 @@ class _Chunk:
             gap[:, m], iterations[:, m] = gaps, counts[:, 0]
             yield self._coefficients()
 
-    def _multiply(self, todo: Array) -> None:
-        """Products of all features with the residuals of the columns in `todo`."""
-        np.matmul(self.many.r[todo], self.F.T, out=self.products[: len(todo)])
+    def _multiply(self, todo: Array) -> tuple[Array, Array]:
+        """Multiply all features by the residuals of the columns in `todo`, in single precision.
+
+        Returns what a product stands for (times `scaled`, over the gradient) and a bound on the
+        rounding of the gradient: ``(N + 4) eps ||x_j|| ||r||``.
+        """
+        r, rows = self.many.r[todo], self.many.number[todo, 0]
+        length = np.maximum(np.sqrt((r * r).sum(axis=1)), 1e-200)
+        np.matmul(
+            (r / length[:, None]).astype(np.float32), self.single.T, out=self.products[: len(todo)]
+        )
+        gradient = 2 / rows * length * self.top[todo]
+        n = r.shape[1]
+        return 1 / gradient, (n + 4) * SINGLE * np.sqrt(n) * gradient
 
     def _solve(self, todo: Array, tau: Array, mu: Array, dual: Array, counts: Array) -> None:
         while len(todo):
@@ -129,9 +146,31 @@ class _Chunk:
         ]
 
 
+def _single(sets: TrainingSets, inverse: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Return features of root mean square 1, their scales in each column, and the largest of these.
+
+    All in single precision, scales as a share of the largest. A feature that the rows left out
+    dominate would lose its digits: it gets an infinite scale, so it is always looked at.
+    """
+    size = np.sqrt(np.einsum("ij,ij->i", sets.features, sets.features) / len(sets.X))
+    single = np.empty(sets.features.shape, dtype=np.float32)
+    np.divide(sets.features, np.where(size > 0, size, 1)[:, None], out=single, casting="same_kind")
+    scaled = inverse * size
+    fragile = scaled > FRAGILE if sets.unit_variance else np.zeros(scaled.shape, dtype=bool)
+    if not (weights == 1).all():
+        fragile |= (weights == 0) & (inverse > 0)
+        scaled /= np.where(weights > 0, weights, 1)
+    scaled[fragile] = 0
+    top = scaled.max(axis=1)
+    top[top == 0] = 1
+    scaled /= top[:, None]
+    scaled[fragile] = np.inf
+    return single, scaled.astype(np.float32), top
+
+
 def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
     """Threshold of the sequential strong rule; a guess, looser, where mu changes or tau leaps."""
-    threshold = np.maximum(2 * then - now, 0.6 * now)
+    threshold = np.maximum(then - MARGIN * (now - then), 0.6 * now)
     threshold = np.where(mu_changes | (then >= now), 0.8 * np.minimum(then, now), threshold)
     return np.where(then == 0, -1.0, threshold)
 

@@ -1,0 +1,99 @@
+"""The thesis's two algorithms against the exact minimiser, on the leukemia data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from genesig.optim.certificate import duality_gap, objective
+from genesig.optim.solvers import path
+from genesig.optim.solvers.landweber import algorithm_1, iterates
+from genesig.optim.solvers.nested import ladder, landweber_nested
+from genesig.optim.training import training_sets
+
+DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
+
+
+def small(seed=0, n=15, d=40):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5)) @ rng.normal(size=(5, d)) + rng.normal(size=(n, d))
+    y = np.sign(X[:, :1] + rng.normal(size=(n, 1)))
+    return training_sets(X, y, np.ones((n, 1), bool), centre=True, unit_variance=True)
+
+
+@pytest.fixture(scope="module")
+def leukemia():
+    if not (DATA / "golub_1999_expression.tsv.gz").exists():
+        pytest.skip("the shared leukemia data are not there")
+    table = pd.read_csv(DATA / "golub_1999_expression.tsv.gz", sep="\t", index_col=0)
+    samples = pd.read_csv(DATA / "golub_1999_samples.tsv", sep="\t", index_col=0)
+    train = samples.index[samples["original_split"] == "train"]
+    y = np.where(samples.loc[train, "diagnosis"] == "ALL", 1.0, -1.0)[:, None]
+    X = table[train].to_numpy(float).T
+    return training_sets(X, y, np.ones(y.shape, bool), centre=True, unit_variance=True)
+
+
+def test_algorithm_1_never_raises_the_objective():
+    sets = small()
+    Z, y = sets.standardised(0), sets.Y[:, 0]
+    tau, mu = 0.1 * sets.tau_max[0], 1e-3
+    steps = iterates(Z, y, np.full(Z.shape[1], tau), mu, np.zeros(Z.shape[1]))
+    values = [objective(Z, y, next(steps), tau, mu) for _ in range(500)]
+    assert (np.diff(values) <= 1e-14).all()
+    assert values[-1] < values[0]
+
+
+def test_algorithm_1_reaches_the_minimiser():
+    sets = small()
+    Z, y = sets.standardised(0), sets.Y[:, 0]
+    tau, mu = 0.2 * sets.tau_max[0], 0.05 * sets.norm[0]
+    exact = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-12)
+    b, _ = algorithm_1(Z, y, np.full(Z.shape[1], tau), mu, np.zeros(Z.shape[1]))
+    assert duality_gap(Z, y, b, tau, mu) < 1e-3
+    np.testing.assert_array_equal(np.flatnonzero(b), exact.indices)
+    np.testing.assert_allclose(b[exact.indices], exact.values, rtol=0.02)
+
+
+@pytest.mark.parametrize("solver", ["landweber", "landweber-nested"])
+def test_a_loose_fit_is_reported(solver):
+    sets = small()
+    fits = path(sets, 0.05 * sets.tau_max[0], 1e-6 * sets.norm[0], solver=solver, tolerance=1e-9)
+    assert not fits.converged.any()
+    assert "did not reach the relative duality gap" in fits.message
+
+
+def test_the_ladder_is_that_of_the_thesis_in_units_of_the_norm():
+    np.testing.assert_allclose(ladder(1e-6 * 7.0, 7.0), 7.0 * np.geomspace(1e-3, 1e-6, 10))
+    assert ladder(0.0, 7.0)[-1] == 0
+    assert ladder(7.0, 7.0)[-1] == 7.0
+
+
+def nested(sets, shares, **options):
+    tau = sets.tau_max[:, None] * shares
+    mu = np.broadcast_to(1e-6 * sets.norm[:, None], tau.shape)
+    return landweber_nested(sets, tau, mu, np.ones(sets.X.shape[1]), 1e-9, **options)
+
+
+def difference(sets, shares, fits):
+    tau, mu = sets.tau_max[:, None] * shares, 1e-6 * sets.norm[:, None]
+    exact = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
+    assert exact.converged.all()
+    return [len(np.setxor1d(fits.coef(0, m)[0], exact.coef(0, m)[0])) for m in range(len(shares))]
+
+
+def test_nested_is_within_6_features_of_the_exact_support(leukemia):
+    shares = np.array([0.5, 0.1, 0.02])
+    fits = nested(leukemia, shares)
+    assert max(difference(leukemia, shares, fits)) <= 6
+    assert (fits.gap < 5e-3).all()
+
+
+def test_violators_that_come_back_bring_the_support_nearer(leukemia):
+    shares = np.array([0.05])
+    fits, again = nested(leukemia, shares), nested(leukemia, shares, reenter=True)
+    assert "violate the optimality conditions" in fits.message
+    assert again.gap.max() < fits.gap.max()
+    assert sum(difference(leukemia, shares, again)) <= sum(difference(leukemia, shares, fits))
