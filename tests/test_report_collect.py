@@ -112,7 +112,8 @@ def test_heavy_parts_are_capped_and_say_so():
     longer = signature.loc[[0] * 150].assign(gene=rest[:150], rank=range(150))
     given["tables"]["signature"] = pd.concat([signature, longer], ignore_index=True)
     data = collect(**given)
-    assert len(data["correlation"]["r"]) == 300 < data["correlation"]["total"]
+    assert 280 < len(data["correlation"]["r"]) <= 300 < data["correlation"]["total"]
+    assert set(data["correlation"]["blocks"]) == set(blocks["block"])
     assert len(data["heat"]["z"]) == 100 < data["heat"]["total"]
     assert len(data["strips"]) == 60
     assert len(data["projection"]["points"]) == data["projection"]["total"] == len(blocks) + 500
@@ -124,7 +125,15 @@ def test_every_table_but_the_predictions_is_packed_whole():
     assert set(data["tables"]) == set(TABLES) - {"predictions"}
     for name, table in data["tables"].items():
         assert table["total"] == len(given["tables"][name]) == len(table["rows"])
-        assert table["columns"] == list(given["tables"][name].columns)
+        columns = [c for c in table["columns"] if c != "prototype_symbol"]
+        assert columns == list(given["tables"][name].columns)
+
+
+def test_prototypes_have_their_symbol_beside_them():
+    blocks = collect(**arguments(Study()))["tables"]["blocks"]
+    rows = [dict(zip(blocks["columns"], row, strict=True)) for row in blocks["rows"]]
+    symbol = {row["gene"]: row["symbol"] for row in rows}
+    assert [row["prototype_symbol"] for row in rows] == [symbol[r["prototype"]] for r in rows]
 
 
 def test_warnings_name_what_is_wrong():

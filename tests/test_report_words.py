@@ -39,6 +39,8 @@ from genesig.report.words import (
         (rate(0.0), "0\u00a0%"),
         (significant(3.14159e-6, 2), "3.1\u2009×\u200910⁻⁶"),
         (significant(-2.0), "−2"),
+        (significant(65536), "65536"),
+        (significant(1528.25, 3), "1528"),
         (power(1e-3), "10⁻³"),
         (power(0.1), "0.1"),
         (power(0.0), "0"),
@@ -95,7 +97,7 @@ def test_the_methods_follow_the_config():
     text = " ".join(methods(collect(**given)))
     for phrase in ("log2-transformed", "[16, 65536]", "0.5 share", "one standard error",
                    "5-fold", "repeated 2 times", "10 splits", "permuted 9 times"):  # fmt: skip
-        assert phrase.replace("65536", "6.55\u2009×\u200910⁴") in text or phrase in text
+        assert phrase in text
 
 
 def test_the_sentence_claims_nothing_that_chance_could_do():

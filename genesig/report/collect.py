@@ -73,11 +73,12 @@ if TYPE_CHECKING:
 VERSION = 1
 
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
-TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source")
+TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
+        "nearest", "nearest_symbol", "coef_from")  # fmt: skip
 
 TABLES = (
     "signature", "nested_lists", "blocks", "scores", "stability", "controls", "univariate",
-    "frequency_curve", "predictions",
+    "frequency_curve", "lists", "prototypes", "predictions",
 )  # fmt: skip
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 5000
@@ -158,6 +159,11 @@ def _signature_mu(mu: list[float], config: Mapping[str, Any]) -> int:
 def _table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     if name == "univariate":  # in the order of the matrix, of which a head says nothing
         frame = frame.sort_values("p_value", kind="stable")
+    if name == "blocks":
+        symbol = dict(zip(frame["gene"], frame["symbol"], strict=True))
+        named = frame["prototype"].map(symbol)
+        frame = frame.copy()
+        frame.insert(list(frame.columns).index("prototype") + 1, "prototype_symbol", named)
     shown = frame.head(MOST_ROWS)
     columns = [str(column) for column in frame.columns]
     rows = [list(row) for row in zip(*(_column(shown[c]) for c in columns), strict=True)]

@@ -24,7 +24,7 @@ MOST_HEAT = (100, 300)
 
 def correlation(dataset: Dataset, blocks: pd.DataFrame) -> dict[str, Any]:
     """Pearson's r between the genes of the blocks, in their order."""
-    shown = blocks.head(MOST_CORRELATED)
+    shown = _share(blocks, MOST_CORRELATED)
     r = np.zeros((0, 0))
     if len(shown):
         z = _standardised(dataset, shown["gene"])
@@ -36,6 +36,15 @@ def correlation(dataset: Dataset, blocks: pd.DataFrame) -> dict[str, Any]:
         "r": r.round(2).tolist(),
         "total": len(blocks),
     }
+
+
+def _share(blocks: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Keep the first genes of each block, in proportion, but its prototype in any case."""
+    if len(blocks) <= most:
+        return blocks
+    size = blocks.groupby("block")["gene"].transform("size")
+    rank = blocks.groupby("block").cumcount()
+    return blocks[rank < np.maximum(1, size * most // len(blocks))].head(most)
 
 
 def projection(

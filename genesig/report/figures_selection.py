@@ -172,6 +172,10 @@ def frequency_curve(data: Data) -> Figure:
         ax.set_title(f"μ = {power(mu)}")
         rule(ax, x=data["config"]["signature"]["frequency"])
     axes[0][0].set_ylabel("genes selected at least\nthat often")
+    axes[0][0].text(0.05, 0.13, "observed", color=OWN, transform=axes[0][0].transAxes, fontsize=8)
+    if data["null"]["errors"]:
+        axes[0][0].text(0.05, 0.04, "shuffled", color=MUTED, transform=axes[0][0].transAxes,
+                        fontsize=8)  # fmt: skip
     figure.supxlabel("share of the splits", fontsize=9)
     return figure
 
@@ -183,8 +187,6 @@ def _one_curve(ax: Axes, rows: list[dict[str, Any]]) -> None:
         low, high = ([row[key] for row in rows] for key in ("permuted_low", "permuted_high"))
         ax.fill_between(f, low, high, step="mid", color=OTHER, alpha=0.3, lw=0)
         ax.plot(f, [row["permuted_median"] for row in rows], drawstyle="steps-mid", color=OTHER)
-        ax.annotate("shuffled", (f[len(f) // 3], high[len(f) // 3]), (0, 2), color=MUTED,
-                    textcoords="offset points", fontsize=8)  # fmt: skip
     ax.plot(f, [row["observed"] for row in rows], drawstyle="steps-mid", color=OWN, lw=1.8)
     ax.set_yscale("symlog", linthresh=1)
     ax.set_ylim(bottom=0)

@@ -12,7 +12,7 @@ from genesig.report.collect_answer import records
 from genesig.report.section import Limits, Section
 from genesig.report.style import power
 from genesig.report.svg import picture
-from genesig.report.tables import packed_table, shown_table
+from genesig.report.tables import packed_table
 from genesig.report.words import clean, counted, gene_label, percent
 
 Data = dict[str, Any]
@@ -62,9 +62,10 @@ def _stability(data: Data) -> Any:
         title="Stability of the list at each μ",
         description="Nogueira's stability with 95 % intervals, on halves of the samples and on"
         " the overlapping outer splits.",
-        caption="1: every list is the same; 0: lists overlap no more than at random. Training sets"
-        " of cross-validation share most of their samples, so their lists agree too well (grey);"
-        " halves of the samples (green) come closer to what another set of patients would give.",
+        caption="1: every list is the same; 0: lists overlap no more than at random. Green: lists"
+        " from halves of the samples, close to what another set of patients would give. Grey: lists"
+        " of the outer splits, which share most of their training samples, so that they agree too"
+        " well, though each split chooses its own τ and λ, which parts them again.",
     )
 
 
@@ -80,9 +81,7 @@ def lists(data: Data, limits: Limits) -> Section:
         items.append(_curve(data))
     if data["nested"]:
         items.append(_nested(data))
-    columns = ["mu", "size", "union", "kept"]
-    rows = [[one[key] for key in columns] for one in data["lists"]]
-    items.append(shown_table("lists", "The lists, one per μ.", columns, rows, limits.table_rows))
+    items.append(packed_table(data, "lists", "The lists, one per μ.", limits.table_rows))
     if data["tables"]["nested_lists"]["rows"]:
         caption = "Every gene that any split selected, at each μ."
         items.append(
@@ -137,13 +136,16 @@ def blocks(data: Data, limits: Limits) -> Section:
     items: list[Any] = [_correlation(data, shown, total)]
     if len(data["projection"]["genes"]) > 2:
         items.append(_projection(data))
+    caption = "The leaders of the blocks and the other leader each resembles most."
+    items.append(packed_table(data, "prototypes", caption, limits.table_rows))
     caption = "All genes of the lists by block, in the order in which they enter."
     items.append(packed_table(data, "blocks", caption, limits.table_rows, search=True))
     return Section("blocks", "Blocks of correlated genes", words, items)
 
 
 def _correlation(data: Data, shown: int, total: int) -> Any:
-    capped = "" if shown == total else f" The first {shown} of {counted(total, 'gene')} are shown."
+    capped = f" {shown} of {counted(total, 'gene')} are shown, the first ones of each block."
+    capped = "" if shown == total else capped
     return picture(
         "correlation",
         partial(genes.correlation, data),

@@ -86,7 +86,8 @@ def _roc(data: Data) -> Any:
         title="ROC curve of the held-out scores",
         description=f"ROC curves, one per repeat. {prediction.auc_text(data)}.",
         caption="One curve per repeat, from the pooled held-out scores. The diagonal is chance; the"
-        " closer to the upper left corner the better.",
+        " closer to the upper left corner the better. The AUC is that of the mean score of each"
+        " sample.",
     )
 
 
@@ -172,11 +173,19 @@ def _sample_pictures(data: Data) -> list[Any]:
             partial(prediction.rejection, data),
             title="Rejection region",
             description=f"Mean held-out scores by true class with the region to reject: {both}.",
-            caption="Were samples with a mean score inside the grey band refused, no error would be"
-            f" left: {both}. Descriptive and optimistic: the thresholds were set on the test labels"
-            " themselves.",
+            caption=f"{_refused(data, both)} Descriptive and optimistic: the thresholds were set"
+            " on the test labels themselves.",
         ),
     ]
+
+
+def _refused(data: Data, both: str) -> str:
+    if not any(row["wrong"] for row in data["held_out"]["rejection"]):
+        return "By its mean score no sample is wrong, so none would have to be refused."
+    return (
+        "Were samples with a mean score inside the grey band refused, no error would be left:"
+        f" {both}."
+    )
 
 
 def _rejection_words(row: Data) -> str:

@@ -20,6 +20,7 @@ _HREF = f"{{{_LINK}}}href"
 _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _URL = re.compile(r"url\(#([^)]+)\)")
+SHARP = 100
 _ROUNDED = ("d", "x", "y", "transform", "width", "height")
 
 
@@ -103,7 +104,8 @@ def _unstyle(element: ET.Element) -> None:
     for part in element.attrib.pop("style", "").split(";"):
         key, _, value = (piece.strip() for piece in part.partition(":"))
         if key == "image-rendering":
-            value = "pixelated"
+            # Sharp cells where they are large; stretched unevenly, small ones would make stripes.
+            value = "pixelated" if float(element.get("width", 0)) <= SHARP else "auto"
         if key and key != "font-family":
             element.set(key, value)
 

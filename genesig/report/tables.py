@@ -82,14 +82,22 @@ COLUMNS: dict[str, Column] = {
     "gene": Column("Gene id", "name"),
     "high": Column("to", "number", "Upper limit of the 95 % interval"),
     "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
-    "kept": Column("Holds of the list before", "share"),
+    "close": Column("Too close", "flag", "Whether |r| exceeds clusters.warn_above"),
+    "coef_from": Column("Weight from", "text"),
+    "largest": Column("Longest of a split", "integer"),
+    "mean_size": Column("Mean length", "count", "Over the splits"),
+    "nearest": Column("Nearest leader", "name"),
+    "nearest_r": Column("r with it", "signed"),
+    "nearest_symbol": Column("Its symbol", "text"),
+    "nested": Column("Kept by the next list", "hundredth"),
+    "nested_in_split": Column("Kept, split by split", "hundredth"),
+    "smallest": Column("Shortest of a split", "integer"),
     "label": Column("Label", "text"),
     "lam": Column("λ", "mu", "Chosen weight of the ridge refit"),
     "layer": Column("Layer", "integer", "Order of first appearance as μ grows"),
     "low": Column("from", "number", "Lower limit of the 95 % interval"),
     "mean": Column("Mean score", "signed"),
     "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),
-    "mean_size": Column("Mean length", "count"),
     "misclassification": Column("Misclassified", "share"),
     "model": Column("Predictor", "model"),
     "mu": Column("μ", "mu"),
@@ -100,6 +108,7 @@ COLUMNS: dict[str, Column] = {
     "order": Column("Order", "integer"),
     "p_value": Column("p", "p"),
     "prototype": Column("Prototype", "name", "Gene of the minimal list that leads the block"),
+    "prototype_symbol": Column("Its symbol", "text"),
     "q_value": Column("q", "p", "p after Benjamini and Hochberg"),
     "r": Column("r with prototype", "signed", "Pearson's correlation"),
     "rank": Column("Rank", "integer"),
@@ -108,7 +117,6 @@ COLUMNS: dict[str, Column] = {
     "score": Column("Block score", "number", "Size of the prototype's part of the score"),
     "scores": Column("Scores while held out", "text", "One per repeat"),
     "sign_consistency": Column("Same sign", "share", "Selecting splits with the majority sign"),
-    "size": Column("Genes in the list", "integer"),
     "source": Column("Measured on", "source"),
     "split": Column("Split", "name"),
     "squared_error": Column("Squared error", "number"),
@@ -117,7 +125,6 @@ COLUMNS: dict[str, Column] = {
     "symbol": Column("Symbol", "text"),
     "tau": Column("τ / τ max", "mu", "Chosen weight of the l1 term"),
     "tested": Column("Times held out", "integer"),
-    "union": Column("Selected by any split", "integer"),
     "wrong": Column("Times wrong", "integer"),
 }  # fmt: skip
 
@@ -134,9 +141,12 @@ def _integer(value: Any) -> str:
 
 
 SOURCES = {"half_subsamples": "halves of the samples", "outer_splits": "overlapping splits"}
+# The same word for another thing: in lists.tsv `in_list` counts genes.
+LISTS = {"in_list": Column("Genes in the list", "integer")}
 WRITERS: dict[str, Callable[[Any], str]] = {
     "count": lambda value: significant(value, 3),
     "flag": _flag,
+    "hundredth": lambda value: percent(value / 100),
     "integer": _integer,
     "model": lambda value: model_name(clean(value)),
     "mu": power,
@@ -181,7 +191,8 @@ def shown_table(
     keep = [
         place for place in range(len(columns)) if any(row[place] is not None for row in shown)
     ]  # fmt: skip
-    heads = [COLUMNS.get(columns[p], Column(columns[p], "text")) for p in keep]
+    words = {**COLUMNS, **LISTS} if name == "lists" else COLUMNS
+    heads = [words.get(columns[p], Column(columns[p], "text")) for p in keep]
     cells = [
         [cell(row[p], head.kind) for p, head in zip(keep, heads, strict=True)] for row in shown
     ]  # fmt: skip

@@ -34,6 +34,8 @@ def significant(value: float | None, digits: int = 3) -> str:
     """Round to significant digits, without trailing zeros; small ones as 3.1 × 10⁻⁶."""
     if value is None or not math.isfinite(value):
         return ABSENT
+    if 10**digits <= abs(value) < 1e7:
+        return signed(f"{value:.0f}")
     number, e, exponent = f"{value:.{digits}g}".partition("e")
     return signed(number) + (f"\u2009×\u2009{power_of_ten(int(exponent))}" if e else "")
 
