@@ -1,0 +1,182 @@
+"""Kernels with their first and second derivatives, and the sums of them that solvers need.
+
+A function of the reproducing kernel Hilbert space is held by two sets of weights,
+
+    f(x) = Σ_j α_j k(x_j, x) + Σ_aj B_aj ∂_a k(·, x)|_{x_j},
+
+so that values f(x_i) = (K α + D'β)_i and partial derivatives ∂_a f(x_i) = (D α + L β)_ai with
+D^a_ij = ∂_{s_a} k(s, x_j)|_{x_i} and L^ab_ij = ∂²k(s, r)/∂s_a ∂r_b|_{x_i, x_j}. For kernels of an
+inner product or of a distance both follow from three n × n tables and three matrix products,
+without D (n d × n) or L (n d × n d) ever being formed.
+
+Source: Gregorova et al. (2018), appendix C; the three products: derivation in this module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Kernel values and the two factors of its derivatives, for m points against n points.
+
+    With differences z = x_i - x_j where `stationary`, and z = x_i otherwise:
+    D^a_ij = `first`_ij x_ja (less x_ia where stationary) and
+    L^ab_ij = δ_ab `first`_ij + `second`_ij (x_ja less x_ia where stationary) z_b.
+
+    Attributes
+    ----------
+    value, first, second : (m, n)
+    stationary : bool
+    """
+
+    value: Array
+    first: Array
+    second: Array
+    stationary: bool
+
+
+class Kernel(Protocol):
+    """A kernel that is twice differentiable and depends on inner products only."""
+
+    def tables(self, inner: Array, left: Array, right: Array) -> Tables:
+        """Return the tables from inner products (m, n) and squared norms (m,), (n,)."""
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """k(x, z) = (x'z + offset)^degree.
+
+    D^a_ij = p (t + c)^(p-1) x_ja, L^ab_ij = p (p-1) (t + c)^(p-2) x_ja x_ib + δ_ab p (t + c)^(p-1).
+    """
+
+    degree: int = 3
+    offset: float = 1.0
+
+    def tables(self, inner: Array, left: Array, right: Array) -> Tables:
+        """Return the tables; the norms are not used."""
+        p, t = self.degree, inner + self.offset
+        second = p * (p - 1) * t ** (p - 2) if p > 1 else np.zeros_like(t)
+        return Tables(t**p, p * t ** (p - 1), second, stationary=False)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """k(x, z) = exp(-||x - z||² / 2 s²), s = `width` in the units of the features.
+
+    D^a_ij = k_ij (x_ja - x_ia)/s², L^ab_ij = k_ij (δ_ab/s² - (x_ia - x_ja)(x_ib - x_jb)/s⁴).
+    Inner products are of centred features where digits matter.
+    """
+
+    width: float
+
+    def tables(self, inner: Array, left: Array, right: Array) -> Tables:
+        """Return the tables."""
+        scale = self.width**-2
+        squared = np.maximum(left[:, None] + right - 2 * inner, 0)
+        value = np.exp(-0.5 * scale * squared)
+        return Tables(value, scale * value, scale**2 * value, stationary=True)
+
+
+def linear() -> Polynomial:
+    """k(x, z) = x'z; the derivative penalty is then the lasso's, ||∂_a f|| = sqrt(n) |w_a|."""
+    return Polynomial(degree=1, offset=0.0)
+
+
+def gaussian(*, width: float, degree: int, offset: float) -> Kernel:
+    """Make a Gaussian kernel; degree and offset are not used."""
+    return Gaussian(width)
+
+
+def polynomial(*, width: float, degree: int, offset: float) -> Kernel:
+    """Make a polynomial kernel; the width is not used."""
+    return Polynomial(degree, offset)
+
+
+def inner_product(*, width: float, degree: int, offset: float) -> Kernel:
+    """Make the linear kernel; no setting is used."""
+    return linear()
+
+
+KERNELS = {"gaussian": gaussian, "polynomial": polynomial, "linear": inner_product}
+
+
+def tables(kernel: Kernel, X: Array, Z: Array) -> Tables:
+    """Return the tables of points X (m, d) against points Z (n, d)."""
+    return kernel.tables(X @ Z.T, np.einsum("ia,ia->i", X, X), np.einsum("ia,ia->i", Z, Z))
+
+
+def median_distance(inner: Array) -> float:
+    """Return the median distance between different points, from their inner products (n, n)."""
+    norms = np.diag(inner)
+    squared = norms[:, None] + norms - 2 * inner
+    return float(np.sqrt(np.median(np.maximum(squared[np.triu_indices(len(inner), 1)], 0))))
+
+
+def directional(table: Tables, inner: Array, anchors: Array) -> Array:
+    """S_ij = Σ_b z_b B_bj with z of `Tables`, from X B (m, n) and its diagonal at the anchors."""
+    return inner - anchors if table.stationary else inner
+
+
+def values(table: Tables, S: Array, alpha: Array) -> Array:
+    """f(x_i) = Σ_j value_ij α_j + first_ij S_ij, (m,)."""
+    out: Array = table.value @ alpha + np.einsum("ij,ij->i", table.first, S)
+    return out
+
+
+def pull(table: Tables, S: Array, alpha: Array) -> Array:
+    """E_ij = first_ij α_j ± second_ij S_ij, (m, n): weight of x_j in the gradient at x_i.
+
+    The sign of the second derivative's factor is plus in both families, because for a stationary
+    kernel (x_ja - x_ia)(x_ib - x_jb) carries the minus of L.
+    """
+    out: Array = table.first * alpha + table.second * S
+    return out
+
+
+def evaluate(
+    kernel: Kernel, points: Array, X: Array, alpha: Array, B: Array
+) -> tuple[Array, Array]:
+    """Return values (m,) and partial derivatives (d, m) of f at new points.
+
+    Parameters
+    ----------
+    points : (m, d)
+    X : (n, d)
+        The points that f is expanded in.
+    alpha, B : (n,), (d, n)
+
+    Notes
+    -----
+    6 m n d flops and O(m n + m d) memory.
+    """
+    table = tables(kernel, points, X)
+    S = directional(table, points @ B, np.einsum("ja,aj->j", X, B))
+    E = pull(table, S, alpha)
+    gradient = B @ table.first.T + X.T @ E.T
+    if table.stationary:
+        gradient -= points.T * E.sum(axis=1)
+    return values(table, S, alpha), gradient
+
+
+def dense_blocks(table: Tables, X: Array) -> tuple[Array, Array]:
+    """Return D (d, n, n) and L (d, d, n, n), for small problems and as a referee.
+
+    Notes
+    -----
+    8 (n d)² bytes: 0.8 GB at n = d = 100.
+    """
+    towards = np.repeat(X.T[:, None, :], len(X), axis=1)
+    along = np.repeat(X.T[:, :, None], len(X), axis=2)
+    if table.stationary:
+        towards, along = towards - along, along - towards
+    D = table.first * towards
+    L = table.second * towards[:, None] * along[None]
+    L[np.diag_indices(X.shape[1])] += table.first
+    return D, L
