@@ -21,7 +21,8 @@ class Column(NamedTuple):
     inverse (d,) scale; number (3,) = rows, centre, scale. Known features, those that were ever
     active: feature (E,), Z (E, N), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,) bool, slot
     (d,) place among the known or -1. active (E,) places of the active ones in the order of the
-    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,).
+    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). K (N, N) is Z_A Z_A' of the
+    features A that are `counted` (d,).
     """
 
     F: Array
@@ -44,6 +45,8 @@ class Column(NamedTuple):
     L: Array
     ridge: Array
     size: Array
+    K: Array
+    counted: Array
 
 
 @jit
@@ -52,7 +55,7 @@ def column_of(s: Column, q: int) -> Column:
     return Column(
         s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.inverse[q], s.number[q],
         s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q], s.slot[q],
-        s.active[q], s.L[q], s.ridge[q], s.size[q],
+        s.active[q], s.L[q], s.ridge[q], s.size[q], s.K[q], s.counted[q],
     )  # fmt: skip
 
 
@@ -118,6 +121,14 @@ def forget(col: Column) -> None:
 
 
 @jit
+def centred(col: Column, x: Array) -> None:
+    """Keep the training rows of x and take their mean away, where the features are centred."""
+    mean = dot(col.mask, x) / col.number[0] if col.number[1] != 0 else 0.0
+    for i in range(len(x)):
+        x[i] = col.mask[i] * (x[i] - mean)
+
+
+@jit
 def residual(col: Column) -> None:
     """Set ``r = y - Z_A b_A``, features in the order of the factor."""
     copy(col.y, col.r)
@@ -126,6 +137,7 @@ def residual(col: Column) -> None:
         weight, z = col.b[p], col.Z[p]
         for i in range(len(col.r)):
             col.r[i] -= weight * z[i]
+    centred(col, col.r)  # what rounding has left of a mean would be multiplied by the features'
 
 
 @jit

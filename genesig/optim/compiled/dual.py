@@ -14,7 +14,7 @@ import numpy as np
 
 from genesig.optim.compiled import jit
 from genesig.optim.compiled.active_set import SOLVED, STUCK
-from genesig.optim.compiled.column import Column, standardised
+from genesig.optim.compiled.column import Column, centred, standardised
 from genesig.optim.compiled.dense import backward, cholesky, forward
 from genesig.optim.compiled.moments import copy, dot, outer_gram
 
@@ -51,33 +51,39 @@ def value(
 
 
 @jit
-def centred(col: Column, x: Array) -> None:
-    """Keep the training rows of x and take their mean away, where the features are centred."""
-    mean = dot(col.mask, x) / col.number[0] if col.number[1] != 0 else 0.0
-    for i in range(len(x)):
-        x[i] = col.mask[i] * (x[i] - mean)
+def newton_factor(K: Array, ridge: float) -> Array:
+    """Return the Cholesky factor of ``I + K/ridge``."""
+    n = len(K)
+    L = np.empty((n, n))
+    for i in range(n):
+        for k in range(i + 1):
+            L[i, k] = K[i, k] / ridge
+        L[i, i] += 1.0
+    cholesky(L, n)
+    return L
 
 
 @jit
-def newton_matrix(col: Column, W: Array, a: Array, ridge: float) -> Array:
-    """Return the Cholesky factor of ``I + Z_A Z_A'/ridge`` for A = support of a within W."""
+def update_gram(col: Column, W: Array, a: Array) -> None:
+    """Bring K = Z_A Z_A' up to date for A = support of a within W."""
     n = len(col.y)
-    K, Z, rows = np.zeros((n, n)), np.empty((BLOCK, n)), 0
-    for w in range(len(W)):
-        if a[w] == 0.0:
-            continue
-        standardised(col, W[w], Z[rows])
-        rows += 1
-        if rows == BLOCK:
-            outer_gram(Z, rows, K)
-            rows = 0
-    outer_gram(Z, rows, K)
-    for i in range(n):
-        for k in range(i + 1):
-            K[i, k] /= ridge
-        K[i, i] += 1.0
-    cholesky(K, n)
-    return K
+    Z = np.empty((BLOCK, n))
+    for coming in (True, False):
+        change, rows = np.zeros((n, n)), 0
+        for w in range(len(W)):
+            j = W[w]
+            if (a[w] != 0.0) != coming or (col.counted[j] != 0) == coming:
+                continue
+            standardised(col, j, Z[rows])
+            col.counted[j] = coming
+            rows += 1
+            if rows == BLOCK:
+                outer_gram(Z, rows, change)
+                rows = 0
+        outer_gram(Z, rows, change)
+        for i in range(n):
+            for k in range(i + 1):
+                col.K[i, k] += change[i, k] if coming else -change[i, k]
 
 
 @jit
@@ -103,7 +109,8 @@ def dual_newton(
             f[i] = d[i] = col.y[i] - u[i] - f[i] / ridge
         if dot(f, f) <= small:
             return SOLVED
-        L = newton_matrix(col, W, a, ridge)
+        update_gram(col, W, a)
+        L = newton_factor(col.K, ridge)
         forward(L, n, d)
         backward(L, n, d)
         centred(col, d)
@@ -145,11 +152,13 @@ def dual_polish(
     ``(I + Z_A Z_A'/ridge) u = y + Z_A (cut s)/ridge``, ``b = (Z_A'u - cut s)/ridge``.
     """
     n, ridge, cut = len(col.y), col.number[0] * mu, 0.5 * col.number[0] * tau
-    L = newton_matrix(col, A, sign, ridge)
-    z, u, change = np.empty(n), np.zeros(n), np.empty(n)
+    Z, K = np.empty((len(A), n)), np.zeros((n, n))
     for a in range(len(A)):
+        standardised(col, A[a], Z[a])
         b[a] = -cut * col.weights[A[a]] * sign[a] / ridge
-    subtract(col, A, b, z)
+    outer_gram(Z, len(A), K)
+    L, u, change = newton_factor(K, ridge), np.zeros(n), np.empty(n)
+    subtract(col, Z, b)
     for _ in range(2):
         for i in range(n):
             change[i] = col.r[i] - u[i]
@@ -157,15 +166,14 @@ def dual_polish(
         backward(L, n, change)
         add(1.0, change, u)
         for a in range(len(A)):
-            standardised(col, A[a], z)
-            b[a] = (dot(z, u) - cut * col.weights[A[a]] * sign[a]) / ridge
-        subtract(col, A, b, z)
+            b[a] = (dot(Z[a], u) - cut * col.weights[A[a]] * sign[a]) / ridge
+        subtract(col, Z, b)
 
 
 @jit
-def subtract(col: Column, A: Array, b: Array, z: Array) -> None:
+def subtract(col: Column, Z: Array, b: Array) -> None:
     """Set ``r = y - Z_A b``."""
     copy(col.y, col.r)
-    for a in range(len(A)):
-        standardised(col, A[a], z)
-        add(-b[a], z, col.r)
+    for a in range(len(b)):
+        add(-b[a], Z[a], col.r)
+    centred(col, col.r)

@@ -9,7 +9,7 @@ import numpy as np
 from genesig.optim.compiled import jit
 from genesig.optim.compiled.active_set import NO_ROOM, SLACK, SOLVED, active_set, sort_active
 from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
-from genesig.optim.compiled.dual import dual_newton, dual_polish
+from genesig.optim.compiled.dual import dual_newton, dual_polish, update_gram
 from genesig.optim.compiled.moments import dot
 
 Array = np.ndarray[Any, Any]
@@ -58,17 +58,28 @@ def solve(
 def solve_dual(
     col: Column, sets: Sets, q: int, W: Array, tau: float, mu: float, steps: Array
 ) -> None:  # fmt: skip
-    """Find the support by the dual, then solve on it."""
+    """Find the support and its signs, and the residual, by the dual."""
     clear(col)
+    for j in range(len(col.F)):
+        if col.counted[j] and not sets.mark[q, j] & WORKING:
+            update_gram(col, np.array([j]), np.zeros(1))
     sign, m = np.empty(len(W)), 0
     dual_newton(col, W, tau, mu, sign, steps)
     for w in range(len(W)):
         sets.value[q, W[w]] = sign[w]
     for j in range(len(col.F)):
         if sets.mark[q, j] & WORKING and sets.value[q, j] != 0.0:
-            sets.support[q, m], sign[m] = j, sets.value[q, j]
+            sets.support[q, m], sets.value[q, m] = j, sets.value[q, j]
             m += 1
-    dual_polish(col, sets.support[q, :m], sign[:m], tau, mu, sets.value[q, :m])
+    sets.n_support[q] = m
+
+
+@jit
+def finish_dual(col: Column, sets: Sets, q: int, tau: float, mu: float) -> None:
+    """Put coefficients in the place of the signs that `solve_dual` has left."""
+    m = sets.n_support[q]
+    sign = sets.value[q, :m].copy()
+    dual_polish(col, sets.support[q, :m], sign, tau, mu, sets.value[q, :m])
     record(sets, q, sign, m)
 
 
@@ -120,7 +131,7 @@ def scan(products: Array, scale: Array, low: float, found: Array) -> int:
 @jit
 def check(
     todo: Array, products: Array, scaled: Array, unit: Array, error: Array, many: Column,
-    sets: Sets, tau: Array, mu: Array, strong: Array, floor: Array, gap: Array,
+    sets: Sets, tau: Array, mu: Array, dual: Array, strong: Array, floor: Array, gap: Array,
 ) -> Array:  # fmt: skip
     """Check all features of every column in `todo` against the optimality conditions.
 
@@ -140,6 +151,8 @@ def check(
             col, sets, q, found[:n_found], products[i], scaled[q], unit[i] * near, tau[q], floor[q]
         )
         if not again[i]:
+            if dual[q]:
+                finish_dual(col, sets, q, tau[q], mu[q])
             m = sets.n_support[q]
             gap[q] = certificate(
                 col, sets.support[q, :m], sets.value[q, :m], tau[q], mu[q], ratio, beyond

@@ -26,6 +26,7 @@ LARGE = 1e-4  # mu above this share of ||Z'Z||/n is solved in the dual
 FLOOR = 1e-13  # rounding of a gradient, as a share of tau_max
 ROOM = 64  # features a column can know before it asks for more room
 MEMORY = 200e6  # bytes that the columns of one chunk may take, about
+FEWEST = 4
 MOST = 64  # columns of one chunk
 
 
@@ -33,7 +34,7 @@ def landweber_newton(
     sets: TrainingSets, tau: Array, mu: Array, weights: Array, tolerance: float
 ) -> Path:
     """Solve every column exactly; the bytes do not depend on the chunks or on threads."""
-    size = int(np.clip(MEMORY / (40 * sets.X.shape[1]), 4, MOST))
+    size = int(np.clip(MEMORY / (40 * sets.X.shape[1]), FEWEST, MOST))
     coefs: list[tuple[Array, Array]] = []
     gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
     for first in range(0, len(tau), size):
@@ -59,7 +60,8 @@ class _Chunk:
         self.many = Column(
             self.F, sets.shift, weights, padded(rows, width), padded(y, width), padded(y, width),
             inverse, flags, slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
-            size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), width),
+            size=np.zeros((q, 2), dtype=np.int64), K=np.zeros((q, width, width)),
+            counted=np.zeros((q, d), dtype=np.uint8), **_room(q, min(ROOM, d + 2), width),
         )  # fmt: skip
         self.sets = sweep.Sets(
             working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
@@ -96,7 +98,7 @@ class _Chunk:
                 unit, error = self._multiply(todo)
                 again = sweep.check(
                     todo, self.products, self.scaled, unit, error, self.many, self.sets, t, ridge,
-                    strong, FLOOR * self.tau_max, gaps,
+                    dual, strong, FLOOR * self.tau_max, gaps,
                 )  # fmt: skip
                 todo = todo[again]
                 if not len(todo):
@@ -171,7 +173,7 @@ def _single(sets: TrainingSets, inverse: Array, weights: Array) -> tuple[Array, 
 def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
     """Threshold of the sequential strong rule; a guess, looser, where mu changes or tau leaps."""
     threshold = np.maximum(then - MARGIN * (now - then), 0.6 * now)
-    threshold = np.where(mu_changes | (then >= now), 0.8 * np.minimum(then, now), threshold)
+    threshold = np.where(mu_changes | (then >= now), 0.6 * np.minimum(then, now), threshold)
     return np.where(then == 0, -1.0, threshold)
 
 

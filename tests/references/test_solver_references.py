@@ -1,0 +1,86 @@
+"""The minimiser against scikit-learn and CVXPY, which know nothing of genesig."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import ElasticNet, Ridge
+
+from genesig.optim.refit import refit_scores
+from genesig.optim.solvers import path
+from genesig.optim.training import training_sets
+
+
+def study(seed=0, n=30, d=80, k=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6)) @ rng.normal(size=(6, d)) + rng.normal(size=(n, d)) + 7
+    Y = np.sign(X[:, :1] - 7 + rng.normal(size=(n, k)))
+    rows = rng.random((n, k)) < 0.8
+    return training_sets(X, Y, rows, centre=True, unit_variance=True)
+
+
+def dense(fits, k, m, d):
+    b = np.zeros(d)
+    A, values = fits.coef(k, m)
+    b[A] = values
+    return b
+
+
+@pytest.mark.parametrize("mu", [1e-6, 1e-2, 1.0])
+def test_elastic_net_of_scikit_learn(mu):
+    sets = study()
+    tau = sets.tau_max[:, None] * np.geomspace(0.8, 0.05, 6)
+    ridge = mu * sets.norm
+    fits = path(sets, tau, ridge[:, None], solver="landweber-newton", tolerance=1e-9)
+    for (k, m), t in np.ndenumerate(tau):
+        rows = sets.rows[:, k]
+        alpha = ridge[k] + t / 2
+        model = ElasticNet(
+            alpha=alpha, l1_ratio=t / 2 / alpha, fit_intercept=False, tol=1e-12, max_iter=10**6
+        ).fit(sets.standardised(k)[rows], sets.Y[rows, k])
+        np.testing.assert_allclose(dense(fits, k, m, 80), model.coef_, atol=2e-5)
+
+
+def test_unpenalised_features_against_cvxpy():
+    cvxpy = pytest.importorskip("cvxpy")
+    sets = study(1, n=20, d=15, k=1)
+    rows = sets.rows[:, 0]
+    Z, y = sets.standardised(0)[rows], sets.Y[rows, 0]
+    weights = np.ones(15)
+    weights[[2, 7]] = 0
+    weights[4] = 3
+    tau = 0.4 * sets.tau_max[0]
+    for mu in (0.0, 0.3):
+        fits = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9, weights=weights)
+        b = cvxpy.Variable(15)
+        loss = cvxpy.sum_squares(y - Z @ b) / len(y) + mu * cvxpy.sum_squares(b)
+        cvxpy.Problem(cvxpy.Minimize(loss + tau * weights @ cvxpy.abs(b))).solve(
+            solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12
+        )
+        np.testing.assert_allclose(dense(fits, 0, 0, 15), b.value, atol=1e-6)
+        assert fits.converged.all()
+        assert fits.coef(0, 0)[1][np.isin(fits.coef(0, 0)[0], [2, 7])].all()
+
+
+def test_the_refit_is_ridge_of_scikit_learn():
+    sets = study(2)
+    fits = path(sets, 0.3 * sets.tau_max[:, None], 0.01, solver="landweber-newton", tolerance=1e-9)
+    lam = np.array([1e-4, 1e-2, 1.0])
+    scores = refit_scores(sets, fits, lam)
+    for k in range(4):
+        rows, A = sets.rows[:, k], fits.coef(k, 0)[0]
+        Z = sets.standardised(k)[:, A]
+        for e, weight in enumerate(lam):
+            model = Ridge(alpha=rows.sum() * weight).fit(Z[rows], sets.Y[rows, k])
+            f = sets.y_mean[k] + model.predict(Z)
+            np.testing.assert_allclose(scores[k, 0, e], f, atol=1e-9)
+
+
+def test_norm_and_tau_max_by_their_definitions():
+    sets = study(3)
+    for k in range(4):
+        Z, y = sets.standardised(k)[sets.rows[:, k]], sets.Y[sets.rows[:, k], k]
+        assert sets.norm[k] == pytest.approx(np.linalg.norm(Z, 2) ** 2 / len(y), rel=1e-12)
+        assert sets.tau_max[k] == pytest.approx(2 / len(y) * np.abs(Z.T @ y).max(), rel=1e-12)
+        np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(Z.std(axis=0), 1, rtol=1e-12)
