@@ -97,9 +97,9 @@ def _dots_by_repeat(ax: Axes, rows: list[dict[str, Any]], column: str) -> None:
     repeats = sorted({row["repeat"] for row in rows})
     for place, repeat in enumerate(repeats):
         values = [r[column] for r in rows if r["repeat"] == repeat and r[column] is not None]
-        x = place + np.linspace(-0.22, 0.22, len(values)) if len(values) > 1 else [place]
-        ax.scatter(x, values, s=26, color=OWN, edgecolor=PAPER, lw=0.6, clip_on=False, zorder=3)
         if values:
+            x = place + 0.22 * np.linspace(-1, 1, len(values)) * (len(values) > 1)
+            ax.scatter(x, values, s=26, color=OWN, edgecolor=PAPER, lw=0.6, clip_on=False, zorder=3)
             ax.hlines(np.mean(values), place - 0.34, place + 0.34, color=INK, lw=1.6)
     ax.set_xticks(range(len(repeats)), [clean(r) for r in repeats])
     ax.set_xlim(-0.6, len(repeats) - 0.4)
@@ -166,7 +166,8 @@ def frequency_curve(data: Data) -> Figure:
     """Genes selected in at least a share f of the splits, observed and permuted."""
     rows = records(data["tables"]["frequency_curve"])
     shown = [mu for mu in data["mu"] if same_mu(rows, mu)][:6]
-    figure, axes = sheet(WIDE, 2.7, 1, max(len(shown), 1), sharey=True)
+    width = WIDE if len(shown) > 2 else SMALL
+    figure, axes = sheet(width, 2.7, 1, max(len(shown), 1), sharey=True, squeeze=False)
     for ax, mu in zip(axes[0], shown, strict=False):
         _one_curve(ax, same_mu(rows, mu))
         ax.set_title(f"μ = {power(mu)}")

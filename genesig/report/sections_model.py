@@ -173,8 +173,7 @@ def _sample_pictures(data: Data) -> list[Any]:
             partial(prediction.rejection, data),
             title="Rejection region",
             description=f"Mean held-out scores by true class with the region to reject: {both}.",
-            caption=f"{_refused(data, both)} Descriptive and optimistic: the thresholds were set"
-            " on the test labels themselves.",
+            caption=_refused(data, both),
         ),
     ]
 
@@ -184,7 +183,8 @@ def _refused(data: Data, both: str) -> str:
         return "By its mean score no sample is wrong, so none would have to be refused."
     return (
         "Were samples with a mean score inside the grey band refused, no error would be left:"
-        f" {both}."
+        f" {both}. Descriptive and optimistic: the thresholds were set on the test labels"
+        " themselves."
     )
 
 
