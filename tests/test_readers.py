@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from genesig.data.formats.table import TABLES
 from genesig.data.readers import (
-    READERS,
     load_schema,
     read_config,
     read_matrix,
@@ -84,7 +84,7 @@ def test_text_is_the_same_however_it_is_stored(
     assert read_text(path) == "sample\tclass\nÅ\tβ\n"
 
 
-@pytest.mark.parametrize("suffix", READERS)
+@pytest.mark.parametrize("suffix", TABLES)
 def test_every_reader_reads_its_own(suffix: str, tmp_path: Path) -> None:
     between = "," if suffix == ".csv" else "\t"
     path = _file(tmp_path / f"E{suffix.upper()}", f"g{between}a\nx{between}1\n")

@@ -91,9 +91,9 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         lambda s: s.files.update({"samples.tsv": b"PK\x03\x04rest"}),
         ["samples.tsv: is an Excel workbook", "save the sheet as tab-separated text"],
     ),
-    "GEO series matrix": (
-        _file("expression", "GSE1.txt.gz", lambda s: zipped([['!Series_title\t"x"'], *s.matrix])),
-        ["GSE1.txt.gz: is a GEO series matrix; save the table in it as tab-separated text"],
+    "a part of a table": (
+        lambda s: s.set("data.part", "GPL96"),
+        ["expression.tsv: is a table (.tsv), which has no parts; take data.part 'GPL96' out"],
     ),
     "UTF-16": (
         lambda s: s.files.update({"samples.tsv": as_text(s.sheet).decode().encode("utf-16")}),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.matrix_check import Expression, check_matrix
-from genesig.data.readers import read_matrix, read_table, sha256
+from genesig.data.readers import read_genes, read_matrix, read_samples, sha256
 from genesig.data.sheet_check import Sheet, check_column, check_sheet
 from genesig.data.words import counted, listing
 from genesig.errors import InvalidInput, Problem
@@ -39,13 +39,15 @@ class Inputs:
 
 def read_dataset(expression: str, samples: str, label: str, *, task: str,
                  classes: Sequence[str] | None, group: str | None, pair: str | None,
-                 annotation: str | None, symbol: str | None) -> Dataset:  # fmt: skip
+                 annotation: str | None, symbol: str | None,
+                 part: str | None) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
     ----------
     expression, samples : str
-        Files; the matrix may lie either way round.
+        Files; the matrix may lie either way round. They may be the same file, where its format
+        describes samples, too.
     label : str
         Column of the sample table that is predicted.
     task : {"classification", "regression"}
@@ -55,6 +57,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
         Columns of samples that belong together; of matched pairs, which are groups, too.
     annotation, symbol : str or None
         Gene table and its column with symbols; None is the second one.
+    part : str or None
+        Which matrix of a file that holds several: platform, layer, object.
 
     Returns
     -------
@@ -68,11 +72,11 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
         With every error of all files.
     """
     inputs = read_inputs(expression, samples, label, task=task, classes=classes, group=group,
-                         pair=pair, annotation=annotation, symbol=symbol)  # fmt: skip
+                         pair=pair, annotation=annotation, symbol=symbol, part=part)  # fmt: skip
     errors = [problem for problem in inputs.problems if problem.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
         raise InvalidInput(errors)
-    files = [path for path in (expression, samples, annotation) if path is not None]
+    files = dict.fromkeys(path for path in (expression, samples, annotation) if path is not None)
     provenance = {
         "dropped": inputs.sheet.dropped + inputs.expression.dropped,
         "steps": [],
@@ -89,11 +93,13 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
 
 def read_inputs(expression: str, samples: str, label: str, *, task: str,
                 classes: Sequence[str] | None, group: str | None, pair: str | None,
-                annotation: str | None, symbol: str | None) -> Inputs:  # fmt: skip
+                annotation: str | None, symbol: str | None,
+                part: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
-    table = _attempt(read_table, samples, problems)
-    matrix = _attempt(read_matrix, expression, problems)
+    matrix = _attempt(lambda: read_matrix(expression, part), problems)
+    names = None if matrix is None else matrix.columns
+    table = _attempt(lambda: read_samples(samples, names, part), problems)
     sheet, values, symbols = None, None, None
     if table is not None:
         sheet = check_sheet(table, samples, label=label, task=task, classes=classes, group=group,
@@ -104,21 +110,22 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
                               sheet=samples, problems=problems)  # fmt: skip
     if annotation is not None:
         genes = values.genes if values is not None else None
-        symbols = _read_symbols(annotation, symbol, genes, problems)
+        symbols = _read_symbols(annotation, symbol, part, genes, problems)
     return Inputs(sheet, values, symbols, problems)
 
 
-def _attempt(read: Callable[[str], Any], path: str, problems: list[Problem]) -> Any:
+def _attempt(read: Callable[[], Any], problems: list[Problem]) -> Any:
     try:
-        return read(path)
+        return read()
     except InvalidInput as error:
         problems.extend(error.problems)
         return None
 
 
-def _read_symbols(annotation: str, symbol: str | None, genes: list[str] | None,
+def _read_symbols(annotation: str, symbol: str | None, part: str | None,
+                  genes: list[str] | None,
                   problems: list[Problem]) -> dict[str, str] | None:  # fmt: skip
-    table = _attempt(read_table, annotation, problems)
+    table = _attempt(lambda: read_genes(annotation, part), problems)
     if table is None:
         return None
     names = list(table.columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,8 @@ class Matrix:
         Line of the file of each row.
     turned : bool
         Rows of this record are columns of the file.
+    line_word : str
+        What `lines` counts: lines of text, or rows of a file that has no lines.
     """
 
     rows: tuple[str, ...]
@@ -46,6 +48,7 @@ class Matrix:
     texts: dict[tuple[int, int], str]
     lines: tuple[int, ...]
     turned: bool = False
+    line_word: str = "line"
 
     def text(self, row: int, column: int) -> str:
         """Return a cell as it stands in the file."""
@@ -54,8 +57,8 @@ class Matrix:
 
     def turn(self) -> Matrix:
         """Exchange rows and columns."""
-        return Matrix(self.columns, self.rows, self.cells.T, self.texts, self.lines,
-                      turned=not self.turned)  # fmt: skip
+        return replace(self, rows=self.columns, columns=self.rows, cells=self.cells.T,
+                       turned=not self.turned)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,14 @@ def parse_table(text: str, suffix: str, where: str) -> pd.DataFrame:
     return table
 
 
-def parse_matrix(text: str, suffix: str, where: str) -> Matrix:
-    """Parse names and numbers; what is not a number stays as text beside a NaN."""
+def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
+    """Parse names and numbers; what is not a number stays as text beside a NaN.
+
+    `first` is the line of the file on which the text begins.
+    """
     import pandas as pd
 
-    lines = _lines(text, suffix, where)
+    lines = _lines(text, suffix, where, first)
     try:
         frame = pd.read_csv(
             StringIO("\n".join(lines.rows)), sep=lines.delimiter, header=None, dtype={0: str},
@@ -94,12 +100,12 @@ def parse_matrix(text: str, suffix: str, where: str) -> Matrix:
         )  # fmt: skip
     except pd.errors.ParserError as error:
         raise InvalidInput([Problem(where, f"cannot be parsed: {error}")]) from None
-    cells, texts = _numbers(frame.iloc[:, 1:])
+    cells, texts = numbers(frame.iloc[:, 1:])
     rows = tuple(frame[0].str.strip())
     return Matrix(rows, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers))
 
 
-def _numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
+def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
     """Convert to float64; a cell that is no finite number keeps its text."""
     import pandas as pd
 
@@ -117,9 +123,9 @@ def _numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
     return cells, texts
 
 
-def _lines(text: str, suffix: str, where: str) -> _Lines:
+def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
     blank = " " + DELIMITERS[suffix]
-    kept = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip(blank)]
+    kept = [(n, line) for n, line in enumerate(text.split("\n"), begin) if line.strip(blank)]
     (first, header), body = kept[0], kept[1:]
     delimiter = _delimiter(header, suffix, f"{where}, line {first}")
     if not body:

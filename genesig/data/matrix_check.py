@@ -150,7 +150,7 @@ def _check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Seque
 def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
     if "" in matrix.columns:
         k = matrix.columns.index("")
-        place = f"line {matrix.lines[k]}" if matrix.turned else f"column {k + 2}"
+        place = f"{matrix.line_word} {matrix.lines[k]}" if matrix.turned else f"column {k + 2}"
         problems.append(
             Problem(f"{where}, {place}", "the gene id is blank; each gene needs a name")
         )
@@ -159,7 +159,7 @@ def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
     if twice:
         places = [k for k, name in enumerate(matrix.columns) if name == twice[0]]
         at = [str(matrix.lines[k] if matrix.turned else k + 2) for k in places[:3]]
-        kind = "lines" if matrix.turned else "columns"
+        kind = f"{matrix.line_word}s" if matrix.turned else "columns"
         more = too(len(twice) - 1, "id")
         what = f"gene id '{twice[0]}' occurs {len(places)} times ({kind} {', '.join(at)}){more}"
         problems.append(Problem(where, f"{what}; keep one row for each gene, or use probe ids"))
@@ -180,7 +180,7 @@ def _check_cells(matrix: Matrix, rows: list[int], where: str, problems: Problems
         kinds.setdefault(_kind(fault), []).append((gene, rows[k], fault))
     for kind, cells in kinds.items():
         gene, row, fault = cells[0]
-        line = f", line {matrix.lines[gene if matrix.turned else row]}"
+        line = f", {matrix.line_word} {matrix.lines[gene if matrix.turned else row]}"
         at = f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
         genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
         further = counted(len(cells) - 1, "further cell")

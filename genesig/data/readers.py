@@ -10,10 +10,16 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genesig.data.delimited import parse_table
+from genesig.data.formats import cls, told_by_opening
+from genesig.data.formats.format import Format
+from genesig.data.formats.gct import GCT
+from genesig.data.formats.table import TABLES
+from genesig.data.formats.text import as_text
 from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
 
 if TYPE_CHECKING:
@@ -22,15 +28,6 @@ if TYPE_CHECKING:
     from genesig.data.delimited import Matrix
 
 GZIP = b"\x1f\x8b"
-FOREIGN = {
-    b"PK\x03\x04": "an Excel workbook or zip file; save the sheet as tab-separated text",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as tab-separated text",
-    b"\xff\xfe": "UTF-16 text (Excel's 'Unicode text'); save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
-    b"\x89HDF": "an HDF5 file; only text tables are read",
-    b"!Series_": "a GEO series matrix; save the table in it as tab-separated text",
-    b"#1.2": "a GCT file; save it without its first two lines and the Description column",
-}
 
 
 def suffix_of(path: str | Path) -> str:
@@ -59,39 +56,67 @@ def read_bytes(path: str | Path) -> bytes:
 
 def read_text(path: str | Path) -> str:
     """Read UTF-8 text with Unix line ends; a byte order mark is taken away."""
-    content = read_bytes(path)
-    for magic, what in FOREIGN.items():
-        if content.startswith(magic):
-            raise _refuse(path, f"is {what}")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise _refuse(path, f"byte {content[error.start]:#04x} is not UTF-8; save the file as "
-                      "UTF-8 text", line=line) from None  # fmt: skip
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return as_text(read_bytes(path), str(path))
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
     """Read a table of text: index = first column, every cell a string without outer blanks."""
-    from genesig.data.delimited import DELIMITERS, parse_table
-
-    if suffix_of(path) not in DELIMITERS:
-        raise _unknown_suffix(path, list(DELIMITERS))
+    if suffix_of(path) not in TABLES:
+        raise _unknown_suffix(path, list(TABLES))
     return parse_table(read_text(path), suffix_of(path), str(path))
 
 
-def read_matrix(path: str | Path) -> Matrix:
-    """Read an expression matrix as it lies in the file, either way round."""
-    if suffix_of(path) not in READERS:
-        raise _unknown_suffix(path, list(READERS))
-    return READERS[suffix_of(path)](path)
+def read_matrix(path: str | Path, part: str | None = None) -> Matrix:
+    """Read an expression matrix as it lies in the file, either way round.
+
+    Parameters
+    ----------
+    path : str or Path
+    part : str or None
+        ``data.part`` of the config: which one, where a file holds several matrices.
+    """
+    kind, content = _read(path)
+    if part is not None and not kind.parts:
+        raise _refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' out of "
+                      "the config")  # fmt: skip
+    return kind.matrix(content, str(path), part)
 
 
-def _read_delimited(path: str | Path) -> Matrix:
-    from genesig.data.delimited import parse_matrix
+def read_samples(path: str | Path, names: Sequence[str] | None, part: str | None) -> pd.DataFrame:
+    """Read a sample table: a table of text, or what a matrix's file says of its samples.
 
-    return parse_matrix(read_text(path), suffix_of(path), str(path))
+    `names` are those of the matrix, which a CLS file needs; None where it could not be read.
+    """
+    if suffix_of(path) == ".cls":
+        if names is None:
+            raise _refuse(path, "names no samples, and the matrix whose samples it describes "
+                          "cannot be read")  # fmt: skip
+        return cls.samples(read_text(path), str(path), names)
+    kind, content = _read(path, [".cls"])
+    if kind.samples is None:
+        raise _refuse(path, f"is {kind.name}, which says nothing of samples; write a sample table")
+    return kind.samples(content, str(path), part)
+
+
+def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
+    """Read a gene table: a table of text, or what a matrix's file says of its genes."""
+    kind, content = _read(path)
+    if kind.genes is None:
+        raise _refuse(path, f"is {kind.name}, which says nothing of genes; name a gene table")
+    return kind.genes(content, str(path), part)
+
+
+def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
+    """Return the format of a file, told by its ending and its opening, and its content."""
+    suffix = suffix_of(path)
+    if suffix not in READERS:
+        raise _unknown_suffix(path, [*READERS, *further])
+    content, kind = read_bytes(path), READERS[suffix]
+    if kind.binary:
+        return kind, content
+    if suffix in TABLES:
+        kind = told_by_opening(content) or kind
+    return kind, as_text(content, str(path), old=kind not in TABLES.values())
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
@@ -186,9 +211,7 @@ def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
     return _refuse(path, f"{found}{did_you_mean(suffix, known)} (known: {names})")
 
 
-READERS: dict[str, Callable[[str | Path], Matrix]] = {
-    ".tsv": _read_delimited,
-    ".txt": _read_delimited,
-    ".tab": _read_delimited,
-    ".csv": _read_delimited,
+READERS: dict[str, Format] = {
+    **TABLES,
+    ".gct": GCT,
 }

@@ -39,4 +39,5 @@ def read(name):
         pair=None,
         annotation=None,
         symbol=None,
+        part=None,
     )
