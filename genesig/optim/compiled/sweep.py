@@ -111,18 +111,18 @@ def record(sets: Sets, q: int, sign: Array, m: int) -> None:
 
 @jit
 def scan(products: Array, scale: Array, low: float, found: Array) -> int:
-    """List the features with ``|product scale| >= low``; returns how many."""
+    """List the features with ``|product scale| >= low``, or infinite scale; returns how many."""
     limit, one, none = np.float32(low), np.int32(1), np.int32(0)
     count, width = 0, 64
     for start in range(0, len(products), width):
         block, scales = products[start : start + width], scale[start : start + width]
         hits = none  # counted in 32 bits: as wide as the products, so the loop is vectorised
         for j in range(len(block)):
-            hits += one if abs(block[j] * scales[j]) >= limit else none
+            hits += none if abs(block[j] * scales[j]) < limit else one
         if hits == none:
             continue
         for j in range(len(block)):
-            if abs(block[j] * scales[j]) >= limit:
+            if not abs(block[j] * scales[j]) < limit:
                 found[count] = start + j
                 count += 1
     return count
