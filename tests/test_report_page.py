@@ -18,7 +18,7 @@ from report_study import HOSTILE, Study, arguments
 from genesig.report.collect import collect
 from genesig.report.page import render
 from genesig.report.sections import SECTIONS
-from genesig.report.words import clean
+from genesig.report.words import clean, shorten
 
 STUDIES = {
     "hostile": Study(names=HOSTILE, permutations=40),
@@ -142,7 +142,7 @@ def test_names_stay_text(made):
         assert "<script>alert(1)" not in text
         assert "$\\alpha$ {{ 7*7 }} {% raw %}" in shown
         for gene in HOSTILE:
-            assert clean(gene) in shown
+            assert shorten(gene, 80) in shown
 
 
 def test_every_section_has_its_heading_and_the_answer_comes_first(made):

@@ -141,7 +141,7 @@ def _by_response(ax: Axes, x: Any, y: Any, study: Data, *, label: bool) -> Any:
 def strips(data: Data, top: int) -> Figure:
     """Values of the first genes by class, or against the response."""
     shown = data["strips"][:top]
-    columns = min(4, max(len(shown), 1))
+    columns = min(4, max(len(shown), 2))
     rows = -(-len(shown) // columns)
     figure, axes = sheet(WIDE * columns / 4, 1.75 * rows + 0.3, rows, columns, squeeze=False)
     for ax in axes.ravel()[len(shown) :]:
@@ -163,7 +163,8 @@ def _strip(ax: Axes, values: Any, study: Data) -> None:
         mine = values[response == (-1, 1)[side]]
         order = np.argsort(np.argsort(mine))
         jitter = ((order * 0.618034) % 1 - 0.5) * 0.5  # even, and the same in every run
-        ax.scatter(side + jitter, mine, s=13, marker=CLASS_MARKERS[side], alpha=0.85,
+        size = 13 if len(values) < 120 else 5
+        ax.scatter(side + jitter, mine, s=size, marker=CLASS_MARKERS[side], alpha=0.85,
                    color=CLASS_COLOURS[side], lw=0)  # fmt: skip
         if len(mine):
             ax.hlines(mine.mean(), side - 0.36, side + 0.36, color=INK, lw=1.5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from genesig.report.style import WIDE
 from genesig.report.svg import Picture
@@ -43,7 +43,6 @@ class Section:
     title: str
     words: Sequence[str] = ()
     items: Sequence[Picture | Table | Facts | Fold] = ()
-    after: Sequence[str] = field(default=())
 
     @property
     def rows(self) -> list[list[Picture | Table | Facts | Fold]]:

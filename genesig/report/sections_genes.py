@@ -133,7 +133,7 @@ def blocks(data: Data, limits: Limits) -> Section:
         " A block is a more stable answer than a single gene: its members can stand in for one"
         " another."
     ]
-    items: list[Any] = [_correlation(data, shown, total)]
+    items: list[Any] = [_correlation(data, shown, total)] if shown > 1 else []
     if len(data["projection"]["genes"]) > 2:
         items.append(_projection(data))
     caption = "The leaders of the blocks and the other leader each resembles most."

@@ -8,7 +8,7 @@ from typing import Any
 
 from genesig.report.model_names import model_name
 from genesig.report.style import power
-from genesig.report.words import ABSENT, clean, decimal, percent, significant
+from genesig.report.words import ABSENT, clean, decimal, percent, shorten, significant
 
 _WORDS = ("text", "name", "source", "model")
 
@@ -150,13 +150,13 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "integer": _integer,
     "model": lambda value: model_name(clean(value)),
     "mu": power,
-    "name": clean,
+    "name": lambda value: shorten(value, 80),
     "number": decimal,
     "p": lambda value: significant(value, 2),
     "share": percent,
     "signed": lambda value: significant(value, 3),
     "source": lambda value: SOURCES.get(value, clean(value)),
-    "text": clean,
+    "text": lambda value: shorten(value, 120),
 }
 
 
