@@ -1,0 +1,51 @@
+"""The keys of a config section are the keywords of its function; defaults live in the schema."""
+
+from dataclasses import fields
+from inspect import Parameter, signature
+from pathlib import Path
+
+import pytest
+import yaml
+
+from genesig.data.dataset import read_dataset
+from genesig.data.normalise import normalise_samples
+from genesig.data.splits import draw_splits
+from genesig.report.page import render
+from genesig.selection.protocol import Protocol
+from genesig.selection.ranking import block_tables
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+
+SECTIONS = {
+    "data": read_dataset,
+    "normalise": normalise_samples,
+    "splits": draw_splits,
+    "clusters": block_tables,
+    "report": render,
+}
+BESIDE = {"splits": {"seed"}}
+
+
+def keys(section):
+    return set(SCHEMA["properties"][section]["properties"])
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
+    found = signature(SECTIONS[section]).parameters.values()
+    keywords = [each for each in found if each.kind is Parameter.KEYWORD_ONLY]
+    assert {each.name for each in keywords} - BESIDE.get(section, set()) == keys(section)
+    assert all(each.default is Parameter.empty for each in keywords)
+
+
+def test_the_keys_of_the_linear_section_are_the_protocol():
+    assert {field.name for field in fields(Protocol)} == keys("linear")
+
+
+def test_every_script_is_the_script_of_one_rule():
+    rules = "".join(path.read_text() for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
+    scripts = {path.name for path in (ROOT / "workflow/scripts").glob("*.py")}
+    used = {name for name in scripts if f'"../scripts/{name}"' in rules}
+    assert scripts == used
+    assert all(f'sources("{name}")' in rules for name in scripts)
