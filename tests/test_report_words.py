@@ -104,7 +104,7 @@ def test_the_sentence_claims_nothing_that_chance_could_do():
     given = arguments(Study(permutations=99))
     good = collect(**given)
     assert convincing(good)
-    assert "predicts normal against tumour" in sentences(good)[0]
+    assert sentences(good)[0].startswith("normal and tumour can be told apart")
     controls = given["tables"]["controls"]
     own = controls["model"] == "genesig"
     for change in ({"p_value": 0.4}, {"high": 0.55}):
@@ -113,7 +113,15 @@ def test_the_sentence_claims_nothing_that_chance_could_do():
         )
         doubtful = collect(**given)
         assert not convincing(doubtful)
-        assert "could not be predicted" in sentences(doubtful)[0]
+        assert "could not be told apart" in sentences(doubtful)[0]
+
+
+def test_the_signature_is_not_lent_the_error_of_the_lists_of_the_splits():
+    data = collect(**arguments(Study()))
+    finding, signature, _ = sentences(data)
+    assert "lists made in this way are wrong for" in finding
+    assert signature.startswith(f"{data['answer']['size']} gene")
+    assert "%" not in signature.split("of these lists")[1]
 
 
 def test_tiles_hold_the_six_numbers():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from genesig.report.collect_answer import EXCELLENT, POOR
+from genesig.report.collect_answer import EXCELLENT, POOR, records, same_mu
 from genesig.report.model_names import model_name
 from genesig.report.words import (
     ABSENT,
@@ -31,32 +31,37 @@ class Tile:
 
 
 def sentences(data: Data) -> list[str]:
-    """Say what was found, and how far chance could have done it."""
-    return [_finding(data), _chance(data)]
+    """Say how well it predicts, what the signature is, and how far chance could have done it.
+
+    The error belongs to the lists of the splits, each with genes of its own; the signature is
+    what these lists share, and no sentence may lend it their error.
+    """
+    return [_finding(data), _signature(data), _chance(data)]
 
 
 def _finding(data: Data) -> str:
-    size, error = data["answer"]["size"], data["answer"]["error"]
+    subject, verb = _aim(data)
+    if data["answer"]["error"]["value"] is None:
+        return f"Whether {subject} can be {verb} by gene expression could not be measured."
+    if not convincing(data):
+        return f"{subject} could not be {verb} better than by chance: {_error_words(data)}."
+    return f"{subject} can be {verb} by gene expression: {_error_words(data)}."
+
+
+def _signature(data: Data) -> str:
+    size = data["answer"]["size"]
     share = percent(data["config"]["signature"]["frequency"])
     if not size:
-        return (
-            f"No gene was selected in {share} of the repeated analyses, so there is no signature"
-            f" for {_target(data)}.{_still(data)}"
-        )
-    if error["value"] is None:
-        return f"{counted(size, 'gene')} make up the signature; its error could not be measured."
-    if not convincing(data):
-        return (
-            f"{counted(size, 'gene')} came out of the selection, but {_target(data)} could not be"
-            f" predicted from them better than by chance: {_error_words(data)}."
-        )
-    return f"A list of {counted(size, 'gene')} predicts {_target(data)}: {_error_words(data)}."
-
-
-def _still(data: Data) -> str:
-    if data["answer"]["error"]["value"] is None or not convincing(data):
-        return ""
-    return f" With other genes each time, {_error_words(data)}."
+        return f"No gene was in {share} of these lists, so there is no signature."
+    each = same_mu(records(data["tables"]["lists"]), data["mu"][data["at"]])[0]
+    lengths = sorted({int(each["smallest"]), int(each["largest"])})
+    long = " to ".join(map(str, lengths)) + (" gene" if lengths == [1] else " genes")
+    is_in = "was in" if size == 1 else "were in"
+    make = "makes" if size == 1 else "make"
+    return (
+        f"{counted(size, 'gene')} {is_in} at least {share} of these lists ({long} each) and"
+        f" {make} up the signature."
+    )
 
 
 def convincing(data: Data) -> bool:
@@ -67,25 +72,26 @@ def convincing(data: Data) -> bool:
     return limit is not None and limit < error["chance"] and by_null
 
 
-def _target(data: Data) -> str:
+def _aim(data: Data) -> tuple[str, str]:
     classes = data["study"]["classes"]
     if classes is None:
-        return clean(data["study"]["label"])
-    return f"{clean(classes[0])} against {clean(classes[1])}"
+        return clean(data["study"]["label"]), "predicted"
+    return f"{clean(classes[0])} and {clean(classes[1])}", "told apart"
 
 
 def _error_words(data: Data) -> str:
     error = data["answer"]["error"]
+    unseen = "samples that played no part in their making"
     if data["study"]["classes"] is None:
         interval = _interval([_less(error["high"]), _less(error["low"])])
         return (
-            "on samples that played no part in its making, the procedure explains"
-            f" {percent(1 - error['value'])} of the differences{interval}"
+            f"gene lists made in this way explain {percent(1 - error['value'])} of the differences"
+            f" between {unseen}{interval}"
         )
     interval = _interval([error["low"], error["high"]])
     return (
-        "on samples that played no part in its making, the procedure is wrong for"
-        f" {rate(error['value'])} of them, both classes counting alike{interval}"
+        f"gene lists made in this way are wrong for {rate(error['value'])} of {unseen}, both"
+        f" classes counting alike{interval}"
     )
 
 
