@@ -136,6 +136,14 @@ def test_prototypes_have_their_symbol_beside_them():
     assert [row["prototype_symbol"] for row in rows] == [symbol[r["prototype"]] for r in rows]
 
 
+def test_what_validation_said_comes_first_and_once():
+    given = arguments(Study())
+    given["dataset"].provenance["warnings"] = ["constant gene"]
+    data = collect(**given, said=["never logged", "constant gene"])
+    assert data["warnings"][:2] == ["never logged", "constant gene"]
+    assert data["warnings"].count("constant gene") == 1
+
+
 def test_warnings_name_what_is_wrong():
     data = collect(**arguments(STUDIES["bare"]))
     assert any("No permutation" in sentence for sentence in data["warnings"])

@@ -136,7 +136,7 @@ def test_the_report_of_the_default_data_stays_small(tmp_path):
 
 
 def test_the_page_knows_every_colour_of_the_figures():
-    css = (ROOT / "genesig/report/page.css").read_text(encoding="utf-8")
+    css = (ROOT / "genesig/report/templates/page.css").read_text(encoding="utf-8")
     named = {style.INK, style.MUTED, style.RULE, style.PAPER, style.OWN, style.OTHER}
     named |= set(style.CLASS_COLOURS) | set(style.BLOCK_COLOURS)
     for colour in named:

@@ -54,7 +54,7 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +94,7 @@ def collect(
     null: Mapping[str, Any],
     config: Mapping[str, Any],
     run: Mapping[str, Any],
+    said: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Build the value of report_data.json (its layout is this module's docstring).
 
@@ -110,6 +111,8 @@ def collect(
         ``error``: (B, n_mu) double-CV errors of the permutations; B may be 0.
     config, run : mapping
         The resolved config and the content of run.json.
+    said : list of str
+        Warnings of the validation.
     """
     mu = [float(value) for value in observed.mu]
     at = _signature_mu(mu, config)
@@ -137,7 +140,7 @@ def collect(
         "tables": {name: _table(name, tables[name]) for name in TABLES if name not in SUMMED_UP},
     }
     data["answer"] = answer(data)
-    data["warnings"] = warnings(data, dataset, observed)
+    data["warnings"] = warnings(data, dataset, observed, said)
     return data
 
 

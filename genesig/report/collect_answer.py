@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -86,9 +86,10 @@ def _wrong(samples: list[Row]) -> Row | None:
     return {"always": always, "samples": len(samples)}
 
 
-def warnings(data: Data, dataset: Dataset, observed: Fits) -> list[str]:
+def warnings(data: Data, dataset: Dataset, observed: Fits, said: Sequence[str]) -> list[str]:
     """Say what a careful reader should know before using the signature."""
-    found = [str(sentence) for sentence in dataset.provenance.get("warnings", [])]
+    # Validation repeats what reading said; the row-wise steps may have more.
+    found = list(dict.fromkeys([*said, *map(str, dataset.provenance.get("warnings", []))]))
     for check in (_of_signature, _of_error, _of_null, _of_stability, _of_grid, _of_blocks):
         found += check(data)
     return found + _of_solver(data, observed)

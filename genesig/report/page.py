@@ -11,13 +11,14 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from genesig.report import templates
 from genesig.report.first_screen import sentences, tiles
 from genesig.report.section import Limits
 from genesig.report.sections import SECTIONS
 from genesig.report.svg import Picture
 from genesig.results import save_text
 
-_HERE = Path(__file__).parent
+_TEMPLATES = Path(templates.__file__).parent
 
 
 def render(
@@ -48,7 +49,7 @@ def render(
     """
     limits = Limits(top_genes, table_rows)
     sections = [write(data, limits) for write in SECTIONS.values()]
-    css, js = (Asset.of(_HERE / name) for name in ("page.css", "page.js"))
+    css, js = (Asset.of(_TEMPLATES / name) for name in ("page.css", "page.js"))
     page = _environment().get_template("page.html.j2")
     html = page.render(
         title=title,
@@ -84,7 +85,7 @@ class Asset:
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_HERE),
+        loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -28,6 +28,7 @@ rule report_data:
         final="results/linear/final.npz",
         null="results/null.npz",
         run="results/run.json",
+        validation="results/validation.json",
         code=sources("report_data.py"),
     output:
         "results/report_data.json",

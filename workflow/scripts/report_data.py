@@ -6,10 +6,10 @@ from genesig.results import Dataset, Fits, Splits, load_arrays, load_json, load_
 from genesig.selection.batches import joined
 
 log_to(snakemake.log[0])
-dataset = Dataset.load(snakemake.input.dataset)
-splits, final = Splits.load(snakemake.input.splits), Fits.load(snakemake.input.final)
+dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
 observed = joined([Fits.load(path) for path in snakemake.input.observed], splits)
-tables = load_tables(snakemake.input, [*TABLES, "predictions"], TEXT)
-run, null = load_json(snakemake.input.run), load_arrays(snakemake.input.null)
-study = {"tables": tables, "null": null, "config": run["config"], "run": run}
+final, null = Fits.load(snakemake.input.final), load_arrays(snakemake.input.null)
+run, checked = (load_json(snakemake.input[key]) for key in ("run", "validation"))
+study = {"tables": load_tables(snakemake.input, [*TABLES, "predictions"], TEXT), "null": null}
+study |= {"config": run["config"], "run": run, "said": checked["warnings"]}
 save_json(snakemake.output[0], collect(dataset, splits, observed, final, **study))
