@@ -18,7 +18,7 @@ class Quantile:
     """Give each sample the mean distribution of the training samples.
 
     ``target[i] = mean over training samples of their i-th smallest value``; a value of (average)
-    rank r becomes target at r, linearly interpolated between neighbouring ranks.
+    rank r becomes target at r, halfway between two where r is.
 
     Attributes
     ----------
@@ -40,8 +40,9 @@ class Quantile:
 
     def transform(self, X: Array) -> Array:
         """Look the ranks of each row up in the target."""
-        ranks = average_ranks(X)
-        return np.interp(ranks, np.arange(1, len(self.target) + 1), self.target)
+        twice = (2 * average_ranks(X)).astype(np.int64)  # average ranks are whole or half
+        lower, upper = self.target[twice // 2 - 1], self.target[(twice + 1) // 2 - 1]
+        return np.asarray((lower + upper) / 2)
 
     def state(self) -> dict[str, Any]:
         """Return the target distribution."""

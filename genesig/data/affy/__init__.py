@@ -1,0 +1,1 @@
+"""Affymetrix arrays: from the scanner's files to probe intensities, and RMA."""

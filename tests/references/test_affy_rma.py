@@ -1,0 +1,105 @@
+"""RMA against Bioconductor: real arrays in every form, and every step of it by itself."""
+
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from affy_files import cdf_binary, cel_binary
+from published import SHARED
+
+from genesig.data.affy.arrays import probe_matrix
+from genesig.data.affy.background import RmaBackground
+from genesig.data.affy.cdf import parse_cdf
+from genesig.data.affy.cel import parse_cel
+from genesig.data.affy.folder import arrays_in, layout_in, read_arrays
+from genesig.data.affy.median_polish import MedianPolish
+from genesig.data.affy.rma import rma
+from genesig.data.fold_steps import Quantile
+from genesig.data.readers import read_bytes
+
+AFFY = SHARED / "affy"
+real_arrays = pytest.mark.skipif(not AFFY.is_dir(), reason="the shared data are not here")
+# The text form has one decimal, the binary ones 32 bits: affy's results differ in the same digits.
+FORMS = {"Test3_ascii_v3": "ascii_v3", "Test3_xda_v4": "calvin", "Test3_calvin": "calvin"}
+
+
+def table(name):
+    return pd.read_csv(Path(__file__).with_name(f"{name}.tsv"), sep="\t")
+
+
+@real_arrays
+@pytest.mark.parametrize("layout", ["Test3.ascii.CDF", "Test3.xda.CDF"])
+@pytest.mark.parametrize("form", FORMS)
+def test_rma_is_affys_on_real_arrays(form, layout):
+    files = arrays_in(AFFY / form)
+    expected = pd.read_csv(AFFY / f"Test3_{FORMS[form]}_rma_affy.tsv", sep="\t")
+    assert [f"{name}.CEL" for name in files] == list(expected.columns)
+    probes = read_arrays(files, AFFY / layout, read_bytes)
+    values = rma(probes.X, probes.probe_sets)
+    done = pd.DataFrame(values.T, index=list(dict.fromkeys(probes.probe_sets)))
+    assert set(done.index) == set(expected.index)
+    np.testing.assert_allclose(done.loc[expected.index], expected, rtol=0, atol=1e-12)
+
+
+@real_arrays
+@pytest.mark.parametrize("layout", ["Test3.ascii.CDF", "Test3.xda.CDF"])
+def test_probes_stand_in_the_order_of_makecdfenv(layout):
+    cdf = parse_cdf((AFFY / layout).read_bytes(), layout)
+    probes = pd.DataFrame({"set": np.array(cdf.names, dtype=object)[cdf.sets], "cell": cdf.cells})
+    probes["weighted"] = (probes.groupby("set").cumcount() + 1) * (probes["cell"] + 1)
+    done = probes.groupby("set").agg(probes=("cell", "size"), places=("weighted", "sum"))
+    expected = table("probes_by_makecdfenv").set_index("set")
+    pd.testing.assert_frame_equal(done, expected, check_like=True)
+
+
+@real_arrays
+def test_a_folder_without_its_layout_says_which_chip_it_needs():
+    folder = AFFY / "HG-Focus_calvin"
+    with pytest.raises(Exception, match=r"2 arrays of chip 'HG-Focus' but no CDF file; put HG-F"):
+        layout_in(folder, list(arrays_in(folder).values()), read_bytes)
+
+
+def test_background_and_summary_are_those_of_preprocesscore():
+    given = table("rma_by_preprocesscore")
+    X, corrected, summary = (given.filter(regex=f"^{k}[0-9]").to_numpy().T for k in "xbs")
+    np.testing.assert_allclose(RmaBackground.fit(X).transform(X), corrected, rtol=1e-12)
+    sets = given["set"].astype(str)
+    np.testing.assert_allclose(rma(X, list(sets)), summary[:, ~sets.duplicated()], rtol=1e-13)
+
+
+def test_training_arrays_keep_their_polished_value_up_to_the_polish():
+    given = table("rma_by_preprocesscore")
+    corrected, by = given.filter(regex="^b[0-9]").to_numpy().T, list(given["set"].astype(str))
+    even = Quantile.fit(corrected).transform(corrected)
+    stored = MedianPolish.fit(even, by=by)
+    polished = given.filter(regex="^s[0-9]").to_numpy().T[:, stored.genes]
+    # The polish stops at a change of 1 % of the residuals, which are about 1 in log2 units here.
+    difference = np.abs(stored.transform(even) - polished)
+    assert np.median(difference) < 1e-3
+    assert difference.max() < 0.2
+
+
+@pytest.mark.slow
+def test_twenty_arrays_of_plus_2_size_take_seconds():
+    rng, side, n_sets = np.random.default_rng(0), 1164, 54675
+    pairs = rng.permutation(side * side)[: n_sets * 22].reshape(n_sets, 11, 2)
+    layout = cdf_binary([f"{k}_at" for k in range(n_sets)], pairs, side, side)
+    glow = rng.lognormal(7, 1.2, (side, side))
+    files = [
+        cel_binary(glow * rng.lognormal(0, 0.4, glow.shape) + rng.uniform(50, 110, glow.shape))
+        for _ in range(20)
+    ]
+    start = time.perf_counter()
+    values = rma_of_files(files, layout)
+    assert time.perf_counter() - start < 20
+    assert values.shape == (20, n_sets)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2e6  # kB
+
+
+def rma_of_files(files, layout):
+    cels = ((str(k), parse_cel(content, str(k))) for k, content in enumerate(files))
+    probes = probe_matrix(cels, parse_cdf(layout, "Toy.cdf"), cdf_path="Toy.cdf")
+    return rma(probes.X, probes.probe_sets)
