@@ -130,8 +130,8 @@ def blocks(data: Data, limits: Limits) -> Section:
     words = [
         "Each gene of the minimal list leads a block; each further gene joins the one with which"
         " it is most correlated, up or down. Blocks are numbered by the weight of their leader."
-        " A block is a more stable answer than a single gene: its members can stand in for one"
-        " another."
+        " Members of a block carry similar information, so another sample of patients may well"
+        " select another member."
     ]
     items: list[Any] = [_correlation(data, shown, total)] if shown > 1 else []
     if len(data["projection"]["genes"]) > 2:
