@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import GenesigError
-from genesig.optim.compiled.moments import largest_norm, largest_product, moments
+from genesig.optim.compiled.moments import describe, moments
 
 Array = np.ndarray[Any, Any]
 
 PAD = 8  # rows of the feature-major copy are padded to whole vector registers
-BLOCK = 64  # features per block of a Gram matrix
 KEPT = 256e6  # scales larger than this many bytes are computed again when they are needed
 
 
@@ -60,15 +59,14 @@ class TrainingSets:
         return np.asarray(self.rows.sum(axis=0))
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
-        """Return (mean, inverse scale), each (columns, d), of `features`."""
-        masks = padded(self.rows[:, columns].T, self.features.shape[1])
-        mean = np.empty((len(masks), len(self.features)))
+        """Return (mean, inverse scale), each (columns, d), in the units of X."""
+        rows = self.rows[:, columns].T
+        mean = np.empty((len(rows), self.X.shape[1]))
         inverse = np.empty_like(mean)
-        for k, mask in enumerate(masks):
+        for k, inside in enumerate(rows):
             moments(
-                self.features, self.shift, mask, mask.sum(), self.centre, self.unit_variance,
-                mean[k], inverse[k],
-            )  # fmt: skip
+                self.X, np.flatnonzero(inside), self.centre, self.unit_variance, mean[k], inverse[k]
+            )
         return mean, inverse
 
     def inverse_scales(self, columns: slice) -> Array:
@@ -78,8 +76,7 @@ class TrainingSets:
     @cached_property
     def mean(self) -> Array:
         """Return the training means (k, d), in the units of X; 0 without centring."""
-        mean = self.moments(slice(None))[0]
-        return mean + self.shift if self.centre else mean
+        return self.moments(slice(None))[0]
 
     @cached_property
     def inverse_scale(self) -> Array:
@@ -92,9 +89,7 @@ class TrainingSets:
     def standardised(self, k: int) -> Array:
         """Return Z (n, d) of training set k, for all rows."""
         mean, inverse = self.moments(slice(k, k + 1))
-        return np.ascontiguousarray(((self.features - mean[0][:, None]) * inverse[0][:, None]).T)[
-            : len(self.X)
-        ]
+        return np.asarray((self.X - mean[0]) * inverse[0])
 
 
 def training_sets(
@@ -123,14 +118,19 @@ def training_sets(
     features = np.zeros((d, -(-n // PAD) * PAD))
     np.subtract(X.T, shift[:, None], out=features[:, :n])
     Y, y_mean = _centred(Y, rows)
-    masks, responses = padded(rows.T, features.shape[1]), padded(Y.T, features.shape[1])
     kept = np.empty((k, d)) if 8 * k * d <= KEPT else None
     norm, tau_max, mean, scratch = np.empty(k), np.empty(k), np.empty(d), np.empty(d)
-    for i, (mask, y) in enumerate(zip(masks, responses, strict=True)):
-        inverse, count = scratch if kept is None else kept[i], mask.sum()
-        moments(features, shift, mask, count, centre, unit_variance, mean, inverse)
-        norm[i] = largest_norm(features, mean, inverse, mask, count, BLOCK)
-        tau_max[i] = largest_product(features, inverse, y, count)
+    for i in range(k):
+        inside = np.flatnonzero(rows[:, i])
+        norm[i], tau_max[i] = describe(
+            X,
+            inside,
+            Y[inside, i],
+            centre,
+            unit_variance,
+            mean,
+            scratch if kept is None else kept[i],
+        )
     return TrainingSets(
         X, Y, rows, y_mean, norm, tau_max, centre, unit_variance, features, shift, kept
     )

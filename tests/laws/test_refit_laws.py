@@ -20,7 +20,7 @@ def supports(*columns):
 
 def minimum_norm_ridge(Z, y, ridge):
     U, s, Vt = np.linalg.svd(Z, full_matrices=False)
-    keep = s > s[0] * max(Z.shape) * np.finfo(float).eps
+    keep = s > 1e-12 * s[0]
     return Vt[keep].T @ (s[keep] / (s[keep] ** 2 + ridge) * (U[:, keep].T @ y))
 
 

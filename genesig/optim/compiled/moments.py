@@ -10,7 +10,8 @@ from genesig.optim.compiled import jit
 from genesig.optim.compiled.dense import largest_eigenvalue
 
 Array = np.ndarray[Any, Any]
-EPSILON = float(np.finfo(float).eps)
+BLOCK = 128  # features per block of a Gram matrix
+CONSTANT = 32 * float(np.finfo(float).eps)  # sd, as a share of the mean, that is rounding
 
 
 @jit
@@ -30,29 +31,22 @@ def copy(a: Array, out: Array) -> None:
 
 
 @jit
-def moment(x: Array, shift: float, mask: Array, count: float, centre: bool, scale: bool) -> Any:
-    """Return (mean, inverse scale) of one feature, both 0 scale and mean kept if constant."""
-    mean = dot(x, mask) / count
-    square = 0.0
-    for i in range(len(x)):
-        square += mask[i] * (x[i] - mean) ** 2
-    spread = np.sqrt(square / count)
-    inverse = 1.0
-    if spread <= 16 * EPSILON * (abs(mean) + abs(mean + shift)) and (centre or scale):
-        inverse = 0.0
-    elif scale:
-        inverse = 1.0 / spread
-    return (mean if centre else 0.0), inverse
+def inverse_scale(mean: float, variance: float, centre: bool, scale: bool) -> float:
+    """Return 1/sd, 1 without scaling, 0 for what is constant up to the rounding of its mean."""
+    spread = np.sqrt(max(variance, 0.0))
+    if spread <= CONSTANT * abs(mean) and (centre or scale):
+        return 0.0
+    return 1.0 / spread if scale else 1.0
 
 
 @jit
-def moments(
-    F: Array, shift: Array, mask: Array, count: float, centre: bool, scale: bool, mean: Array,
-    inverse: Array,
-) -> None:  # fmt: skip
-    """Fill mean and inverse scale (d,) of all features for one training set."""
-    for j in range(len(F)):
-        mean[j], inverse[j] = moment(F[j], shift[j], mask, count, centre, scale)
+def moment(x: Array, shift: float, mask: Array, count: float, centre: bool, scale: bool) -> Any:
+    """Return (mean, inverse scale) of one feature x, from which `shift` was subtracted."""
+    mean, square = dot(x, mask) / count, 0.0
+    for i in range(len(x)):
+        square += mask[i] * (x[i] - mean) ** 2
+    inverse = inverse_scale(abs(mean) + abs(mean + shift), square / count, centre, scale)
+    return (mean if centre else 0.0), inverse
 
 
 @jit
@@ -93,26 +87,88 @@ def mirror(K: Array, n: int) -> None:
 
 
 @jit
-def largest_norm(
-    F: Array, mean: Array, inverse: Array, mask: Array, count: float, block: int
-) -> Any:
-    """Return ``||Z'Z|| / n`` from the n × n Gram matrix, `block` features at a time."""
-    n = F.shape[1]
-    K, Z = np.zeros((n, n)), np.empty((block, n))
-    for start in range(0, len(F), block):
-        rows = min(block, len(F) - start)
-        for r in range(rows):
-            standardise(F[start + r], mean[start + r], inverse[start + r], mask, Z[r])
-        outer_gram(Z, rows, K)
-    mirror(K, n)
-    return largest_eigenvalue(K) / count
+def inner_gram(Z: Array, K: Array) -> None:
+    """Add Z Z' to the lower triangle of K, two by two samples; Z is (even, BLOCK)."""
+    for i in range(0, len(Z), 2):
+        a0, a1 = Z[i], Z[i + 1]
+        for k in range(0, i + 1, 2):
+            b0, b1 = Z[k], Z[k + 1]
+            s00, s01, s10, s11 = 0.0, 0.0, 0.0, 0.0
+            for j in range(BLOCK):
+                s00 += a0[j] * b0[j]
+                s01 += a0[j] * b1[j]
+                s10 += a1[j] * b0[j]
+                s11 += a1[j] * b1[j]
+            K[i, k] += s00
+            K[i, k + 1] += s01
+            K[i + 1, k] += s10
+            K[i + 1, k + 1] += s11
 
 
 @jit
-def largest_product(F: Array, inverse: Array, y: Array, count: float) -> float:
-    """Return ``(2/n) max_j |z_j'y|`` for a response that sums to 0."""
-    largest = 0.0
-    for j in range(len(F)):
-        if inverse[j] != 0.0:
-            largest = max(largest, abs(inverse[j] * dot(F[j], y)))
-    return 2.0 * largest / count
+def block_moments(
+    X: Array, rows: Array, start: int, centre: bool, scale: bool, mean: Array, inverse: Array
+) -> Any:  # fmt: skip
+    """Fill mean and inverse scale (d,) of up to BLOCK features from `start`; return how many."""
+    n, width = len(rows), min(BLOCK, X.shape[1] - start)
+    m, v, left = mean[start : start + width], inverse[start : start + width], np.zeros(BLOCK)
+    for j in range(width):
+        m[j] = v[j] = 0.0
+    for i in range(n):
+        x = X[rows[i], start : start + width]
+        for j in range(width):
+            m[j] += x[j]
+    for j in range(width):
+        m[j] /= n
+    for i in range(n):
+        x = X[rows[i], start : start + width]
+        for j in range(width):
+            away = x[j] - m[j]
+            left[j] += away
+            v[j] += away * away
+    for j in range(width):
+        rest = left[j] / n
+        m[j] += rest
+        v[j] = inverse_scale(m[j], v[j] / n - rest * rest, centre, scale)
+        if not centre:
+            m[j] = 0.0
+    return width
+
+
+@jit
+def moments(
+    X: Array, rows: Array, centre: bool, scale: bool, mean: Array, inverse: Array
+) -> None:  # fmt: skip
+    """Fill mean and inverse scale (d,) of all features for the training set `rows`."""
+    for start in range(0, X.shape[1], BLOCK):
+        block_moments(X, rows, start, centre, scale, mean, inverse)
+
+
+@jit
+def describe(
+    X: Array, rows: Array, y: Array, centre: bool, scale: bool, mean: Array, inverse: Array
+) -> Any:  # fmt: skip
+    """Fill the moments; return ``||Z'Z|| / n`` and ``(2/n) max_j |z_j'y|``.
+
+    X (n, d); rows (n_k,) row numbers of the training set; y (n_k,) its response, of sum 0. One
+    pass over X; the norm comes from the n_k × n_k Gram matrix.
+    """
+    n, d = len(rows), X.shape[1]
+    even = n + n % 2
+    K, Z, largest = np.zeros((even, even)), np.zeros((even, BLOCK)), 0.0
+    for start in range(0, d, BLOCK):
+        width = block_moments(X, rows, start, centre, scale, mean, inverse)
+        m, s = mean[start : start + width], inverse[start : start + width]
+        product = np.zeros(BLOCK)
+        for i in range(n):
+            x, z = X[rows[i], start : start + width], Z[i]
+            for j in range(width):
+                z[j] = s[j] * (x[j] - m[j])
+                product[j] += y[i] * z[j]
+            for j in range(width, BLOCK):
+                z[j] = 0.0
+        for j in range(width):
+            largest = max(largest, abs(product[j]))
+        inner_gram(Z, K)
+    mirror(K, even)
+    return largest_eigenvalue(K[:n, :n].copy()) / n, 2.0 * largest / n

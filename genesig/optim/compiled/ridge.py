@@ -13,6 +13,7 @@ from genesig.optim.compiled.moments import dot, mirror, moment, outer_gram, stan
 Array = np.ndarray[Any, Any]
 
 TINY = 1e-9  # below this share of the trace, n lam is left to the singular value decomposition
+RANK = 1e-12  # singular values below this share of the largest are the rounding of the means
 SWEEPS = 60
 
 
@@ -20,8 +21,8 @@ SWEEPS = 60
 def ridge(Z: Array, mask: Array, y: Array, ridges: Array, B: Array) -> None:
     """Fill B (m, L) with ``(Z Z' + ridge I)^-1 Z y`` for features Z (m, N) on the rows of `mask`.
 
-    A ridge of 0, or a tiny one, is solved by singular values, those below rounding left out: the
-    minimum-norm solution.
+    A ridge of 0, or a tiny one, is solved by singular values, those that are rounding left
+    out: the minimum-norm solution.
     """
     m, n = Z.shape
     rows = np.empty((m, n))
@@ -129,7 +130,7 @@ def by_singular_values(Z: Array, y: Array, ridges: Array, B: Array) -> None:
     for r in range(k):
         square[r] = dot(A[r], A[r])
         most = max(most, square[r])
-    least = most * (max(m, n) * 2.3e-16) ** 2
+    least = most * RANK**2
     for a in range(m):
         for e in range(len(ridges)):
             B[a, e] = 0.0
