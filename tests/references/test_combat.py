@@ -1,0 +1,120 @@
+"""ComBat against sva, and what sva has no answer for."""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from genesig.data.batch_steps import Combat, ReferenceBatch
+from genesig.errors import GenesigError
+
+
+@pytest.fixture(scope="module")
+def sva():
+    """Return the table that combat_by_sva.R made: samples x genes for each result."""
+    table = pd.read_csv(Path(__file__).with_name("combat_by_sva.tsv"), sep="\t", index_col="row")
+    batch, covariates = list(table.loc["batch"]), table.loc[["age", "sex"]].to_numpy(float).T
+    kinds = table.index[3:].str.partition(".").get_level_values(0)
+    results = {kind: table.iloc[3:][kinds == kind].to_numpy(float).T for kind in kinds.unique()}
+    return batch, covariates, results
+
+
+@pytest.mark.parametrize(
+    ("result", "reference", "adjusted_for"),
+    [
+        ("plain", None, False),
+        ("reference", "c", False),
+        ("covariates", None, True),
+        ("both", "c", True),
+    ],
+)
+def test_combat_is_svas(sva, result, reference, adjusted_for):
+    batch, covariates, results = sva
+    known = {"batch": batch, "covariates": covariates if adjusted_for else None}
+    fitted = Combat.fit(results["given"], reference=reference, **known)
+    done = fitted.transform(results["given"], **known)
+    np.testing.assert_allclose(done, results[result], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(done[:, 6], results["given"][:, 6])  # constant inside batch b
+    rebuilt = Combat(
+        **{k: np.asarray(v) for k, v in json.loads(json.dumps(fitted.state())).items()}
+    )
+    np.testing.assert_array_equal(rebuilt.transform(results["given"], **known), done)
+
+
+def test_a_new_batch_is_brought_to_the_training_set_as_sva_does(sva):
+    batch, _, results = sva
+    new, training = (np.array(batch) == name for name in "ac")
+    fitted = ReferenceBatch.fit(results["given"][training])
+    done = fitted.transform(results["given"][new])
+    np.testing.assert_allclose(done, results["alone"][new], rtol=0, atol=1e-12)
+    rebuilt = ReferenceBatch(**{k: np.array(v) for k, v in fitted.state().items()})
+    np.testing.assert_array_equal(rebuilt.transform(results["given"][new]), done)
+
+
+def test_a_gene_constant_in_either_batch_is_left_alone():
+    rng = np.random.default_rng(0)
+    training, new = rng.normal(5, 1, (12, 30)), rng.normal(6, 2, (7, 30))
+    training[:, 3], new[:, 4] = 0.1, 0.7
+    done = ReferenceBatch.fit(training).transform(new)
+    np.testing.assert_array_equal(done[:, [3, 4]], new[:, [3, 4]])
+    assert np.all(np.isfinite(done))
+    assert np.all(np.delete(done, [3, 4], axis=1) != np.delete(new, [3, 4], axis=1))
+
+
+def test_one_batch_has_nothing_to_do_with_another_sample():
+    rng = np.random.default_rng(1)
+    X, batch = rng.normal(5, 1, (12, 30)), ["a", "b"] * 6
+    fitted = Combat.fit(X, batch=batch, reference=None, covariates=None)
+    together = fitted.transform(X[:2], batch=["a", "b"], covariates=None)
+    alone = fitted.transform(X[:1], batch=["a"], covariates=None)
+    np.testing.assert_array_equal(together[0], alone[0])
+
+
+def test_a_batch_that_was_not_there_is_left_alone_and_named():
+    rng = np.random.default_rng(2)
+    X = rng.normal(5, 1, (12, 30))
+    fitted = Combat.fit(X, batch=["a", "b"] * 6, reference=None, covariates=None)
+    done = fitted.transform(X[:2], batch=["a", "z"], covariates=None)
+    assert fitted.unseen(["a", "z", "y"]) == ["y", "z"]
+    np.testing.assert_array_equal(done[1], X[1])
+    assert np.all(done[0] != X[0])
+
+
+def test_a_single_gene_and_equal_variances_are_not_shrunken():
+    rows = np.array([[1.0, -1.0, 2.0, 0.0, 3.0]]).T
+    done = ReferenceBatch.fit(rows + 4).transform(2 * rows + 1)
+    np.testing.assert_allclose([done.mean(), done.std(ddof=1)], [5, rows.std(ddof=0)])
+    both = ReferenceBatch.fit(rows + np.array([4, 8])).transform(2 * rows + np.array([1, 3]))
+    np.testing.assert_allclose(both[:, 1], done[:, 0] + 4)
+
+
+@pytest.mark.parametrize(
+    ("batch", "reference", "covariates", "message"),
+    [
+        (["a", "a", "b"] * 2, "c", None, "no sample is of the reference batch 'c'"),
+        (["a"] * 5 + ["b"], None, None, "batch 'b' has one sample"),
+        (["a", "b"] * 3, None, np.array([[0, 1] * 3]).T, "follow from the batches"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(batch, reference, covariates, message):
+    X = np.random.default_rng(3).normal(size=(6, 4))
+    with pytest.raises(GenesigError, match=message):
+        Combat.fit(X, batch=batch, reference=reference, covariates=covariates)
+
+
+def test_a_few_samples_are_no_batch():
+    X = np.random.default_rng(4).normal(size=(6, 4))
+    with pytest.raises(GenesigError, match=r"at least 5 samples .*, found 1"):
+        ReferenceBatch.fit(X).transform(X[:1])
+
+
+def test_63_arrays_of_22283_genes_take_less_than_half_a_second():
+    rng = np.random.default_rng(5)
+    X, batch = rng.normal(8, 1, (63, 22283)), np.repeat(["a", "b", "c"], 21)
+    start = time.perf_counter()
+    fitted = Combat.fit(X, batch=batch, reference=None, covariates=None)
+    fitted.transform(X, batch=batch, covariates=None)
+    assert time.perf_counter() - start < 0.5

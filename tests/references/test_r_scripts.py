@@ -1,0 +1,29 @@
+"""Where R and its packages are, the tables that R made are made again."""
+
+import shutil
+import subprocess
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from published import SHARED
+
+SCRIPTS = sorted(Path(__file__).parent.glob("*.R"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_the_table_is_what_its_script_makes(script):
+    if "makecdfenv" in script.name and not SHARED.is_dir():
+        pytest.skip("the shared data are not here")
+    done = subprocess.run(
+        ["Rscript", script.name], cwd=script.parent, capture_output=True, text=True, check=False
+    )
+    if "there is no package called" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    made = pd.read_csv(StringIO(done.stdout), sep="\t")
+    stored = pd.read_csv(script.with_suffix(".tsv"), sep="\t")
+    pd.testing.assert_frame_equal(made, stored, rtol=1e-10, atol=1e-12)
