@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from published import SHARED
 
-SCRIPTS = sorted(Path(__file__).parent.glob("*.R"))
+TABLES = sorted(Path(__file__).parent.glob("*.tsv"))
+SCRIPTS = [path for table in TABLES if (path := table.with_suffix(".R")).exists()]
 
 
 @pytest.mark.slow

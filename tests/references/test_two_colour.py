@@ -1,0 +1,71 @@
+"""Two-colour arrays against limma, and lowess against what it must be by its definition."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from genesig.data.lowess import lowess
+from genesig.data.two_colour import loess_ratios
+
+
+def test_ratios_are_limmas():
+    table = pd.read_csv(Path(__file__).with_name("loess_by_limma.tsv"), sep="\t")
+    part = {
+        kind: table.filter(regex=rf"^{kind}\.[0-9]$").to_numpy(float).T
+        for kind in ("red", "green", r"red\.glow", r"green\.glow", "ratio")
+    }
+    red, green = part["red"] - part[r"red\.glow"], part["green"] - part[r"green\.glow"]
+    done = loess_ratios(red, green, span=0.3, iterations=4)
+    np.testing.assert_array_equal(np.isnan(done), np.isnan(part["ratio"]))
+    np.testing.assert_allclose(done, part["ratio"], rtol=0, atol=1e-12)
+
+
+def test_an_array_alone_gets_the_ratios_it_gets_in_company():
+    rng = np.random.default_rng(0)
+    red, green = rng.lognormal(6, 1, (2, 3, 200))
+    together = loess_ratios(red, green, span=0.3, iterations=4)
+    for row in range(3):
+        alone = loess_ratios(red[row : row + 1], green[row : row + 1], span=0.3, iterations=4)
+        np.testing.assert_array_equal(alone[0], together[row])
+
+
+def test_a_straight_line_stays_one_even_with_outliers():
+    x = np.random.default_rng(1).permutation(np.linspace(0, 10, 101))
+    y = 2 * x - 3 + 100 * (np.arange(101) % 20 == 0)
+    smooth = lowess(x, y, span=0.5, robust=6, delta=0.0)
+    np.testing.assert_allclose(smooth, 2 * x - 3, atol=1e-9)
+
+
+def test_without_weights_a_point_is_on_the_line_of_its_neighbours():
+    rng = np.random.default_rng(2)
+    x, y = np.sort(rng.uniform(0, 1, 40)), rng.normal(size=40)
+    distance = np.abs(x - x[11])
+    h = np.sort(distance)[19]
+    tricube = np.where(distance < h, (1 - (distance / h) ** 3) ** 3, 0)
+    slope, level = np.polyfit(x, y, 1, w=np.sqrt(tricube))
+    smooth = lowess(x, y, span=0.5, robust=0, delta=0.0)
+    np.testing.assert_allclose(smooth[11], slope * x[11] + level, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("brightness", [np.full(50, 7.0), np.repeat([1.0, 2.0], 25)])
+def test_ties_in_brightness_share_their_fit(brightness):
+    y = np.random.default_rng(3).normal(size=50)
+    smooth = lowess(brightness, y, span=0.3, robust=0, delta=0.1)
+    assert len(np.unique(smooth)) == len(np.unique(brightness))
+
+
+def test_too_few_spots_have_no_trend_of_their_own():
+    red, green = np.array([[8.0, 4, 0, np.nan]]), np.array([[2.0, 8, 1, 1]])
+    done = loess_ratios(red, green, span=0.3, iterations=4)
+    np.testing.assert_array_equal(done, [[0, 0, np.nan, np.nan]])
+
+
+def test_an_array_of_22283_spots_takes_a_moment():
+    rng = np.random.default_rng(4)
+    red, green = rng.lognormal(6, 1, (2, 1, 22283))
+    start = time.perf_counter()
+    loess_ratios(red, green, span=0.3, iterations=4)
+    assert time.perf_counter() - start < 0.5
