@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 CLASSES = ["normal", "tumor"]
 
@@ -77,3 +82,97 @@ def gct13(n: Numbers) -> str:
 def cls(n: Numbers) -> str:
     """Write the classes of the samples."""
     return f"{len(n.samples)} 2 1\n# {' '.join(CLASSES)}\n{' '.join(n.labels)}\n"
+
+
+def family(n: Numbers, platforms: Sequence[str] = ("GPL1",)) -> str:
+    """Write a GEO SOFT family: the platforms, then one table for each sample."""
+    lines = ["^DATABASE = GeoMiame", "!Database_name = GEO", "^SERIES = GSE1", "!Series_title = x"]
+    for platform in platforms:
+        lines += [f"^PLATFORM = {platform}", "!Platform_title = chip", "#ID = probe", "#GB_ACC = accession", "#Gene Symbol = symbol",
+                  "!platform_table_begin", "ID\tGB_ACC\tGene Symbol"]  # fmt: skip
+        lines += [f"{gene}\tNM{k}\tsym{gene}" for k, gene in enumerate(n.genes)]
+        lines += ["!platform_table_end"]
+    for k, name in enumerate(n.samples):
+        lines += [f"^SAMPLE = {name}", f"!Sample_title = number {k}",
+                  f"!Sample_geo_accession = {name}",
+                  f"!Sample_platform_id = {platforms[k % len(platforms)]}",
+                  f"!Sample_characteristics_ch1 = disease state: {n.labels[k]}",
+                  "#ID_REF =", "#ABS_CALL = call", "#VALUE = signal", "!sample_table_begin",
+                  "ID_REF\tABS_CALL\tVALUE"]  # fmt: skip
+        lines += [f"{gene}\tP\t{row[k]!r}" for gene, row in zip(n.genes, n.rows, strict=True)]
+        lines += ["!sample_table_end"]
+    return "\n".join(lines) + "\n"
+
+
+def data_set(n: Numbers) -> str:
+    """Write a GEO data set (GDS): subsets of samples and one table."""
+    lines = ["^DATABASE = Geo", "^DATASET = GDS1", "!dataset_title = x"]
+    for number, word in enumerate(CLASSES):
+        names = [name for name, label in zip(n.samples, n.labels, strict=True) if label == word]
+        lines += [f"^SUBSET = GDS1_{number}", "!subset_dataset_id = GDS1",
+                  f"!subset_description = {word}", f"!subset_sample_id = {','.join(names)}",
+                  "!subset_type = disease state"]  # fmt: skip
+    body = [[g, f"sym{g}", *map(repr, row)] for g, row in zip(n.genes, n.rows, strict=True)]
+    table = tabbed([["ID_REF", "IDENTIFIER", *n.samples], *body])
+    head = "\n".join([*lines, "^DATASET = GDS1", "!dataset_table_begin"])
+    return f"{head}\n{table}!dataset_table_end\n"
+
+
+def agilent(n: Numbers, sample: int, *, colours: int = 2) -> str:
+    """Write one array: two control spots, and each gene once."""
+    names = ["FEATURES", "FeatureNum", "ControlType", "ProbeName", "SystematicName"]
+    names += ["LogRatio", "gProcessedSignal"] if colours == 2 else ["gProcessedSignal"]
+    spots = [["DATA", 1, 1, "DarkCorner", "DarkCorner", "0.5", "9"]]
+    spots += [["DATA", k + 2, 0, gene, f"NM_{k}", repr(row[sample]), f"{100 + k}"]
+              for k, (gene, row) in enumerate(zip(n.genes, n.rows, strict=True))]  # fmt: skip
+    spots += [["DATA", 99, -1, "(-)3xSLv1", "(-)3xSLv1", "-0.5", "9"]]
+    rows = [["TYPE", "text"], ["FEPARAMS", "Protocol_Name"], ["DATA", "GE2 50 µm"], ["*"],
+            ["TYPE", "float"], ["STATS", "gDarkOffset"], ["DATA", "19.3"], ["*"],
+            ["TYPE", *["integer"] * (len(names) - 1)], names,
+            *[spot[: len(names)] for spot in spots]]  # fmt: skip
+    return tabbed(rows)
+
+
+def genomestudio(n: Numbers, *, old: bool = False, header: bool = True) -> str:
+    """Write a Sample Probe Profile of GenomeStudio, or with the column names of BeadStudio."""
+    kinds = ["AVG_Signal", "Detection Pval"]
+    columns = [f"{kind}-{name}" if old else f"{name}.{kind}" for name in n.samples
+               for kind in kinds]  # fmt: skip
+    body = [["X", gene, f"sym{gene}", *[cell for value in row for cell in (repr(value), "0.01")]]
+            for gene, row in zip(n.genes, n.rows, strict=True)]  # fmt: skip
+    head = [["[Header]"], ["GSGX Version", "1.9.0"], ["[Sample Probe Profile]"]] if header else []
+    tail = [["[Control Probe Profile]"], ["c", "1"]] if header else []
+    return tabbed([*head, ["TargetID", "PROBE_ID", "SYMBOL", *columns], *body, *tail])
+
+
+def h5ad(n: Numbers, **changes: Any) -> bytes:
+    """Write an AnnData file with a class and an age for each sample, and a layer."""
+    import anndata
+    import pandas as pd
+
+    ages = [40.0, np.nan, 41.5] + [42.0] * (len(n.samples) - 3)
+    obs = pd.DataFrame({"class": pd.Categorical(n.labels), "age": ages}, index=n.samples)
+    var = pd.DataFrame({"symbol": [f"sym{gene}" for gene in n.genes]}, index=n.genes)
+    X = np.array(n.rows).T
+    data = anndata.AnnData(**{"X": X, "obs": obs, "var": var, "layers": {"half": X / 2}} | changes)
+    return written(data)
+
+
+def written(data: Any) -> bytes:
+    """Return the bytes of an AnnData file."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        data.write_h5ad(Path(folder) / "x.h5ad")
+        return (Path(folder) / "x.h5ad").read_bytes()
+
+
+def hdf5(**groups: Any) -> bytes:
+    """Return an HDF5 file that is no AnnData."""
+    import h5py
+
+    buffer = BytesIO()
+    with h5py.File(buffer, "w") as file:
+        for name, values in groups.items():
+            file[name] = values
+    return buffer.getvalue()

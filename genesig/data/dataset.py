@@ -99,7 +99,8 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
     problems: list[Problem] = []
     matrix = _attempt(lambda: read_matrix(expression, part), problems)
     names = None if matrix is None else matrix.columns
-    table = _attempt(lambda: read_samples(samples, names, part), problems)
+    table = _attempt(lambda: read_samples(samples, names, part if samples == expression else None),
+                     problems)  # fmt: skip
     sheet, values, symbols = None, None, None
     if table is not None:
         sheet = check_sheet(table, samples, label=label, task=task, classes=classes, group=group,
@@ -110,7 +111,8 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
                               sheet=samples, problems=problems)  # fmt: skip
     if annotation is not None:
         genes = values.genes if values is not None else None
-        symbols = _read_symbols(annotation, symbol, part, genes, problems)
+        chosen = part if annotation == expression else None
+        symbols = _read_symbols(annotation, symbol, chosen, genes, problems)
     return Inputs(sheet, values, symbols, problems)
 
 

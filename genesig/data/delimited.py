@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 # The first one is what the ending promises; the European CSV has semicolons.
-DELIMITERS = {".tsv": "\t", ".txt": "\t", ".tab": "\t", ".csv": ",;"}
+DELIMITERS = {".tsv": "\t", ".txt": "\t", ".tab": "\t", ".chip": "\t", ".csv": ",;"}
 NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
 
@@ -114,7 +114,10 @@ def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
     cells = np.empty(frame.shape)
     cells[:, plain] = frame.iloc[:, plain].to_numpy(dtype=np.float64)
     for k in words:
-        cells[:, k] = pd.to_numeric(frame.iloc[:, k].astype(str), errors="coerce")
+        column = frame.iloc[:, k].astype(str)
+        cells[:, k] = pd.to_numeric(column, errors="coerce")
+        known = np.isfinite(cells[:, k])  # to_numeric itself may miss the last digit
+        cells[known, k] = [float(text) for text in column[known]]
     bad = ~np.isfinite(cells)
     texts: dict[tuple[int, int], str] = {}
     for k in map(int, np.flatnonzero(bad.any(axis=0))):

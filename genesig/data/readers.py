@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.delimited import parse_table
-from genesig.data.formats import cls, told_by_opening
+from genesig.data.formats import arrays, cls, told_by_opening
 from genesig.data.formats.format import Format
 from genesig.data.formats.gct import GCT
+from genesig.data.formats.h5ad import H5AD
+from genesig.data.formats.rdata import RDATA
+from genesig.data.formats.soft import SOFT
 from genesig.data.formats.table import TABLES
 from genesig.data.formats.text import as_text
 from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
@@ -74,12 +77,30 @@ def read_matrix(path: str | Path, part: str | None = None) -> Matrix:
     path : str or Path
     part : str or None
         ``data.part`` of the config: which one, where a file holds several matrices.
+
+    A folder of files of one array each is read as one matrix.
     """
+    if Path(path).is_dir():
+        return _read_folder(Path(path), part)
     kind, content = _read(path)
     if part is not None and not kind.parts:
         raise _refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' out of "
                       "the config")  # fmt: skip
     return kind.matrix(content, str(path), part)
+
+
+def _read_folder(folder: Path, part: str | None) -> Matrix:
+    """Read a folder with a text file for each array; files of other endings are not looked at."""
+    files = sorted(p for p in folder.iterdir() if p.is_file() and suffix_of(p) in TABLES)
+    if not files:
+        raise _refuse(folder, "is a folder without files of arrays (.txt); name a file, or the "
+                      "folder of the scanner's files")  # fmt: skip
+    found = [(str(path), read_matrix(path, part)) for path in files]
+    for path, matrix in found:
+        if len(matrix.columns) > 1:
+            raise _refuse(path, "holds more than one array; name this file instead of its folder, "
+                          "or move it elsewhere")  # fmt: skip
+    return arrays.join(found, str(folder))
 
 
 def read_samples(path: str | Path, names: Sequence[str] | None, part: str | None) -> pd.DataFrame:
@@ -109,6 +130,8 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
 def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
     """Return the format of a file, told by its ending and its opening, and its content."""
     suffix = suffix_of(path)
+    if Path(path).is_dir():
+        raise _refuse(path, "is a folder; name a file in it")
     if suffix not in READERS:
         raise _unknown_suffix(path, [*READERS, *further])
     content, kind = read_bytes(path), READERS[suffix]
@@ -159,7 +182,11 @@ def load_schema(name: str = "config") -> dict[str, Any]:
 
 
 def sha256(path: str | Path) -> str:
-    """Return the SHA-256 of a file's bytes, as they lie on disk."""
+    """Return the SHA-256 of a file's bytes, as they lie on disk; of a folder, that of its files."""
+    if Path(path).is_dir():
+        inside = sorted(each for each in Path(path).iterdir() if each.is_file())
+        each = "".join(f"{sha256(file)}  {file.name}\n" for file in inside)
+        return hashlib.sha256(each.encode()).hexdigest()
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -207,11 +234,16 @@ def _refuse(path: str | Path, what: str, line: int | None = None) -> InvalidInpu
 def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
     suffix = suffix_of(path)
     found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
-    names = ", ".join(f"{k} or {k}.gz" for k in known)
+    names = f"{', '.join(known)}; also gzipped, such as .csv.gz"
     return _refuse(path, f"{found}{did_you_mean(suffix, known)} (known: {names})")
 
 
 READERS: dict[str, Format] = {
     **TABLES,
     ".gct": GCT,
+    ".soft": SOFT,
+    ".h5ad": H5AD,
+    ".rds": RDATA,
+    ".rda": RDATA,
+    ".rdata": RDATA,
 }

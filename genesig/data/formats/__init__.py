@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 
+from genesig.data.formats.agilent import AGILENT
 from genesig.data.formats.format import Format
 from genesig.data.formats.gct import GCT
+from genesig.data.formats.genomestudio import GENOMESTUDIO
 from genesig.data.formats.geo_series import SERIES
+from genesig.data.formats.soft import SOFT
 from genesig.data.formats.text import opening
 
 OPENINGS: dict[str, Format] = {
     r"!(Series|Sample)_": SERIES,
     r"#1\.[0-9]+\s*\n": GCT,
+    r"\^(DATABASE|SERIES|PLATFORM|SAMPLE|DATASET|ANNOTATION)\s*=": SOFT,
+    r"TYPE\t[^\n]*\nFEPARAMS\t": AGILENT,
+    r"\[Header\]|Illumina Inc\.|[^\n]*AVG_Signal": GENOMESTUDIO,
 }
 
 

@@ -1,0 +1,91 @@
+"""Law of all readers: whatever numbers and names a format was written with, they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from format_files import (
+    Numbers,
+    agilent,
+    data_set,
+    family,
+    gct12,
+    gct13,
+    genomestudio,
+    h5ad,
+    series_matrix,
+    tabbed,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.data.readers import read_matrix
+
+NUMBERS = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=False)
+
+
+def _table(n: Numbers) -> str:
+    body = [[gene, *map(repr, row)] for gene, row in zip(n.genes, n.rows, strict=True)]
+    return tabbed([["", *n.samples], *body])
+
+
+def _profile(n: Numbers) -> str:
+    return genomestudio(n, old=True, header=False)
+
+
+WRITERS: dict[str, tuple[str, Callable[[Numbers], str | bytes]]] = {
+    "table": ("e.tsv", _table),
+    "series matrix": ("GSE1_series_matrix.txt", series_matrix),
+    "family": ("GSE1_family.soft", family),
+    "GDS": ("GDS1.soft", data_set),
+    "GCT 1.2": ("e.gct", gct12),
+    "GCT 1.3": ("e.gct", gct13),
+    "AnnData": ("e.h5ad", h5ad),
+    "GenomeStudio": ("e.txt", genomestudio),
+    "BeadStudio": ("e.txt", _profile),
+}
+
+
+@st.composite
+def _matrices(draw: st.DrawFn) -> Numbers:
+    d, n = draw(st.integers(1, 4)), draw(st.integers(3, 6))
+    row = st.lists(NUMBERS, min_size=n, max_size=n)
+    # Ids that look like numbers, dates or missing values are ids all the same.
+    ids = st.sampled_from(
+        ["001", "1e3", "NA", "SEPT2", "7892501", "a b", "null", "x/y", "AFFX-1_at"]
+    )
+    genes = draw(st.lists(ids, min_size=d, max_size=d, unique=True))
+    samples = [f"GSM{k:03d}" for k in range(n)]
+    return Numbers(genes, samples, draw(st.lists(row, min_size=d, max_size=d)))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@settings(max_examples=12, deadline=None)
+@given(numbers=_matrices())
+def test_what_was_written_comes_back(
+    name: str, numbers: Numbers, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file, write = WRITERS[name]
+    content = write(numbers)
+    path: Path = tmp_path_factory.mktemp("format") / file
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    matrix = read_matrix(path)
+    matrix = matrix.turn() if name == "AnnData" else matrix
+    assert (list(matrix.rows), list(matrix.columns)) == (numbers.genes, numbers.samples)
+    np.testing.assert_array_equal(matrix.cells, numbers.rows)
+
+
+@settings(max_examples=12, deadline=None)
+@given(numbers=_matrices())
+def test_arrays_side_by_side_are_the_matrix(
+    numbers: Numbers, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("arrays")
+    for k, name in enumerate(numbers.samples):
+        (folder / f"{name}.txt").write_text(agilent(numbers, k), encoding="latin-1")
+    matrix = read_matrix(folder)
+    assert (list(matrix.rows), list(matrix.columns)) == (numbers.genes, numbers.samples)
+    np.testing.assert_array_equal(matrix.cells, numbers.rows)
