@@ -1,0 +1,89 @@
+"""Everything that the fits of one path share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.kernels import Kernel
+from genesig.optim.nonlinear.multipliers import Multipliers
+from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
+from genesig.optim.nonlinear.problem import Problem
+from genesig.optim.nonlinear.spectrum import row_space, step_length, vanishing_gradient
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A problem with its features, step length and the path's start.
+
+    Attributes
+    ----------
+    X, inner : (n, d), (n, n)
+        Features and X X'.
+    problem : Problem
+    penalty : callable
+        tau -> Penalty.
+    step : float
+    start : Multipliers
+        Those without bounds, φ = 0; they are the solution for every tau ≥ tau_max.
+    tau_max : float
+    """
+
+    X: Array
+    inner: Array
+    problem: Problem
+    penalty: Callable[[float], Penalty]
+    step: float
+    start: Multipliers
+    tau_max: float
+
+    @property
+    def scale(self) -> float:
+        """Return ||y||²/n, what gaps are relative to."""
+        return float(self.problem.y @ self.problem.y) / self.problem.n
+
+
+def make_instance(
+    X: Array, y: Array, *, kernel: Kernel, penalty: str, nu: float, block: Array, weights: Array,
+    mu: float, inner: Array | None = None, accuracy: float = 1e-8,
+) -> Instance:  # fmt: skip
+    """Prepare a path: kernel tables, step length by Lanczos, tau_max by conjugate gradients.
+
+    Parameters
+    ----------
+    X, y : (n, d), (n,)
+    kernel : Kernel
+    penalty : {"lasso", "group", "elastic"}
+    nu : float
+        Relative to mean(diag K)/n.
+    block, weights : (d,) int, (G,)
+        Number of each feature's group and p_g.
+    mu : float
+        Share of the norms in the elastic penalty.
+    inner : (n, n), optional
+        X X', where it is known.
+    accuracy : float
+        Relative residual of conjugate gradients.
+    """
+    n = len(y)
+    inner = X @ X.T if inner is None else inner
+    norms = np.diag(inner)
+    problem = Problem.of(kernel.tables(inner, norms, norms), y - y.mean(), nu)
+    V, s = row_space(inner)
+    rotated = V * s
+    free = vanishing_gradient(problem, rotated, accuracy)
+    none = np.zeros(0, np.int64)
+    start = Multipliers((V / s) @ free, none, np.zeros((0, n)))
+    unit = PENALTIES[penalty](1.0, n, block, weights, mu)
+    largest = float(np.max(unit.norms(start.squares(X)) / unit.radius))
+
+    def at(tau: float) -> Penalty:
+        return PENALTIES[penalty](tau, n, block, weights, mu)
+
+    step = step_length(problem, rotated, X.shape[1])
+    return Instance(X, inner, problem, at, step, start, largest)

@@ -1,0 +1,33 @@
+"""The solver for the shape of the data."""
+
+from __future__ import annotations
+
+from genesig.optim.nonlinear.certificate import certify
+from genesig.optim.nonlinear.instance import Instance
+from genesig.optim.nonlinear.multipliers import Multipliers
+from genesig.optim.nonlinear.penalties import Penalty
+from genesig.optim.nonlinear.solvers.admm import admm
+from genesig.optim.nonlinear.solvers.compressed import compressed
+from genesig.optim.nonlinear.solvers.fista import fista
+
+DENSE_LIMIT = 5000
+"""Largest n (d + 1) for a dense Cholesky factor: 0.2 GB and a second."""
+PATIENCE = 1000
+"""Steps of accelerated gradients before their gap counts as stalled, where ADMM can take over."""
+
+
+def automatic(
+    instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
+) -> tuple[Multipliers, int]:
+    """Use `compressed` if d > n, otherwise `fista`; `admm` where the gap stalls and it fits."""
+    n, d = instance.X.shape
+    first = compressed if d > n else fista
+    if n * (d + 1) > DENSE_LIMIT:
+        return first(instance, penalty, start, tolerance, max_iterations)
+    q, steps = first(instance, penalty, start, tolerance, min(PATIENCE, max_iterations))
+    squares = q.squares(instance.X)
+    found = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
+    if found.gap <= tolerance * instance.scale or steps >= max_iterations:
+        return q, steps
+    q, more = admm(instance, penalty, q, tolerance, max_iterations - steps)
+    return q, steps + more

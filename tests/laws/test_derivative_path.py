@@ -1,0 +1,221 @@
+"""What holds for every solver of the derivative-penalty problem, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from genesig.errors import GenesigError
+from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, linear
+from genesig.optim.nonlinear import checks
+from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.path import derivative_path
+from genesig.optim.nonlinear.solvers import SOLVERS
+
+KERNELS = {"gaussian": Gaussian(3.0), "square": Polynomial(2, 1.0), "linear": linear()}
+GROUPS = [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]]
+SETTINGS = {
+    "kernel": KERNELS["gaussian"], "penalty": "lasso", "nu": 1e-2, "tau": [0.8, 0.5, 0.3],
+    "solver": "auto", "tolerance": 1e-8, "max_iterations": 20_000,
+}  # fmt: skip
+
+
+def data(seed=0, n=10, d=12):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = X[:, 0] + X[:, 1] ** 2 + 0.1 * rng.normal(size=n)
+    return X - X.mean(axis=0), y
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with threadpool_limits(1):
+        yield
+
+
+def solve(X, y, **changes):
+    return derivative_path(X, y, **{**SETTINGS, **changes})
+
+
+def clear(fit):
+    """Variables that a gap of 1e-8 tells from zero; at the border it cannot."""
+    return np.flatnonzero(fit.norms > 1e-3 * fit.norms.max())
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
+@pytest.mark.parametrize("shape", [(13, 12), (12, 5)])
+def test_solvers_are_certified_and_find_the_same(kernel, penalty, shape):
+    X, y = data(1, *shape)
+    groups = [[g for g in group if g < shape[1]] for group in GROUPS]
+    change = {"kernel": KERNELS[kernel], "penalty": penalty, "groups": groups, "mu": 0.6}
+    change["nu"] = 0.1
+    found = {
+        name: solve(X, y, solver=name, **change) for name in ("auto", "compressed", "fista", "admm")
+    }
+    expected = found.pop("admm").solutions
+    assert len(expected) == 3
+    for path in found.values():
+        assert path.message == ""
+        for fit, other in zip(path.solutions, expected, strict=True):
+            assert fit.objective == pytest.approx(other.objective, abs=2e-8 * y.var())
+            np.testing.assert_allclose(fit.norms, other.norms, atol=2e-3 * other.norms.max())
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
+def test_nothing_is_selected_at_tau_max_and_something_below(kernel, penalty):
+    X, y = data(2)
+    change = {"kernel": KERNELS[kernel], "penalty": penalty, "groups": GROUPS, "mu": 0.6}
+    path = solve(X, y, tau=[1.0001, 1.0, 0.95], nu=0.3, **change)
+    assert len(path.solutions[0].support) == 0
+    if kernel == "gaussian":  # elsewhere tau_max is an upper bound: M is singular
+        assert len(path.solutions[2].support) > 0
+        fitted = 1 - np.sum((y - y.mean() - path.solutions[0].f) ** 2) / np.sum((y - y.mean()) ** 2)
+        assert path.explained_by_none == pytest.approx(fitted, abs=1e-6)
+
+
+def test_more_features_than_samples():
+    X, y = data(12, 9, 24)
+    compressed, dense = (
+        solve(X, y, solver=s, tau=[0.95, 0.9], tolerance=1e-9) for s in ("compressed", "admm")
+    )
+    assert len(compressed.solutions) == len(dense.solutions) > 0
+    for fit, admm in zip(compressed.solutions, dense.solutions, strict=True):
+        assert len(fit.multipliers.active) < 24
+        assert fit.objective == pytest.approx(admm.objective, abs=2e-9 * y.var())
+        np.testing.assert_allclose(fit.norms, admm.norms, atol=2e-3 * admm.norms.max())
+        np.testing.assert_array_equal(clear(fit), clear(admm))
+
+
+def test_tau_max_of_the_linear_kernel_is_the_lasso_s():
+    X, y = data(3, 30, 5)
+    path = solve(X, y, kernel=linear(), tau=[1.0])
+    assert path.tau_max == pytest.approx(2 / 30 * np.abs(X.T @ (y - y.mean())).max(), rel=1e-6)
+
+
+def test_gradients_and_values_are_those_of_the_function():
+    X, y = data(4)
+    path = solve(X, y)
+    fit = path.solutions[-1]
+    f, phi = fit.evaluate(SETTINGS["kernel"], X, X, path.nu)
+    np.testing.assert_allclose(f, fit.f, atol=1e-9)
+    norms = np.sqrt((phi**2).mean(axis=1))
+    np.testing.assert_allclose(norms, fit.norms, atol=1e-3 * norms.max())
+    np.testing.assert_allclose(fit.alpha * len(y) * path.nu, y - y.mean() - f, atol=1e-8)
+
+
+def test_zeros_are_in_the_gradient_never_in_the_multipliers():
+    X, y = data(5)
+    fit = solve(X, y).solutions[0]
+    unused = np.setdiff1d(np.arange(12), fit.support)
+    assert len(unused)
+    assert np.linalg.norm(fit.multipliers.dense(X)[unused], axis=1).min() > 0
+
+
+def test_a_variable_that_is_not_selected_still_constrains_f():
+    X, y = data(6)
+    path = solve(X, y)
+    whole = path.solutions[0]
+    kept = np.argsort(np.linalg.norm(whole.multipliers.dense(X), axis=1))[6:]
+    fraction = whole.tau / solve(X[:, kept], y, nu=1e-2).tau_max
+    part = solve(X[:, kept], y, tau=[min(fraction, 1.0)]).solutions[0]
+    assert set(whole.support) <= set(kept)
+    assert abs(part.objective - whole.objective) > 0.01 * whole.objective
+
+
+def test_step_length_is_safe_and_sharp():
+    X, y = data(7, 8, 5)
+    X += 0.1 * np.arange(5)
+    made = make_instance(
+        X, y, kernel=Gaussian(2.0), penalty="lasso", nu=1e-2, block=np.arange(5),
+        weights=np.ones(5), mu=1.0,
+    )  # fmt: skip
+    D, L = dense_blocks(made.problem.table, X)
+    flat = D.reshape(40, 8)
+    M = L.transpose(0, 2, 1, 3).reshape(40, 40) - flat @ made.problem.solve(flat.T)
+    exact = 2 * made.problem.nu / np.linalg.eigvalsh(M)[-1]
+    assert 0.98 * exact < made.step <= exact
+
+
+def test_nothing_depends_on_a_shift_of_the_features_with_a_gaussian_kernel():
+    X, y = data(8)
+    a, b = solve(X, y).solutions[-1], solve(X + 3.0, y).solutions[-1]
+    np.testing.assert_allclose(a.norms, b.norms, rtol=1e-3, atol=1e-6)
+
+
+def test_path_ends_with_a_sentence_beyond_n_variables():
+    X, y = data(9, 6, 40)
+    path = solve(X, y, tau=np.geomspace(0.9, 0.01, 15).tolist())
+    assert 0 < len(path.solutions) < 15
+    assert max(len(fit.support) for fit in path.solutions) <= 6
+    assert "variables are selected from 6 samples" in path.message
+
+
+def test_no_convergence_is_a_sentence():
+    X, y = data(10)
+    path = solve(X, y, max_iterations=10, tau=[0.3], tolerance=1e-12)
+    assert path.message.startswith("1 of 1 fits did not reach the relative duality gap 1e-12")
+    assert path.solutions[0].gap > 1e-12
+
+
+def test_threshold_rule_is_the_paper_s():
+    X, y = data(11)
+    fit = solve(X, y).solutions[-1]
+    expected = [a for a in range(12) if 10 * fit.norms[a] ** 2 > fit.tau / 2]
+    assert fit.above_threshold().tolist() == expected
+
+
+def spoiled(column, value):
+    X, y = data()
+    X[:, column] = value
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "change", "said"),
+    [
+        (data()[0][:2], data()[1][:2], {}, "at least 3 samples"),
+        (*spoiled(3, 1.0), {}, "1 of 12 features are constant on these samples, the first is"),
+        (*spoiled(3, np.nan), {}, "NaN or infinity"),
+        (data()[0], np.zeros(10), {}, "the response is constant"),
+        (data()[0], data()[1][1:], {}, r"X must be \(n, d\)"),
+        (*data(), {"nu": 0.0}, "nu must be positive, found 0: with nu = 0 a function of zero"),
+        (*data(), {"nu": -1.0}, "nu must be positive"),
+        (*data(), {"penalty": "group"}, "needs groups"),
+        (*data(), {"penalty": "group", "groups": GROUPS[:3]}, "cover all 12 features; 3 are in"),
+        (*data(), {"penalty": "group", "groups": [*GROUPS, [0]]}, "in a group already"),
+        (*data(), {"penalty": "group", "groups": [*GROUPS, [12]]}, "outside 0..11"),
+        (*data(), {"penalty": "group", "groups": [*GROUPS, []]}, "group 4 is empty"),
+        (*data(), {"weights": np.ones(3)}, "weights must be 12 positive numbers"),
+        (*data(), {"mu": 0.0}, r"mu must lie in \(0, 1\]"),
+        (*data(), {"tau": [0.3, 0.5]}, "tau must fall"),
+        (*data(), {"tau": [-1.0]}, "positive fractions"),
+        (*data(), {"penalty": "laso"}, "did you mean 'lasso'"),
+        (*data(), {"solver": "fistaa"}, "did you mean 'fista'"),
+    ],
+)
+def test_bad_input_is_one_sentence_before_any_work(X, y, change, said, monkeypatch):
+    monkeypatch.setattr("genesig.optim.nonlinear.path.make_instance", None)
+    with pytest.raises(GenesigError, match=said):
+        solve(X, y, **change)
+
+
+def test_too_large_a_problem_is_refused(monkeypatch):
+    X, y = data()
+    sizes = {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 4096}
+    monkeypatch.setattr(checks.os, "sysconf", sizes.get)
+    with pytest.raises(InvalidProblem, match=r"more than the 4\.1e-06 GB of this machine"):
+        solve(X, y, solver="admm")
+
+
+@pytest.mark.parametrize("width", [0.0, -1.0, np.inf])
+def test_a_width_that_is_not_positive_is_refused(width):
+    with pytest.raises(InvalidProblem, match="width must be a positive number"):
+        checks.check_settings(nu=1.0, width=width, mu=1.0, degree=1)
+
+
+def test_registry_holds_the_five():
+    assert list(SOLVERS) == ["auto", "compressed", "fista", "admm", "projection"]

@@ -1,0 +1,99 @@
+"""Penalties on derivative norms: prox, conjugate and what duality makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.optim.nonlinear.penalties import PENALTIES, row_squares
+
+N, D = 5, 6
+BLOCK = np.array([0, 1, 0, 2, 2, 1])
+WEIGHTS = np.array([1.0, 2.0, 0.5])
+
+member = pytest.mark.parametrize("name", PENALTIES)
+law = settings(deadline=None, max_examples=40)
+
+
+def penalty(name, tau=1.3):
+    return PENALTIES[name](tau, N, BLOCK, WEIGHTS, 0.4)
+
+
+def arrays(seed, size):
+    rng = np.random.default_rng(seed)
+    return [size * rng.normal(size=(D, N)) for _ in range(2)]
+
+
+def by_hand(name, phi, tau=1.3):
+    lengths = np.linalg.norm(phi, axis=1)
+    if name == "group":
+        lengths = np.array([np.linalg.norm(phi[g == BLOCK]) for g in range(3)])
+        return tau / np.sqrt(N) * WEIGHTS @ lengths
+    if name == "lasso":
+        return tau / np.sqrt(N) * lengths.sum()
+    return tau * 0.4 / np.sqrt(N) * lengths.sum() + tau * 0.6 / N * (lengths**2).sum()
+
+
+@member
+def test_value_is_the_published_formula(name):
+    phi, _ = arrays(0, 1.0)
+    assert penalty(name).value(row_squares(phi)) == pytest.approx(by_hand(name, phi), rel=1e-14)
+
+
+@member
+@law
+@given(seed=st.integers(0, 9999), size=st.sampled_from([0.1, 1.0, 10.0]), step=st.floats(0.05, 20))
+def test_moreau(name, seed, size, step):
+    """v = prox_{tΩ}(v) + t prox_{Ω*/t}(v/t)."""
+    v, _ = arrays(seed, size)
+    omega = penalty(name)
+    both = omega.prox(v, step) + step * omega.prox_conjugate(v / step, 1 / step)
+    np.testing.assert_allclose(both, v, atol=1e-12 * size)
+
+
+@member
+@law
+@given(seed=st.integers(0, 9999), size=st.sampled_from([0.1, 1.0, 10.0]), step=st.floats(0.05, 20))
+def test_prox_is_the_minimum(name, seed, size, step):
+    v, other = arrays(seed, size)
+    omega = penalty(name)
+
+    def total(u):
+        return omega.value(row_squares(u)) + np.sum((u - v) ** 2) / (2 * step)
+
+    u = omega.prox(v, step)
+    for candidate in (other, v, u + 1e-3 * other, np.zeros_like(v)):
+        assert total(u) <= total(candidate) * (1 + 1e-12)
+
+
+@member
+@law
+@given(seed=st.integers(0, 9999), size=st.sampled_from([0.1, 1.0, 10.0]))
+def test_fenchel_young_with_equality_at_a_subgradient(name, seed, size):
+    v, other = arrays(seed, size)
+    omega = penalty(name)
+    q = omega.prox_conjugate(other, 1.0)
+    bound = omega.value(row_squares(v)) + omega.conjugate(row_squares(q))
+    assert bound >= np.vdot(q, v) - 1e-10 * size**2
+    u = omega.prox(v, 1.0)
+    pair = omega.value(row_squares(u)) + omega.conjugate(row_squares(v - u))
+    assert pair == pytest.approx(np.vdot(v - u, u), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["lasso", "group"])
+def test_conjugate_of_norms_is_an_indicator(name):
+    omega = penalty(name)
+    q = omega.prox_conjugate(arrays(1, 10.0)[0], 1.0)
+    assert omega.conjugate(row_squares(q)) == 0
+    assert omega.conjugate(row_squares(1.001 * q)) == np.inf
+
+
+def test_part_of_a_penalty_is_the_penalty_of_the_part():
+    phi, _ = arrays(2, 1.0)
+    omega, some = penalty("group"), np.array([0, 2, 3, 4])
+    alone = phi.copy()
+    alone[[1, 5]] = 0
+    expected = omega.value(row_squares(alone))
+    assert omega.take(some).value(row_squares(phi[some])) == pytest.approx(expected)
