@@ -1,4 +1,4 @@
-"""The command line: ``genesig validate``, ``genesig parameters``, ``genesig --version``."""
+"""The command line: ``genesig validate``, ``init``, ``predict``, ``parameters``, ``--version``."""
 
 from __future__ import annotations
 
@@ -37,6 +37,18 @@ def _parser() -> argparse.ArgumentParser:
     validate = commands.add_parser("validate", help="check config, sample sheet and matrix")
     validate.add_argument("config", nargs="?", default="config/config.yaml",
                           help="config file (default: %(default)s)")  # fmt: skip
+    init = commands.add_parser("init", help="write a study folder to be filled in")
+    init.add_argument("folder", metavar="DIR", help="a new or empty folder")
+    predict = commands.add_parser("predict", help="score new samples with a study's model")
+    predict.add_argument("model", help="results/model.json of the study")
+    predict.add_argument("matrix", help="expression of the new samples, in any format that is read")
+    predict.add_argument("-o", "--output", default="predictions.tsv",
+                         help="table to write (default: %(default)s)")  # fmt: skip
+    predict.add_argument("--missing", type=float, default=0.1, metavar="SHARE",
+                         help="largest share of the model's genes that a sample may lack; they get "
+                         "their training means (default: %(default)s)")  # fmt: skip
+    predict.add_argument("--mu", type=float, help="which nested model (default: the signature's)")
+    predict.add_argument("--part", help="which matrix of a file that holds several (data.part)")
     commands.add_parser("parameters", help="print the table of all settings (Markdown)")
     return parser
 
@@ -56,6 +68,28 @@ def _validate(chosen: argparse.Namespace) -> int:
     return 1 if errors else 0
 
 
+def _init(chosen: argparse.Namespace) -> int:
+    from genesig.results.new_study import write_study
+
+    for path in write_study(chosen.folder):
+        print(path)
+    return 0
+
+
+def _predict(chosen: argparse.Namespace) -> int:
+    from genesig.data.readers import read_json, read_matrix
+    from genesig.results.files import save_table
+    from genesig.selection.new_samples import predict
+
+    model, matrix = read_json(chosen.model), read_matrix(chosen.matrix, chosen.part)
+    table, problems = predict(model, matrix, chosen.matrix, missing=chosen.missing, mu=chosen.mu)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    save_table(chosen.output, table)
+    print(f"{chosen.output}: {len(table)} samples scored")
+    return 0
+
+
 def _parameters(chosen: argparse.Namespace) -> int:
     from genesig.data.parameters import parameter_table
     from genesig.data.readers import load_schema
@@ -66,6 +100,8 @@ def _parameters(chosen: argparse.Namespace) -> int:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "validate": _validate,
+    "init": _init,
+    "predict": _predict,
     "parameters": _parameters,
 }
 

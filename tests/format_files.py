@@ -88,7 +88,8 @@ def family(n: Numbers, platforms: Sequence[str] = ("GPL1",)) -> str:
     """Write a GEO SOFT family: the platforms, then one table for each sample."""
     lines = ["^DATABASE = GeoMiame", "!Database_name = GEO", "^SERIES = GSE1", "!Series_title = x"]
     for platform in platforms:
-        lines += [f"^PLATFORM = {platform}", "!Platform_title = chip", "#ID = probe", "#GB_ACC = accession", "#Gene Symbol = symbol",
+        lines += [f"^PLATFORM = {platform}", "!Platform_title = chip", "#ID = probe",
+                  "#GB_ACC = accession", "#Gene Symbol = symbol",
                   "!platform_table_begin", "ID\tGB_ACC\tGene Symbol"]  # fmt: skip
         lines += [f"{gene}\tNM{k}\tsym{gene}" for k, gene in enumerate(n.genes)]
         lines += ["!platform_table_end"]

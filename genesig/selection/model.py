@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.gene_sets import with_sets
 from genesig.data.normalise import Reference, fit_reference_steps, fit_steps
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits
@@ -28,6 +29,8 @@ def final_model(
     Centring and scaling are folded into the coefficients and the intercept. The steps before
     them stand under ``normalisation``, fitted on all samples; where there are any, ``genes``
     there are all genes a sample must have, in order, because steps such as ranks look at all.
+    ``training`` has the mean and the standard deviation of each needed gene over the samples,
+    after the row-wise steps, for `predict`.
 
     Parameters
     ----------
@@ -41,12 +44,13 @@ def final_model(
         ``signature.mu`` of the config.
     """
     row_wise = fit_steps(dataset.X[:0], dataset.provenance.get("steps", []))
-    learned = fit_reference_steps(dataset.X, folds)
+    learned = fit_reference_steps(dataset.X, with_sets(folds, dataset.var))
     chain = Reference(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes
     )
     classes = dataset.design.classes
     tau, lam = final.choice[0]
+    models = [_at_mu(dataset, final, at) for at in range(len(final.mu))]
     return {
         "format": FORMAT,
         "version": 1,
@@ -63,12 +67,28 @@ def final_model(
             "norm": float(final.norm[0]),
         },
         "training_samples": len(dataset.samples),
+        "training": _training(dataset, models, everything=bool(chain.steps)),
         "normalisation": {"genes": dataset.genes if chain.steps else [], **chain.state()},
-        "models": [_at_mu(dataset, final, at) for at in range(len(final.mu))],
+        "models": models,
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in ("genesig", "numpy", "scipy")},
         },
+    }
+
+
+def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,
+              everything: bool) -> dict[str, Any]:  # fmt: skip
+    """Say what the needed genes looked like after the row-wise steps: for what a sample lacks."""
+    listed = {gene for each in models for gene in each["genes"]}
+    rows = [k for k, gene in enumerate(dataset.genes) if everything or gene in listed]
+    X = dataset.X[:, rows]
+    return {
+        "genes": [dataset.genes[k] for k in rows],
+        "means": X.mean(axis=0).tolist(),
+        "sds": X.std(axis=0).tolist(),
+        "p99": float(np.percentile(X, 99)) if rows else 0.0,
+        "max": float(X.max()) if rows else 0.0,
     }
 
 
