@@ -91,11 +91,16 @@ def test_the_methods_follow_the_config():
     given = arguments(Study(permutations=9))
     given["config"]["normalise"] = {
         "samples": [{"step": "log2", "floor": 16, "ceiling": 65536}],
-        "folds": [{"step": "variance_filter", "keep": 0.5}, {"step": "centre"}],
+        "folds": [
+            {"step": "collapse", "by": None, "rule": "max_iqr"},
+            {"step": "variance_filter", "keep": 0.5},
+            {"step": "centre"},
+        ],
     }
     given["config"]["linear"]["one_standard_error"] = True
     text = " ".join(methods(collect(**given)))
-    for phrase in ("log2-transformed", "[16, 65536]", "0.5 share", "one standard error",
+    for phrase in ("log2-transformed", "[16, 65536]", "0.5 share", "rule max_iqr",
+                   "one standard error",
                    "5-fold", "repeated 2 times", "10 splits", "permuted 9 times"):  # fmt: skip
         assert phrase in text
 

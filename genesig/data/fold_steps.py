@@ -136,6 +136,33 @@ class RangeFilter:
         return {"genes": self.genes.tolist()}
 
 
+@dataclass(frozen=True, eq=False)
+class DetectionFilter:
+    """Keep genes with ``x > above`` in at least the share `samples` of the training samples.
+
+    Attributes
+    ----------
+    genes : (n_kept,) int, growing
+    """
+
+    genes: Array
+    kind: ClassVar[Literal["fold"]] = "fold"
+
+    @classmethod
+    def fit(cls, X: Array, *, above: float, samples: float) -> DetectionFilter:
+        """Choose genes by the rows in which they are detected."""
+        number = int(np.ceil(samples * len(X) * (1 - 1e-12)))  # 0.2 of 5 rows is 1, not 2
+        return cls(_kept("detection_filter", (above < X).sum(axis=0) >= number, above))
+
+    def transform(self, X: Array) -> Array:
+        """Take the kept columns."""
+        return X[:, self.genes]
+
+    def state(self) -> dict[str, Any]:
+        """Return the kept columns."""
+        return {"genes": self.genes.tolist()}
+
+
 def _kept(step: str, mask: Array, above: float) -> Array:
     if not mask.any():
         raise GenesigError(

@@ -12,14 +12,20 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from genesig.data.affy.background import RmaBackground
+from genesig.data.affy.median_polish import MedianPolish
+from genesig.data.collapse import Collapse
+from genesig.data.counts import LogCpm
 from genesig.data.fold_steps import (
     Centre,
+    DetectionFilter,
     FoldFilter,
     Quantile,
     RangeFilter,
     UnitVariance,
     VarianceFilter,
 )
+from genesig.data.imputation import KnnImpute
 from genesig.data.sample_steps import Log2, RankSamples, StandardiseSamples
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset
@@ -40,7 +46,7 @@ class Normaliser(Protocol):
 
     @property
     def genes(self) -> Array | None:
-        """Columns that a filter keeps; None for steps that keep all."""
+        """Columns that are left, or that stand for their set; None for steps that keep all."""
 
     def transform(self, X: Array) -> Array:
         """Return the normalised rows; each depends on itself and on the fitted values only."""
@@ -108,17 +114,21 @@ def fit_steps(X: Array, steps: Steps) -> Reference:
     X : (n_train, n_genes) float
         Training rows; not modified.
     steps : list of {"step": name, setting: value, ...}
+        A setting ``by`` names the set of each column of `X` (see `gene_sets.with_sets`), or None.
 
     Raises
     ------
     GenesigError
         If a filter leaves no gene or cannot be applied.
     """
-    n_genes, fitted = X.shape[1], []
+    n_genes, fitted, genes = X.shape[1], [], np.arange(X.shape[1])
     for step in steps:
         settings = {key: value for key, value in step.items() if key != "step"}
+        if settings.get("by") is not None:
+            settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         fitted.append(pick("normalise.folds", NORMALISERS, step["step"]).fit(X, **settings))
         X = fitted[-1].transform(X)
+        genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
     return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
 
 
@@ -207,7 +217,13 @@ NORMALISERS: dict[str, Any] = {
     "log2": Log2,
     "standardise_samples": StandardiseSamples,
     "rank_samples": RankSamples,
+    "log_cpm": LogCpm,
+    "rma_background": RmaBackground,
+    "knn_impute": KnnImpute,
     "quantile": Quantile,
+    "median_polish": MedianPolish,
+    "collapse": Collapse,
+    "detection_filter": DetectionFilter,
     "variance_filter": VarianceFilter,
     "fold_filter": FoldFilter,
     "range_filter": RangeFilter,

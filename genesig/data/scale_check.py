@@ -13,6 +13,8 @@ from genesig.errors import GenesigError, Problem
 Array = np.ndarray[Any, Any]
 # Logarithms to base 2 of 16-bit scanners stay below 16; these bounds leave room.
 LOGGED_P99, LOGGED_MAX = 30.0, 50.0
+# Steps that take logarithms, or after which the scale is of no account.
+LOGARITHMS = {"log2", "log_cpm", "median_polish", "rank_samples"}
 
 
 def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Problem]:
@@ -24,7 +26,7 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
     raw = p99 > LOGGED_P99 or most > LOGGED_MAX
     size = f"99th percentile {p99:.4g}, maximum {most:.4g}"
     steps = [step["step"] for step in normalise["samples"] + normalise["folds"]]
-    if raw and not {"log2", "rank_samples"} & set(steps):
+    if raw and not LOGARITHMS & set(steps):
         yield Problem(where, f"the values look as if they were never logged ({size}); to take "
                       "logarithms set normalise.samples: [{step: log2}]", "warning")  # fmt: skip
     if "log2" in steps and not raw:

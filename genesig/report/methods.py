@@ -13,7 +13,15 @@ STEPS = {
     "log2": "values were cut to [{floor}, {ceiling}] and log2-transformed",
     "standardise_samples": "each sample was standardised over its genes",
     "rank_samples": "values were replaced by their ranks within the sample",
+    "log_cpm": "counts became log2 of counts per million, {prior} added",
+    "rma_background": "the background of each array was taken off as in RMA",
+    "knn_impute": "missing values became the mean of the {neighbours} nearest genes",
     "quantile": "each sample was given the mean distribution of the training samples",
+    "median_polish": "probes were summed up to probe sets by median polish as in RMA, the probes'"
+    " effects those of the training samples",
+    "collapse": "of the columns of one gene one value was kept (rule {rule})",
+    "detection_filter": "genes above {above} in a share of {samples} of the training samples were"
+    " kept",
     "variance_filter": "the {keep} share of genes with the largest variance was kept",
     "fold_filter": "genes with a max/min ratio above {above} were kept",
     "range_filter": "genes with a range above {above} were kept",
@@ -98,8 +106,9 @@ def _normalisation(data: Data) -> list[str]:
 
 def _steps(steps: list[Data]) -> str:
     words = [
-        STEPS.get(s["step"], clean(s["step"])).format(**{k: significant(v) for k, v in s.items()
-                                                       if isinstance(v, int | float)})
+        STEPS.get(s["step"], clean(s["step"])).format(
+            **{k: significant(v) if isinstance(v, int | float) else clean(str(v))
+               for k, v in s.items()})
         for s in steps
     ]  # fmt: skip
     text = ", then ".join(words)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.gene_sets import with_sets
 from genesig.data.normalise import Reference, moments
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.results import Dataset, Fits, Splits
@@ -84,7 +85,8 @@ def _fit(
 ) -> Fits:
     parts, done, start = [], 0, time.monotonic()
     columns = int(MEMORY / max(1, len(dataset.genes)))
-    for X, reference, some in shared_matrices(dataset.X, todo, folds, columns):
+    bound = with_sets(folds, dataset.var)
+    for X, reference, some in shared_matrices(dataset.X, todo, bound, columns):
         parts.append(_fit_together(X, reference, some, protocol, choose, moments(folds)))
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)

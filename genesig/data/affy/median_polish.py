@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from genesig.data.affy.probe_sets import numbered
+from genesig.data.gene_sets import by_size, numbered
 from genesig.errors import GenesigError
 
 Array = np.ndarray[Any, Any]
@@ -58,7 +58,7 @@ class MedianPolish:
         """Take the effects off, and the median of each set."""
         residual = _log2(X) - self.effects
         summary = np.empty((len(X), int(self.sets.max(initial=-1)) + 1))
-        for numbers, columns in _by_size(self.sets):
+        for numbers, columns in by_size(self.sets):
             summary[:, numbers] = _median(residual[:, columns], axis=2)
         return summary
 
@@ -89,7 +89,7 @@ def median_polish(Y: Array, sets: Array) -> tuple[Array, Array]:
     """
     values = np.empty((len(Y), int(sets.max(initial=-1)) + 1))
     effects = np.empty(Y.shape[1])
-    for numbers, columns in _by_size(sets):
+    for numbers, columns in by_size(sets):
         most = max(1, CELLS // (len(Y) * columns.shape[1]))
         for start in range(0, len(numbers), most):
             chunk = columns[start : start + most]
@@ -137,15 +137,6 @@ def _median(values: Array, axis: int) -> Array:
     ordered, n = np.sort(np.moveaxis(values, axis, -1), axis=-1), values.shape[axis]
     upper = ordered[..., n // 2]
     return np.asarray(upper if n % 2 else (ordered[..., n // 2 - 1] + upper) / 2)
-
-
-def _by_size(sets: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the sets of each size: (m,) numbers and (m, size) columns."""
-    sizes = np.bincount(sets)
-    order, starts = np.argsort(sets, kind="stable"), np.cumsum(sizes) - sizes
-    for size in np.unique(sizes[sizes > 0]):
-        numbers = np.flatnonzero(sizes == size)
-        yield numbers, order[starts[numbers][:, None] + np.arange(size)]
 
 
 def _log2(X: Array) -> Array:

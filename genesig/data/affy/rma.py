@@ -9,8 +9,8 @@ import numpy as np
 
 from genesig.data.affy.background import RmaBackground
 from genesig.data.affy.median_polish import median_polish
-from genesig.data.affy.probe_sets import numbered
 from genesig.data.fold_steps import Quantile
+from genesig.data.gene_sets import numbered
 
 Array = np.ndarray[Any, Any]
 

@@ -1,0 +1,72 @@
+"""Missing values against impute.knn, and what holds of them anyhow."""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from genesig.data.imputation import KnnImpute
+from genesig.data.normalise import Reference, fit_steps
+
+KNN = [{"step": "knn_impute", "neighbours": 5}]
+
+
+@pytest.fixture
+def table():
+    """Return the table that knn_by_impute.R made: as given and as imputed, samples x genes."""
+    read = pd.read_csv(Path(__file__).with_name("knn_by_impute.tsv"), sep="\t")
+    return [read.filter(regex=f"^{kind}[0-9]").to_numpy(float).T for kind in "gi"]
+
+
+def test_neighbours_and_means_are_those_of_impute_knn(table):
+    X, expected = table
+    done = fit_steps(X, KNN).transform(X)
+    np.testing.assert_allclose(done[0, 8:10], np.nanmean(np.delete(X[0], [8, 9])))
+    expected[0, 8:10] = done[0, 8:10]  # impute 1.72.3 loses one value on the way to these two
+    np.testing.assert_allclose(done, expected, rtol=1e-13)
+
+
+def test_a_sample_alone_gets_the_values_it_gets_in_company(table):
+    X, _ = table
+    fitted = fit_steps(X[:9], KNN)
+    together = fitted.transform(X)
+    for row, sample in enumerate(X):
+        np.testing.assert_array_equal(fitted.transform(sample[None])[0], together[row])
+
+
+def test_what_is_there_stays_and_json_has_no_nan(table):
+    X, _ = table
+    fitted = fit_steps(X, KNN)
+    state = json.loads(json.dumps(fitted.state(), allow_nan=False))
+    done = Reference.of(state).transform(X)
+    np.testing.assert_array_equal(done[~np.isnan(X)], X[~np.isnan(X)])
+    np.testing.assert_array_equal(done, fitted.transform(X))
+
+
+def test_a_test_sample_changes_no_other(table):
+    X, _ = table
+    fitted = fit_steps(X[:9], KNN)
+    other = X.copy()
+    other[9:] += 100
+    np.testing.assert_array_equal(fitted.transform(other)[:9], fitted.transform(X)[:9])
+
+
+def test_a_sample_without_any_value_and_a_single_gene_are_filled():
+    donors = np.array([[1.0, 2], [3, 4], [5, np.nan]])
+    fitted = KnnImpute.fit(donors, neighbours=10)
+    np.testing.assert_array_equal(fitted.transform(np.full((1, 2), np.nan)), [[0, 0]])
+    np.testing.assert_array_equal(fitted.transform(donors)[2], [5, 5])
+    alone = KnnImpute.fit(donors[:, :1], neighbours=1)
+    np.testing.assert_array_equal(alone.transform(np.array([[np.nan]])), [[0]])
+
+
+def test_one_array_of_22283_genes_takes_a_moment():
+    X = np.random.default_rng(0).normal(8, 1, (63, 22283))
+    X[:, ::500] = np.where(np.arange(63)[:, None] % 7 == 0, np.nan, X[:, ::500])
+    fitted = KnnImpute.fit(X, neighbours=10)
+    start = time.perf_counter()
+    fitted.transform(X[:1])
+    assert time.perf_counter() - start < 3
