@@ -7,6 +7,7 @@ bytes depend neither on the batching of columns nor on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -15,12 +16,26 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Sums may be split over vector lanes; infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "nsz"}
 
+SOURCES = tuple(
+    (file.name, file.stat().st_mtime_ns, file.stat().st_size)
+    for file in sorted(Path(__file__).parent.glob("*.py"))
+)
+
 
 def jit(function: F) -> F:
-    """Compile `function`, cached on disk where there is a writable place for it."""
+    """Compile an entry point, cached on disk where there is a writable place for it."""
     try:
         made: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-        return cast(F, made(function))
+        made = made(function)
+        # numba looks at the file of the entry point alone; what it calls is in all of this folder.
+        made._cache._cache_file._source_stamp = SOURCES
     except RuntimeError:
-        made = numba.njit(nogil=True, error_model="numpy", fastmath=FAST)
-        return cast(F, made(function))
+        made = numba.njit(nogil=True, error_model="numpy", fastmath=FAST)(function)
+    return cast(F, made)
+
+
+def inner(function: F) -> F:
+    """Compile a function that only compiled code calls: no way in from Python is built."""
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    made: Any = numba.njit(nogil=True, error_model="numpy", fastmath=FAST, **options)
+    return cast(F, made(function))

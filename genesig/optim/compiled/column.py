@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import jit
+from genesig.optim.compiled import inner
 from genesig.optim.compiled.moments import copy, dot, moment, standardise
 
 Array = np.ndarray[Any, Any]
@@ -49,7 +49,7 @@ class Column(NamedTuple):
     counted: Array
 
 
-@jit
+@inner
 def column_of(s: Column, q: int) -> Column:
     """Return column q of many."""
     return Column(
@@ -59,7 +59,7 @@ def column_of(s: Column, q: int) -> Column:
     )  # fmt: skip
 
 
-@jit
+@inner
 def standardised(col: Column, j: int, out: Array) -> None:
     """Write z_j (N,), zero outside the training rows."""
     mean, inverse = moment(
@@ -68,13 +68,13 @@ def standardised(col: Column, j: int, out: Array) -> None:
     standardise(col.F[j], mean, inverse, col.mask, out)
 
 
-@jit
+@inner
 def gradient(col: Column, j: int) -> Any:
     """Return ``(2/n) z_j'r``; the mean of feature j drops out because r sums to 0."""
     return 2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.r)
 
 
-@jit
+@inner
 def learn(col: Column, j: int) -> Any:
     """Make feature j known and return its place, or -1 when there is no room."""
     p = col.slot[j]
@@ -97,7 +97,7 @@ def learn(col: Column, j: int) -> Any:
     return p
 
 
-@jit
+@inner
 def forget(col: Column) -> None:
     """Keep only the active features among the known ones."""
     kept = 0
@@ -120,7 +120,7 @@ def forget(col: Column) -> None:
     col.size[KNOWN] = kept
 
 
-@jit
+@inner
 def centred(col: Column, x: Array) -> None:
     """Keep the training rows of x and take their mean away, where the features are centred."""
     mean = dot(col.mask, x) / col.number[0] if col.number[1] != 0 else 0.0
@@ -128,7 +128,7 @@ def centred(col: Column, x: Array) -> None:
         x[i] = col.mask[i] * (x[i] - mean)
 
 
-@jit
+@inner
 def residual(col: Column) -> None:
     """Set ``r = y - Z_A b_A``, features in the order of the factor."""
     copy(col.y, col.r)
@@ -140,7 +140,7 @@ def residual(col: Column) -> None:
     centred(col, col.r)  # what rounding has left of a mean would be multiplied by the features'
 
 
-@jit
+@inner
 def clear(col: Column) -> None:
     """Start again from b = 0; the residual stays."""
     for a in range(col.size[ACTIVE]):

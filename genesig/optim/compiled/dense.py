@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import jit
+from genesig.optim.compiled import inner
 
 Array = np.ndarray[Any, Any]
 
 
-@jit
+@inner
 def cholesky(M: Array, m: int) -> bool:
     """Overwrite the lower triangle of M[:m, :m] by its factor; False where it is not definite."""
     for i in range(m):
@@ -31,7 +31,7 @@ def cholesky(M: Array, m: int) -> bool:
     return True
 
 
-@jit
+@inner
 def forward(L: Array, m: int, x: Array) -> None:
     """Solve L x = x in place."""
     for i in range(m):
@@ -42,7 +42,7 @@ def forward(L: Array, m: int, x: Array) -> None:
         x[i] = total / row[i]
 
 
-@jit
+@inner
 def backward(L: Array, m: int, x: Array) -> None:
     """Solve L'x = x in place."""
     for i in range(m - 1, -1, -1):
@@ -52,7 +52,7 @@ def backward(L: Array, m: int, x: Array) -> None:
             x[k] -= row[k] * x[i]
 
 
-@jit
+@inner
 def drop_row(L: Array, m: int, p: int) -> None:
     """Turn the factor of an m × m matrix into the factor without row and column p (Givens)."""
     for i in range(p, m - 1):
@@ -68,7 +68,7 @@ def drop_row(L: Array, m: int, p: int) -> None:
             L[i, k + 1] = c * b - s * a
 
 
-@jit
+@inner
 def tridiagonal(M: Array, m: int, diagonal: Array, beside: Array, beta: Array) -> None:
     """Reduce the symmetric M[:m, :m] to Q T Q' by Householder reflections.
 
@@ -94,7 +94,7 @@ def tridiagonal(M: Array, m: int, diagonal: Array, beside: Array, beta: Array) -
     diagonal[m - 1] = M[m - 1, m - 1]
 
 
-@jit
+@inner
 def _reflect_both_sides(M: Array, m: int, k: int, beta: float, p: Array) -> None:
     v = M[k]
     half = 0.0
@@ -115,7 +115,7 @@ def _reflect_both_sides(M: Array, m: int, k: int, beta: float, p: Array) -> None
             row[j] -= a * p[j] + b * v[j]
 
 
-@jit
+@inner
 def largest_eigenvalue(M: Array) -> Any:
     """Return the largest eigenvalue of a symmetric matrix (destroyed), by Sturm bisection."""
     m = len(M)

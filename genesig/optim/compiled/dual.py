@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import jit
+from genesig.optim.compiled import inner
 from genesig.optim.compiled.active_set import SOLVED, STUCK
 from genesig.optim.compiled.column import Column, centred, standardised
 from genesig.optim.compiled.dense import backward, cholesky, forward
@@ -22,20 +22,20 @@ Array = np.ndarray[Any, Any]
 BLOCK = 64
 
 
-@jit
+@inner
 def shrink(v: float, cut: float) -> Any:
     """Return the soft threshold of v."""
     return np.sign(v) * max(abs(v) - cut, 0.0)
 
 
-@jit
+@inner
 def add(scale: float, a: Array, out: Array) -> None:
     """Add ``scale a`` to out."""
     for i in range(len(out)):
         out[i] += scale * a[i]
 
 
-@jit
+@inner
 def value(
     col: Column, W: Array, u: Array, v: Array, d: Array, move: Array, alpha: float, cut: float,
     ridge: float,
@@ -50,7 +50,7 @@ def value(
     return total / (2.0 * ridge) + square
 
 
-@jit
+@inner
 def newton_factor(K: Array, ridge: float) -> Array:
     """Return the Cholesky factor of ``I + K/ridge``."""
     n = len(K)
@@ -63,7 +63,7 @@ def newton_factor(K: Array, ridge: float) -> Array:
     return L
 
 
-@jit
+@inner
 def update_gram(col: Column, W: Array, a: Array) -> None:
     """Bring K = Z_A Z_A' up to date for A = support of a within W."""
     n = len(col.y)
@@ -86,7 +86,7 @@ def update_gram(col: Column, W: Array, a: Array) -> None:
                 col.K[i, k] += change[i, k] if coming else -change[i, k]
 
 
-@jit
+@inner
 def dual_newton(
     col: Column, W: Array, tau: float, mu: float, sign: Array, steps: Array
 ) -> int:  # fmt: skip
@@ -121,7 +121,7 @@ def dual_newton(
     return STUCK
 
 
-@jit
+@inner
 def line_search(
     col: Column, W: Array, u: Array, v: Array, d: Array, move: Array, slope: float, cut: float,
     ridge: float, sign: Array,
@@ -143,7 +143,7 @@ def line_search(
     return changed == 0
 
 
-@jit
+@inner
 def dual_polish(
     col: Column, A: Array, sign: Array, tau: float, mu: float, b: Array
 ) -> None:  # fmt: skip
@@ -170,7 +170,7 @@ def dual_polish(
         subtract(col, Z, b)
 
 
-@jit
+@inner
 def subtract(col: Column, Z: Array, b: Array) -> None:
     """Set ``r = y - Z_A b``."""
     copy(col.y, col.r)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import jit
+from genesig.optim.compiled import inner, jit
 from genesig.optim.compiled.dense import largest_eigenvalue
 
 Array = np.ndarray[Any, Any]
@@ -14,7 +14,7 @@ BLOCK = 128  # features per block of a Gram matrix
 CONSTANT = 32 * float(np.finfo(float).eps)  # sd, as a share of the mean, that is rounding
 
 
-@jit
+@inner
 def dot(a: Array, b: Array) -> float:
     """Return a'b."""
     total = 0.0
@@ -23,14 +23,14 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@jit
+@inner
 def copy(a: Array, out: Array) -> None:
     """Write a to out."""
     for i in range(len(out)):
         out[i] = a[i]
 
 
-@jit
+@inner
 def inverse_scale(mean: float, variance: float, centre: bool, scale: bool) -> float:
     """Return 1/sd, 1 without scaling, 0 for what is constant up to the rounding of its mean."""
     spread = np.sqrt(max(variance, 0.0))
@@ -39,7 +39,7 @@ def inverse_scale(mean: float, variance: float, centre: bool, scale: bool) -> fl
     return 1.0 / spread if scale else 1.0
 
 
-@jit
+@inner
 def moment(x: Array, shift: float, mask: Array, count: float, centre: bool, scale: bool) -> Any:
     """Return (mean, inverse scale) of one feature x, from which `shift` was subtracted."""
     mean, square = dot(x, mask) / count, 0.0
@@ -49,14 +49,14 @@ def moment(x: Array, shift: float, mask: Array, count: float, centre: bool, scal
     return (mean if centre else 0.0), inverse
 
 
-@jit
+@inner
 def standardise(x: Array, mean: float, inverse: float, mask: Array, out: Array) -> None:
     """Write ``mask_i inverse (x_i - mean)``."""
     for i in range(len(x)):
         out[i] = mask[i] * (inverse * (x[i] - mean))
 
 
-@jit
+@inner
 def outer_gram(Z: Array, rows: int, K: Array) -> None:
     """Add ``Z[:rows]'Z[:rows]`` to K (n, n), at least to its lower triangle."""
     n = K.shape[0]
@@ -78,7 +78,7 @@ def outer_gram(Z: Array, rows: int, K: Array) -> None:
                 K[i, k] += z[i] * z[k]
 
 
-@jit
+@inner
 def mirror(K: Array, n: int) -> None:
     """Copy the lower triangle to the upper one."""
     for i in range(n):
@@ -86,7 +86,7 @@ def mirror(K: Array, n: int) -> None:
             K[k, i] = K[i, k]
 
 
-@jit
+@inner
 def inner_gram(Z: Array, K: Array) -> None:
     """Add Z Z' to the lower triangle of K, two by two samples; Z is (even, BLOCK)."""
     for i in range(0, len(Z), 2):
@@ -105,7 +105,7 @@ def inner_gram(Z: Array, K: Array) -> None:
             K[i + 1, k + 1] += s11
 
 
-@jit
+@inner
 def block_moments(
     X: Array, rows: Array, start: int, centre: bool, scale: bool, mean: Array, inverse: Array
 ) -> Any:  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import jit
+from genesig.optim.compiled import inner, jit
 from genesig.optim.compiled.dense import tridiagonal
 from genesig.optim.compiled.moments import dot, mirror, moment, outer_gram, standardise
 
@@ -17,7 +17,7 @@ RANK = 1e-12  # singular values below this share of the largest are the rounding
 SWEEPS = 60
 
 
-@jit
+@inner
 def ridge(Z: Array, mask: Array, y: Array, ridges: Array, B: Array) -> None:
     """Fill B (m, L) with ``(Z Z' + ridge I)^-1 Z y`` for features Z (m, N) on the rows of `mask`.
 
@@ -42,7 +42,7 @@ def ridge(Z: Array, mask: Array, y: Array, ridges: Array, B: Array) -> None:
         by_samples(rows, y, ridges, B)
 
 
-@jit
+@inner
 def by_features(Z: Array, y: Array, ridges: Array, B: Array) -> None:
     """Solve in the m × m form."""
     m = len(Z)
@@ -54,7 +54,7 @@ def by_features(Z: Array, y: Array, ridges: Array, B: Array) -> None:
     shifted_solves(M, c, ridges, B)
 
 
-@jit
+@inner
 def by_samples(Z: Array, y: Array, ridges: Array, B: Array) -> None:
     """Solve in the n × n form, ``b = Z (Z'Z + ridge I)^-1 y``."""
     m, n = Z.shape
@@ -70,7 +70,7 @@ def by_samples(Z: Array, y: Array, ridges: Array, B: Array) -> None:
                 B[a, e] += Z[a, i] * alpha[i, e]
 
 
-@jit
+@inner
 def shifted_solves(M: Array, c: Array, shifts: Array, X: Array) -> None:
     """Fill X (m, L) with ``(M + shift I)^-1 c``; M and c are destroyed."""
     m = len(M)
@@ -102,7 +102,7 @@ def shifted_solves(M: Array, c: Array, shifts: Array, X: Array) -> None:
         reflect(M[k], beta[k], k + 1, X, pivot)
 
 
-@jit
+@inner
 def reflect(v: Array, beta: float, first: int, X: Array, total: Array) -> None:
     """Apply I - beta v v' to the rows of X from `first` on."""
     for e in range(len(total)):
@@ -115,7 +115,7 @@ def reflect(v: Array, beta: float, first: int, X: Array, total: Array) -> None:
             X[i, e] -= beta * v[i] * total[e]
 
 
-@jit
+@inner
 def by_singular_values(Z: Array, y: Array, ridges: Array, B: Array) -> None:
     """Solve by one-sided Jacobi rotations of the shorter side of Z (m, n), which is destroyed."""
     m, n = Z.shape
@@ -144,7 +144,7 @@ def by_singular_values(Z: Array, y: Array, ridges: Array, B: Array) -> None:
                 B[a, e] += share / (square[r] + ridges[e])
 
 
-@jit
+@inner
 def rotate_pairs(A: Array, V: Array) -> bool:
     """Make every pair of rows of A orthogonal once, V alongside; False if all were."""
     turned = False
@@ -162,14 +162,14 @@ def rotate_pairs(A: Array, V: Array) -> bool:
     return turned
 
 
-@jit
+@inner
 def turn(x: Array, z: Array, c: float, s: float) -> None:
     """Rotate two rows."""
     for i in range(len(x)):
         x[i], z[i] = c * x[i] - s * z[i], s * x[i] + c * z[i]
 
 
-@jit
+@inner
 def support_matrix(
     F: Array, shift: Array, A: Array, mask: Array, number: Array, Z: Array, mean: Array,
     inverse: Array,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import jit
+from genesig.optim.compiled import inner, jit
 from genesig.optim.compiled.active_set import NO_ROOM, SLACK, SOLVED, active_set, sort_active
 from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
 from genesig.optim.compiled.dual import dual_newton, dual_polish, update_gram
@@ -54,16 +54,17 @@ def solve(
     return short
 
 
-@jit
+@inner
 def solve_dual(
     col: Column, sets: Sets, q: int, W: Array, tau: float, mu: float, steps: Array
 ) -> None:  # fmt: skip
     """Find the support and its signs, and the residual, by the dual."""
     clear(col)
+    gone, sign, m = np.empty(1, np.int32), np.zeros(max(len(W), 1)), 0
     for j in range(len(col.F)):
         if col.counted[j] and not sets.mark[q, j] & WORKING:
-            update_gram(col, np.array([j]), np.zeros(1))
-    sign, m = np.empty(len(W)), 0
+            gone[0] = j
+            update_gram(col, gone, sign)
     dual_newton(col, W, tau, mu, sign, steps)
     for w in range(len(W)):
         sets.value[q, W[w]] = sign[w]
@@ -74,7 +75,7 @@ def solve_dual(
     sets.n_support[q] = m
 
 
-@jit
+@inner
 def finish_dual(col: Column, sets: Sets, q: int, tau: float, mu: float) -> None:
     """Put coefficients in the place of the signs that `solve_dual` has left."""
     m = sets.n_support[q]
@@ -83,7 +84,7 @@ def finish_dual(col: Column, sets: Sets, q: int, tau: float, mu: float) -> None:
     record(sets, q, sign, m)
 
 
-@jit
+@inner
 def solve_primal(col: Column, sets: Sets, q: int, status: int) -> None:
     """Copy the support out of the column."""
     sign = np.empty(col.size[ACTIVE])
@@ -97,7 +98,7 @@ def solve_primal(col: Column, sets: Sets, q: int, status: int) -> None:
     record(sets, q, sign, m)
 
 
-@jit
+@inner
 def record(sets: Sets, q: int, sign: Array, m: int) -> None:
     """Keep the coefficients that rounding has left on their side of 0."""
     kept = 0
@@ -109,7 +110,7 @@ def record(sets: Sets, q: int, sign: Array, m: int) -> None:
     sets.n_support[q] = kept
 
 
-@jit
+@inner
 def scan(products: Array, scale: Array, low: float, found: Array) -> int:
     """List the features with ``|product scale| >= low``, or infinite scale; returns how many."""
     limit, one, none = np.float32(low), np.int32(1), np.int32(0)
@@ -161,7 +162,7 @@ def check(
     return again
 
 
-@jit
+@inner
 def violators(
     col: Column, sets: Sets, q: int, found: Array, products: Array, scaled: Array, near: float,
     tau: float, floor: float,
@@ -191,7 +192,7 @@ def violators(
     return top > 0.0, ratio, beyond
 
 
-@jit
+@inner
 def renew(sets: Sets, q: int, found: Array) -> None:
     """Make the working set: the support and the features found."""
     for w in range(sets.n_working[q]):
@@ -218,7 +219,7 @@ def start(
         renew(sets, q, found[: scan(products[q], scaled[q], unit[q] * strong[q], found)])
 
 
-@jit
+@inner
 def certificate(
     col: Column, A: Array, b: Array, tau: float, mu: float, ratio: float, beyond: float
 ) -> Any:

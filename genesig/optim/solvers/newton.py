@@ -25,7 +25,7 @@ MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features
 LARGE = 1e-4  # mu above this share of ||Z'Z||/n is solved in the dual
 FLOOR = 1e-13  # rounding of a gradient, as a share of tau_max
 ROOM = 64  # features a column can know before it asks for more room
-MEMORY = 200e6  # bytes that the columns of one chunk may take, about
+MEMORY = 100e6  # bytes that the columns of one chunk may take, about
 FEWEST = 4
 MOST = 64  # columns of one chunk
 
