@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from pathlib import Path
+from traceback import print_exception
 from types import TracebackType
 
 from genesig.errors import GenesigError
@@ -13,7 +14,8 @@ from genesig.errors import GenesigError
 def log_to(path: str) -> None:
     """Send everything that this process prints or logs to one file.
 
-    An error that is meant for the user is written as its message alone, without a traceback.
+    What ends the process is said on the terminal, too; an error that is meant for the user as its
+    message alone, without a traceback.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     stream = Path(path).open("w", buffering=1, encoding="utf-8")  # noqa: SIM115 - open to the end
@@ -23,7 +25,8 @@ def log_to(path: str) -> None:
 
 
 def _say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if isinstance(error, GenesigError):
-        print(error, file=sys.stderr)
-    else:
-        sys.__excepthook__(kind, error, trace)
+    for stream in (sys.stderr, sys.__stderr__):
+        if isinstance(error, GenesigError):
+            print(error, file=stream)
+        else:
+            print_exception(kind, error, trace, file=stream)

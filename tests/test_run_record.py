@@ -63,16 +63,16 @@ def logged(tmp_path, statement):
     return done, (tmp_path / "logs/job.log").read_text()
 
 
-def test_a_message_for_the_user_is_logged_without_traceback(tmp_path):
+def test_a_message_for_the_user_is_logged_and_shown_without_traceback(tmp_path):
     done, log = logged(
         tmp_path, "from genesig.errors import GenesigError; raise GenesigError('mend it')"
     )
     assert done.returncode == 1
-    assert log == "mend it\n"
-    assert done.stderr == ""
+    assert log == done.stderr == "mend it\n"
 
 
 def test_a_defect_is_logged_with_its_traceback(tmp_path):
     done, log = logged(tmp_path, "print('started'); 1 / 0")
     assert done.returncode == 1
     assert log.startswith("started\nTraceback")
+    assert done.stderr.startswith("Traceback")

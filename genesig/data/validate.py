@@ -26,6 +26,7 @@ __all__ = [
     "examine",
     "examine_study",
     "resolve_config",
+    "study_config",
     "validate_study",
 ]
 
@@ -71,6 +72,21 @@ def validate_study(config: Config, source: str = "config") -> list[Problem]:
         Errors first; empty for a study without fault.
     """
     return list(examine_study(config, source).problems)
+
+
+def study_config(raw: Config, schema: Config) -> Config:
+    """Fill a config up with defaults and hold its settings against each other; open no file.
+
+    Raises
+    ------
+    InvalidInput
+        With all problems, warnings among them, if one is an error.
+    """
+    config = resolve_config(raw, schema)
+    problems = _sorted(check_settings(config, "config"))
+    if _errors(list(problems)):
+        raise InvalidInput(problems)
+    return config
 
 
 def check_study(config: Config) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from genesig.data.readers import load_schema
-from genesig.data.config_check import resolve_config
+from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 
 ROOT = Path(workflow.basedir)
@@ -15,7 +15,7 @@ GATHERED = (
 ).split()
 
 try:
-    config.update(resolve_config(config, load_schema()))
+    config.update(study_config(config, load_schema()))
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
 

@@ -4,6 +4,8 @@
 # OUTPUTS: results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json
 
 
+# Settings are checked when the workflow is read (common.smk); this rule looks at the files. It names
+# the keys that concern them, so that other settings may change without reading all again.
 rule validate:
     input:
         config["expression"],
@@ -15,14 +17,14 @@ rule validate:
     log:
         "logs/validate.log",
     params:
-        config={k: v for k, v in config.items() if k != "report"},
+        **{key: config[key] for key in ("label", "seed", "data", "normalise", "splits")},
     script:
         "../scripts/validate.py"
 
 
 rule read:
     input:
-        ancient("results/validation.json"),
+        "results/validation.json",
         expression=config["expression"],
         samples=config["samples"],
         annotation=optional(config["data"]["annotation"]),

@@ -5,4 +5,4 @@ from genesig.log import log_to
 from genesig.results import save_json
 
 log_to(snakemake.log[0])
-save_json(snakemake.output[0], check_study(snakemake.params.config))
+save_json(snakemake.output[0], check_study(snakemake.config))
