@@ -1,0 +1,204 @@
+"""Choice of (tau, ν, width) and of the final ridge by the error on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.errors import pick
+from genesig.optim.kernels import KERNELS, Kernel, median_distance
+from genesig.optim.nonlinear.checks import InvalidProblem, check_settings
+from genesig.optim.nonlinear.debias import Ridge
+from genesig.optim.nonlinear.path import DerivativePath, derivative_path
+from genesig.optim.nonlinear.solution import Solution
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is not chosen by validation; as in `derivative_path` unless said here.
+
+    Attributes
+    ----------
+    kernel : {"gaussian", "polynomial", "linear"}
+    degree, offset : int, float
+        Of the polynomial kernel.
+    rule : {"saturation", "threshold"}
+        Exact zeros, or equation 5 of Rosasco et al. (2010).
+    lam : (L,)
+        Ridge weights relative to mean diag K of the selected variables, falling; empty for the
+        penalised function itself, without debiasing.
+    standardise : bool
+        Unit variance of the features on the training rows.
+    """
+
+    kernel: str
+    degree: int
+    offset: float
+    penalty: str
+    mu: float
+    groups: Sequence[Sequence[int]] | None
+    weights: Array | None
+    rule: str
+    lam: Array
+    standardise: bool
+    solver: str
+    tolerance: float
+    max_iterations: int
+
+    def make_kernel(self, width: float) -> Kernel:
+        """Return the kernel of a width, in units of the standardised features."""
+        make = pick("kernel", KERNELS, self.kernel)
+        check_settings(nu=1.0, width=width, mu=self.mu, degree=self.degree)
+        return make(width=width, degree=self.degree, offset=self.offset)
+
+
+RULES = {"saturation": lambda fit: fit.support, "threshold": Solution.above_threshold}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A path on training rows, in standardised units.
+
+    Attributes
+    ----------
+    X : (n, d')
+        Standardised training rows without constant features.
+    features : (d',)
+        Numbers of the features that are left.
+    centre, scale : (d,)
+    y_mean, y_scale : float
+    width : float
+        Multiple of the median distance.
+    path : DerivativePath
+    kernel : Kernel
+    """
+
+    X: Array
+    y: Array
+    features: Array
+    centre: Array
+    scale: Array
+    y_mean: float
+    y_scale: float
+    width: float
+    path: DerivativePath
+    kernel: Kernel
+    settings: Settings
+
+    def standardised(self, points: Array) -> Array:
+        """Return new rows in the path's units, (m, d')."""
+        kept = self.features
+        out: Array = (points[:, kept] - self.centre[kept]) / self.scale[kept]
+        return out
+
+    def support(self, step: int) -> Array:
+        """Return what the rule selects at one step of the path (numbers among `features`)."""
+        return np.asarray(pick("rule", RULES, self.settings.rule)(self.path.solutions[step]))
+
+    def ridge(self, step: int) -> Ridge:
+        """Fit the final ridge on the variables of one step.
+
+        Its kernel's width is the same multiple of the median distance on these variables.
+        """
+        X = self.X[:, self.support(step)]
+        spread = (median_distance(X @ X.T) if X.shape[1] else 0.0) or 1.0
+        kernel = self.settings.make_kernel(self.width * spread)
+        return Ridge.fit(kernel, X, self.y, self.settings.lam)
+
+    def predict(self, step: int, points: Array) -> Array:
+        """Return predictions (L, m) for rows in the caller's units, L = 1 without a ridge."""
+        Z = self.standardised(points)
+        if len(self.settings.lam):
+            f = self.ridge(step).predict(Z[:, self.support(step)])
+        else:
+            fit = self.path.solutions[step]
+            f = fit.evaluate(self.kernel, Z, self.X, self.path.nu)[0][None]
+        return self.y_mean + self.y_scale * f
+
+
+def fit_path(
+    X: Array, y: Array, settings: Settings, *, nu: float, width: float, tau: Sequence[float]
+) -> Fit:
+    """Standardise, leave out features that are constant on these rows, and follow the path.
+
+    Parameters
+    ----------
+    X, y : (n, d), (n,)
+    nu : float
+        Relative to mean(diag K)/n.
+    width : float
+        Multiple of the median distance between rows; positive.
+    tau : sequence of float
+        Fractions of tau_max, falling.
+    """
+    centre, spread = X.mean(axis=0), X.std(axis=0)
+    features = np.flatnonzero(spread > 0)
+    if len(features) == 0:
+        raise InvalidProblem("every feature is constant on these samples")
+    scale = np.where(spread > 0, spread, 1.0) if settings.standardise else np.ones(X.shape[1])
+    Z = (X[:, features] - centre[features]) / scale[features]
+    y_scale = float(y.std()) or 1.0
+    response = (y - y.mean()) / y_scale
+    inner = Z @ Z.T
+    check_settings(nu=nu, width=width, mu=settings.mu, degree=settings.degree)
+    kernel = settings.make_kernel(width * (median_distance(inner) or 1.0))
+    groups, weights = _without_constant(settings, features, X.shape[1])
+    path = derivative_path(
+        Z, response, kernel=kernel, penalty=settings.penalty, nu=nu, tau=tau,
+        solver=settings.solver, tolerance=settings.tolerance,
+        max_iterations=settings.max_iterations, groups=groups, weights=weights, mu=settings.mu,
+        inner=inner,
+    )  # fmt: skip
+    return Fit(
+        Z, response, features, centre, scale, float(y.mean()), y_scale, width, path, kernel,
+        settings,
+    )  # fmt: skip
+
+
+def _without_constant(
+    settings: Settings, features: Array, d: int
+) -> tuple[Sequence[Sequence[int]] | None, Array | None]:
+    """Renumber groups after constant features were left out; a group may vanish."""
+    if settings.groups is None or len(features) == d:
+        return settings.groups, settings.weights
+    number = np.full(d, -1)
+    number[features] = np.arange(len(features))
+    kept = [[int(number[a]) for a in group if number[a] >= 0] for group in settings.groups]
+    weights = settings.weights
+    if weights is not None:
+        weights = np.array([w for w, group in zip(weights, kept, strict=True) if group])
+    return [group for group in kept if group], weights
+
+
+def validation_errors(
+    X: Array, y: Array, settings: Settings, folds: Sequence[tuple[Array, Array]], *,
+    nu: float, width: float, tau: Sequence[float],
+) -> Array:  # fmt: skip
+    """Return the mean squared error on held-out rows for each (tau, lam), (T, max(L, 1)).
+
+    Infinite where the path of a fold was cut (more than n variables).
+
+    Parameters
+    ----------
+    folds : sequence of (training rows, held-out rows)
+    """
+    total = np.zeros((len(tau), max(len(settings.lam), 1)))
+    count = sum(len(held_out) for _, held_out in folds)
+    for rows, held_out in folds:
+        if len(np.unique(y[rows])) < 2:
+            raise InvalidProblem(
+                "the response is constant on the training rows of a fold; use fewer folds"
+            )
+        fit = fit_path(X[rows], y[rows], settings, nu=nu, width=width, tau=tau)
+        for step in range(len(tau)):
+            if step >= len(fit.path.solutions):
+                total[step:] = np.inf
+                break
+            residual = y[held_out] - fit.predict(step, X[held_out])
+            total[step] += np.sum(np.square(residual), axis=1)
+    return total / count
