@@ -229,7 +229,7 @@ BROKEN: dict[str, tuple[Study, list[str]]] = {
     ),
     "a folder without arrays": (
         _with_sheet("b", {"b/readme.md": "x"}),
-        ["b: is a folder without files of arrays (.txt)"],
+        ["b: is a folder without files of arrays (.txt, .CEL)"],
     ),
     "illumina: no signal of the samples": (
         _profile(str, part="MIN_Signal"),

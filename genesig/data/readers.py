@@ -9,11 +9,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genesig.data.affy.folder import CEL, matrix_of
 from genesig.data.delimited import parse_table
 from genesig.data.formats import arrays, cls, told_by_opening
 from genesig.data.formats.format import Format
@@ -90,11 +92,16 @@ def read_matrix(path: str | Path, part: str | None = None) -> Matrix:
 
 
 def _read_folder(folder: Path, part: str | None) -> Matrix:
-    """Read a folder with a text file for each array; files of other endings are not looked at."""
+    """Read a folder with a file for each array; files of other endings are not looked at."""
+    if any(p.is_file() and suffix_of(p) in CEL for p in folder.iterdir()):
+        if part is not None:
+            raise _refuse(folder, f"holds CEL files, which have no parts; take data.part '{part}' "
+                          "out of the config")  # fmt: skip
+        return matrix_of(folder, read_bytes)
     files = sorted(p for p in folder.iterdir() if p.is_file() and suffix_of(p) in TABLES)
     if not files:
-        raise _refuse(folder, "is a folder without files of arrays (.txt); name a file, or the "
-                      "folder of the scanner's files")  # fmt: skip
+        raise _refuse(folder, "is a folder without files of arrays (.txt, .CEL); name a file, or "
+                      "the folder of the scanner's files")  # fmt: skip
     found = [(str(path), read_matrix(path, part)) for path in files]
     for path, matrix in found:
         if len(matrix.columns) > 1:
@@ -208,11 +215,17 @@ def _open(path: Path) -> bytes:
     except FileNotFoundError:
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         place = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
-        raise _refuse(path, f"no such file{place}{did_you_mean(path.name, near)}") from None
+        near_words = did_you_mean(path.name, near) or _from_geo(path.name)
+        raise _refuse(path, f"no such file{place}{near_words}") from None
     except IsADirectoryError:
         raise _refuse(path, "is a folder; name a file in it") from None
     except OSError as error:
         raise _refuse(path, f"cannot be read: {error.strerror}") from None
+
+
+def _from_geo(name: str) -> str:
+    series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)_series_matrix\.txt\.gz", name)
+    return f"; to download it: genesig fetch {series[1]}" if series else ""
 
 
 def _unpack(path: str, content: bytes) -> bytes:
@@ -240,6 +253,7 @@ def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
 
 READERS: dict[str, Format] = {
     **TABLES,
+    **CEL,
     ".gct": GCT,
     ".soft": SOFT,
     ".h5ad": H5AD,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from genesig.data.affy.arrays import Probes, is_layout_of, probe_matrix
 from genesig.data.affy.cdf import parse_cdf
 from genesig.data.affy.cel import parse_cel
 from genesig.data.delimited import Matrix
+from genesig.data.formats.format import Format, refuse
 from genesig.data.words import counted, listing
 from genesig.errors import InvalidInput, Problem
 
@@ -107,3 +109,10 @@ def _files(folder: str | Path, kind: str) -> list[Path]:
 
 def _stem(path: Path) -> str:
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).stem
+
+
+def _one_array(content: bytes, where: str, part: str | None) -> NoReturn:
+    raise refuse(where, "is one array; name the folder that holds the arrays and their CDF file")
+
+
+CEL = {".cel": Format("an Affymetrix array", _one_array, binary=True)}

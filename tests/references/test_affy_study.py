@@ -1,0 +1,85 @@
+"""A folder of arrays as a study: read, normalised on training arrays, one new array predicted."""
+
+import numpy as np
+import pytest
+from affy_files import cdf_binary, cel_binary, cel_command_console, cel_text
+
+from genesig.data.affy.folder import matrix_of
+from genesig.data.affy.rma import rma
+from genesig.data.dataset import read_dataset
+from genesig.data.gene_sets import with_sets
+from genesig.data.normalise import fit_steps, normalise_samples
+from genesig.data.readers import read_bytes, read_matrix
+from genesig.errors import InvalidInput
+
+SIDE, N_SETS, N_PAIRS = 60, 120, 11
+SAMPLES = [{"step": "rma_background"}]
+FOLDS = [{"step": "quantile"}, {"step": "median_polish", "by": None}]
+CHOICES = {
+    "task": "classification",
+    "classes": None,
+    "group": None,
+    "pair": None,
+    "annotation": "genes.tsv",
+    "symbol": None,
+    "part": None,
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder with 12 arrays in all three forms, their layout, a sheet and a gene table."""
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation(SIDE * SIDE)[: N_SETS * N_PAIRS * 2].reshape(N_SETS, N_PAIRS, 2)
+    names = [f"{k}_at" for k in range(N_SETS)]
+    affinity = rng.lognormal(6, 1, SIDE * SIDE)
+    level = rng.normal(0, 0.2, (12, N_SETS))
+    level[6:, :10] += 2
+    forms = [cel_text, cel_binary, cel_command_console]
+    (tmp_path / "arrays").mkdir()
+    for k in range(12):
+        light = affinity * rng.lognormal(0, 0.1, SIDE * SIDE)
+        light[pairs[:, :, 0]] *= 2 ** level[k][:, None]
+        glow = rng.normal(100, 15, SIDE * SIDE).clip(1)
+        content = forms[k % 3]((light + glow).round(1).reshape(SIDE, SIDE))
+        (tmp_path / "arrays" / f"s{k:02}.CEL").write_bytes(content)
+    (tmp_path / "arrays" / "Toy.cdf").write_bytes(cdf_binary(names, pairs, SIDE, SIDE))
+    rows = [f"s{k:02}\t{'high' if k > 5 else 'low'}\n" for k in range(12)]
+    (tmp_path / "samples.tsv").write_text("sample\tclass\n" + "".join(rows))
+    genes = [f"{name}\tGENE{k // 2}\n" for k, name in enumerate(names)]
+    probes = "".join(f"{k}_at#{p}\tGENE{k // 2}\n" for k in range(N_SETS) for p in range(2, 12))
+    (tmp_path / "genes.tsv").write_text("gene\tsymbol\n" + "".join(genes) + probes)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_folder_becomes_a_study(folder):
+    raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
+    assert raw.samples == [f"s{k:02}" for k in range(12)]
+    assert raw.genes[:2] == ["0_at", "0_at#2"]
+    dataset = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
+    training, new = np.arange(11), dataset.X[11:]
+    fitted = fit_steps(dataset.X[training], with_sets(FOLDS, dataset.var))
+    assert [dataset.genes[k] for k in fitted.genes] == [f"{k}_at" for k in range(N_SETS)]
+    together = rma(raw.X, [name.partition("#")[0] for name in raw.genes])
+    # Of its own array only, and yet within a few hundredths of what all arrays together give.
+    assert np.abs(fitted.transform(new) - together[11:]).max() < 0.3
+    assert np.abs(fitted.transform(new) - together[11:]).mean() < 0.05
+    difference = together[6:].mean(axis=0) - together[:6].mean(axis=0)
+    assert set(np.argsort(-difference)[:10]) == set(range(10))
+
+
+def test_genes_come_after_probe_sets(folder):
+    raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
+    steps = with_sets([*FOLDS, {"step": "collapse", "by": None, "rule": "max_mean"}], raw.var)
+    fitted = fit_steps(raw.X, steps)
+    assert list(raw.var["symbol"].iloc[fitted.genes]) == [f"GENE{k}" for k in range(N_SETS // 2)]
+    assert {raw.genes[k].partition("#")[2] for k in fitted.genes} == {""}
+
+
+def test_one_array_is_no_matrix_and_a_folder_has_no_parts(folder):
+    with pytest.raises(InvalidInput, match=r"s00\.CEL: is one array; name the folder"):
+        read_matrix("arrays/s00.CEL")
+    with pytest.raises(InvalidInput, match=r"take data\.part 'x' out"):
+        read_matrix("arrays", "x")
+    assert read_matrix("arrays").columns == matrix_of("arrays", read_bytes).columns
