@@ -1,4 +1,4 @@
-"""The command line: ``genesig validate``, ``init``, ``predict``, ``parameters``, ``--version``."""
+"""The command line: validate a study, start one, fetch its data, score new samples."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ def _parser() -> argparse.ArgumentParser:
                           help="config file (default: %(default)s)")  # fmt: skip
     init = commands.add_parser("init", help="write a study folder to be filled in")
     init.add_argument("folder", metavar="DIR", help="a new or empty folder")
+    fetch = commands.add_parser("fetch", help="download a series matrix from GEO")
+    fetch.add_argument("series", help="such as GSE55235, or GSE781-GPL96")
+    fetch.add_argument("-d", "--folder", default="data/geo", help="(default: %(default)s)")
     predict = commands.add_parser("predict", help="score new samples with a study's model")
     predict.add_argument("model", help="results/model.json of the study")
     predict.add_argument("matrix", help="expression of the new samples, in any format that is read")
@@ -76,6 +79,13 @@ def _init(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _fetch(chosen: argparse.Namespace) -> int:
+    from genesig.data.geo_archive import fetch
+
+    print(fetch(chosen.series, chosen.folder))
+    return 0
+
+
 def _predict(chosen: argparse.Namespace) -> int:
     from genesig.data.readers import read_json, read_matrix
     from genesig.results.files import save_table
@@ -101,6 +111,7 @@ def _parameters(chosen: argparse.Namespace) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "validate": _validate,
     "init": _init,
+    "fetch": _fetch,
     "predict": _predict,
     "parameters": _parameters,
 }

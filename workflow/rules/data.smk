@@ -1,11 +1,27 @@
 # From the user's files to a normalised data set and its splits.
 #
 # INPUTS: config["expression"], config["samples"], data.annotation, splits.file
-# OUTPUTS: results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json
+# OUTPUTS: data/geo/*_series_matrix.txt.gz (if named), results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json
 
 
 # Settings are checked when the workflow is read (common.smk); this rule looks at the files. It names
 # the keys that concern them, so that other settings may change without reading all again.
+localrules:
+    fetch,
+
+
+# For a config that names such a file as its expression: the file comes from GEO if it is not there.
+rule fetch:
+    output:
+        "data/geo/{series}_series_matrix.txt.gz",
+    log:
+        "logs/fetch/{series}.log",
+    wildcard_constraints:
+        series=r"GSE\d+(-GPL\d+)?",
+    script:
+        "../scripts/fetch.py"
+
+
 rule validate:
     input:
         config["expression"],
