@@ -228,11 +228,6 @@ def _from_geo(name: str) -> str:
     return f"; to download it: genesig fetch {series[1]}" if series else ""
 
 
-def _from_geo(name: str) -> str:
-    series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)_series_matrix\.txt\.gz", name)
-    return f"; to download it: genesig fetch {series[1]}" if series else ""
-
-
 def _unpack(path: str, content: bytes) -> bytes:
     try:
         return gzip.decompress(content)
