@@ -1,0 +1,178 @@
+"""A lasso whose inner products are any kernel between features, by grafting.
+
+    min_b ½ b'(K + δ I) b - k_y'b + (λ/2) ||b||_1
+
+Optimal where |k_y - K b|_q ≤ λ/2, with equality and the sign of b_q where b_q is not zero; the
+largest useful λ is 2 max|k_y|. Features are added one at a time, the one that breaks its bound
+most, and only the columns of K of the active features are ever computed.
+
+A kernel between features need not be positive semidefinite (mutual information is not). Then the
+objective is unbounded below. Shifting the diagonal by δ = max(0, -λ_min(K_AA)) of the active block
+makes it convex there and keeps the diagonal constant; with b ≥ 0 and K ≥ 0 it is bounded as it is.
+
+Source: Li, Yang and Xing (2006), problem 4 (their problem 5 has the same optimality conditions,
+but leaves b free where K is singular); Perkins, Lacker and Theiler (2003).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+FALL = 0.99
+"""Ratio of one λ to the one before, while features are counted."""
+LEAST = 1e-3
+"""Smallest λ for a number of features, over the largest useful one."""
+SWEEPS = 10_000
+"""Most sweeps of coordinate descent over the active features."""
+
+
+@dataclass(frozen=True)
+class Grafted:
+    """Features in the order in which they came in, and their weights.
+
+    Attributes
+    ----------
+    order, coef : (k,), (k,)
+    shift : float
+        δ.
+    lam : float
+        λ of these weights.
+    violation : float
+        Largest breach of the optimality conditions over all features.
+    """
+
+    order: Array
+    coef: Array
+    shift: float
+    lam: float
+    violation: float
+
+
+@dataclass
+class _State:
+    """The active features, their columns of K, and their weights."""
+
+    order: list[int]
+    columns: Array
+    coef: Array
+    shift: float
+
+
+def graft(
+    column: Callable[[int], Array], k_y: Array, *, lam: float, n_features: int | None,
+    nonnegative: bool, tolerance: float,
+) -> Grafted:  # fmt: skip
+    """Solve for one λ, or for the lowest λ with a number of features.
+
+    Parameters
+    ----------
+    column : callable
+        Feature -> its column of K (d,), computed when the feature comes in.
+    k_y : (d,)
+        Kernel of each feature with the response.
+    lam : float
+        λ; with `n_features` the smallest λ that may be reached.
+    n_features : int, optional
+        Most features; λ falls by one percent at a time until there are more, and is then bisected
+        to the last value that has no more.
+    nonnegative : bool
+        b ≥ 0.
+    tolerance : float
+        Relative to max|k_y|.
+    """
+    slack = tolerance * float(np.abs(k_y).max())
+    state = _State([], np.zeros((0, len(k_y))), np.zeros(0), 0.0)
+    if n_features is None:
+        violation = _solve(state, column, k_y, lam, nonnegative, slack)
+        return _result(state, lam, violation)
+    level = 2 * max(float(_pull(k_y, nonnegative).max()), 0.0)
+    kept = _result(state, level, 0.0)
+    lam = max(lam, LEAST * level)
+    while level > lam:
+        level = max(lam, FALL * level)
+        violation = _solve(state, column, k_y, level, nonnegative, slack)
+        if np.count_nonzero(state.coef) > n_features:
+            return _bisect(state, column, k_y, level, kept, n_features, nonnegative, slack)
+        kept = _result(state, level, violation)
+    return kept
+
+
+def _bisect(
+    state: _State, column: Callable[[int], Array], k_y: Array, low: float, kept: Grafted,
+    n_features: int, nonnegative: bool, slack: float,
+) -> Grafted:  # fmt: skip
+    """Return the last solution of at most `n_features`, λ between `low` and that of `kept`."""
+    for _ in range(20):
+        middle = (low + kept.lam) / 2
+        violation = _solve(state, column, k_y, middle, nonnegative, slack)
+        if np.count_nonzero(state.coef) > n_features:
+            low = middle
+        else:
+            kept = _result(state, middle, violation)
+    return kept
+
+
+def _solve(
+    state: _State, column: Callable[[int], Array], k_y: Array, lam: float, nonnegative: bool,
+    slack: float,
+) -> float:  # fmt: skip
+    """Add the feature that breaks its bound most until none does; return the largest breach."""
+    state.coef = _weights(state, k_y, lam, nonnegative, slack)
+    while True:
+        pull = _pull(k_y - state.coef @ state.columns, nonnegative)
+        pull[state.order] = -np.inf
+        best = int(np.argmax(pull))
+        if pull[best] <= lam / 2 + slack:
+            return max(float(pull[best]) - lam / 2, 0.0)
+        state.order.append(best)
+        state.columns = np.vstack([state.columns, column(best)])
+        state.shift = _shift(state.columns[:, state.order], nonnegative)
+        state.coef = np.append(state.coef, 0.0)
+        state.coef = _weights(state, k_y, lam, nonnegative, slack)
+
+
+def _weights(state: _State, k_y: Array, lam: float, nonnegative: bool, slack: float) -> Array:
+    A = state.order
+    return descend(state.columns[:, A], k_y[A], state.shift, lam, state.coef, nonnegative, slack)
+
+
+def _result(state: _State, lam: float, violation: float) -> Grafted:
+    used = np.flatnonzero(state.coef)
+    order = np.array(state.order, dtype=np.int64)[used]
+    return Grafted(order, state.coef[used], state.shift, lam, violation)
+
+
+def _pull(rest: Array, nonnegative: bool) -> Array:
+    return rest.copy() if nonnegative else np.abs(rest)
+
+
+def _shift(K: Array, nonnegative: bool) -> float:
+    if nonnegative:
+        return 0.0
+    smallest = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
+    return 0.0 if smallest > 0 else 1e-8 * float(K[0, 0]) - smallest
+
+
+def descend(
+    K: Array, k_y: Array, shift: float, lam: float, start: Array, nonnegative: bool, slack: float
+) -> Array:
+    """b_q <- ST(k_q - Σ_{p≠q} K_qp b_p, λ/2) / (K_qq + δ), in turn, until nothing moves."""
+    b = start.copy()
+    diagonal = np.diag(K) + shift
+    for _ in range(SWEEPS):
+        moved = 0.0
+        for q in range(len(b)):
+            old = b[q]
+            target = k_y[q] - K[q] @ b + K[q, q] * old
+            size = (target if nonnegative else abs(target)) - lam / 2
+            b[q] = np.sign(target) * size / diagonal[q] if size > 0 else 0.0
+            moved = max(moved, abs(b[q] - old) * diagonal[q])
+        if moved <= 0.1 * slack:
+            break
+    return b
