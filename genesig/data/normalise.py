@@ -36,6 +36,9 @@ Steps = Sequence[Mapping[str, Any]]
 # Refitted in every inner fold, by the solver, hence last.
 MOMENTS = ("centre", "unit_variance")
 
+# After these a column is no longer the gene of that name as it was measured (see `described`).
+SUMMARIES = ("knn_impute", "median_polish", "collapse")
+
 
 class Normaliser(Protocol):
     """A fitted step. Its class has ``fit(X, **settings)``; ``cls(**state)`` builds it again."""
@@ -195,7 +198,8 @@ def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Data
     samples : list of steps
         Applied, and added to the provenance.
     folds : list of steps
-        Only checked; they are fitted later, on training rows.
+        Only checked; they are fitted later, on training rows. Those up to the last that changes
+        what a column means are noted.
 
     Raises
     ------
@@ -206,6 +210,8 @@ def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Data
     X = fit_steps(dataset.X, samples).transform(dataset.X)
     done = dataset.provenance.get("steps", [])
     notes = {**dataset.provenance, "steps": [*done, *map(dict, samples)]}
+    if places := [k for k, step in enumerate(folds, 1) if step["step"] in SUMMARIES]:
+        notes["summaries"] = list(map(dict, folds[: places[-1]]))
     constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
     if constant > 0:
         sentence = f"Made constant by normalise.samples, hence never selected: {constant} genes."

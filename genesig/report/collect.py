@@ -59,6 +59,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.described import described
 from genesig.report.collect_answer import answer, warnings
 from genesig.report.collect_genes import components, correlation, heat, projection, strips
 from genesig.report.collect_lists import lists, nested, univariate
@@ -136,7 +137,7 @@ def collect(
             mu[at],
             config["controls"]["fdr"],
         ),
-        **_genes(dataset, tables),
+        **_genes(described(dataset), tables),
         "tables": {name: _table(name, tables[name]) for name in TABLES if name not in SUMMED_UP},
     }
     data["answer"] = answer(data)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genesig.data.described import described
 from genesig.results import Dataset
 
 if TYPE_CHECKING:
@@ -28,4 +29,4 @@ def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
     notes = signature.drop(columns="symbol").set_index("gene")
     notes["block"] = notes["block"].fillna(0).astype(int)
     var = dataset.var.iloc[columns].join(notes)
-    return replace(dataset, X=dataset.X[:, columns], var=var)
+    return replace(dataset, X=described(dataset).X[:, columns], var=var)

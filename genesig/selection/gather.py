@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.described import described
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.batches import joined
 from genesig.selection.frequency import list_sizes, mu_number, nested_lists
@@ -50,7 +51,7 @@ def gather(
         signature, nested_lists, lists, blocks, prototypes, scores, predictions, rejection,
         stability, univariate.
     """
-    fits = joined(observed, splits)
+    dataset, fits = described(dataset), joined(observed, splits)
     nested = nested_lists(dataset, fits, frequency=signature["frequency"])
     blocks, prototypes = block_tables(dataset, nested, final, **clusters)
     univariate = univariate_table(dataset)

@@ -7,6 +7,7 @@ from affy_files import cdf_binary, cel_binary, cel_command_console, cel_text
 from genesig.data.affy.folder import matrix_of
 from genesig.data.affy.rma import rma
 from genesig.data.dataset import read_dataset
+from genesig.data.described import described
 from genesig.data.gene_sets import with_sets
 from genesig.data.normalise import fit_steps, normalise_samples
 from genesig.data.readers import read_bytes, read_matrix
@@ -83,3 +84,17 @@ def test_one_array_is_no_matrix_and_a_folder_has_no_parts(folder):
     with pytest.raises(InvalidInput, match=r"take data\.part 'x' out"):
         read_matrix("arrays", "x")
     assert read_matrix("arrays").columns == matrix_of("arrays", read_bytes).columns
+
+
+def test_tables_speak_of_probe_sets(folder):
+    raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
+    together = rma(raw.X, [name.partition("#")[0] for name in raw.genes])
+    dataset = normalise_samples(raw, samples=SAMPLES, folds=[*FOLDS, {"step": "centre"}])
+    assert dataset.provenance["summaries"] == FOLDS
+    shown = described(dataset)
+    first = [k for k, name in enumerate(raw.genes) if "#" not in name]
+    np.testing.assert_allclose(shown.X[:, first], together, atol=0.1)
+    rest = np.setdiff1d(np.arange(len(raw.genes)), first)
+    np.testing.assert_array_equal(shown.X[:, rest], dataset.X[:, rest])
+    plain = normalise_samples(raw, samples=SAMPLES, folds=[{"step": "centre"}])
+    assert described(plain) is plain
