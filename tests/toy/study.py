@@ -32,8 +32,8 @@ def write_matrix(folder, genes, samples, X):
         "\t".join([gene, *(f"{value:.6f}" for value in row)])
         for gene, row in zip(genes, X, strict=True)
     ]
-    with gzip.open(folder / "expression.tsv.gz", "wt") as stream:
-        stream.write("\n".join(lines) + "\n")
+    packed = gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0)
+    (folder / "expression.tsv.gz").write_bytes(packed)
 
 
 def make_study(folder, config=(), n=24, d=40, seed=1):
