@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from format_files import Numbers, series_matrix
 
 from genesig.cli import main
@@ -177,3 +180,17 @@ def test_a_missing_series_matrix_says_how_to_get_it(tmp_path: Path) -> None:
         InvalidInput, match=r"no such file; to download it: genesig fetch GSE7-GPL2"
     ):
         read_matrix(tmp_path / f"GSE7-GPL2{END}")
+
+
+@pytest.mark.slow
+def test_a_study_that_names_a_series_matrix_fetches_it(archive: Archive, tmp_path: Path) -> None:
+    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
+    file = f"data/geo/GSE1{END}"
+    config = {"expression": file, "samples": file, "label": "disease state"}
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(config))
+    snakefile = Path(__file__).parents[1] / "Snakefile"
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "c.yaml",
+               "--snakefile", str(snakefile), file]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / file).read_bytes() == CONTENT

@@ -1,11 +1,10 @@
 # From the user's files to a normalised data set and its splits.
 #
 # INPUTS: config["expression"], config["samples"], data.annotation, splits.file
-# OUTPUTS: data/geo/*_series_matrix.txt.gz (if named), results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json
+# OUTPUTS: results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json,
+# data/geo/*_series_matrix.txt.gz where the config names one
 
 
-# Settings are checked when the workflow is read (common.smk); this rule looks at the files. It names
-# the keys that concern them, so that other settings may change without reading all again.
 localrules:
     fetch,
 
@@ -22,6 +21,8 @@ rule fetch:
         "../scripts/fetch.py"
 
 
+# Settings are checked when the workflow is read (common.smk); this rule looks at the files. It names
+# the keys that concern them, so that other settings may change without reading all again.
 rule validate:
     input:
         config["expression"],
