@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from genesig.optim.kernels import Kernel
+from genesig.optim.nonlinear.dense import Dense
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import Problem
@@ -46,6 +48,11 @@ class Instance:
     def scale(self) -> float:
         """Return ||y||²/n, what gaps are relative to."""
         return float(self.problem.y @ self.problem.y) / self.problem.n
+
+    @cached_property
+    def dense(self) -> Dense:
+        """Return the Hessian as a matrix, built once for all tau."""
+        return Dense.of(self.problem, self.X)
 
 
 def make_instance(

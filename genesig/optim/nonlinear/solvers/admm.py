@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
-from genesig.optim.kernels import dense_blocks
 from genesig.optim.nonlinear.certificate import gap
+from genesig.optim.nonlinear.dense import Dense
 from genesig.optim.nonlinear.instance import Instance
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import Penalty
@@ -29,30 +29,6 @@ Array = np.ndarray[Any, Any]
 
 FROZEN_AFTER = 300
 """Iterations after which κ stays, because the rule is a heuristic that may cycle."""
-
-
-@dataclass(frozen=True)
-class _Dense:
-    """M (n d, n d) and φ_y = D (K + n ν I)⁻¹ y of one instance."""
-
-    M: Array
-    phi_y: Array
-
-    @classmethod
-    def of(cls, instance: Instance) -> _Dense:
-        problem = instance.problem
-        d, n = instance.X.shape[1], problem.n
-        D, L = dense_blocks(problem.table, instance.X)
-        flat = D.reshape(d * n, n)
-        M = L.transpose(0, 2, 1, 3).reshape(d * n, d * n)
-        M = M - flat @ problem.solve(flat.T)
-        return cls((M + M.T) / 2, flat @ problem.solve(problem.y))
-
-    def factor(self, nu: float, kappa: float) -> Any:
-        """Return the Cholesky factor of M + (2ν/κ) I."""
-        shifted = self.M.copy()
-        shifted[np.diag_indices(len(shifted))] += 2 * nu / kappa
-        return cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
 
 
 @dataclass
@@ -72,7 +48,7 @@ def admm(
     fallback where accelerated gradients stall.
     """
     problem = instance.problem
-    dense = _Dense.of(instance)
+    dense = instance.dense
     q = penalty.prox_conjugate(start.dense(instance.X), instance.step)
     kappa = 1 / instance.step
     state = _State(np.zeros_like(q), q / kappa, kappa, dense.factor(problem.nu, kappa))
@@ -87,7 +63,7 @@ def admm(
     return Multipliers.full(q), max_iterations
 
 
-def _iterate(state: _State, dense: _Dense, penalty: Penalty, nu: float) -> tuple[float, float]:
+def _iterate(state: _State, dense: Dense, penalty: Penalty, nu: float) -> tuple[float, float]:
     """Do S1, S2, S3; return the norms of the primal and of the dual residual.
 
     The dual residual κ Z'(φ - φ_old) is measured without Z, which no iterate needs.
@@ -103,7 +79,7 @@ def _iterate(state: _State, dense: _Dense, penalty: Penalty, nu: float) -> tuple
     return primal, state.kappa * float(np.linalg.norm(state.phi - old))
 
 
-def _balance(state: _State, dense: _Dense, nu: float, primal: float, other: float) -> None:
+def _balance(state: _State, dense: Dense, nu: float, primal: float, other: float) -> None:
     """Double or halve κ where one residual is ten times the other (both in units of q)."""
     primal *= state.kappa
     if max(primal, other) <= 10 * min(primal, other):
