@@ -39,8 +39,8 @@ class Inputs:
 
 def read_dataset(expression: str, samples: str, label: str, *, task: str,
                  classes: Sequence[str] | None, group: str | None, pair: str | None,
-                 annotation: str | None, symbol: str | None,
-                 part: str | None) -> Dataset:  # fmt: skip
+                 annotation: str | None, symbol: str | None, part: str | None,
+                 missing: bool) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -59,6 +59,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
         Gene table and its column with symbols; None is the second one.
     part : str or None
         Which matrix of a file that holds several: platform, layer, object.
+    missing : bool
+        Whether blank and NA cells are kept, as NaN, for a step that fills them in.
 
     Returns
     -------
@@ -72,7 +74,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
         With every error of all files.
     """
     inputs = read_inputs(expression, samples, label, task=task, classes=classes, group=group,
-                         pair=pair, annotation=annotation, symbol=symbol, part=part)  # fmt: skip
+                         pair=pair, annotation=annotation, symbol=symbol, part=part,
+                         missing=missing)  # fmt: skip
     errors = [problem for problem in inputs.problems if problem.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
         raise InvalidInput(errors)
@@ -93,8 +96,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
 
 def read_inputs(expression: str, samples: str, label: str, *, task: str,
                 classes: Sequence[str] | None, group: str | None, pair: str | None,
-                annotation: str | None, symbol: str | None,
-                part: str | None) -> Inputs:  # fmt: skip
+                annotation: str | None, symbol: str | None, part: str | None,
+                missing: bool) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     matrix = _attempt(lambda: read_matrix(expression, part), problems)
@@ -108,7 +111,7 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
     if table is not None and matrix is not None:
         used = list(table.index if sheet is None else sheet.obs.index)
         values = check_matrix(matrix, expression, names=list(table.index), used=used,
-                              sheet=samples, problems=problems)  # fmt: skip
+                              sheet=samples, missing=missing, problems=problems)  # fmt: skip
     if annotation is not None:
         genes = values.genes if values is not None else None
         chosen = part if annotation == expression else None

@@ -39,7 +39,8 @@ class Expression:
 
 
 def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequence[str],
-                 sheet: str, problems: Problems) -> Expression | None:  # fmt: skip
+                 sheet: str, missing: bool,
+                 problems: Problems) -> Expression | None:  # fmt: skip
     """Turn the matrix samples × genes and check the samples in use.
 
     Parameters
@@ -51,6 +52,8 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
         Samples of the sample table; those of them that are in the study.
     sheet : str
         File of the sample table.
+    missing : bool
+        Whether cells may be missing; they are NaN then.
     problems : list of Problem
         What is wrong is added here.
 
@@ -69,7 +72,7 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     rows = [place[name] for name in used if name in place]
     if not rows:
         return None
-    _check_cells(oriented, rows, where, problems)
+    _check_cells(oriented, rows, where, missing, problems)
     if any(problem.level == "error" for problem in problems[start:]):
         return None
     return _without_constant_genes(oriented, rows, where, extra, problems)
@@ -171,13 +174,15 @@ def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
         problems.append(Problem(where, what, "warning"))
 
 
-def _check_cells(matrix: Matrix, rows: list[int], where: str, problems: Problems) -> None:
+def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool,
+                 problems: Problems) -> None:  # fmt: skip
     """Name the first faulty cell of each kind, and count the others."""
     bad = np.argwhere(~np.isfinite(matrix.cells[rows].T))
     kinds: dict[str, list[tuple[int, int, str]]] = {}
     for gene, k in bad:
         fault = number_fault(matrix.text(rows[k], gene))
-        kinds.setdefault(_kind(fault), []).append((gene, rows[k], fault))
+        if not (missing and _kind(fault) == "missing"):
+            kinds.setdefault(_kind(fault), []).append((gene, rows[k], fault))
     for kind, cells in kinds.items():
         gene, row, fault = cells[0]
         line = f", {matrix.line_word} {matrix.lines[gene if matrix.turned else row]}"
@@ -189,7 +194,7 @@ def _check_cells(matrix: Matrix, rows: list[int], where: str, problems: Problems
 
 
 ADVICE = {
-    "missing": "; fill it in or leave the gene out: every value must be known",
+    "missing": "; fill it in, leave the gene out, or set data.missing for the step knn_impute",
     "comma": "; export the table with decimal points",
     "other": "; every cell must be a finite number",
 }
@@ -205,7 +210,7 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
                             dropped: list[dict[str, str]],
                             problems: Problems) -> Expression | None:  # fmt: skip
     X = np.ascontiguousarray(matrix.cells[rows])
-    constant = (X[0] == X).all(axis=0)
+    constant = ~(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))  # or never measured
     names = [matrix.columns[k] for k in np.flatnonzero(constant)]
     if constant.all():
         what = "every gene has the same value in all samples; nothing can be learned from it"

@@ -22,6 +22,7 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
 
     Values count as never logged where the 99th percentile is above 30 or the maximum above 50.
     """
+    X = X[np.isfinite(X)]
     p99, most, least = float(np.percentile(X, 99)), float(X.max()), float(X.min())
     raw = p99 > LOGGED_P99 or most > LOGGED_MAX
     size = f"99th percentile {p99:.4g}, maximum {most:.4g}"

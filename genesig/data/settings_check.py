@@ -72,6 +72,21 @@ def _floors(config: Config) -> Found:
                 yield f"normalise.{place}, item {number}", what
 
 
+def _missing(config: Config) -> Found:
+    samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
+    if not config["data"]["missing"]:
+        if "knn_impute" in folds:
+            what = "'knn_impute' has nothing to do: missing values are refused; set data.missing"
+            yield "normalise.folds", what, "warning"
+        return
+    if folds[:1] != ["knn_impute"]:
+        yield "data.missing", "needs {step: knn_impute} as the first step of normalise.folds"
+    for number, name in enumerate(samples, 1):
+        if name != "log2":
+            yield (f"normalise.samples, item {number}", f"'{name}' needs every value of a sample; "
+                   "with data.missing only log2 may stand before knn_impute")  # fmt: skip
+
+
 def _mu(config: Config) -> Found:
     mu, chosen = config["linear"]["mu"], config["signature"]["mu"]
     for number, (before, value) in enumerate(pairwise(mu), 2):
@@ -139,6 +154,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _wrong_order,
     _repeated,
     _floors,
+    _missing,
     _mu,
     _regression,
     _columns,

@@ -85,10 +85,10 @@ def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,
     X = dataset.X[:, rows]
     return {
         "genes": [dataset.genes[k] for k in rows],
-        "means": X.mean(axis=0).tolist(),
-        "sds": X.std(axis=0).tolist(),
-        "p99": float(np.percentile(X, 99)) if rows else 0.0,
-        "max": float(X.max()) if rows else 0.0,
+        "means": np.nanmean(X, axis=0).tolist(),
+        "sds": np.nanstd(X, axis=0).tolist(),
+        "p99": float(np.nanpercentile(X, 99)) if rows else 0.0,
+        "max": float(np.nanmax(X)) if rows else 0.0,
     }
 
 

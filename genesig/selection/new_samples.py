@@ -138,9 +138,14 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
 
 
 def _row_wise(model: Model, X: Array, known: Array) -> Array:
-    """Apply the steps that look at one sample, then fill in the training means."""
+    """Apply the steps that look at one sample, then fill in the training means.
+
+    A model that learned to fill in does so itself, and is given NaN.
+    """
     steps = _split_steps(model)[0]
-    values = np.tile(np.asarray(model["training"]["means"], dtype=float), (len(X), 1))
+    own = any(step["step"] == "knn_impute" for step in model["normalisation"]["steps"])
+    means = np.asarray(model["training"]["means"], dtype=float)
+    values = np.tile(np.full_like(means, np.nan) if own else means, (len(X), 1))
     for row in range(len(X)):
         seen = X[row : row + 1, known[row]]
         for step in steps:

@@ -17,7 +17,7 @@ from genesig.results import Dataset
 
 PLAIN: dict[str, Any] = {
     "task": "classification", "classes": None, "group": None, "pair": None,
-    "annotation": None, "symbol": None, "part": None,
+    "annotation": None, "symbol": None, "part": None, "missing": False,
 }  # fmt: skip
 NUMBERS = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=False)
 

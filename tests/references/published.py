@@ -40,4 +40,5 @@ def read(name):
         annotation=None,
         symbol=None,
         part=None,
+        missing=False,
     )

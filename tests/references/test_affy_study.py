@@ -24,6 +24,7 @@ CHOICES = {
     "annotation": "genes.tsv",
     "symbol": None,
     "part": None,
+    "missing": False,
 }
 
 
