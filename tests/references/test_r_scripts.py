@@ -17,7 +17,7 @@ SCRIPTS = [path for table in TABLES if (path := table.with_suffix(".R")).exists(
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_the_table_is_what_its_script_makes(script):
-    if "makecdfenv" in script.name and not SHARED.is_dir():
+    if script.stem in ("probes_by_makecdfenv", "agilent_by_limma") and not SHARED.is_dir():
         pytest.skip("the shared data are not here")
     done = subprocess.run(
         ["Rscript", script.name], cwd=script.parent, capture_output=True, text=True, check=False

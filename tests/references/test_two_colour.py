@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from published import SHARED
 
 from genesig.data.lowess import lowess
+from genesig.data.readers import read_matrix
 from genesig.data.two_colour import loess_ratios
 
 
@@ -21,6 +23,18 @@ def test_ratios_are_limmas():
     done = loess_ratios(red, green, span=0.3, iterations=4)
     np.testing.assert_array_equal(np.isnan(done), np.isnan(part["ratio"]))
     np.testing.assert_allclose(done, part["ratio"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.skipif(not (SHARED / "agilent").is_dir(), reason="the shared data are not here")
+def test_real_arrays_are_limmas_from_the_scanners_file_on():
+    expected = pd.read_csv(
+        Path(__file__).with_name("agilent_by_limma.tsv"), sep="\t", index_col="probe"
+    )
+    done = read_matrix(SHARED / "agilent", "loess")
+    assert done.columns == tuple(expected.columns)
+    assert set(done.rows) == set(expected.index)
+    np.testing.assert_allclose(done.cells, expected.loc[list(done.rows)], rtol=0, atol=1e-12)
+    assert set(done.texts.values()) == {"NA"}
 
 
 def test_an_array_alone_gets_the_ratios_it_gets_in_company():

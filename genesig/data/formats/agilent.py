@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.delimited import Matrix, numbers
 from genesig.data.formats.format import Format, refuse
 from genesig.data.formats.sample_name import sample_name
+from genesig.data.two_colour import loess_ratios
 from genesig.data.words import counted
 from genesig.errors import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TWO_COLOURS, ONE_COLOUR = "LogRatio", "gProcessedSignal"
+TWO_COLOURS, ONE_COLOUR, LOESS = "LogRatio", "gProcessedSignal", "loess"
+AS_LIMMA: dict[str, Any] = {"span": 0.3, "iterations": 4}
 ABOUT_GENES = ("GeneName", "SystematicName", "Description")
 AGAIN = "copy it again from the scanner's computer"
 
@@ -52,10 +54,15 @@ def features(text: str, where: str) -> pd.DataFrame:
 def matrix(text: str, where: str, part: str | None) -> Matrix:
     """Read one column: `part`, or LogRatio (log10 red / green), or gProcessedSignal of one colour.
 
-    Control spots are left out; the spots of one probe become their median, that of their finite
-    values. The sample is called as the file, without its endings.
+    The part ``loess`` is log2 red / green of the median signals less their median backgrounds,
+    without the array's trend with brightness, as limma has it; NA where one is not above its
+    background. Control spots are left out; the spots of one probe become their median, that of
+    their finite values. The sample is called as the file, without its endings.
     """
-    spots = _probes(features(text, where), where)
+    spots = features(text, where)
+    if part == LOESS:
+        spots = spots.assign(**{LOESS: _loess(spots, where)})
+    spots = _probes(spots, where)
     column = part or (TWO_COLOURS if TWO_COLOURS in spots else ONE_COLOUR)
     _need(spots, [column], where)
     values, bad = numbers(spots[[column]])
@@ -85,6 +92,15 @@ def _probes(spots: pd.DataFrame, where: str) -> pd.DataFrame:
         raise refuse(where, "every spot is a control (ControlType is never 0); is the design file "
                      "of the array missing in Feature Extraction?")  # fmt: skip
     return kept
+
+
+def _loess(spots: pd.DataFrame, where: str) -> list[str]:
+    """Return the ratio of each spot as text, as the columns of the file are."""
+    columns = [f"{colour}{kind}" for colour in "rg" for kind in ("MedianSignal", "BGMedianSignal")]
+    _need(spots, columns, where)
+    red, red_glow, green, green_glow = numbers(spots[columns])[0].T
+    ratios = loess_ratios((red - red_glow)[None], (green - green_glow)[None], **AS_LIMMA)
+    return ["NA" if np.isnan(ratio) else repr(float(ratio)) for ratio in ratios[0]]
 
 
 def _need(spots: pd.DataFrame, columns: Sequence[str], where: str) -> None:
