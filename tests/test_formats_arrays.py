@@ -25,6 +25,7 @@ from format_files import (
 from scipy.sparse import csr_matrix
 
 from genesig.cli import main
+from genesig.data.dataset import read_dataset
 from genesig.data.readers import read_genes, read_matrix, read_samples, sha256
 from genesig.errors import InvalidInput
 
@@ -321,6 +322,16 @@ def test_r_objects_as_r_made_them() -> None:
     table = read_samples(R_OBJECTS, None, "eset")
     assert table.to_dict("list") == {"class": ["x", "y", "x"], "age": ["40", "", "3.5"]}
     assert read_genes(R_OBJECTS, "eset")["symbol"].to_dict() == {"g1": "S1", "g2": "S2"}
+
+
+def test_a_broken_file_of_several_tables_is_said_once(tmp_path: Path) -> None:
+    path = tmp_path / "e.h5ad"
+    path.write_bytes(b"hello")
+    words = {"task": "classification", "classes": None, "group": None, "pair": None,
+             "annotation": str(path), "symbol": None, "part": None, "missing": False}  # fmt: skip
+    with pytest.raises(InvalidInput, match="is no HDF5 file") as found:
+        read_dataset(str(path), str(path), "class", **words)
+    assert len(found.value.problems) == 1
 
 
 def test_obs_of_an_h5ad_is_text(tmp_path: Path) -> None:

@@ -76,7 +76,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
     inputs = read_inputs(expression, samples, label, task=task, classes=classes, group=group,
                          pair=pair, annotation=annotation, symbol=symbol, part=part,
                          missing=missing)  # fmt: skip
-    errors = [problem for problem in inputs.problems if problem.level == "error"]
+    # One file may be matrix, sample table and gene table: what is wrong with it is said once.
+    errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
         raise InvalidInput(errors)
     files = dict.fromkeys(path for path in (expression, samples, annotation) if path is not None)

@@ -150,10 +150,10 @@ def test_a_regression_has_real_responses(tmp_path: Path) -> None:
 
 def test_all_errors_of_all_files_are_raised_together(tmp_path: Path) -> None:
     _, sheet, _ = _files(tmp_path)
-    absent = str(tmp_path / "e3.tsv")
+    absent, other = str(tmp_path / "e3.tsv"), str(tmp_path / "e4.tsv")
     with pytest.raises(InvalidInput) as caught:
-        read_dataset(absent, sheet, "knd", **PLAIN | {"annotation": absent})
-    assert [problem.where for problem in caught.value.problems] == [absent, sheet, absent]
+        read_dataset(absent, sheet, "knd", **PLAIN | {"annotation": other})
+    assert [problem.where for problem in caught.value.problems] == [absent, sheet, other]
 
 
 @pytest.mark.parametrize("corner", ["id", "", "_index"])

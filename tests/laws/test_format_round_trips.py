@@ -63,7 +63,7 @@ def _matrices(draw: st.DrawFn) -> Numbers:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(numbers=_matrices())
 def test_what_was_written_comes_back(
     name: str, numbers: Numbers, tmp_path_factory: pytest.TempPathFactory
@@ -78,7 +78,7 @@ def test_what_was_written_comes_back(
     np.testing.assert_array_equal(matrix.cells, numbers.rows)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(numbers=_matrices())
 def test_arrays_side_by_side_are_the_matrix(
     numbers: Numbers, tmp_path_factory: pytest.TempPathFactory
