@@ -48,4 +48,6 @@ def test_every_script_is_the_script_of_one_rule():
     scripts = {path.name for path in (ROOT / "workflow/scripts").glob("*.py")}
     used = {name for name in scripts if f'"../scripts/{name}"' in rules}
     assert scripts == used
-    assert all(f'sources("{name}")' in rules for name in scripts)
+    # A new version of the package is no reason to fetch a file again.
+    tracked = scripts - {"fetch.py"}
+    assert all(f'sources("{name}")' in rules for name in tracked)
