@@ -32,6 +32,7 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "ranks": ([{"step": "rank_samples"}], [{"step": "centre"}], True),
     "samples standardised": ([*LOG2, {"step": "standardise_samples"}], MOMENTS, True),
     "quantile": (LOG2, [{"step": "quantile"}, *MOMENTS], True),
+    "imputed": ([], [{"step": "knn_impute", "neighbours": 3}, *MOMENTS], False),
     "filter": ([], [{"step": "variance_filter", "keep": 0.5}, *MOMENTS], False),
 }
 N, D = 16, 25
@@ -147,6 +148,19 @@ def test_a_missing_gene_is_its_training_mean_and_said_so(
     X[:, 1], X[0, 4] = (np.exp2(np.log2(data.X[:, k]).mean()) for k in (1, 4))
     own = score(model, dict(zip(GENES, X.T, strict=True)))
     np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
+
+
+def test_a_model_that_fills_in_missing_values_does_so_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, _ = _model("imputed")
+    X = _values(False, seed=5)
+    text = _table(X, NAMES, GENES).replace(f"\ng4\t{float(X[0, 4])!r}\t", "\ng4\tNA\t")
+    assert _predict(tmp_path, model, "new.tsv", text) == 0
+    assert "filled in by the model's knn_impute" in capsys.readouterr().err
+    X[0, 4] = np.nan
+    own = score(model, dict(zip(GENES, X.T, strict=True)))
+    np.testing.assert_allclose(_predictions(tmp_path)["score"], own, rtol=1e-9, atol=1e-9)
 
 
 def test_a_regression_predicts_its_score(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ Model = Mapping[str, Any]
 # In training standard deviations. Batches shift the median gene by one or two of them; another
 # base of the logarithm, by three or more.
 FAR, ODD = 5.0, 1.0
+LOGARITHMS = {"log2", "log_cpm", "rma_background"}
 
 
 def predict(
@@ -30,7 +31,8 @@ def predict(
     """f(x) = intercept + Σ_j x_j β_j for the samples of a matrix, from model.json alone.
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
-    training samples, after the row-wise steps. Genes that the model does not know are ignored.
+    training samples, after the row-wise steps; or what the model's knn_impute gives it, where it
+    has one. Genes that the model does not know are ignored.
 
     Parameters
     ----------
@@ -60,7 +62,8 @@ def predict(
     needed = _needed(model)
     oriented = _samples_in_rows(matrix, needed, where)
     X, known = _matched(oriented, needed, where)
-    problems = _check_missing(known, needed, oriented.rows, missing, where)
+    filler = "the model's knn_impute" if _imputes(model) else "the mean of the training samples"
+    problems = _check_missing(known, needed, oriented.rows, missing, filler, where)
     values = _row_wise(model, X, known)
     _check_scale(model, X, values, known, oriented.rows, where)
     scores = _score(model, values, mu)
@@ -121,7 +124,7 @@ def _matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, 
 
 
 def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], missing: float,
-                   where: str) -> list[Problem]:  # fmt: skip
+                   filler: str, where: str) -> list[Problem]:  # fmt: skip
     share = 1 - known.mean(axis=1) if needed else np.zeros(len(names))
     if not share.any():
         return []
@@ -133,7 +136,7 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
         what += f"; at most a share of {missing:g} may be (--missing)"
         raise InvalidInput([Problem(where, what)])
     others = f" ({counted(int((share > 0).sum()), 'sample')} with missing genes)"
-    what += f"{others}; filled in by the mean of the training samples"
+    what += f"{others}; filled in by {filler}"
     return [Problem(where, what, "warning")]
 
 
@@ -152,6 +155,10 @@ def _row_wise(model: Model, X: Array, known: Array) -> Array:
             seen = step.transform(seen)
         values[row, known[row]] = seen[0]
     return values
+
+
+def _imputes(model: Model) -> bool:
+    return "knn_impute" in {step["step"] for step in model["normalisation"]["steps"]}
 
 
 def _split_steps(model: Model) -> tuple[list[Any], list[Any]]:
@@ -180,15 +187,15 @@ def _check_scale(model: Model, X: Array, values: Array, known: Array, names: Seq
     training = model["training"]
     means, sds = np.array(training["means"]), np.array(training["sds"])
     steps = {step["step"] for step in model["normalisation"]["steps"]}
+    takes_logarithms = bool(LOGARITHMS & steps)
+    then = training["p99"] > LOGGED_P99 or training["max"] > LOGGED_MAX
     for row, name in enumerate(names):
         used = known[row] & (sds > 0)
         if not used.any():
             continue
         distance = float(np.median(np.abs(values[row] - means)[used] / sds[used]))
-        raw = _never_logged(np.percentile(X[row, used], 99), X[row, used].max())
-        expected = "log2" in steps or _never_logged(training["p99"], training["max"])
-        scale_free = "rank_samples" in steps or "standardise_samples" in steps - {"log2"}
-        other = raw != expected and not scale_free and distance > ODD
+        raw, now = _never_logged(X[row, used]), _never_logged(values[row, used])
+        other = distance > ODD and (now != then or (takes_logarithms and not raw))
         if other or distance > FAR:
             size = "look as if they were " + ("never logged" if raw else "logged already")
             size = size if other else f"are {distance:.1f} standard deviations off"
@@ -198,5 +205,5 @@ def _check_scale(model: Model, X: Array, values: Array, known: Array, names: Seq
             raise InvalidInput([Problem(where, what)])
 
 
-def _never_logged(p99: float, most: float) -> bool:
-    return bool(p99 > LOGGED_P99 or most > LOGGED_MAX)
+def _never_logged(values: Array) -> bool:
+    return bool(np.percentile(values, 99) > LOGGED_P99 or values.max() > LOGGED_MAX)
