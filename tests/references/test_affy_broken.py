@@ -6,6 +6,8 @@ import re
 import numpy as np
 import pytest
 from affy_files import cdf_binary, cdf_text, cel_binary, cel_command_console, cel_text
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from genesig.data.affy.cdf import parse_cdf
 from genesig.data.affy.cel import parse_cel
@@ -106,8 +108,13 @@ def test_a_broken_array_is_refused(content, message):
 BROKEN_LAYOUTS = {
     "another kind of file": (b"hello world", "is no CDF file"),
     "an array": (CELS["text"], "is no CDF file"),
-    "no size": (replaced(LAYOUTS["text"], b"Rows=5", b"Rows="), "lacks Rows and Cols"),
-    "no probe set": (b"[CDF]\n[Chip]\nRows=5\nCols=6\n[QC1]\n", "has no probe set"),
+    "no size": (replaced(LAYOUTS["text"], b"Rows=5", b"Rows="), "lacks Rows, Cols or"),
+    "no number of sets": (replaced(LAYOUTS["text"], b"Units=4", b"Units=4x"), "or NumberOfUnits"),
+    "a set without a name": (replaced(LAYOUTS["text"], b"Name=2_at", b"Nam=2_at"), "not complete"),
+    "no probe set": (
+        b"[CDF]\n[Chip]\nRows=5\nCols=6\nNumberOfUnits=0\n[QC1]\n",
+        "has no probe set",
+    ),
     "a set without its end": (replaced(LAYOUTS["text"], b"Cell6=", b"X="), "is not complete"),
     "a column missing": (replaced(LAYOUTS["text"], b"\tATOM", b""), "is not complete"),
     "cells outside": (cdf_text(NAMES, PAIRS + 9, 6, 5), "outside its 6 × 5"),
@@ -120,6 +127,27 @@ BROKEN_LAYOUTS = {
 @pytest.mark.parametrize(("content", "message"), BROKEN_LAYOUTS.values(), ids=BROKEN_LAYOUTS)
 def test_a_broken_layout_is_refused(content, message):
     assert message in problem(parse_cdf, content)
+
+
+@pytest.mark.parametrize(("parse", "content"), [
+    *((parse_cel, content) for content in CELS.values()),
+    *((parse_cdf, content) for content in LAYOUTS.values()),
+])  # fmt: skip
+@settings(max_examples=150)
+@given(data=st.data())
+def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(parse, content, data):
+    broken = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(broken) - 1))
+        instead = data.draw(st.sampled_from([b"", b"\xff" * 4, b"\0" * 4, b"\x7f\xff\xff\xff"])
+                            | st.binary(max_size=5))  # fmt: skip
+        broken[at : at + data.draw(st.integers(0, 5))] = instead
+    refusal = ""
+    try:
+        parse(bytes(broken), "f")
+    except InvalidInput as error:
+        refusal = str(error)
+    assert len(refusal.splitlines()) <= 1
 
 
 def folder_with(tmp_path, **files):

@@ -134,7 +134,7 @@ def _binary_unit(cursor: Cursor, unit: str) -> list[_Block]:
         block = cursor.array(BLOCK, 1)[0]
         cells = cursor.array(EXPRESSION_CELL, int(block["cells"]))
         name = unit if count == 1 else block["name"].decode("latin-1")
-        matches = _are_matches(cells["probe"].astype(str), cells["target"].astype(str))
+        matches = _are_matches(*(np.char.decode(cells[k], "latin-1") for k in ("probe", "target")))
         blocks.append(_Block(name, cells["x"], cells["y"], cells["atom"], matches))
     return blocks
 
@@ -142,11 +142,11 @@ def _binary_unit(cursor: Cursor, unit: str) -> list[_Block]:
 def _parse_text(text: str, where: str) -> Cdf:
     chip = re.search(r"^\[Chip\]\n(.*?)(?=^\[)", text, re.MULTILINE | re.DOTALL)
     values = dict(re.findall(r"^(\w+)=(.*)$", chip[1], re.MULTILINE)) if chip else {}
-    if not (values.get("Cols", "").isdecimal() and values.get("Rows", "").isdecimal()):
-        what = "lacks Rows and Cols in its section [Chip]; copy or download the file again"
+    if not all(values.get(key, "").isdecimal() for key in ("Cols", "Rows", "NumberOfUnits")):
+        what = "lacks Rows, Cols or NumberOfUnits in its section [Chip]; copy the file again"
         raise InvalidInput([Problem(where, what)])
     sections = re.split(r"^\[(Unit\d+_Block\d+)\]$", text, flags=re.MULTILINE)
-    units = int(values.get("NumberOfUnits", "0"))
+    units = int(values["NumberOfUnits"])
     if len(sections) // 2 < units:
         what = (f"announces {units} probe sets but ends after {len(sections) // 2}; copy or "
                 "download it again")  # fmt: skip
@@ -162,7 +162,7 @@ def _text_block(section: str, body: str, where: str) -> _Block:
     values = dict(re.findall(r"^(Name|NumCells|CellHeader)=(.*)$", body, re.MULTILINE))
     lines = re.findall(r"^Cell\d+=(.*)$", body, re.MULTILINE)
     try:
-        header = values["CellHeader"].split("\t")
+        name, header = values["Name"], values["CellHeader"].split("\t")
         wanted = [header.index(key) for key in ("X", "Y", "ATOM", "PBASE", "TBASE")]
         cells = [line.split("\t") for line in lines]
         columns = [np.array([cell[k] for cell in cells]) for k in wanted]
@@ -173,7 +173,7 @@ def _text_block(section: str, body: str, where: str) -> _Block:
     if not complete:
         what = f"section [{section}] is not complete; copy or download the file again"
         raise InvalidInput([Problem(where, what)])
-    return _Block(values["Name"], x, y, atom, _are_matches(*columns[3:]))
+    return _Block(name, x, y, atom, _are_matches(*columns[3:]))
 
 
 def _are_matches(probe: Array, target: Array) -> Array:

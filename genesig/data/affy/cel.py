@@ -88,8 +88,7 @@ def _parse_binary(cursor: Cursor) -> Cel:
     cursor.text()  # algorithm
     cursor.text()  # its parameters
     cursor.take(4 * 4)  # margin; numbers of outliers, of masked cells, of subgrids
-    cells = cursor.array(CELL, n_cells)
-    return Cel(_chip(header), n_columns, n_rows, cells["mean"].astype(np.float64))
+    return Cel(_chip(header), n_columns, n_rows, cursor.floats(CELL, n_cells, "mean"))
 
 
 def _parse_command_console(cursor: Cursor) -> Cel:

@@ -35,6 +35,8 @@ def read_intensities(cursor: Cursor) -> Array:
     cursor.take(4)  # place of the next group
     place, tables = cursor.number("I"), cursor.number("i")
     for _ in range(tables):
+        if place < cursor.at:  # or a damaged file could send us round for ever
+            break
         cursor.jump(place)
         data, place, name = cursor.number("I"), cursor.number("I"), cursor.wide_text()
         if name == "Intensity":
@@ -52,7 +54,7 @@ def _one_column(cursor: Cursor, data: int) -> Array:
     if columns != [(FLOAT, 4)]:
         raise cursor.refuse("has a table 'Intensity' that is not one column of 32-bit floats")
     cursor.jump(data)
-    return cursor.array(np.dtype(">f4"), count).astype(np.float64)
+    return cursor.floats(np.dtype(">f4"), count)
 
 
 def _parameters(cursor: Cursor) -> dict[str, str | int]:

@@ -54,6 +54,12 @@ class Cursor:
         """Read `count` records."""
         return np.frombuffer(self.take(count * dtype.itemsize), dtype)
 
+    def floats(self, dtype: np.dtype[Any], count: int, field: str | None = None) -> Array:
+        """Read `count` records and return them, or a field of them, as float64."""
+        records = self.array(dtype, count)
+        with np.errstate(invalid="ignore"):  # of a damaged file; the caller looks for NaN
+            return (records if field is None else records[field]).astype(np.float64)
+
     def text(self) -> str:
         """Read a text of one-byte characters behind its length."""
         return self.take(self.number("i")).decode("latin-1")
