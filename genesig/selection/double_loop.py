@@ -26,6 +26,9 @@ Choice = Callable[[Array, list[Task], TrainingSets, Protocol, Moments], list[Sur
 MEMORY = 5e6
 """Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
 
+MOST = 500
+"""Training sets of one call, so that a long job says often how far it is."""
+
 log = logging.getLogger(__name__)
 
 
@@ -84,7 +87,7 @@ def _fit(
     dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol, choose: Choice
 ) -> Fits:
     parts, done, start = [], 0, time.monotonic()
-    columns = int(MEMORY / max(1, len(dataset.genes)))
+    columns = min(MOST, int(MEMORY / max(1, len(dataset.genes))))
     bound = with_sets(folds, dataset.var)
     for X, reference, some in shared_matrices(dataset.X, todo, bound, columns):
         parts.append(_fit_together(X, reference, some, protocol, choose, moments(folds)))
