@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from genesig.errors import GenesigError
-from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, linear
+from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, linear, median_distance
 from genesig.optim.nonlinear import checks
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.nonlinear.instance import make_instance
@@ -46,7 +48,7 @@ def clear(fit):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
-@pytest.mark.parametrize("shape", [(13, 12), (12, 5)])
+@pytest.mark.parametrize("shape", [(13, 8), (9, 5)])
 def test_solvers_are_certified_and_find_the_same(kernel, penalty, shape):
     X, y = data(1, *shape)
     groups = [[g for g in group if g < shape[1]] for group in GROUPS]
@@ -88,6 +90,28 @@ def test_more_features_than_samples():
         assert fit.objective == pytest.approx(admm.objective, abs=2e-9 * y.var())
         np.testing.assert_allclose(fit.norms, admm.norms, atol=2e-3 * admm.norms.max())
         np.testing.assert_array_equal(clear(fit), clear(admm))
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    seed=st.integers(0, 9999), n=st.integers(3, 12), d=st.integers(1, 30),
+    penalty=st.sampled_from(["lasso", "group", "elastic"]), copies=st.booleans(),
+)  # fmt: skip
+def test_any_shape_is_solved_and_certified(seed, n, d, penalty, copies):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * 10 ** rng.uniform(-1, 1, d)
+    if copies:
+        X[:, d // 2 :] = X[:, : d - d // 2]
+    X, y = X - X.mean(axis=0), np.where(rng.random(n) < 0.5, -1.0, 1.0)
+    y[:2] = [-1, 1]
+    groups = [list(range(first, min(first + 3, d))) for first in range(0, d, 3)]
+    with threadpool_limits(1):
+        kernel = Gaussian(median_distance(X @ X.T))
+        path = solve(X, y, kernel=kernel, penalty=penalty, groups=groups, mu=0.5, tolerance=1e-6)
+    for fit in path.solutions:
+        assert -1e-12 < fit.gap <= 1e-6
+        f, _ = fit.evaluate(kernel, X, X, path.nu)
+        np.testing.assert_allclose(f, fit.f, atol=1e-8)
 
 
 def test_tau_max_of_the_linear_kernel_is_the_lasso_s():

@@ -12,8 +12,8 @@ from genesig.optim.nonlinear.solvers.fista import fista
 
 DENSE_LIMIT = 5000
 """Largest n (d + 1) for a dense Cholesky factor: 0.2 GB and a second."""
-PATIENCE = 1000
-"""Steps of accelerated gradients before their gap counts as stalled, where ADMM can take over."""
+PATIENCE = 500
+"""Iterations of ADMM whose cost accelerated gradients may spend before their gap has stalled."""
 
 
 def automatic(
@@ -24,7 +24,10 @@ def automatic(
     first = compressed if d > n else fista
     if n * (d + 1) > DENSE_LIMIT:
         return first(instance, penalty, start, tolerance, max_iterations)
-    q, steps = first(instance, penalty, start, tolerance, min(PATIENCE, max_iterations))
+    # a solve with the factor takes 2 (n d)² flops, a step 6 n² (features of the step)
+    dearer = d * d / (3 * min(d, 2 * n))
+    patience = int(min(max(1000, PATIENCE * dearer), max_iterations / 2))
+    q, steps = first(instance, penalty, start, tolerance, patience)
     squares = q.squares(instance.X)
     found = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
     if found.gap <= tolerance * instance.scale or steps >= max_iterations:
