@@ -74,8 +74,10 @@ def scale():
     print("n,d,solver,seconds,cpu seconds,peak MB,X MB,steps,relative gap,selected,reach s")
     for n, d in SHAPES:
         for solver in ("auto", "fista", "admm"):
-            if (solver == "admm" and n * d > DENSE_LIMIT) or (solver == "fista" and d > 10_000):
-                print(f"{n},{d},{solver},not run: {24 * (n * d) ** 2 / 2**30:.3g} GB if dense")
+            if solver == "admm" and n * d > DENSE_LIMIT:
+                print(f"{n},{d},admm,not run: {24 * (n * d) ** 2 / 2**30:.3g} GB")
+                continue
+            if solver == "fista" and d > 10_000:
                 continue
             row = fresh(n, d, solver)
             print(
