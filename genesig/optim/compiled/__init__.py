@@ -13,8 +13,6 @@ from typing import Any, TypeVar, cast
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Sums may be split over vector lanes; infinities and NaN keep their meaning.
-FAST = {"reassoc", "contract", "nsz"}
 
 SOURCES = tuple(
     (file.name, file.stat().st_mtime_ns, file.stat().st_size)
@@ -22,20 +20,22 @@ SOURCES = tuple(
 )
 
 
+# Strict floating point: the copy that runs is one of several, each optimised by itself.
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
 def jit(function: F) -> F:
     """Compile an entry point, cached on disk where there is a writable place for it."""
     try:
-        made: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-        made = made(function)
+        made: Any = numba.njit(cache=True, **OPTIONS)(function)
         # numba looks at the file of the entry point alone; what it calls is in all of this folder.
         made._cache._cache_file._source_stamp = SOURCES
     except RuntimeError:
-        made = numba.njit(nogil=True, error_model="numpy", fastmath=FAST)(function)
+        made = numba.njit(**OPTIONS)(function)
     return cast(F, made)
 
 
 def inner(function: F) -> F:
     """Compile a function that only compiled code calls: no way in from Python is built."""
-    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    made: Any = numba.njit(nogil=True, error_model="numpy", fastmath=FAST, **options)
-    return cast(F, made(function))
+    made: Any = numba.njit(**OPTIONS | {"no_cpython_wrapper": True})(function)
+    return cast(F, made)

@@ -22,7 +22,7 @@ from genesig.optim.compiled.column import (
     residual,
 )
 from genesig.optim.compiled.dense import backward, cholesky, drop_row, forward
-from genesig.optim.compiled.moments import dot
+from genesig.optim.compiled.lanes import dot
 
 Array = np.ndarray[Any, Any]
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.optim.compiled import inner
-from genesig.optim.compiled.moments import copy, dot, moment, standardise
+from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.moments import copy, moment, standardise
 
 Array = np.ndarray[Any, Any]
 
@@ -63,8 +64,9 @@ def column_of(s: Column, q: int) -> Column:
 def standardised(col: Column, j: int, out: Array) -> None:
     """Write z_j (N,), zero outside the training rows."""
     mean, inverse = moment(
-        col.F[j], col.shift[j], col.mask, col.number[0], col.number[1] != 0, col.number[2] != 0
-    )
+        col.F[j], col.shift[j], col.mask, col.number[0], col.number[1] != 0, col.number[2] != 0,
+        out,
+    )  # fmt: skip
     standardise(col.F[j], mean, inverse, col.mask, out)
 
 

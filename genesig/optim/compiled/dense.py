@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.compiled import inner
+from genesig.optim.compiled.lanes import dot
 
 Array = np.ndarray[Any, Any]
 
@@ -18,13 +19,8 @@ def cholesky(M: Array, m: int) -> bool:
         row = M[i]
         for j in range(i):
             other = M[j]
-            total = row[j]
-            for k in range(j):
-                total -= row[k] * other[k]
-            row[j] = total / other[j]
-        total = row[i]
-        for k in range(i):
-            total -= row[k] * row[k]
+            row[j] = (row[j] - dot(row[:j], other[:j])) / other[j]
+        total = row[i] - dot(row[:i], row[:i])
         if not total > 0.0:
             return False
         row[i] = np.sqrt(total)
@@ -36,10 +32,7 @@ def forward(L: Array, m: int, x: Array) -> None:
     """Solve L x = x in place."""
     for i in range(m):
         row = L[i]
-        total = x[i]
-        for k in range(i):
-            total -= row[k] * x[k]
-        x[i] = total / row[i]
+        x[i] = (x[i] - dot(row[:i], x[:i])) / row[i]
 
 
 @inner
@@ -79,10 +72,7 @@ def tridiagonal(M: Array, m: int, diagonal: Array, beside: Array, beta: Array) -
     for k in range(m - 1):
         v = M[k]
         diagonal[k] = v[k]
-        norm = 0.0
-        for i in range(k + 1, m):
-            norm += v[i] * v[i]
-        norm = np.sqrt(norm)
+        norm = np.sqrt(dot(v[k + 1 : m], v[k + 1 : m]))
         beta[k] = 0.0
         beside[k] = v[k + 1]
         if k == m - 2 or norm == 0.0:
@@ -99,11 +89,7 @@ def _reflect_both_sides(M: Array, m: int, k: int, beta: float, p: Array) -> None
     v = M[k]
     half = 0.0
     for i in range(k + 1, m):
-        row = M[i]
-        total = 0.0
-        for j in range(k + 1, m):
-            total += row[j] * v[j]
-        p[i] = beta * total
+        p[i] = beta * dot(M[i, k + 1 : m], v[k + 1 : m])
         half += p[i] * v[i]
     half *= 0.5 * beta
     for i in range(k + 1, m):

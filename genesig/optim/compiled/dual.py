@@ -16,7 +16,8 @@ from genesig.optim.compiled import inner
 from genesig.optim.compiled.active_set import SOLVED, STUCK
 from genesig.optim.compiled.column import Column, centred, standardised
 from genesig.optim.compiled.dense import backward, cholesky, forward
-from genesig.optim.compiled.moments import copy, dot, outer_gram
+from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.moments import copy, outer_gram
 
 Array = np.ndarray[Any, Any]
 BLOCK = 64

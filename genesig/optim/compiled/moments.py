@@ -8,19 +8,11 @@ import numpy as np
 
 from genesig.optim.compiled import inner, jit
 from genesig.optim.compiled.dense import largest_eigenvalue
+from genesig.optim.compiled.lanes import dot, dots
 
 Array = np.ndarray[Any, Any]
 BLOCK = 128  # features per block of a Gram matrix
 CONSTANT = 32 * float(np.finfo(float).eps)  # sd, as a share of the mean, that is rounding
-
-
-@inner
-def dot(a: Array, b: Array) -> float:
-    """Return a'b."""
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i] * b[i]
-    return total
 
 
 @inner
@@ -40,20 +32,22 @@ def inverse_scale(mean: float, variance: float, centre: bool, scale: bool) -> fl
 
 
 @inner
-def moment(x: Array, shift: float, mask: Array, count: float, centre: bool, scale: bool) -> Any:
-    """Return (mean, inverse scale) of one feature x, from which `shift` was subtracted."""
-    mean, square = dot(x, mask) / count, 0.0
-    for i in range(len(x)):
-        square += mask[i] * (x[i] - mean) ** 2
-    inverse = inverse_scale(abs(mean) + abs(mean + shift), square / count, centre, scale)
-    return (mean if centre else 0.0), inverse
-
-
-@inner
 def standardise(x: Array, mean: float, inverse: float, mask: Array, out: Array) -> None:
     """Write ``mask_i inverse (x_i - mean)``."""
     for i in range(len(x)):
         out[i] = mask[i] * (inverse * (x[i] - mean))
+
+
+@inner
+def moment(
+    x: Array, shift: float, mask: Array, count: float, centre: bool, scale: bool, scratch: Array
+) -> Any:  # fmt: skip
+    """Return (mean, inverse scale) of one feature x, from which `shift` was subtracted."""
+    mean = dot(x, mask) / count
+    standardise(x, mean, 1.0, mask, scratch)
+    square = dot(scratch, scratch)
+    inverse = inverse_scale(abs(mean) + abs(mean + shift), square / count, centre, scale)
+    return (mean if centre else 0.0), inverse
 
 
 @inner
@@ -93,12 +87,7 @@ def inner_gram(Z: Array, K: Array) -> None:
         a0, a1 = Z[i], Z[i + 1]
         for k in range(0, i + 1, 2):
             b0, b1 = Z[k], Z[k + 1]
-            s00, s01, s10, s11 = 0.0, 0.0, 0.0, 0.0
-            for j in range(BLOCK):
-                s00 += a0[j] * b0[j]
-                s01 += a0[j] * b1[j]
-                s10 += a1[j] * b0[j]
-                s11 += a1[j] * b1[j]
+            s00, s01, s10, s11 = dots(a0, a1, b0, b1)
             K[i, k] += s00
             K[i, k + 1] += s01
             K[i + 1, k] += s10

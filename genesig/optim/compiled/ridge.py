@@ -8,7 +8,8 @@ import numpy as np
 
 from genesig.optim.compiled import inner, jit
 from genesig.optim.compiled.dense import tridiagonal
-from genesig.optim.compiled.moments import dot, mirror, moment, outer_gram, standardise
+from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.moments import mirror, moment, outer_gram, standardise
 
 Array = np.ndarray[Any, Any]
 
@@ -77,9 +78,7 @@ def shifted_solves(M: Array, c: Array, shifts: Array, X: Array) -> None:
     diagonal, beside, beta = np.empty(m), np.zeros(m), np.zeros(m)
     tridiagonal(M, m, diagonal, beside, beta)
     for k in range(m - 2):
-        total = 0.0
-        for i in range(k + 1, m):
-            total += M[k, i] * c[i]
+        total = dot(M[k, k + 1 : m], c[k + 1 : m])
         for i in range(k + 1, m):
             c[i] -= beta[k] * total * M[k, i]
     pivot, L = np.empty(len(shifts)), len(shifts)
@@ -179,7 +178,7 @@ def support_matrix(
     for a in range(len(A)):
         j = A[a]
         mean[a], inverse[a] = moment(
-            F[j], shift[j], mask, number[0], number[1] != 0, number[2] != 0
+            F[j], shift[j], mask, number[0], number[1] != 0, number[2] != 0, Z[a]
         )
         standardise(F[j], mean[a], inverse[a], ones, Z[a])
 

@@ -10,7 +10,7 @@ from genesig.optim.compiled import inner, jit
 from genesig.optim.compiled.active_set import NO_ROOM, SLACK, SOLVED, active_set, sort_active
 from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
 from genesig.optim.compiled.dual import dual_newton, dual_polish, update_gram
-from genesig.optim.compiled.moments import dot
+from genesig.optim.compiled.lanes import dot
 
 Array = np.ndarray[Any, Any]
 
