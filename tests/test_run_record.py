@@ -46,7 +46,7 @@ def test_the_exported_signature_keeps_order_values_and_a_missing_block(tmp_path)
             "symbol": ["C", "A"],
             "frequency": [1.0, 0.8],
             "block": [np.nan, 1],
-        }  # fmt: skip
+        }
     )
     signature_dataset(make_dataset(), signature).save(tmp_path / "signature.h5ad")
     data = anndata.read_h5ad(tmp_path / "signature.h5ad")

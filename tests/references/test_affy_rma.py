@@ -1,13 +1,10 @@
 """RMA against Bioconductor: real arrays in every form, and every step of it by itself."""
 
-import resource
-import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from affy_files import cdf_binary, cel_binary
 from published import SHARED
 
 from genesig.data.affy.arrays import probe_matrix
@@ -80,23 +77,6 @@ def test_training_arrays_keep_their_polished_value_up_to_the_polish():
     difference = np.abs(stored.transform(even) - polished)
     assert np.median(difference) < 1e-3
     assert difference.max() < 0.2
-
-
-@pytest.mark.slow
-def test_twenty_arrays_of_plus_2_size_take_seconds():
-    rng, side, n_sets = np.random.default_rng(0), 1164, 54675
-    pairs = rng.permutation(side * side)[: n_sets * 22].reshape(n_sets, 11, 2)
-    layout = cdf_binary([f"{k}_at" for k in range(n_sets)], pairs, side, side)
-    glow = rng.lognormal(7, 1.2, (side, side))
-    files = [
-        cel_binary(glow * rng.lognormal(0, 0.4, glow.shape) + rng.uniform(50, 110, glow.shape))
-        for _ in range(20)
-    ]
-    start = time.perf_counter()
-    values = rma_of_files(files, layout)
-    assert time.perf_counter() - start < 20
-    assert values.shape == (20, n_sets)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2e6  # kB
 
 
 def rma_of_files(files, layout):

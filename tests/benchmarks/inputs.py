@@ -1,0 +1,108 @@
+"""Seconds of the readers and normalisers at the size of a chip, in this process.
+
+    OMP_NUM_THREADS=1 python tests/benchmarks/inputs.py [RUNS]
+
+Prints the median of the runs of each case, and the largest memory of the process in the end.
+"""
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
+
+from affy_files import cdf_binary, cel_binary
+
+from genesig.data.affy.arrays import probe_matrix
+from genesig.data.affy.cdf import parse_cdf
+from genesig.data.affy.cel import parse_cel
+from genesig.data.affy.rma import rma
+from genesig.data.batch_steps import Combat
+from genesig.data.fold_steps import Quantile
+from genesig.data.readers import read_matrix, read_samples
+from genesig.data.two_colour import loess_ratios
+
+GEO = Path(__file__).parents[3] / "shared/data/geo/GSE55235_series_matrix.txt.gz"
+Run = Callable[[], object]
+
+
+def arrays() -> np.ndarray:
+    """63 arrays of 22283 genes, with the ties that rounded intensities have."""
+    return np.random.default_rng(0).lognormal(6, 1.5, (63, 22283)).round(1)
+
+
+def quantile() -> Run:
+    X = arrays()
+    return lambda: Quantile.fit(X).transform(X)
+
+
+def combat() -> Run:
+    X, batch = np.log2(arrays() + 1), np.repeat(["a", "b", "c"], 21)
+    none = {"covariates": None}
+    return lambda: Combat.fit(X, batch=batch, reference=None, **none).transform(
+        X, batch=batch, **none
+    )
+
+
+def loess() -> Run:
+    red, green = np.random.default_rng(4).lognormal(6, 1, (2, 1, 22283))
+    return lambda: loess_ratios(red, green, span=0.3, iterations=4)
+
+
+def rma_of_20_arrays() -> Run:
+    """Synthetic arrays of the size of HG-U133 Plus 2.0: 1.35 million cells, 54,675 sets."""
+    rng, side, n_sets = np.random.default_rng(0), 1164, 54675
+    pairs = rng.permutation(side * side)[: n_sets * 22].reshape(n_sets, 11, 2)
+    layout = cdf_binary([f"{k}_at" for k in range(n_sets)], pairs, side, side)
+    glow = rng.lognormal(7, 1.2, (side, side))
+    files = [
+        cel_binary(glow * rng.lognormal(0, 0.4, glow.shape) + rng.uniform(50, 110, glow.shape))
+        for _ in range(20)
+    ]
+
+    def run() -> object:
+        cels = ((str(k), parse_cel(content, str(k))) for k, content in enumerate(files))
+        probes = probe_matrix(cels, parse_cdf(layout, "Toy.cdf"), cdf_path="Toy.cdf")
+        return rma(probes.X, probes.probe_sets)
+
+    return run
+
+
+def series_matrix() -> Run:
+    return lambda: (read_matrix(GEO), read_samples(GEO, None, None))
+
+
+CASES = {
+    "quantile, 22283 x 63": quantile,
+    "ComBat, 22283 x 63": combat,
+    "two-colour loess, one array of 22283": loess,
+    "RMA from 20 CEL files, 54675 sets": rma_of_20_arrays,
+    "series matrix GSE55235 with its phenotypes": series_matrix,
+}
+
+
+def seconds(run: Run) -> float:
+    """Return the wall time of one run."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def main(runs: int) -> None:
+    """Run every case whose data are here."""
+    for name, make in CASES.items():
+        if make is series_matrix and not GEO.exists():
+            continue
+        run = make()
+        print(f"{name}: {median(seconds(run) for _ in range(runs)):.2f} s", flush=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    print(f"largest memory: {peak:.0f} MB")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)

@@ -1,0 +1,54 @@
+"""The tables of the default study, as they were when they were last looked at.
+
+`GENESIG_GOLDEN=write pytest -m slow tests/golden` writes them anew; look at the difference.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).parent / "default_study"
+PARTS = ("Snakefile", "profiles", "workflow", "genesig", "config", "resources")
+TABLES = ("signature", "lists", "controls", "stability", "prototypes")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("default")
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir() and not source.is_symlink():
+            shutil.copytree(source, folder / part)
+        else:
+            shutil.copy(source, folder / part, follow_symlinks=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TABLES)
+def test_the_default_study_gives_the_tables_of_last_time(study, name):
+    path = GOLDEN / f"{name}.tsv"
+    if os.environ.get("GENESIG_GOLDEN") == "write":
+        GOLDEN.mkdir(exist_ok=True)
+        shutil.copy(study / f"{name}.tsv", path)
+    here, there = pd.read_csv(study / f"{name}.tsv", sep="\t"), pd.read_csv(path, sep="\t")
+    pd.testing.assert_frame_equal(here, there, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_the_report_is_below_8_mb(study):
+    assert (study / "report.html").stat().st_size < 8e6
