@@ -88,6 +88,20 @@ class Fits:
         return cls(**load_arrays(path))
 
     @classmethod
+    def none(cls, tau: Array, lam: Array, mu: Array) -> Fits:
+        """Return the record of no fit: what a batch gives that gets no split."""
+        n_tau, n_lam, n_mu = len(tau), len(lam), len(mu)
+        start, integers = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        return cls(
+            split=np.zeros(0, dtype=str), permutation=integers, tau=tau, lam=lam, mu=mu,
+            tau_max=np.zeros(0), norm=np.zeros(0), cv_error=np.zeros((0, n_tau, n_lam)),
+            cv_se=np.zeros((0, n_tau, n_lam)), cv_size=np.zeros((0, n_tau)),
+            choice=np.zeros((0, 2), dtype=np.int64), indptr=start, indices=integers,
+            values=np.zeros(0), intercept=np.zeros((0, n_mu)), gap=np.zeros((0, n_mu)),
+            test_indptr=start, test_rows=integers, scores=np.zeros((0, n_mu)),
+        )  # fmt: skip
+
+    @classmethod
     def concatenate(cls, parts: Sequence[Fits]) -> Fits:
         """Join records that share tau, lam and mu, in the order given."""
         joined: dict[str, Array] = {name: getattr(parts[0], name) for name in SHARED}

@@ -69,8 +69,6 @@ def fit_subsamples(
     How many genes are sought is so fixed beforehand, as stability selection asks (Meinshausen
     and Buhlmann 2010), and the stability measured is that of the lists, not of the model choice.
     """
-    if not splits.subsamples:
-        return final.take(np.arange(0))
     tau, lam = (int(index) for index in final.choice[0])
 
     def as_final(
@@ -86,7 +84,7 @@ def fit_subsamples(
 def _fit(
     dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol, choose: Choice
 ) -> Fits:
-    parts, done, start = [], 0, time.monotonic()
+    parts, done, start = [_none(protocol)], 0, time.monotonic()
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes))))
     bound = with_sets(folds, dataset.var)
     for X, reference, some in shared_matrices(dataset.X, todo, bound, columns):
@@ -94,6 +92,10 @@ def _fit(
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)
     return Fits.concatenate(parts)
+
+
+def _none(protocol: Protocol) -> Fits:
+    return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), np.array(protocol.mu, float))
 
 
 def _fit_together(

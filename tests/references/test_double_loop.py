@@ -166,3 +166,14 @@ def test_no_subsamples_are_no_fits():
     final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
     none = replace(splits, subsamples=())
     assert len(fit_subsamples(dataset, none, final, folds=FOLDS, **LINEAR)) == 0
+
+
+def test_a_batch_without_splits_joins_the_others(tmp_path):
+    dataset, splits = make_study()
+    names = [split.name for split in splits.outer]
+    settings = {"labels": "observed", "folds": FOLDS, **LINEAR}
+    parts = [double_loop(dataset, splits, batch=f"{i}of7", **settings) for i in range(1, 8)]
+    assert len(parts[6]) == 0
+    parts[6].save(tmp_path / "none.npz")
+    parts[6] = Fits.load(tmp_path / "none.npz")
+    assert Fits.gather(parts, names).split.tolist() == names
