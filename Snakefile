@@ -5,7 +5,11 @@ from snakemake.utils import min_version
 min_version("9.19")
 
 
-configfile: "config/config.yaml"
+# A config given on the command line that names its own data stands alone; nothing of the default
+# study (its annotation, its title) gets into another one.
+if "expression" not in config:
+
+    configfile: "config/config.yaml"
 
 
 # Built by `apptainer build genesig.sif workflow/envs/genesig.def`; used with --sdm apptainer only.

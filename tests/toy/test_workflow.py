@@ -225,6 +225,15 @@ def test_an_unknown_key_stops_at_once(tmp_path):
     assert "Traceback" not in said
 
 
+def test_a_config_of_ones_own_stands_alone(tmp_path):
+    folder = make_study(tmp_path)
+    config = folder / "config/config.yaml"
+    config.rename(folder / "mine.yaml")
+    config.write_text("nonsense: of another study\n")
+    assert run(folder, "--dry-run", check=False).returncode != 0
+    run(folder, "--dry-run", "--configfile", "mine.yaml")
+
+
 def test_splits_of_an_earlier_study_are_taken_back(finished, tmp_path):
     folder = make_study(tmp_path, {"splits": {"file": "earlier.json"}})
     earlier = (finished / "results/splits.json").read_bytes()
