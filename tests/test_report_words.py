@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
-from genesig.report.first_screen import convincing, sentences, tiles
+from genesig.report.first_screen import sentences, tiles
 from genesig.report.methods import CRITERIA, SCHEMES, SOLVERS, STEPS, methods
 from genesig.report.style import power
 from genesig.report.tables import COLUMNS, WRITERS, cell
+from genesig.report.verdict import CONVINCING, NO_BETTER, OPEN, verdict
 from genesig.report.words import (
     clean,
     counted,
@@ -105,20 +107,35 @@ def test_the_methods_follow_the_config():
         assert phrase in text
 
 
-def test_the_sentence_claims_nothing_that_chance_could_do():
-    given = arguments(Study(permutations=99))
-    good = collect(**given)
-    assert convincing(good)
-    assert sentences(good)[0].startswith("normal and tumour can be told apart")
+def with_own(given, **change):
     controls = given["tables"]["controls"]
     own = controls["model"] == "genesig"
-    for change in ({"p_value": 0.4}, {"high": 0.55}):
-        given["tables"]["controls"] = controls.assign(
-            **{key: controls[key].where(~own, value) for key, value in change.items()}
-        )
-        doubtful = collect(**given)
-        assert not convincing(doubtful)
-        assert "could not be told apart" in sentences(doubtful)[0]
+    given["tables"]["controls"] = controls.assign(
+        **{key: controls[key].where(~own, value) for key, value in change.items()}
+    )
+    return collect(**given)
+
+
+@pytest.mark.parametrize(
+    ("permutations", "change", "wanted", "words"),
+    [
+        (99, {}, CONVINCING, "normal and tumour can be told apart by gene expression: "),
+        (19, {"p_value": 0.05}, CONVINCING, "can be told apart"),
+        (99, {"p_value": 0.4}, NO_BETTER, "could not be told apart better than by chance"),
+        (99, {"high": 0.5}, NO_BETTER, "could not be told apart better than by chance"),
+        (0, {"high": 0.55}, NO_BETTER, "could not be told apart better than by chance"),
+        (1, {"p_value": 0.5}, OPEN, "too few permutations (1) to tell it from chance"),
+        (18, {"p_value": 1 / 19}, OPEN, "too few permutations (18) to tell it from chance"),
+        (0, {}, OPEN, "chance was not tested"),
+        (99, {"high": np.nan, "low": np.nan}, OPEN, "the error has no interval"),
+    ],
+)
+def test_the_sentence_claims_nothing_that_chance_could_do(permutations, change, wanted, words):
+    data = with_own(arguments(Study(permutations=permutations)), **change)
+    assert verdict(data)[0] == wanted
+    sentence = sentences(data)[0]
+    assert words in sentence
+    assert ("is not settled" in sentence) == (wanted == OPEN)
 
 
 def test_the_signature_is_not_lent_the_error_of_the_lists_of_the_splits():

@@ -7,6 +7,7 @@ from typing import Any
 
 from genesig.report.collect_answer import EXCELLENT, POOR, records, same_mu
 from genesig.report.model_names import model_name
+from genesig.report.verdict import NO_BETTER, OPEN, verdict
 from genesig.report.words import (
     ABSENT,
     clean,
@@ -43,7 +44,13 @@ def _finding(data: Data) -> str:
     subject, verb = _aim(data)
     if data["answer"]["error"]["value"] is None:
         return f"Whether {subject} can be {verb} by gene expression could not be measured."
-    if not convincing(data):
+    found, missing = verdict(data)
+    if found == OPEN:
+        return (
+            f"Whether {subject} can be {verb} by gene expression is not settled:"
+            f" {_error_words(data)}; {missing}."
+        )
+    if found == NO_BETTER:
         return f"{subject} could not be {verb} better than by chance: {_error_words(data)}."
     return f"{subject} can be {verb} by gene expression: {_error_words(data)}."
 
@@ -62,14 +69,6 @@ def _signature(data: Data) -> str:
         f"{counted(size, 'gene')} {is_in} at least {share} of these lists ({long} each) and"
         f" {make} up the signature."
     )
-
-
-def convincing(data: Data) -> bool:
-    """Whether the error's interval and the permutations both speak against chance."""
-    error, p = data["answer"]["error"], data["answer"]["p"]
-    limit = error["value"] if error["high"] is None else error["high"]
-    by_null = p["value"] is None or p["value"] <= max(0.05, p["smallest"])
-    return limit is not None and limit < error["chance"] and by_null
 
 
 def _aim(data: Data) -> tuple[str, str]:
