@@ -1,5 +1,7 @@
 """Baselines: laws that each must keep, and scikit-learn's own estimators as referees."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gathered_study import make_dataset, make_splits, make_study
@@ -125,6 +127,22 @@ def test_every_split_is_scored_once_with_its_own_training_rows():
     found = table[(table["model"] == "nearest_centroid") & (table["split"] == split.name)]
     assert found["sample"].tolist() == list(split.test)
     np.testing.assert_allclose(found["score"], expected)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_genes_that_never_vary_leave_the_word_of_the_dummy(task):
+    dataset, splits, _, _ = make_study(0, folds=2, repeats=1, task=task)
+    flat = replace(dataset, X=np.full_like(dataset.X, 4.0))
+    table = run_baselines(flat, splits, folds=STEPS, baselines=list(BASELINES))
+    scores = table.pivot_table(index=["split", "sample"], columns="model", values="score")
+    assert set(scores) == {name for name, tasks in BASELINES.items() if task in tasks}
+    assert (scores.sub(scores["dummy"], axis=0) == 0).all(axis=None)
+
+
+def test_genes_that_are_constant_in_each_class_are_told_apart():
+    _, y, _, inner, y_test = problem("classification")
+    f = nearest_centroid(np.outer(y, [1.0, 2.0]), y, np.outer(y_test, [1.0, 2.0]), inner, 1)
+    np.testing.assert_array_equal(np.sign(f), y_test)
 
 
 def test_scores_do_not_depend_on_the_other_baselines():

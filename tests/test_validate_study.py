@@ -247,6 +247,22 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _set(normalise__samples=[{"step": "log2", "floor": 100, "ceiling": 20}]),
         ["config.yaml, normalise.samples, item 1: floor 100 must be below ceiling 20"],
     ),
+    "floor above every value": (
+        _set(normalise__samples=[LOG2]),
+        ["config.yaml, normalise.samples, item 1: 'log2' gives all of the genes one value in every "
+         "sample", "take the step away if these are logarithms already, else set a lower floor "
+         "than 16"],
+    ),
+    "floor above the values of most genes": (
+        lambda s: (_set(normalise__samples=[LOG2])(s),
+                   [row.__setitem__(slice(1, None), [str(100 + 9 * k) for k in range(12)])
+                    for row in s.matrix[1:3]]),
+        ["config.yaml, normalise.samples, item 1: 'log2' gives 75 % of the genes one value"],
+    ),
+    "ceiling below every value": (
+        _set(normalise__samples=[{"step": "log2", "floor": 0.01, "ceiling": 0.02}]),
+        ["config.yaml, normalise.samples, item 1: 'log2'", "higher ceiling than 0.02"],
+    ),
     "ratios of values that are not positive": (
         lambda s: (_set(normalise__folds=[FILTER, CENTRE])(s),
                    s.matrix[1].__setitem__(1, "-5")),

@@ -13,6 +13,8 @@ from genesig.errors import GenesigError, Problem
 Array = np.ndarray[Any, Any]
 # Logarithms to base 2 of 16-bit scanners stay below 16; these bounds leave room.
 LOGGED_P99, LOGGED_MAX = 30.0, 50.0
+# Largest share of genes that the row-wise steps may make constant.
+MOST_FLAT = 0.5
 # Steps that take logarithms, or after which the scale is of no account.
 LOGARITHMS = {"log2", "log_cpm", "median_polish", "rank_samples"}
 
@@ -42,12 +44,40 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
 def rehearse_steps(X: Array, normalise: dict[str, Any], source: str) -> Iterator[Problem]:
     """Apply the steps to all samples, as the study does to its training samples.
 
-    Yields what a step says of itself: a filter that leaves no gene, values that are not positive.
+    Yields what a step says of itself (a filter that leaves no gene, values that are not positive),
+    and a row-wise step that leaves less than half of the genes with values that vary.
     """
-    for place in ("samples", "folds"):
-        try:
-            X = fit_steps(X, normalise[place]).transform(X)
-        except GenesigError as error:
-            what = str(error).removeprefix(f"normalise.{place}: ")
-            yield Problem(f"{source}, normalise.{place}", what)
-            return
+    try:
+        for number, step in enumerate(normalise["samples"], 1):
+            before, X = X, fit_steps(X, [step]).transform(X)
+            flat = float(np.mean(~_varies(X)))
+            if flat > MOST_FLAT:
+                at = f"{source}, normalise.samples, item {number}"
+                yield Problem(at, _flattened(step, before, flat))
+                return
+    except GenesigError as error:
+        what = str(error).removeprefix("normalise.folds: ")
+        yield Problem(f"{source}, normalise.samples", what)
+        return
+    try:
+        fit_steps(X, normalise["folds"]).transform(X)
+    except GenesigError as error:
+        what = str(error).removeprefix("normalise.folds: ")
+        yield Problem(f"{source}, normalise.folds", what)
+
+
+def _varies(X: Array) -> Array:
+    return np.asarray(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))
+
+
+def _flattened(step: dict[str, Any], X: Array, flat: float) -> str:
+    share = "all" if flat == 1 else f"{100 * flat:.3g} %"
+    what = f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
+    what += f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "
+    what += f"{np.nanmax(X):.4g}); "
+    if step["step"] != "log2":
+        return what + "take the step away"
+    what += "take the step away if these are logarithms already, else set a "
+    if np.nanmin(X) >= step["ceiling"]:
+        return what + f"higher ceiling than {step['ceiling']:g}"
+    return what + f"lower floor than {step['floor']:g}"

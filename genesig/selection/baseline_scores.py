@@ -34,7 +34,8 @@ def run_baselines(
     """Return baselines.tsv: held-out scores of the named baselines on every outer split.
 
     All steps of `folds` are fitted on the training rows of the outer split, also for the inner
-    choice of a baseline's penalty. Baselines that the task does not have are left out.
+    choice of a baseline's penalty. Baselines that the task does not have are left out. Where no
+    gene varies on the training rows, each of them can only say what the dummy says.
 
     Parameters
     ----------
@@ -73,10 +74,11 @@ def _of_split(
     fitted = fit_steps(dataset.X[train], with_sets(folds, dataset.var))
     X, X_test = fitted.transform(dataset.X[train]), fitted.transform(dataset.X[test])
     state = random_state(splits.seed, spawn_key(BASELINE, split=number))
+    varies, task = np.ptp(X, axis=0).any(), dataset.design.task
     for name in baselines:
-        score = pick("controls.baselines", BASELINES, name).get(dataset.design.task)
+        score = pick("controls.baselines", BASELINES, name).get(task)
         if score is not None:
-            y = dataset.response()[train]
+            score, y = score if varies else BASELINES["dummy"][task], dataset.response()[train]
             yield name, test, score(X, y, X_test, _inner(split), state)
 
 
