@@ -92,6 +92,9 @@ def study_config(raw: Config, schema: Config) -> Config:
 def check_study(config: Config) -> dict[str, Any]:
     """Return ``{"summary": sentence, "warnings": [sentences]}`` of a study that can run.
 
+    The warnings are those of the files. What the settings alone say is left out: they may change
+    afterwards without a reason to look at the files again, and the warning would be out of date.
+
     Raises
     ------
     InvalidInput
@@ -100,7 +103,9 @@ def check_study(config: Config) -> dict[str, Any]:
     found = examine_study(config, "config")
     if found.errors:
         raise InvalidInput(found.problems)
-    return {"summary": found.summary, "warnings": [f"{p.where}: {p.what}" for p in found.problems]}
+    of_settings = check_settings(config, "config")
+    lasting = [f"{p.where}: {p.what}" for p in found.problems if p not in of_settings]
+    return {"summary": found.summary, "warnings": lasting}
 
 
 def examine_study(config: Config, source: str) -> Examination:
