@@ -33,13 +33,13 @@ def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
     """
     k, m = path.shape
     lam = np.atleast_2d(np.asarray(lam, float))
-    lam = np.ascontiguousarray(np.broadcast_to(lam, (k, lam.shape[1])))
+    lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
     masks, responses, number = _columns(sets)
-    scores = np.empty((k, m, lam.shape[1], len(sets.X)))
+    scores, none = np.empty((k, m, lam.shape[1], len(sets.X))), np.empty((0, 0))
     for i in range(k):
-        ridge.scores(
+        ridge.refit(
             sets.features, sets.shift, path.indptr[i * m : (i + 1) * m + 1], path.indices,
-            masks[i], responses[i], number[i], lam[i], sets.y_mean[i], scores[i],
+            masks[i], responses[i], number[i], lam[i], sets.y_mean[i], scores[i], none, none,
         )  # fmt: skip
     return scores
 
@@ -66,15 +66,17 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
     lam = np.asarray(lam, float)
     lam = np.broadcast_to(lam[:, None] if lam.ndim == 1 else lam, (k, m))
     masks, responses, number = _columns(sets)
-    values, intercept = np.zeros(len(path.values)), np.tile(sets.y_mean[:, None], (1, m))
+    values, intercept = np.zeros((1, len(path.values))), np.tile(sets.y_mean[:, None], (1, m))
+    none, constant = np.empty((0, 0, 0)), np.empty((1, 1))
     for (i, j), weight in np.ndenumerate(lam):
-        part = slice(*path.indptr[i * m + j :][:2])
-        if part.start < part.stop:
-            intercept[i, j] += ridge.coefficients(
-                sets.features, sets.shift, path.indices[part], masks[i], responses[i], number[i],
-                weight, values[part],
+        support = path.indptr[i * m + j :][:2]
+        if support[0] < support[1]:
+            ridge.refit(
+                sets.features, sets.shift, support, path.indices, masks[i], responses[i],
+                number[i], np.array([weight]), 0.0, none, values[:, slice(*support)], constant,
             )  # fmt: skip
-    return values, intercept
+            intercept[i, j] += constant[0, 0]
+    return values[0], intercept
 
 
 def _columns(sets: TrainingSets) -> tuple[Array, Array, Array]:

@@ -154,7 +154,8 @@ def _centred(Y: Array, rows: Array) -> tuple[Array, Array]:
 
 
 def _checked(X: Array, Y: Array, rows: Array) -> tuple[Array, Array, Array]:
-    X = np.ascontiguousarray(X, dtype=float)
+    X = np.ascontiguousarray(X, dtype=float).view()
+    X.flags.writeable = False  # one type for compiled code, whatever the caller's flags
     Y, rows = np.asarray(Y, dtype=float), np.asarray(rows, bool)
     if X.ndim != 2 or Y.ndim != 2 or rows.shape != Y.shape or len(X) != len(Y) or X.size == 0:
         raise GenesigError(

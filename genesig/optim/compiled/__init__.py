@@ -37,5 +37,17 @@ def jit(function: F) -> F:
 
 def inner(function: F) -> F:
     """Compile a function that only compiled code calls: no way in from Python is built."""
-    made: Any = numba.njit(**OPTIONS | {"no_cpython_wrapper": True})(function)
+    made: Any = numba.njit(**OPTIONS | {"no_cpython_wrapper": True, "_nrt": True})(function)
+    return cast(F, made)
+
+
+def inlined(function: F) -> F:
+    """Mark a function that is put in where it is called: numba compiles it with its one caller."""
+    made: Any = numba.njit(inline="always", **OPTIONS)(function)
+    return cast(F, made)
+
+
+def plain(function: F) -> F:
+    """Compile an inner function that makes and returns no array: references need no counting."""
+    made: Any = numba.njit(**OPTIONS | {"no_cpython_wrapper": True, "_nrt": False})(function)
     return cast(F, made)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner
+from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.column import (
     ACTIVE,
     Column,
@@ -31,7 +31,7 @@ DEPENDENT = 1e-11  # share of a feature's square that is left outside the span o
 SOLVED, NO_ROOM, STUCK = 0, 1, 2
 
 
-@inner
+@plain
 def leave(col: Column, a: int) -> None:
     """Take the a-th active feature out."""
     m, p = col.size[ACTIVE], col.active[a]
@@ -43,7 +43,7 @@ def leave(col: Column, a: int) -> None:
     col.size[ACTIVE] = m - 1
 
 
-@inner
+@plain
 def append(col: Column, p: int, sign: float, ridge: float) -> bool:
     """Let known feature p enter with coefficient 0; False if it depends on the active ones."""
     m = col.size[ACTIVE]
@@ -61,7 +61,7 @@ def append(col: Column, p: int, sign: float, ridge: float) -> bool:
     return True
 
 
-@inner
+@inlined
 def exchange(col: Column, p: int, sign: float, ridge: float) -> bool:
     """Let a dependent feature in: move along the null direction until an active one is 0."""
     m = col.size[ACTIVE]
@@ -85,7 +85,7 @@ def exchange(col: Column, p: int, sign: float, ridge: float) -> bool:
     return True
 
 
-@inner
+@inlined
 def newton_step(col: Column, cut: float) -> bool:
     """Go to the fixed point of the sign pattern (True), or to the first sign change (False)."""
     m = col.size[ACTIVE]
@@ -111,7 +111,7 @@ def newton_step(col: Column, cut: float) -> bool:
     return out < 0
 
 
-@inner
+@plain
 def sort_active(col: Column) -> None:
     """Put the active features in ascending order; the factor no longer belongs to them."""
     col.ridge[0] = -1.0
@@ -123,7 +123,7 @@ def sort_active(col: Column) -> None:
         col.active[e] = p
 
 
-@inner
+@plain
 def factor(col: Column, ridge: float) -> bool:
     """Sort the active features and factor their matrix afresh."""
     m = col.size[ACTIVE]
@@ -137,7 +137,7 @@ def factor(col: Column, ridge: float) -> bool:
     return cholesky(col.L, m)
 
 
-@inner
+@inlined
 def polish(col: Column, cut: float, ridge: float) -> bool:
     """Solve for the found support from the start, in the order of the features, and refine once."""
     if not factor(col, ridge):
@@ -161,7 +161,7 @@ def polish(col: Column, cut: float, ridge: float) -> bool:
     return True
 
 
-@inner
+@inlined
 def worst(col: Column, W: Array, blocked: Array, tau: float, floor: float) -> Any:
     """Return (place in W, gradient) of the feature that violates optimality most, or -1."""
     found, most, at = -1, 0.0, 0.0
@@ -190,7 +190,7 @@ def enter(col: Column, j: int, sign: float, ridge: float) -> int:
     return STUCK
 
 
-@inner
+@inlined
 def active_set(
     col: Column, W: Array, tau: float, mu: float, floor: float, steps: Array
 ) -> int:  # fmt: skip

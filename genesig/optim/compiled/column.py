@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inner
+from genesig.optim.compiled import inner, plain
 from genesig.optim.compiled.lanes import dot
 from genesig.optim.compiled.moments import copy, moment, standardise
 
@@ -60,7 +60,7 @@ def column_of(s: Column, q: int) -> Column:
     )  # fmt: skip
 
 
-@inner
+@plain
 def standardised(col: Column, j: int, out: Array) -> None:
     """Write z_j (N,), zero outside the training rows."""
     mean, inverse = moment(
@@ -70,7 +70,7 @@ def standardised(col: Column, j: int, out: Array) -> None:
     standardise(col.F[j], mean, inverse, col.mask, out)
 
 
-@inner
+@plain
 def gradient(col: Column, j: int) -> Any:
     """Return ``(2/n) z_j'r``; the mean of feature j drops out because r sums to 0."""
     return 2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.r)
@@ -122,7 +122,7 @@ def forget(col: Column) -> None:
     col.size[KNOWN] = kept
 
 
-@inner
+@plain
 def centred(col: Column, x: Array) -> None:
     """Keep the training rows of x and take their mean away, where the features are centred."""
     mean = dot(col.mask, x) / col.number[0] if col.number[1] != 0 else 0.0
@@ -130,7 +130,7 @@ def centred(col: Column, x: Array) -> None:
         x[i] = col.mask[i] * (x[i] - mean)
 
 
-@inner
+@plain
 def residual(col: Column) -> None:
     """Set ``r = y - Z_A b_A``, features in the order of the factor."""
     copy(col.y, col.r)
@@ -142,7 +142,7 @@ def residual(col: Column) -> None:
     centred(col, col.r)  # what rounding has left of a mean would be multiplied by the features'
 
 
-@inner
+@plain
 def clear(col: Column) -> None:
     """Start again from b = 0; the residual stays."""
     for a in range(col.size[ACTIVE]):

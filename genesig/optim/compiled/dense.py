@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner
+from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.lanes import dot
 
 Array = np.ndarray[Any, Any]
 
 
-@inner
+@plain
 def cholesky(M: Array, m: int) -> bool:
     """Overwrite the lower triangle of M[:m, :m] by its factor; False where it is not definite."""
     for i in range(m):
@@ -27,7 +27,7 @@ def cholesky(M: Array, m: int) -> bool:
     return True
 
 
-@inner
+@plain
 def forward(L: Array, m: int, x: Array) -> None:
     """Solve L x = x in place."""
     for i in range(m):
@@ -35,7 +35,7 @@ def forward(L: Array, m: int, x: Array) -> None:
         x[i] = (x[i] - dot(row[:i], x[:i])) / row[i]
 
 
-@inner
+@plain
 def backward(L: Array, m: int, x: Array) -> None:
     """Solve L'x = x in place."""
     for i in range(m - 1, -1, -1):
@@ -45,7 +45,7 @@ def backward(L: Array, m: int, x: Array) -> None:
             x[k] -= row[k] * x[i]
 
 
-@inner
+@plain
 def drop_row(L: Array, m: int, p: int) -> None:
     """Turn the factor of an m × m matrix into the factor without row and column p (Givens)."""
     for i in range(p, m - 1):
@@ -84,7 +84,7 @@ def tridiagonal(M: Array, m: int, diagonal: Array, beside: Array, beta: Array) -
     diagonal[m - 1] = M[m - 1, m - 1]
 
 
-@inner
+@inlined
 def _reflect_both_sides(M: Array, m: int, k: int, beta: float, p: Array) -> None:
     v = M[k]
     half = 0.0
@@ -101,7 +101,7 @@ def _reflect_both_sides(M: Array, m: int, k: int, beta: float, p: Array) -> None
             row[j] -= a * p[j] + b * v[j]
 
 
-@inner
+@inlined
 def largest_eigenvalue(M: Array) -> Any:
     """Return the largest eigenvalue of a symmetric matrix (destroyed), by Sturm bisection."""
     m = len(M)

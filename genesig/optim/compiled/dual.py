@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner
+from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.active_set import SOLVED, STUCK
 from genesig.optim.compiled.column import Column, centred, standardised
 from genesig.optim.compiled.dense import backward, cholesky, forward
@@ -23,20 +23,20 @@ Array = np.ndarray[Any, Any]
 BLOCK = 64
 
 
-@inner
+@plain
 def shrink(v: float, cut: float) -> Any:
     """Return the soft threshold of v."""
     return np.sign(v) * max(abs(v) - cut, 0.0)
 
 
-@inner
+@plain
 def add(scale: float, a: Array, out: Array) -> None:
     """Add ``scale a`` to out."""
     for i in range(len(out)):
         out[i] += scale * a[i]
 
 
-@inner
+@plain
 def value(
     col: Column, W: Array, u: Array, v: Array, d: Array, move: Array, alpha: float, cut: float,
     ridge: float,
@@ -87,7 +87,7 @@ def update_gram(col: Column, W: Array, a: Array) -> None:
                 col.K[i, k] += change[i, k] if coming else -change[i, k]
 
 
-@inner
+@inlined
 def dual_newton(
     col: Column, W: Array, tau: float, mu: float, sign: Array, steps: Array
 ) -> int:  # fmt: skip
@@ -122,7 +122,7 @@ def dual_newton(
     return STUCK
 
 
-@inner
+@inlined
 def line_search(
     col: Column, W: Array, u: Array, v: Array, d: Array, move: Array, slope: float, cut: float,
     ridge: float, sign: Array,
@@ -144,7 +144,7 @@ def line_search(
     return changed == 0
 
 
-@inner
+@inlined
 def dual_polish(
     col: Column, A: Array, sign: Array, tau: float, mu: float, b: Array
 ) -> None:  # fmt: skip
@@ -171,7 +171,7 @@ def dual_polish(
         subtract(col, Z, b)
 
 
-@inner
+@plain
 def subtract(col: Column, Z: Array, b: Array) -> None:
     """Set ``r = y - Z_A b``."""
     copy(col.y, col.r)

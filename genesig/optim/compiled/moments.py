@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner, jit
+from genesig.optim.compiled import inlined, inner, jit, plain
 from genesig.optim.compiled.dense import largest_eigenvalue
 from genesig.optim.compiled.lanes import dot, dots
 
@@ -15,14 +15,14 @@ BLOCK = 128  # features per block of a Gram matrix
 CONSTANT = 32 * float(np.finfo(float).eps)  # sd, as a share of the mean, that is rounding
 
 
-@inner
+@plain
 def copy(a: Array, out: Array) -> None:
     """Write a to out."""
     for i in range(len(out)):
         out[i] = a[i]
 
 
-@inner
+@plain
 def inverse_scale(mean: float, variance: float, centre: bool, scale: bool) -> float:
     """Return 1/sd, 1 without scaling, 0 for what is constant up to the rounding of its mean."""
     spread = np.sqrt(max(variance, 0.0))
@@ -31,14 +31,14 @@ def inverse_scale(mean: float, variance: float, centre: bool, scale: bool) -> fl
     return 1.0 / spread if scale else 1.0
 
 
-@inner
+@plain
 def standardise(x: Array, mean: float, inverse: float, mask: Array, out: Array) -> None:
     """Write ``mask_i inverse (x_i - mean)``."""
     for i in range(len(x)):
         out[i] = mask[i] * (inverse * (x[i] - mean))
 
 
-@inner
+@plain
 def moment(
     x: Array, shift: float, mask: Array, count: float, centre: bool, scale: bool, scratch: Array
 ) -> Any:  # fmt: skip
@@ -50,7 +50,7 @@ def moment(
     return (mean if centre else 0.0), inverse
 
 
-@inner
+@plain
 def outer_gram(Z: Array, rows: int, K: Array) -> None:
     """Add ``Z[:rows]'Z[:rows]`` to K (n, n), at least to its lower triangle."""
     n = K.shape[0]
@@ -72,7 +72,7 @@ def outer_gram(Z: Array, rows: int, K: Array) -> None:
                 K[i, k] += z[i] * z[k]
 
 
-@inner
+@plain
 def mirror(K: Array, n: int) -> None:
     """Copy the lower triangle to the upper one."""
     for i in range(n):
@@ -80,7 +80,7 @@ def mirror(K: Array, n: int) -> None:
             K[k, i] = K[i, k]
 
 
-@inner
+@inlined
 def inner_gram(Z: Array, K: Array) -> None:
     """Add Z Z' to the lower triangle of K, two by two samples; Z is (even, BLOCK)."""
     for i in range(0, len(Z), 2):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner, jit
+from genesig.optim.compiled import inlined, inner, jit, plain
 from genesig.optim.compiled.dense import tridiagonal
 from genesig.optim.compiled.lanes import dot
 from genesig.optim.compiled.moments import mirror, moment, outer_gram, standardise
@@ -43,7 +43,7 @@ def ridge(Z: Array, mask: Array, y: Array, ridges: Array, B: Array) -> None:
         by_samples(rows, y, ridges, B)
 
 
-@inner
+@inlined
 def by_features(Z: Array, y: Array, ridges: Array, B: Array) -> None:
     """Solve in the m × m form."""
     m = len(Z)
@@ -55,7 +55,7 @@ def by_features(Z: Array, y: Array, ridges: Array, B: Array) -> None:
     shifted_solves(M, c, ridges, B)
 
 
-@inner
+@inlined
 def by_samples(Z: Array, y: Array, ridges: Array, B: Array) -> None:
     """Solve in the n × n form, ``b = Z (Z'Z + ridge I)^-1 y``."""
     m, n = Z.shape
@@ -101,7 +101,7 @@ def shifted_solves(M: Array, c: Array, shifts: Array, X: Array) -> None:
         reflect(M[k], beta[k], k + 1, X, pivot)
 
 
-@inner
+@inlined
 def reflect(v: Array, beta: float, first: int, X: Array, total: Array) -> None:
     """Apply I - beta v v' to the rows of X from `first` on."""
     for e in range(len(total)):
@@ -114,7 +114,7 @@ def reflect(v: Array, beta: float, first: int, X: Array, total: Array) -> None:
             X[i, e] -= beta * v[i] * total[e]
 
 
-@inner
+@inlined
 def by_singular_values(Z: Array, y: Array, ridges: Array, B: Array) -> None:
     """Solve by one-sided Jacobi rotations of the shorter side of Z (m, n), which is destroyed."""
     m, n = Z.shape
@@ -143,7 +143,7 @@ def by_singular_values(Z: Array, y: Array, ridges: Array, B: Array) -> None:
                 B[a, e] += share / (square[r] + ridges[e])
 
 
-@inner
+@inlined
 def rotate_pairs(A: Array, V: Array) -> bool:
     """Make every pair of rows of A orthogonal once, V alongside; False if all were."""
     turned = False
@@ -161,14 +161,14 @@ def rotate_pairs(A: Array, V: Array) -> bool:
     return turned
 
 
-@inner
+@plain
 def turn(x: Array, z: Array, c: float, s: float) -> None:
     """Rotate two rows."""
     for i in range(len(x)):
         x[i], z[i] = c * x[i] - s * z[i], s * x[i] + c * z[i]
 
 
-@inner
+@inlined
 def support_matrix(
     F: Array, shift: Array, A: Array, mask: Array, number: Array, Z: Array, mean: Array,
     inverse: Array,
@@ -183,44 +183,47 @@ def support_matrix(
         standardise(F[j], mean[a], inverse[a], ones, Z[a])
 
 
+@plain
+def per_unit(
+    B: Array, e: int, mean: Array, inverse: Array, shift: Array, A: Array, values: Array
+) -> float:  # fmt: skip
+    """Fill the coefficients per unit of the caller's X and return the constant they leave."""
+    constant = 0.0
+    for a in range(len(A)):
+        values[a] = inverse[a] * B[a, e]
+        constant -= values[a] * (mean[a] + shift[A[a]])
+    return constant
+
+
 @jit
-def scores(
+def refit(
     F: Array, shift: Array, indptr: Array, indices: Array, mask: Array, y: Array, number: Array,
-    lam: Array, offset: float, out: Array,
+    lam: Array, offset: float, out: Array, values: Array, constant: Array,
 ) -> None:  # fmt: skip
-    """Fill out (M, L, n) with the scores of the M fits of one training set."""
+    """Refit the M supports of one training set for L values of lam.
+
+    Fills out (M, L, n) with the scores of the first n rows, values (L, nnz) with the coefficients
+    per unit of F plus `shift`, and constant (M, L) with what these leave; nnz or n may be 0.
+    """
     for f in range(len(indptr) - 1):
+        first = indptr[f] - indptr[0]
         A = indices[indptr[f] : indptr[f + 1]]
         m, wide = len(A), np.zeros(F.shape[1])
         Z, B = np.empty((m, F.shape[1])), np.empty((m, len(lam)))
-        support_matrix(F, shift, A, mask, number, Z, np.empty(m), np.empty(m))
+        mean, inverse = np.empty(m), np.empty(m)
+        support_matrix(F, shift, A, mask, number, Z, mean, inverse)
         if m > 0:
             ridge(Z, mask, y, number[0] * lam, B)
         for e in range(len(lam)):
-            for i in range(len(wide)):
-                wide[i] = offset
-            for a in range(m):
-                weight = B[a, e]
+            if values.shape[1] > 0:
+                share = values[e, first : first + m]
+                constant[f, e] = per_unit(B, e, mean, inverse, shift, A, share)
+            if out.shape[2] > 0:
                 for i in range(len(wide)):
-                    wide[i] += weight * Z[a, i]
-            for i in range(out.shape[2]):
-                out[f, e, i] = wide[i]
-
-
-@jit
-def coefficients(
-    F: Array, shift: Array, A: Array, mask: Array, y: Array, number: Array, lam: float,
-    values: Array,
-) -> Any:  # fmt: skip
-    """Fill the coefficients per unit of F and return the constant they leave."""
-    m = len(A)
-    mean, inverse = np.empty(m), np.empty(m)
-    Z, B, lams = np.empty((m, F.shape[1])), np.empty((m, 1)), np.empty(1)
-    lams[0] = number[0] * lam
-    support_matrix(F, shift, A, mask, number, Z, mean, inverse)
-    ridge(Z, mask, y, lams, B)
-    constant = 0.0
-    for a in range(m):
-        values[a] = inverse[a] * B[a, 0]
-        constant -= values[a] * (mean[a] + shift[A[a]])
-    return constant
+                    wide[i] = offset
+                for a in range(m):
+                    weight = B[a, e]
+                    for i in range(len(wide)):
+                        wide[i] += weight * Z[a, i]
+                for i in range(out.shape[2]):
+                    out[f, e, i] = wide[i]

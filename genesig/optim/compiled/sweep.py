@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inner, jit
+from genesig.optim.compiled import inlined, jit, plain
 from genesig.optim.compiled.active_set import NO_ROOM, SLACK, SOLVED, active_set, sort_active
 from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
 from genesig.optim.compiled.dual import dual_newton, dual_polish, update_gram
@@ -54,7 +54,7 @@ def solve(
     return short
 
 
-@inner
+@inlined
 def solve_dual(
     col: Column, sets: Sets, q: int, W: Array, tau: float, mu: float, steps: Array
 ) -> None:  # fmt: skip
@@ -75,7 +75,7 @@ def solve_dual(
     sets.n_support[q] = m
 
 
-@inner
+@inlined
 def finish_dual(col: Column, sets: Sets, q: int, tau: float, mu: float) -> None:
     """Put coefficients in the place of the signs that `solve_dual` has left."""
     m = sets.n_support[q]
@@ -84,7 +84,7 @@ def finish_dual(col: Column, sets: Sets, q: int, tau: float, mu: float) -> None:
     record(sets, q, sign, m)
 
 
-@inner
+@inlined
 def solve_primal(col: Column, sets: Sets, q: int, status: int) -> None:
     """Copy the support out of the column."""
     sign = np.empty(col.size[ACTIVE])
@@ -98,7 +98,7 @@ def solve_primal(col: Column, sets: Sets, q: int, status: int) -> None:
     record(sets, q, sign, m)
 
 
-@inner
+@plain
 def record(sets: Sets, q: int, sign: Array, m: int) -> None:
     """Keep the coefficients that rounding has left on their side of 0."""
     kept = 0
@@ -110,7 +110,7 @@ def record(sets: Sets, q: int, sign: Array, m: int) -> None:
     sets.n_support[q] = kept
 
 
-@inner
+@plain
 def scan(products: Array, scale: Array, low: float, found: Array) -> int:
     """List the features with ``|product scale| >= low``, or infinite scale; returns how many."""
     limit, one, none = np.float32(low), np.int32(1), np.int32(0)
@@ -162,7 +162,7 @@ def check(
     return again
 
 
-@inner
+@inlined
 def violators(
     col: Column, sets: Sets, q: int, found: Array, products: Array, scaled: Array, near: float,
     tau: float, floor: float,
@@ -192,7 +192,7 @@ def violators(
     return top > 0.0, ratio, beyond
 
 
-@inner
+@plain
 def renew(sets: Sets, q: int, found: Array) -> None:
     """Make the working set: the support and the features found."""
     for w in range(sets.n_working[q]):
@@ -211,15 +211,15 @@ def renew(sets: Sets, q: int, found: Array) -> None:
 
 @jit
 def start(
-    products: Array, scaled: Array, unit: Array, many: Column, sets: Sets, strong: Array
+    products: Array, scaled: Array, unit: Array, sets: Sets, strong: Array
 ) -> None:  # fmt: skip
     """Make the first working sets, at b = 0."""
-    found = np.empty(len(many.F), np.int32)
+    found = np.empty(products.shape[1], np.int32)
     for q in range(len(products)):
         renew(sets, q, found[: scan(products[q], scaled[q], unit[q] * strong[q], found)])
 
 
-@inner
+@inlined
 def certificate(
     col: Column, A: Array, b: Array, tau: float, mu: float, ratio: float, beyond: float
 ) -> Any:

@@ -53,7 +53,7 @@ def path(
     solve = pick("solver", SOLVERS, solver)
     tau, mu = _grid(sets, tau, mu)
     d = sets.X.shape[1]
-    weights = np.ones(d) if weights is None else np.asarray(weights, dtype=float)
+    weights = np.ones(d) if weights is None else np.array(weights, dtype=float)
     if weights.shape != (d,) or not (weights >= 0).all():
         raise GenesigError(f"weights must be {d} numbers >= 0")
     return solve(sets, tau, mu, weights, tolerance)

@@ -77,14 +77,8 @@ class _Chunk:
         d, wide = self.scaled.shape[1], self.many.number[:, 0] < self.scaled.shape[1]
         unit, _ = self._multiply(np.arange(len(tau)))
         before = np.maximum(self.tau_max, tau[:, 0])
-        sweep.start(
-            self.products,
-            self.scaled,
-            unit,
-            self.many,
-            self.sets,
-            _strong(before, tau[:, 0], False),
-        )
+        strong = _strong(before, tau[:, 0], False)
+        sweep.start(self.products, self.scaled, unit, self.sets, strong)
         for m in range(tau.shape[1]):
             t, ridge = tau[:, m].copy(), mu[:, m].copy()
             dual = wide & ((ridge > LARGE * self.norm) | (t == 0)) & (ridge > 0)
