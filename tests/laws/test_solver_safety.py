@@ -23,7 +23,7 @@ def sets_of(X, y, rows=None, centre=True, unit_variance=True):
     return training_sets(X, Y, rows, centre=centre, unit_variance=unit_variance)
 
 
-def solved(sets, shares=(0.7, 0.3, 0.1, 0.01), mu=1e-6):
+def check_solved(sets, shares=(0.7, 0.3, 0.1, 0.01), mu=1e-6):
     """Solve, and hold every fit against the gap computed anew."""
     tau = sets.tau_max[:, None] * np.array(shares)
     fits = path(sets, tau, mu * sets.norm[:, None], solver="landweber-newton", tolerance=1e-9)
@@ -54,7 +54,7 @@ def test_constant_and_duplicated_columns(mu):
     X[:, 3] = 0.1
     X[:, 4] = X[:, 5] = X[:, 6]
     X[:, 7] = -X[:, 8]
-    fits = solved(sets_of(X, y), mu=mu)
+    fits = check_solved(sets_of(X, y), mu=mu)
     assert 3 not in fits.indices
 
 
@@ -66,7 +66,7 @@ def test_a_column_that_is_constant_only_on_the_training_rows(mu):
     rows[-1] = False
     sets = sets_of(X, y, rows)
     assert sets.inverse_scale[0, 3] == 0
-    assert 3 not in solved(sets, mu=mu).indices
+    assert 3 not in check_solved(sets, mu=mu).indices
 
 
 @MUS
@@ -75,8 +75,8 @@ def test_a_left_out_outlier_does_not_spoil_the_screening(mu):
     X[-1] = 1e6 * np.arange(25)
     rows = np.ones((14, 1), dtype=bool)
     rows[-1] = False
-    with_outlier = solved(sets_of(X, y, rows), mu=mu)
-    without = solved(sets_of(X[:-1], y[:-1]), mu=mu)
+    with_outlier = check_solved(sets_of(X, y, rows), mu=mu)
+    without = check_solved(sets_of(X[:-1], y[:-1]), mu=mu)
     np.testing.assert_array_equal(with_outlier.indices, without.indices)
     np.testing.assert_allclose(with_outlier.values, without.values, rtol=1e-5, atol=1e-8)
 
@@ -85,7 +85,7 @@ def test_a_left_out_outlier_does_not_spoil_the_screening(mu):
 def test_collinear_features(mu):
     X, y = data(d=6)
     X = X @ np.random.default_rng(1).normal(size=(6, 30))
-    solved(sets_of(X, y), mu=mu)
+    check_solved(sets_of(X, y), mu=mu)
 
 
 @MUS
@@ -93,7 +93,7 @@ def test_collinear_features(mu):
 def test_shapes(n, d, mu):
     X, y = data(n, d)
     y[0], y[1] = -1, 1
-    solved(sets_of(X, y), mu=mu)
+    check_solved(sets_of(X, y), mu=mu)
 
 
 @MUS
@@ -101,8 +101,8 @@ def test_shapes(n, d, mu):
 @pytest.mark.parametrize("unit_variance", [True, False])
 def test_scale_of_X_changes_coefficients_by_its_inverse_only(scale, mu, unit_variance):
     X, y = data()
-    base = solved(sets_of(X, y, unit_variance=unit_variance), mu=mu)
-    fits = solved(sets_of(scale * X, y, unit_variance=unit_variance), mu=mu)
+    base = check_solved(sets_of(X, y, unit_variance=unit_variance), mu=mu)
+    fits = check_solved(sets_of(scale * X, y, unit_variance=unit_variance), mu=mu)
     np.testing.assert_array_equal(fits.indices, base.indices)
     factor = 1 if unit_variance else scale
     np.testing.assert_allclose(fits.values * factor, base.values, rtol=1e-5, atol=1e-9)
@@ -111,39 +111,39 @@ def test_scale_of_X_changes_coefficients_by_its_inverse_only(scale, mu, unit_var
 @MUS
 def test_features_of_very_different_scales_without_scaling(mu):
     X, y = data()
-    solved(sets_of(X * np.geomspace(1e-4, 1e4, 25), y, unit_variance=False), mu=mu)
+    check_solved(sets_of(X * np.geomspace(1e-4, 1e4, 25), y, unit_variance=False), mu=mu)
 
 
 @MUS
 @pytest.mark.parametrize("centre", [True, False])
 def test_without_centring(mu, centre):
     X, y = data()
-    solved(sets_of(X + 5, y, centre=centre), mu=mu)
+    check_solved(sets_of(X + 5, y, centre=centre), mu=mu)
 
 
 def test_storage_of_X_does_not_matter():
     X, y = data()
     X = X.astype(np.float32).astype(float)
-    base = solved(sets_of(X, y))
+    base = check_solved(sets_of(X, y))
     wide = np.zeros((14, 50))
     wide[:, ::2] = X
     for same in (np.asfortranarray(X), X.astype(np.float32), wide[:, ::2]):
-        fits = solved(sets_of(same, y))
+        fits = check_solved(sets_of(same, y))
         assert fits.values.tobytes() == base.values.tobytes()
 
 
 def test_a_constant_response_selects_nothing():
     X, _ = data()
     sets = sets_of(X, np.ones(14))
-    fits = solved(sets, shares=(1.0, 0.5))
+    fits = check_solved(sets, shares=(1.0, 0.5))
     assert len(fits.indices) == 0
     assert fits.gap.max() == 0
 
 
 def test_tau_zero_and_tiny():
     X, y = data()
-    assert (solved(sets_of(X, y), shares=(0.0,)).sizes() == 25).all()
-    solved(sets_of(X, y), shares=(1e-3, 1e-6))
+    assert (check_solved(sets_of(X, y), shares=(0.0,)).sizes() == 25).all()
+    check_solved(sets_of(X, y), shares=(1e-3, 1e-6))
 
 
 def test_mu_may_grow_and_fall():
