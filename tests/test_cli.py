@@ -15,7 +15,13 @@ from genesig import __version__
 from genesig.cli import main
 from genesig.data.parameters import parameter_table
 from genesig.data.readers import load_schema
-from genesig.data.validate import check_study, examine, resolve_config, validate_study
+from genesig.data.validate import (
+    check_study,
+    examine,
+    resolve_config,
+    study_config,
+    validate_study,
+)
 from genesig.errors import InvalidInput
 
 ROOT = Path(__file__).parents[1]
@@ -162,3 +168,13 @@ def test_functions_say_what_the_command_says(
     }
     with pytest.raises(InvalidInput, match="did you mean 'diagnosis'"):
         check_study({**config, "label": "diagnoses"})
+
+
+@pytest.mark.parametrize("fault", [{"linear": {"tau_mim": 1}}, {"signature": {"mu": 7}}])
+def test_the_config_of_the_workflow_is_named_as_it_is_called(fault: dict[str, object]) -> None:
+    raw = {"expression": "e.tsv", "samples": "s.tsv", "label": "class"} | fault
+    for source in ("mine.yaml", "config"):
+        with pytest.raises(InvalidInput, match=rf"^error: {source}, "):
+            study_config(raw, load_schema(), source)
+    with pytest.raises(InvalidInput, match=r"^error: config, "):
+        study_config(raw, load_schema())

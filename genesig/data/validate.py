@@ -74,16 +74,18 @@ def validate_study(config: Config, source: str = "config") -> list[Problem]:
     return list(examine_study(config, source).problems)
 
 
-def study_config(raw: Config, schema: Config) -> Config:
+def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
     """Fill a config up with defaults and hold its settings against each other; open no file.
+
+    `source` is the name of the config in messages.
 
     Raises
     ------
     InvalidInput
         With all problems, warnings among them, if one is an error.
     """
-    config = resolve_config(raw, schema)
-    problems = _sorted(check_settings(config, "config"))
+    config = resolve_config(raw, schema, source)
+    problems = _sorted(check_settings(config, source))
     if _errors(list(problems)):
         raise InvalidInput(problems)
     return config
