@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from report_study import Study, arguments
@@ -9,6 +11,8 @@ from report_study import Study, arguments
 from genesig.report.collect import collect
 from genesig.report.first_screen import sentences, tiles
 from genesig.report.methods import CRITERIA, SCHEMES, SOLVERS, STEPS, methods
+from genesig.report.section import Limits
+from genesig.report.sections_genes import single_genes
 from genesig.report.style import power
 from genesig.report.tables import COLUMNS, WRITERS, cell
 from genesig.report.verdict import CONVINCING, NO_BETTER, OPEN, verdict
@@ -150,3 +154,31 @@ def test_tiles_hold_the_six_numbers():
     names = [tile.name for tile in tiles(collect(**arguments(Study())))]
     assert len(names) == len(set(names)) == 6
     assert all(tile.value and tile.words for tile in tiles(collect(**arguments(Study()))))
+
+
+def in_patients(study, labels):
+    """Give the study a column of patients, and every patient's samples these labels in turn."""
+    given = arguments(study)
+    data, each = given["dataset"], len(labels[0])
+    obs = data.obs.assign(patient=[f"p{i // each}" for i in range(len(data.obs))])
+    obs["class"] = [labels[i // each % len(labels)][i % each] for i in range(len(obs))]
+    design = replace(data.design, group="patient")
+    return {**given, "dataset": replace(data, obs=obs, design=design)}
+
+
+WITHIN, WHOLE = [["tumour", "normal", "normal"]], [["tumour"] * 3, ["normal"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (WITHIN, "(10 values: one per patient, the difference of its class means)"),
+        (WHOLE, "(10 values: one per patient and class, the mean of its samples)"),
+    ],
+)
+def test_single_gene_tests_say_what_was_averaged(labels, words):
+    data = collect(**in_patients(Study(), labels))
+    assert words in " ".join(methods(data))
+    assert words in single_genes(data, Limits(3, 5)).words[0]
+    alone = collect(**arguments(Study()))
+    assert "one per" not in " ".join(methods(alone)) + single_genes(alone, Limits(3, 5)).words[0]

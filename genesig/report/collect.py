@@ -35,7 +35,8 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
     [{gene, symbol, frequency (one per mu)}], at most 40 genes.
 ``univariate``
     genes, symbols, p, frequency, inside (the signature), bound (largest p that passes the
-    false discovery rate), significant, both, total; at most 1000 genes.
+    false discovery rate), significant, both, total; at most 1000 genes; test (welch, differences,
+    correlation), group (column whose samples were averaged, or null), values (tested per gene).
 ``null``
     errors (one per permutation at the signature's mu), observed.
 ``correlation``
@@ -65,6 +66,7 @@ from genesig.report.collect_genes import components, correlation, heat, projecti
 from genesig.report.collect_lists import lists, nested, univariate
 from genesig.report.collect_model import design, held_out, null_errors, study, surface
 from genesig.report.rounding import plain, rounded
+from genesig.selection.univariate import what_was_tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,13 +132,16 @@ def collect(
         "null": null_errors(null, tables["controls"], mu[at], at),
         "lists": lists(tables["nested_lists"], mu),
         "nested": nested(tables["nested_lists"], mu),
-        "univariate": univariate(
-            tables["univariate"],
-            tables["nested_lists"],
-            tables["signature"],
-            mu[at],
-            config["controls"]["fdr"],
-        ),
+        "univariate": {
+            **univariate(
+                tables["univariate"],
+                tables["nested_lists"],
+                tables["signature"],
+                mu[at],
+                config["controls"]["fdr"],
+            ),
+            **what_was_tested(dataset),
+        },
         **_genes(described(dataset), tables),
         "tables": {name: _table(name, tables[name]) for name in TABLES if name not in SUMMED_UP},
     }

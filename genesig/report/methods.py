@@ -47,6 +47,11 @@ CRITERIA = {
     "misclassification": "misclassification",
     "log_loss": "logistic loss",
 }
+TESTS = {
+    "welch": "Welch t-test",
+    "differences": "paired t-test",
+    "correlation": "test of the correlation",
+}
 REFERENCES = (
     "Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. J R Stat Soc B 57.",
     "De Mol C, Mosci S, Traskine M, Verri A (2009). A regularized method for selecting nested"
@@ -181,11 +186,21 @@ def _signature(data: Data) -> list[str]:
     ]
 
 
+def one_value(data: Data) -> str:
+    """Say what was averaged before single genes were tested; nothing where samples count alone."""
+    it, classes = data["univariate"], data["study"]["classes"]
+    if it["group"] is None:
+        return ""
+    noun = f"{counted(it['values'], 'value')}: one per {clean(it['group'])}"
+    if it["test"] == "differences":
+        return f" ({noun}, the difference of its class means)"
+    if classes:
+        return f" ({noun} and class, the mean of its samples)"
+    return f" ({noun}, the mean of its samples)"
+
+
 def _controls(data: Data) -> list[str]:
     controls, permutations = data["config"]["controls"], len(data["null"]["errors"])
-    test = "paired t-test" if data["study"]["pair"] else "Welch t-test"
-    if data["study"]["task"] == "regression":
-        test = "test of the correlation"
     shuffled = (
         f"The whole double loop was repeated with the labels permuted {permutations} times;"
         " p = (1 + number of permutations with an error as small)/(number of permutations + 1)"
@@ -197,7 +212,8 @@ def _controls(data: Data) -> list[str]:
     named = ", ".join(f"{clean(name)} {clean(version)}" for name, version in versions.items())
     return [
         shuffled,
-        f"Single genes were tested by a {test} on all samples, at a false discovery rate of"
-        f" {percent(controls['fdr'])} (Benjamini and Hochberg 1995).",
+        f"Single genes were tested by a {TESTS[data['univariate']['test']]} on all"
+        f" samples{one_value(data)}, at a false discovery rate of {percent(controls['fdr'])}"
+        " (Benjamini and Hochberg 1995).",
         f"Other predictors were run on the same splits. Software: {named}." if named else "",
     ]

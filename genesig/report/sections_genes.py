@@ -9,6 +9,7 @@ from genesig.report import figures_genes as genes
 from genesig.report import figures_prediction as prediction
 from genesig.report import figures_selection as selection
 from genesig.report.collect_answer import records
+from genesig.report.methods import one_value
 from genesig.report.section import Limits, Section
 from genesig.report.style import power
 from genesig.report.svg import picture
@@ -235,13 +236,22 @@ def _heat(data: Data) -> Any:
     )
 
 
+def _both(both: int, size: int) -> str:
+    if not size:
+        return "there is no signature to compare them with"
+    if size == 1:
+        return f"the one gene of the signature is {'' if both else 'not '}among them"
+    verb = "is" if both == 1 else "are"
+    return f"{both} of the {size} genes of the signature {verb} among them"
+
+
 def single_genes(data: Data, limits: Limits) -> Section:
     """Set the tests of single genes beside the selection."""
     it, fdr = data["univariate"], data["config"]["controls"]["fdr"]
     words = [
-        f"Tested one by one, {it['significant']} of {counted(it['total'], 'gene')} pass a false"
-        f" discovery rate of {percent(fdr)}; {it['both']} of the"
-        f" {counted(data['answer']['size'], 'gene')} of the signature are among them.",
+        f"Tested one by one{one_value(data)}, {it['significant']} of"
+        f" {counted(it['total'], 'gene')} pass a false discovery rate of {percent(fdr)};"
+        f" {_both(it['both'], data['answer']['size'])}.",
         "A gene may matter only together with others, and one of several similar genes is enough"
         " to predict, so the two lists need not agree.",
     ]

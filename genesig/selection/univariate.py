@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,26 +15,53 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
+@dataclass(frozen=True)
+class Units:
+    """Values that are tested: one row per independent unit, not per sample.
+
+    Attributes
+    ----------
+    X : (n_units, n_genes) float
+    y : (n_units,) float
+        ±1, or the number.
+    group : (n_units,) or None
+        Name of the group of each unit; None where every sample is a unit of its own.
+    test : {"differences", "welch", "correlation"}
+    """
+
+    X: Array
+    y: Array
+    group: Array | None
+    test: str
+
+
 def univariate_table(dataset: Dataset) -> pd.DataFrame:
     """Return univariate.tsv: statistic, two-sided p and Benjamini-Hochberg q of each gene.
 
-    On all samples, after the row-wise steps, genes in the order of the matrix:
+    On all samples, after the row-wise steps, genes in the order of the matrix. Samples of one
+    group (a patient, a pair) are not independent, so `units` averages them first; without groups
+    each sample is a unit:
 
     * two classes: Welch's t of positive minus negative class (variances need not be equal,
       classes are seldom of one size);
-    * two classes in pairs: t of the differences within pairs; samples without a partner are
-      left out;
-    * a number: t = r √((n-2)/(1-r²)), of Pearson's r.
+    * two classes, both in every group, or in pairs: t of the differences within groups; samples
+      without a partner of the other class are left out;
+    * a number: t = r √((n-2)/(1-r²)), of Pearson's r, n units.
+
+    Where only some groups hold both classes, Welch's t takes the two means of such a group as
+    independent; that costs power, as they tend to be alike, but makes no p too small. A group of
+    one class counts once, however many samples it has.
 
     A positive statistic is higher expression in the positive class, or with a rising response. A
-    gene that is constant (in pairs: never differs) has statistic 0 and p 1. q is the smallest
-    false discovery rate at which the gene counts as found (Benjamini and Hochberg 1995).
+    gene that is constant (in groups: never differs), or of which too few units are left for a
+    test, has statistic 0 and p 1. q is the smallest false discovery rate at which the gene counts
+    as found (Benjamini and Hochberg 1995).
     """
     import pandas as pd
     from scipy.stats import false_discovery_control
 
-    statistic, p = _test(dataset)
-    unknown = np.isnan(p)
+    statistic, p = _test(units(dataset))
+    unknown = np.isnan(p) | (np.ptp(dataset.X, axis=0) == 0)
     p = np.where(unknown, 1.0, p)
     return pd.DataFrame(
         {
@@ -46,17 +74,48 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     )
 
 
-def _test(dataset: Dataset) -> tuple[Array, Array]:
+def units(dataset: Dataset) -> Units:
+    """Average the samples of each group and class (regression: of each group), say which test."""
+    X, y, group = dataset.X, dataset.response(), _groups(dataset)
+    two = dataset.design.classes is not None
+    if group is None:
+        return Units(X, y, None, "welch" if two else "correlation")
+    names, number = np.unique(group, return_inverse=True)
+    cell = 2 * number + (y > 0) if two else number
+    order = np.argsort(cell, kind="stable")
+    found, start, count = np.unique(cell[order], return_index=True, return_counts=True)
+    means = np.add.reduceat(X[order], start, axis=0) / count[:, None]
+    response = np.add.reduceat(y[order], start) / count
+    if not two:
+        return Units(means, response, names, "correlation")
+    group = names[found // 2]
+    whole = dataset.design.pair is not None or len(found) == 2 * len(names)
+    return Units(means, response, group, "differences" if whole else "welch")
+
+
+def what_was_tested(dataset: Dataset) -> dict[str, Any]:
+    """Say what was tested, for the report: test, column of the groups, number of values."""
+    it = units(dataset)
+    values = len(it.y) if it.test != "differences" else len(_differences(it))
+    column = None if it.group is None else dataset.design.pair or dataset.design.group
+    return {"test": it.test, "group": column, "values": values}
+
+
+def _groups(dataset: Dataset) -> Array | None:
+    if dataset.design.pair is not None:
+        return dataset.obs[dataset.design.pair].astype(str).to_numpy(dtype=object)
+    return dataset.groups()
+
+
+def _test(it: Units) -> tuple[Array, Array]:
     from scipy.stats import ttest_1samp, ttest_ind
 
-    y = dataset.response()
-    if dataset.design.classes is None:
-        return _pearson(dataset.X, y)
-    if dataset.design.pair is None:
-        flat = np.ptp(dataset.X, axis=0) == 0
-        return _tested(flat, ttest_ind, dataset.X[y > 0], dataset.X[y < 0], equal_var=False)
-    names = dataset.obs[dataset.design.pair].astype(str).to_numpy()
-    differences = _differences(dataset.X, y, names)
+    if it.test == "correlation":
+        return _pearson(it.X, it.y)
+    if it.test == "welch":
+        flat = np.ptp(it.X, axis=0) == 0
+        return _tested(flat, ttest_ind, it.X[it.y > 0], it.X[it.y < 0], equal_var=False)
+    differences = _differences(it)
     return _tested(np.all(differences == 0, axis=0), ttest_1samp, differences, 0.0)
 
 
@@ -70,22 +129,21 @@ def _tested(flat: Array, test: Any, *data: Any, **how: Any) -> tuple[Array, Arra
     return np.where(flat, np.nan, found.statistic), np.where(flat, np.nan, found.pvalue)
 
 
-def _differences(X: Array, y: Array, pair: Array) -> Array:
-    """Return positive minus negative sample of every complete pair."""
-    rows = {(name, side): row for row, (name, side) in enumerate(zip(pair, y, strict=True))}
-    whole = [name for name in dict.fromkeys(pair) if {(name, 1.0), (name, -1.0)} <= rows.keys()]
-    up, down = ([rows[name, side] for name in whole] for side in (1.0, -1.0))
-    return np.asarray(X[up] - X[down])
+def _differences(it: Units) -> Array:
+    """Return positive minus negative class of every group that has both; rows are in that order."""
+    names = np.asarray(it.group)
+    up = np.flatnonzero((names[1:] == names[:-1]) & (it.y[1:] > it.y[:-1])) + 1
+    return np.asarray(it.X[up] - it.X[up - 1])
 
 
 def _pearson(X: Array, y: Array) -> tuple[Array, Array]:
     from scipy.special import stdtr
 
+    df = len(y) - 2
+    flat = (np.ptp(X, axis=0) == 0) | (np.ptp(y) == 0) | (df < 1)
     centred, response = X - X.mean(axis=0), y - y.mean()
     scale = np.sqrt(np.sum(np.square(centred), axis=0) * np.sum(np.square(response)))
-    flat = np.ptp(X, axis=0) == 0
     r = np.where(flat, np.nan, response @ centred / np.where(flat, 1.0, scale))
-    df = len(y) - 2
     with np.errstate(divide="ignore"):
-        t = r * np.sqrt(df / np.maximum(1 - np.square(r), 0.0))
+        t = r * np.sqrt(max(df, 1) / np.maximum(1 - np.square(r), 0.0))
     return t, 2 * stdtr(df, -np.abs(t))

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from genesig.results import Dataset, Design
-from genesig.selection.univariate import univariate_table
+from genesig.selection.univariate import univariate_table, what_was_tested
 
 
 def data(seed, n=16, genes=30, task="classification"):
@@ -74,3 +74,99 @@ def test_a_gene_that_separates_without_any_spread_is_found():
     dataset.X[:, 2] = y
     row = univariate_table(dataset).iloc[2]
     assert (row["statistic"], row["p_value"]) == (np.inf, 0)
+
+
+def in_groups(seed, labels, task="classification", genes=300):
+    """Four samples of each patient, much alike, and nothing to find; patients in mixed order."""
+    rng = np.random.default_rng(seed)
+    patients = len(labels)
+    patient = rng.permutation(np.repeat(np.arange(patients), 4))
+    X = rng.standard_normal((patients, genes))[patient]
+    X += 0.3 * rng.standard_normal(X.shape)
+    seen = np.zeros(patients, dtype=int)
+    y = []
+    for one in patient:
+        y.append(labels[one][seen[one]])
+        seen[one] += 1
+    name = np.array([f"p{one:02d}" for one in patient])
+    obs = pd.DataFrame({"label": np.array(y).astype(str), "patient": name},
+                       index=[f"s{i}" for i in range(len(y))])  # fmt: skip
+    var = pd.DataFrame({"symbol": [""] * genes}, index=[f"g{j}" for j in range(genes)])
+    classes = ("-1", "1") if task == "classification" else None
+    return Dataset(X, obs, var, Design("label", task, classes, "patient", None), {})
+
+
+def averaged(dataset, by):
+    frame = pd.DataFrame(dataset.X).assign(
+        label=dataset.response(), patient=dataset.obs["patient"].to_numpy()
+    )
+    return frame.groupby(by)[list(range(dataset.X.shape[1]))].mean()
+
+
+ONE_CLASS = [[1] * 4] * 5 + [[-1] * 4] * 5
+BOTH = [[1, -1, -1, -1]] * 5 + [[1, 1, -1, -1]] * 5
+SOME_BOTH = [[1] * 4] * 4 + [[-1] * 4] * 4 + [[1, 1, 1, -1]] * 2
+NUMBERS = [[k + d for d in (0.0, 0.1, 0.2, 0.3)] for k in range(10)]
+
+
+@pytest.mark.parametrize("labels", [ONE_CLASS, SOME_BOTH])
+def test_samples_of_a_group_and_class_count_once(labels):
+    dataset = in_groups(0, labels)
+    means = averaged(dataset, ["label", "patient"])
+    expected = stats.ttest_ind(means.loc[1.0], means.loc[-1.0], equal_var=False)
+    table = univariate_table(dataset)
+    np.testing.assert_allclose(table["statistic"], expected.statistic)
+    np.testing.assert_allclose(table["p_value"], expected.pvalue)
+    assert what_was_tested(dataset) == {"test": "welch", "group": "patient", "values": len(means)}
+
+
+def test_groups_with_both_classes_are_tested_within():
+    dataset = in_groups(1, BOTH)
+    means = averaged(dataset, ["label", "patient"])
+    expected = stats.ttest_rel(means.loc[1.0], means.loc[-1.0])
+    table = univariate_table(dataset)
+    np.testing.assert_allclose(table["statistic"], expected.statistic)
+    np.testing.assert_allclose(table["p_value"], expected.pvalue)
+    assert what_was_tested(dataset) == {"test": "differences", "group": "patient", "values": 10}
+
+
+def test_a_number_is_averaged_in_its_group():
+    dataset = in_groups(2, NUMBERS, "regression")
+    means, y = averaged(dataset, "patient"), np.arange(10) + 0.15
+    expected = [stats.pearsonr(means[j], y).pvalue for j in means]
+    np.testing.assert_allclose(univariate_table(dataset)["p_value"], expected)
+    assert what_was_tested(dataset) == {"test": "correlation", "group": "patient", "values": 10}
+
+
+@pytest.mark.parametrize(
+    ("labels", "task"),
+    [(ONE_CLASS, "classification"), (BOTH, "classification"), (SOME_BOTH, "classification"),
+     (NUMBERS, "regression")],
+)  # fmt: skip
+def test_noise_in_groups_is_no_discovery(labels, task):
+    """3000 genes: p is uniform within its sampling error, or too large where some are mixed."""
+    table = univariate_table(in_groups(3, labels, task, genes=3000))
+    p = table["p_value"]
+    assert np.mean(p < 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 3000)
+    assert stats.kstest(p, "uniform", alternative="greater").pvalue > 0.001
+    if labels is not SOME_BOTH:
+        assert stats.kstest(p, "uniform").pvalue > 0.001
+    assert np.mean(table["q_value"] <= 0.05) < 0.01
+
+
+@pytest.mark.parametrize("patients", [1, 2])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_too_few_groups_find_nothing(patients, task):
+    labels = [[1, 1, -1, -1]] * patients if task == "classification" else NUMBERS[:patients]
+    table = univariate_table(in_groups(4, labels, task, genes=5))
+    assert table["p_value"].between(0, 1).all()
+    if patients == 1 or task == "regression":
+        assert (table["p_value"] == 1).all()
+
+
+@pytest.mark.parametrize("labels", [ONE_CLASS, BOTH])
+def test_a_constant_gene_in_groups_is_no_discovery(labels):
+    dataset = in_groups(5, labels, genes=5)
+    dataset.X[:, 0] = 0.1
+    row = univariate_table(dataset).iloc[0]
+    assert (row["statistic"], row["p_value"]) == (0, 1)
