@@ -13,6 +13,7 @@ from genesig.report.first_screen import sentences, tiles
 from genesig.report.methods import CRITERIA, SCHEMES, SOLVERS, STEPS, methods
 from genesig.report.section import Limits
 from genesig.report.sections_genes import single_genes
+from genesig.report.sections_model import chance
 from genesig.report.style import power
 from genesig.report.tables import COLUMNS, WRITERS, cell
 from genesig.report.verdict import CONVINCING, NO_BETTER, OPEN, verdict
@@ -107,7 +108,8 @@ def test_the_methods_follow_the_config():
     text = " ".join(methods(collect(**given)))
     for phrase in ("log2-transformed", "[16, 65536]", "0.5 share", "rule max_iqr",
                    "one standard error",
-                   "5-fold", "repeated 2 times", "10 splits", "permuted 9 times"):  # fmt: skip
+                   "5-fold", "repeated 2 times", "10 splits",
+                   "repeated 9 times with the labels shuffled"):  # fmt: skip
         assert phrase in text
 
 
@@ -182,3 +184,25 @@ def test_single_gene_tests_say_what_was_averaged(labels, words):
     assert words in single_genes(data, Limits(3, 5)).words[0]
     alone = collect(**arguments(Study()))
     assert "one per" not in " ".join(methods(alone)) + single_genes(alone, Limits(3, 5)).words[0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (WITHIN, "shuffled within each patient"),
+        (WHOLE, "shuffled between whole groups (patient) of equal size"),
+        (WITHIN + WHOLE, "shuffled within each patient whose label varies, and between"),
+    ],
+)
+def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
+    data = collect(**in_patients(Study(), labels))
+    tile = next(tile for tile in tiles(data) if "chance" in tile.name)
+    section = chance(data, Limits(3, 5)).words[0]
+    for text in (sentences(data)[2], tile.words, " ".join(methods(data)), section):
+        assert words.removeprefix("shuffled") in text
+    assert ("not of those between them" in section) == (labels is WITHIN)
+
+
+def test_one_split_shuffles_each_side_by_itself():
+    data = collect(**arguments(Study(folds=1, repeats=1)))
+    assert "shuffled separately among training and test samples" in sentences(data)[2]

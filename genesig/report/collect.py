@@ -8,7 +8,8 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
 ``config``, ``run``
     The resolved config and results/run.json, as they are.
 ``study``
-    label, task, classes, counts (samples per class), group, pair, samples, genes, inputs
+    label, task, classes, counts (samples per class), group, pair, groups (their number),
+    exchanged (by a permutation: samples, within, groups, both), samples, genes, inputs
     (path: sha256), steps (row-wise steps), dropped ([{kind, reason, count, names}]), response
     ({name, value} lists, at most 1000 samples).
 ``design``

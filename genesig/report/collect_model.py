@@ -23,7 +23,11 @@ MOST_NAMES = 30
 
 
 def study(dataset: Dataset) -> dict[str, Any]:
-    """Say what was studied and what was left out, with its reason."""
+    """Say what was studied and what was left out, with its reason.
+
+    ``exchanged`` is what a permutation exchanges: "samples", samples "within" groups whose label
+    varies, whole "groups" of one label, or "both".
+    """
     design, notes = dataset.design, dataset.provenance
     y, kept = dataset.response(), spread(len(dataset.samples), MOST_SAMPLES)
     counts = None if design.classes is None else [int((y == s).sum()) for s in (-1, 1)]
@@ -35,6 +39,7 @@ def study(dataset: Dataset) -> dict[str, Any]:
         "group": design.group,
         "pair": design.pair,
         "groups": None if design.group is None else len(set(dataset.groups())),  # type: ignore[arg-type]
+        "exchanged": _exchanged(dataset),
         "samples": len(dataset.samples),
         "genes": len(dataset.genes),
         "inputs": plain(notes.get("inputs", {})),
@@ -45,6 +50,15 @@ def study(dataset: Dataset) -> dict[str, Any]:
             "value": rounded(y[kept], 5),
         },
     }
+
+
+def _exchanged(dataset: Dataset) -> str:
+    groups = dataset.groups()
+    if groups is None:
+        return "samples"
+    y = dataset.response()
+    several = [np.ptp(y[groups == group]) > 0 for group in set(groups)]
+    return "within" if all(several) else "both" if any(several) else "groups"
 
 
 def spread(count: int, most: int) -> list[int]:

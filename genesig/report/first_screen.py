@@ -7,6 +7,7 @@ from typing import Any
 
 from genesig.report.collect_answer import EXCELLENT, POOR, records, same_mu
 from genesig.report.model_names import model_name
+from genesig.report.shuffling import shuffled, where
 from genesig.report.verdict import NO_BETTER, OPEN, verdict
 from genesig.report.words import (
     ABSENT,
@@ -112,8 +113,9 @@ def _chance(data: Data) -> str:
     as_good = sum(e is not None and e <= observed + 1e-9 for e in errors)
     often = f"in {as_good} of them it did" if as_good else "it never did"
     return (
-        f"The whole analysis was also run {counted(len(errors), 'time')} with the labels shuffled:"
-        f" {often} as well as with the true ones (p\u00a0=\u00a0{significant(p['value'], 2)})."
+        f"The whole analysis was also run {counted(len(errors), 'time')} with the labels"
+        f" {shuffled(data)}: {often} as well as with the true ones"
+        f" (p\u00a0=\u00a0{significant(p['value'], 2)})."
     )
 
 
@@ -155,7 +157,7 @@ def _p(data: Data) -> Tile:
     return Tile(
         "Could it be chance? p",
         significant(p["value"], 2),
-        f"from {runs} of the labels; the smallest p they allow is {significant(p['smallest'], 2)}",
+        f"from {runs} of the labels{where(data)}; the smallest p they allow is {significant(p['smallest'], 2)}",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from genesig.report.shuffling import shuffled
 from genesig.report.style import power
 from genesig.report.words import clean, counted, percent, significant
 
@@ -201,8 +202,9 @@ def one_value(data: Data) -> str:
 
 def _controls(data: Data) -> list[str]:
     controls, permutations = data["config"]["controls"], len(data["null"]["errors"])
-    shuffled = (
-        f"The whole double loop was repeated with the labels permuted {permutations} times;"
+    null = (
+        f"The whole double loop was repeated {counted(permutations, 'time')} with the labels"
+        f" {shuffled(data)};"
         " p = (1 + number of permutations with an error as small)/(number of permutations + 1)"
         " (Phipson and Smyth 2010)."
         if permutations
@@ -211,7 +213,7 @@ def _controls(data: Data) -> list[str]:
     versions = data["run"].get("versions", {})
     named = ", ".join(f"{clean(name)} {clean(version)}" for name, version in versions.items())
     return [
-        shuffled,
+        null,
         f"Single genes were tested by a {TESTS[data['univariate']['test']]} on all"
         f" samples{one_value(data)}, at a false discovery rate of {percent(controls['fdr'])}"
         " (Benjamini and Hochberg 1995).",

@@ -8,6 +8,7 @@ from typing import Any
 from genesig.report import figures_prediction as prediction
 from genesig.report import figures_selection as selection
 from genesig.report.section import Limits, Section
+from genesig.report.shuffling import shuffled
 from genesig.report.style import power
 from genesig.report.svg import picture
 from genesig.report.tables import packed_table, shown_table
@@ -204,7 +205,8 @@ def chance(data: Data, limits: Limits) -> Section:
         words = ["No permutations were run (controls.permutations is 0), so there is no p-value."]
         return Section("chance", "Could it be chance?", words)
     words = [
-        f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels shuffled."
+        f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
+        f" {shuffled(data)}.{_speaks_of(data)}"
         f" p = {significant(p['value'], 2)} = (1 + shuffled runs at least as good)/"
         f"({len(errors)} + 1). With so many runs no p below {significant(p['smallest'], 2)} is"
         " possible."
@@ -219,6 +221,15 @@ def chance(data: Data, limits: Limits) -> Section:
         " observed error lies to the left of them, the less it can be chance.",
     )
     return Section("chance", "Could it be chance?", words, [image])
+
+
+def _speaks_of(data: Data) -> str:
+    if data["study"]["exchanged"] != "within":
+        return ""
+    return (
+        f" So p speaks of differences within a {clean(data['study']['group'])}, not of those"
+        " between them."
+    )
 
 
 def controls(data: Data, limits: Limits) -> Section:
