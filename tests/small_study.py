@@ -15,11 +15,11 @@ GENES = [f"gene{k}" for k in range(1, 9)]
 
 
 def _sheet() -> list[list[str]]:
-    rows = [["sample", "diagnosis", "patient", "matched", "set", "age"]]
+    rows = [["sample", "diagnosis", "family", "matched", "set", "age"]]
     for k, name in enumerate(SAMPLES):
         side = "train" if k < 8 else "test"
         kind = "tumor" if k % 2 else "normal"
-        rows.append([name, kind, f"patient{k // 2}", f"pair{k // 2}", side, str(40 + 3 * k)])
+        rows.append([name, kind, f"family{k // 2}", f"pair{k // 2}", side, str(40 + 3 * k)])
     return rows
 
 

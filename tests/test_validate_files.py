@@ -328,11 +328,11 @@ def test_every_fault_of_every_file_is_told_at_once(
     study.sheet[5][0] = "P01"
     study.matrix[3][7] = "hello"
     study.set("linear.tau_mim", 0.1)
-    study.set("data.group", "pacient")
+    study.set("data.group", "famly")
     study.write()
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
     out, err = capsys.readouterr()
-    for words in ("linear.tau_mim", "'patient'", "P01", "hello"):
+    for words in ("linear.tau_mim", "'family'", "P01", "hello"):
         assert words in err
     assert out == "config.yaml: 4 errors, 1 warning\n"

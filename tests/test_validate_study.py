@@ -60,7 +60,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "label column unknown": (
         _set(label="xyz"),
-        ["label 'xyz' is not a column of samples.tsv (columns: diagnosis, patient, matched"],
+        ["label 'xyz' is not a column of samples.tsv (columns: diagnosis, family, matched"],
     ),
     "label is the sample name": (
         _set(label="sample"),
@@ -129,21 +129,21 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     # groups and pairs
     "group column misspelt": (
-        _set(data__group="pacient", splits__scheme="stratified_group_kfold"),
-        ["data.group 'pacient' is not a column of samples.tsv; did you mean 'patient'?"],
+        _set(data__group="famly", splits__scheme="stratified_group_kfold"),
+        ["data.group 'famly' is not a column of samples.tsv; did you mean 'family'?"],
     ),
     "fewer groups than folds": (
-        _set(data__group="patient", splits__scheme="stratified_group_kfold", splits__folds=7),
-        ["class 'normal' has 6 groups (column 'patient'), splits.folds is 7; set splits.folds to "
+        _set(data__group="family", splits__scheme="stratified_group_kfold", splits__folds=7),
+        ["class 'normal' has 6 groups (column 'family'), splits.folds is 7; set splits.folds to "
          "6 or less, or splits.scheme to leave_one_group_out"],
     ),
     "groups torn by k-fold": (
-        _set(data__group="patient"),
-        ["config.yaml, splits.scheme: 'stratified_kfold' tears the samples of one 'patient' apart"
+        _set(data__group="family"),
+        ["config.yaml, splits.scheme: 'stratified_kfold' tears the samples of one 'family' apart"
          "; use 'stratified_group_kfold'"],
     ),
     "groups torn by leave-one-out": (
-        _set(data__group="patient", splits__scheme="leave_one_out"),
+        _set(data__group="family", splits__scheme="leave_one_out"),
         ["config.yaml, splits.scheme: 'leave_one_out'", "use 'leave_one_group_out'"],
     ),
     "group scheme without groups": (
@@ -151,9 +151,9 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["config.yaml, splits.scheme: 'leave_one_group_out' needs data.group"],
     ),
     "blank group": (
-        _column("patient", ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e", "f", ""],
-                data__group="patient", splits__scheme="stratified_group_kfold"),
-        ["samples.tsv, column 'patient': data.group: no value for 'P12'"],
+        _column("family", ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e", "f", ""],
+                data__group="family", splits__scheme="stratified_group_kfold"),
+        ["samples.tsv, column 'family': data.group: no value for 'P12'"],
     ),
     "group is the label": (
         _set(data__group="diagnosis", splits__scheme="stratified_group_kfold"),
@@ -171,7 +171,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["pair 'pair0' has 2 samples (normal, normal), needs one of each class; 1 further"],
     ),
     "group beside pair": (
-        _set(data__pair="matched", data__group="patient", splits__scheme="leave_one_group_out"),
+        _set(data__pair="matched", data__group="family", splits__scheme="leave_one_group_out"),
         ["config.yaml, data.group: a pair is a group, too; set data.pair alone"],
     ),
     # predefined splits
@@ -195,8 +195,8 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "predefined tears a group": (
         _column("set", ["train"] * 7 + ["test"] * 5, splits__scheme="predefined",
-                splits__column="set", data__group="patient"),
-        ["samples.tsv, column 'set': patient 'patient3' has samples on both sides"],
+                splits__column="set", data__group="family"),
+        ["samples.tsv, column 'set': family 'family3' has samples on both sides"],
     ),
     # splits.file
     "splits file missing": (
@@ -220,8 +220,8 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["splits.json, split split1: 'P09' occurs 2 times"],
     ),
     "splits file that tears a group": (
-        lambda s: (_splits(_outer(SAMPLES[:7], SAMPLES[7:]))(s), s.set("data.group", "patient")),
-        ["split split1: group 'patient3' has samples on both sides"],
+        lambda s: (_splits(_outer(SAMPLES[:7], SAMPLES[7:]))(s), s.set("data.group", "family")),
+        ["split split1: group 'family3' has samples on both sides"],
     ),
     # steps and numbers
     "fold step before the splits": (
@@ -393,7 +393,7 @@ def test_what_does_not_stop_a_study_is_a_warning(
 
 
 SOUND: dict[str, Break] = {
-    "groups": _set(data__group="patient", splits__scheme="stratified_group_kfold"),
+    "groups": _set(data__group="family", splits__scheme="stratified_group_kfold"),
     "pairs, one left out": _set(data__pair="matched", splits__scheme="leave_one_group_out"),
     "a class called NA": _column("diagnosis", ["NA", "EU"] * 6, data__classes=["EU", "NA"]),
     "leave-one-out": _set(splits__scheme="leave_one_out", splits__inner_scheme="leave_one_out"),

@@ -12,6 +12,7 @@ import numpy as np
 from genesig.data.config_check import examine_config, resolve_config
 from genesig.data.dataset import Inputs, read_inputs
 from genesig.data.design_check import check_design
+from genesig.data.leak_check import check_belonging, check_label_genes
 from genesig.data.readers import read_json
 from genesig.data.scale_check import check_scale, rehearse_steps
 from genesig.data.settings_check import check_settings
@@ -126,6 +127,10 @@ def examine_study(config: Config, source: str) -> Examination:
             check_column(column, "splits.column", known, index, where, problems)
         if not _errors(inputs.problems):
             problems += check_design(inputs.sheet, config, where)
+            problems += check_belonging(inputs.sheet, where)
+            if inputs.expression is not None:
+                matrix = config["expression"]
+                problems += check_label_genes(inputs.expression, inputs.sheet, matrix)
     if inputs.expression is not None and not wrong_steps:
         X, normalise = inputs.expression.X, config["normalise"]
         problems += check_scale(X, normalise, config["expression"])
