@@ -37,18 +37,22 @@ def landweber_newton(
     size = int(np.clip(MEMORY / (40 * sets.X.shape[1]), FEWEST, MOST))
     coefs: list[tuple[Array, Array]] = []
     gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
+    single = _single(sets)
     for first in range(0, len(tau), size):
         part = slice(first, first + size)
-        chunk = _Chunk(sets, part, weights, mu[part])
+        chunk = _Chunk(sets, single, part, weights)
         steps = list(chunk.walk(tau[part], mu[part], gap[part], iterations[part]))
         coefs += [step[q] for q in range(len(tau[part])) for step in steps]
+        del chunk  # before the next one takes its room
     return Path.of(tau.shape, coefs, gap, iterations, tolerance)
 
 
 class _Chunk:
     """The columns that go down the path together."""
 
-    def __init__(self, sets: TrainingSets, part: slice, weights: Array, mu: Array) -> None:
+    def __init__(
+        self, sets: TrainingSets, single: tuple[Array, Array], part: slice, weights: Array
+    ) -> None:  # fmt: skip
         rows, y = sets.rows[:, part].T, sets.Y[:, part].T
         self.F, (q, d) = sets.features, (len(rows), len(weights))
         width = self.F.shape[1]
@@ -56,7 +60,8 @@ class _Chunk:
         flags = np.tile([0.0, sets.centre, sets.unit_variance], (q, 1))
         flags[:, 0] = rows.sum(axis=1)
         inverse = np.ascontiguousarray(sets.inverse_scales(part))
-        self.single, self.scaled, self.top = _single(sets, inverse, weights)
+        self.single = single[0]
+        self.scaled, self.top = _scales(sets, inverse * single[1], inverse, weights)
         self.many = Column(
             self.F, sets.shift, weights, padded(rows, width), padded(y, width), padded(y, width),
             inverse, flags, slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
@@ -142,16 +147,22 @@ class _Chunk:
         ]
 
 
-def _single(sets: TrainingSets, inverse: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Return features of root mean square 1, their scales in each column, and the largest of these.
-
-    All in single precision, scales as a share of the largest. A feature that the rows left out
-    dominate would lose its digits: it gets an infinite scale, so it is always looked at.
-    """
+def _single(sets: TrainingSets) -> tuple[Array, Array]:
+    """Return features of root mean square 1, in single precision, and what they were divided by."""
     size = np.sqrt(np.einsum("ij,ij->i", sets.features, sets.features) / len(sets.X))
     single = np.empty(sets.features.shape, dtype=np.float32)
     np.divide(sets.features, np.where(size > 0, size, 1)[:, None], out=single, casting="same_kind")
-    scaled = inverse * size
+    return single, size
+
+
+def _scales(
+    sets: TrainingSets, scaled: Array, inverse: Array, weights: Array
+) -> tuple[Array, Array]:
+    """Return the scales of the features in each column, as shares of the largest, and the largest.
+
+    In single precision. A feature that the rows left out dominate would lose its digits: it gets
+    an infinite scale, so it is always looked at.
+    """
     fragile = scaled > FRAGILE if sets.unit_variance else np.zeros(scaled.shape, dtype=bool)
     if not (weights == 1).all():
         fragile |= (weights == 0) & (inverse > 0)
@@ -161,7 +172,7 @@ def _single(sets: TrainingSets, inverse: Array, weights: Array) -> tuple[Array, 
     top[top == 0] = 1
     scaled /= top[:, None]
     scaled[fragile] = np.inf
-    return single, scaled.astype(np.float32), top
+    return scaled.astype(np.float32), top
 
 
 def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
