@@ -16,9 +16,10 @@ import pytest
 from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect
+from genesig.report.collect_answer import records, same_mu
 from genesig.report.page import render
 from genesig.report.sections import SECTIONS
-from genesig.report.words import clean, shorten
+from genesig.report.words import clean, decimal, shorten
 
 STUDIES = {
     "hostile": Study(names=HOSTILE, permutations=40),
@@ -195,3 +196,25 @@ def test_the_same_data_give_the_same_files(rendered):
     )
     assert first == second
     assert len(first) > 5
+
+
+def test_regression_speaks_of_one_measure(rendered):
+    """R² wherever a number stands; 1 − R² only as the name of a column of the file."""
+    made = rendered("regression", 0)
+    shown = " ".join(made.page.text)
+    assert shown.count("1 − R²") == 1
+    assert "The column error of controls.tsv is 1 − R²." in shown
+    own = same_mu(records(made.data["tables"]["controls"]), made.data["mu"][0])[0]
+    first = " ".join(shown.split())
+    value, low, high = (decimal(1 - own[key]) for key in ("error", "high", "low"))
+    explained = "share of the differences that is explained; 95 % interval"
+    assert f"R² on unseen samples {value} {explained} {low} to {high};" in first
+    assert "Best other method 0.96 ridge, all genes: R² on the same splits" in first
+    for name in ("null", "controls", "performance_mu"):
+        figure = (made.folder / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+        assert "R²" in figure
+        assert "1 − R²" not in figure
+    assert "lies to the right of them" in shown
+    assert f"observed {decimal(1 - own['error'])}" in (
+        made.folder / "figures" / "null.svg"
+    ).read_text(encoding="utf-8")

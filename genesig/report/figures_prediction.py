@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from genesig.report.collect_answer import records, same_mu
+from genesig.report.measure import measure
 from genesig.report.model_names import model_name
 from genesig.report.style import (
     CLASS_COLOURS,
@@ -172,7 +173,7 @@ def observed_predicted(data: Data) -> Figure:
 
 def null(data: Data) -> Figure:
     """Errors of the whole procedure with shuffled labels, and the observed one."""
-    errors, observed = data["null"]["errors"], data["null"]["observed"]
+    errors, observed = shown_null(data)
     figure, ax = sheet(SMALL, 2.9)
     low, high = min([*errors, observed]), max([*errors, observed])
     bins = np.linspace(low, high + 1e-9, min(25, max(8, len(errors) // 4)) + 1)
@@ -184,28 +185,37 @@ def null(data: Data) -> Figure:
     left = observed < (low + high) / 2
     ax.text(observed, top * 0.88, f"observed {decimal(observed)}", color=OWN, va="bottom",
             ha="left" if left else "right", fontweight="bold")  # fmt: skip
-    ax.set_xlabel(f"{data['answer']['error']['name']} with shuffled labels")
+    ax.set_xlabel(f"{measure(data).name} with shuffled labels")
     ax.set_ylabel("permutations")
     return figure
+
+
+def shown_null(data: Data) -> tuple[list[float], float]:
+    """Return the measure of the page in the permutations and as observed."""
+    *errors, observed = measure(data).values([*data["null"]["errors"], data["null"]["observed"]])
+    return errors, observed
 
 
 def controls(data: Data) -> Figure:
     """Every predictor on the same splits, with its interval."""
     rows = control_rows(data)
     figure, ax = sheet(WIDE, 1.0 + 0.33 * len(rows))
-    _null_band(ax, data["null"]["errors"])
+    shown = measure(data)
+    _null_band(ax, shown.values(data["null"]["errors"]))
+    limits = [shown.interval(row) for row in rows]
     for y, row in enumerate(rows):
         own = row["model"] == "genesig"
         colour = OWN if own else INK
-        if row["low"] is not None and row["high"] is not None:
-            ax.hlines(y, row["low"], row["high"], color=colour, lw=2.2 if own else 1.4)
-        ax.scatter([row["error"]], [y], s=52, color=colour, zorder=3)
+        if None not in limits[y]:
+            ax.hlines(y, *limits[y], color=colour, lw=2.2 if own else 1.4)
+        ax.scatter([shown.value(row["error"])], [y], s=52, color=colour, zorder=3)
     ax.set_yticks(range(len(rows)), [model_name(row["model"]) for row in rows])
     ax.get_yticklabels()[[r["model"] for r in rows].index("genesig")].set_fontweight("bold")
     ax.set_ylim(len(rows) - 0.5, -0.7)
-    rule(ax, x=data["answer"]["error"]["chance"])
-    ax.set_xlim(left=min(0, *(row["low"] or 0 for row in rows)))
-    ax.set_xlabel(f"{data['answer']['error']['name']} on held-out samples (smaller is better)")
+    rule(ax, x=shown.chance)
+    if shown.better == "smaller":
+        ax.set_xlim(left=0)
+    ax.set_xlabel(f"{shown.name} on held-out samples ({shown.better} is better)")
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x")
     return figure

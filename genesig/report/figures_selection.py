@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.collect_answer import records, same_mu
+from genesig.report.measure import measure
 from genesig.report.style import (
     INK,
     MUTED,
@@ -108,25 +109,33 @@ def _dots_by_repeat(ax: Axes, rows: list[dict[str, Any]], column: str) -> None:
 
 
 def error_by_mu(data: Data) -> Figure:
-    """Double-CV error with interval for each list."""
+    """Double-CV error, or R², with interval for each list."""
+    shown = measure(data)
     rows = [r for r in records(data["tables"]["controls"]) if r["model"] == "genesig"]
     figure, ax = sheet(SMALL, 3.6)
     for x, mu in enumerate(data["mu"]):
         for row in same_mu(rows, mu):
-            _interval(ax, x, row["error"], row["low"], row["high"], OWN, x == data["at"])
+            value, limits = shown.value(row["error"]), shown.interval(row)
+            _interval(ax, x, value, *limits, OWN, x == data["at"])
     mu_ticks(ax, data["mu"], [counted(one["size"], "gene") for one in data["lists"]])
     ax.set_xlabel("μ, and the length of the list")
-    ax.set_ylabel(data["answer"]["error"]["name"])
-    chance = data["answer"]["error"]["chance"]
-    rule(ax, y=chance)
-    note(ax, len(data["mu"]) - 0.5, chance, "chance ", ha="right", va="bottom")
-    ax.set_ylim(bottom=0)
+    ax.set_ylabel(shown.name)
+    rule(ax, y=shown.chance)
+    note(ax, len(data["mu"]) - 0.5, shown.chance, "chance ", ha="right", va="bottom")
+    if shown.better == "smaller":
+        ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     return figure
 
 
 def _interval(
-    ax: Axes, x: float, y: float, low: float | None, high: float | None, colour: str, full: bool
+    ax: Axes,
+    x: float,
+    y: float | None,
+    low: float | None,
+    high: float | None,
+    colour: str,
+    full: bool,
 ) -> None:
     if y is None:
         return

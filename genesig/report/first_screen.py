@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from genesig.report.collect_answer import EXCELLENT, POOR, records, same_mu
+from genesig.report.measure import measure
 from genesig.report.model_names import model_name
 from genesig.report.shuffling import shuffled, where
 from genesig.report.verdict import NO_BETTER, OPEN, verdict
@@ -83,23 +84,19 @@ def _error_words(data: Data) -> str:
     error = data["answer"]["error"]
     unseen = "samples that played no part in their making"
     if data["study"]["classes"] is None:
-        interval = _interval([_less(error["high"]), _less(error["low"])])
+        interval = _interval(measure(data).interval(error))
         return (
             f"gene lists made in this way explain {percent(1 - error['value'])} of the differences"
             f" between {unseen}{interval}"
         )
-    interval = _interval([error["low"], error["high"]])
+    interval = _interval((error["low"], error["high"]))
     return (
         f"gene lists made in this way are wrong for {rate(error['value'])} of {unseen}, both"
         f" classes counting alike{interval}"
     )
 
 
-def _less(value: float | None) -> float | None:
-    return None if value is None else 1 - value
-
-
-def _interval(limits: list[float | None]) -> str:
+def _interval(limits: tuple[float | None, float | None]) -> str:
     if None in limits:
         return ""
     return f" (95\u00a0% interval {rate(limits[0])} to {rate(limits[1])})"
@@ -138,9 +135,10 @@ def _size(data: Data) -> Tile:
 def _error(data: Data) -> Tile:
     error = data["answer"]["error"]
     if data["study"]["classes"] is None:
-        r2, low, high = (_less(error[key]) for key in ("value", "high", "low"))
-        words = f"R² on unseen samples; 95\u00a0% interval {decimal(low)} to {decimal(high)}"
-        return Tile("Variance explained", percent(r2), f"{words}; 0 is no better than the mean")
+        low, high = map(decimal, measure(data).interval(error))
+        words = f"share of the differences that is explained; 95\u00a0% interval {low} to {high}"
+        value = decimal(measure(data).value(error["value"]))
+        return Tile("R² on unseen samples", value, f"{words}; 0 is no better than the mean")
     limits = f"{rate(error['low'])} to {rate(error['high'])}"
     return Tile(
         "Error on unseen samples",
@@ -157,7 +155,8 @@ def _p(data: Data) -> Tile:
     return Tile(
         "Could it be chance? p",
         significant(p["value"], 2),
-        f"from {runs} of the labels{where(data)}; the smallest p they allow is {significant(p['smallest'], 2)}",
+        f"from {runs} of the labels{where(data)}; the smallest p they allow is"
+        f" {significant(p['smallest'], 2)}",
     )
 
 
@@ -180,12 +179,12 @@ def _control(data: Data) -> Tile:
     best = data["answer"]["control"]
     if best is None:
         return Tile("Best other method", ABSENT, "no other method was run")
-    error, limits = best["error"], (best["low"], best["high"])
+    value, limits = measure(data).value(best["error"]), measure(data).interval(best)
     write = rate if data["study"]["classes"] else decimal
-    words = f"{data['answer']['error']['name']} on the same splits"
+    words = f"{measure(data).name} on the same splits"
     if None not in limits:
         words += f"; 95\u00a0% interval {write(limits[0])} to {write(limits[1])}"
-    return Tile("Best other method", write(error), f"{model_name(best['model'])}: {words}")
+    return Tile("Best other method", write(value), f"{model_name(best['model'])}: {words}")
 
 
 def _wrong(data: Data) -> Tile | None:

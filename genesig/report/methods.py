@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from genesig.report.measure import measure
 from genesig.report.shuffling import shuffled
 from genesig.report.style import power
 from genesig.report.words import clean, counted, percent, significant
@@ -135,8 +136,8 @@ def _assessment(data: Data) -> list[str]:
         f"Prediction error was estimated by double cross-validation: the outer loop was {outer}"
         f" ({counted(data['design']['outer'], 'split')}); inside each outer training set, {inner}"
         " chose the model, so that no test sample took part in any choice (Varma and Simon 2006).",
-        f"The reported error is the {data['answer']['error']['name']} of all held-out scores of"
-        " a repeat, averaged over repeats; its 95\u00a0% interval covers the choice of training"
+        f"The reported number is the {measure(data).name} of all held-out scores of a repeat,"
+        " averaged over repeats; its 95\u00a0% interval covers the choice of training"
         " samples (Nadeau and Bengio 2003) and the number of test samples.",
     ]
 

@@ -7,11 +7,13 @@ from typing import Any
 
 from genesig.report import figures_prediction as prediction
 from genesig.report import figures_selection as selection
+from genesig.report.collect_answer import records
+from genesig.report.measure import measure
 from genesig.report.section import Limits, Section
 from genesig.report.shuffling import shuffled
 from genesig.report.style import power
 from genesig.report.svg import picture
-from genesig.report.tables import packed_table, shown_table
+from genesig.report.tables import Table, packed_table, shown_table
 from genesig.report.words import clean, counted, decimal, percent, significant
 
 Data = dict[str, Any]
@@ -47,9 +49,10 @@ def model_selection(data: Data, limits: Limits) -> Section:
 
 def performance(data: Data, limits: Limits) -> Section:
     """Show the error per split and per mu."""
-    name = data["answer"]["error"]["name"]
+    name = measure(data).name
+    what = "These are errors" if data["study"]["classes"] else "R² and errors here are those"
     words = [
-        "Errors are those of samples that took no part in any choice. The interval is for the"
+        f"{what} of samples that took no part in any choice. The interval is for the"
         " procedure, not for this one model: it says how well lists made in this way predict."
     ]
     items: list[Any] = []
@@ -65,7 +68,7 @@ def performance(data: Data, limits: Limits) -> Section:
     items.append(picture(
         "performance_mu",
         partial(selection.error_by_mu, data),
-        title="Error of each nested list",
+        title=f"{name[0].upper()}{name[1:]} of each nested list",
         description=f"{name} with 95 % interval at each mu.",
         caption=f"{name[0].upper()}{name[1:]} with its 95 % interval as μ lets more correlated"
             " genes in."
@@ -211,14 +214,15 @@ def chance(data: Data, limits: Limits) -> Section:
         f"({len(errors)} + 1). With so many runs no p below {significant(p['smallest'], 2)} is"
         " possible."
     ]
+    name, side = measure(data).name, "left" if data["study"]["classes"] else "right"
     image = picture(
         "null",
         partial(prediction.null, data),
-        title="Error with shuffled labels",
-        description=f"Histogram of {len(errors)} permutation errors; observed"
-        f" {decimal(data['null']['observed'])}, p {significant(p['value'], 2)}.",
+        title=f"{name[0].upper()}{name[1:]} with shuffled labels",
+        description=f"Histogram of the {name} of {len(errors)} permutations; observed"
+        f" {decimal(prediction.shown_null(data)[1])}, p {significant(p['value'], 2)}.",
         caption="Grey: what the same procedure finds when labels mean nothing. The further the"
-        " observed error lies to the left of them, the less it can be chance.",
+        f" observed {name} lies to the {side} of them, the less it can be chance.",
     )
     return Section("chance", "Could it be chance?", words, [image])
 
@@ -235,7 +239,7 @@ def _speaks_of(data: Data) -> str:
 def controls(data: Data, limits: Limits) -> Section:
     """Show other predictors on the same splits."""
     caption = "All predictors on the same outer splits, genesig at every μ."
-    table = packed_table(data, "controls", caption, limits.table_rows)
+    table = _controls_table(data, caption, limits)
     words = [
         "A short list need not beat methods that use all genes; it should come close. All"
         " predictors saw the same training and test samples."
@@ -243,14 +247,33 @@ def controls(data: Data, limits: Limits) -> Section:
     rows = prediction.control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
         return Section("controls", "Other methods", words, [table])
-    named = "; ".join(f"{r['model']} {decimal(r['error'])}" for r in rows)
+    shown = measure(data)
+    named = "; ".join(f"{r['model']} {decimal(shown.value(r['error']))}" for r in rows)
     image = picture(
         "controls",
         partial(prediction.controls, data),
-        title="Error of every predictor on the same splits",
-        description=f"Dots with 95 % intervals: {clean(named)}.",
-        caption="Dot: error on held-out samples; line: 95 % interval of the procedure. Dashed:"
-        " chance. Grey: where 95 % of the runs with shuffled labels lie. Overlapping intervals do"
-        " not rank methods.",
+        title=f"{shown.name[0].upper()}{shown.name[1:]} of every predictor on the same splits",
+        description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
+        caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."
+        " Dashed: chance. Grey: where 95 % of the runs with shuffled labels lie. Overlapping"
+        " intervals do not rank methods.",
     )
     return Section("controls", "Other methods", words, [image, table])
+
+
+def _controls_table(data: Data, caption: str, limits: Limits) -> Table:
+    """Show controls.tsv; for regression its errors 1 - R² as R², like everything on the page."""
+    table, shown = data["tables"]["controls"], measure(data)
+    if data["study"]["classes"]:
+        return packed_table(data, "controls", caption, limits.table_rows)
+    rows = [
+        {**row, "error": shown.value(row["error"]),
+         **dict(zip(("low", "high"), shown.interval(row), strict=True))}
+        for row in records(table)
+    ]  # fmt: skip
+    columns = ["r2" if name == "error" else name for name in table["columns"]]
+    return shown_table(
+        "controls", f"{caption} The column error of controls.tsv is 1 − R².", columns,
+        [list(row.values()) for row in rows], limits.table_rows, total=table["total"],
+        file=table["file"],
+    )  # fmt: skip

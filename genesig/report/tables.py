@@ -111,6 +111,7 @@ COLUMNS: dict[str, Column] = {
     "prototype_symbol": Column("Its symbol", "text"),
     "q_value": Column("q", "p", "p after Benjamini and Hochberg"),
     "r": Column("r with prototype", "signed", "Pearson's correlation"),
+    "r2": Column("R²", "number", "1: all explained; 0: no better than the mean of the samples"),
     "rank": Column("Rank", "integer"),
     "repeat": Column("Repeat", "integer"),
     "sample": Column("Sample", "name"),
