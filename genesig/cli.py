@@ -48,8 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("-o", "--output", default="predictions.tsv",
                          help="table to write (default: %(default)s)")  # fmt: skip
     predict.add_argument("--missing", type=float, default=0.1, metavar="SHARE",
-                         help="largest share of the model's genes that a sample may lack; they get "
-                         "their training means (default: %(default)s)")  # fmt: skip
+                         help="largest share, 0 to 1, of the model's genes that a sample may lack; "
+                         "they get their training means (default: %(default)s)")  # fmt: skip
     predict.add_argument("--mu", type=float, help="which nested model (default: the signature's)")
     predict.add_argument("--part", help="which matrix of a file that holds several (data.part)")
     commands.add_parser("parameters", help="print the table of all settings (Markdown)")
@@ -88,15 +88,22 @@ def _fetch(chosen: argparse.Namespace) -> int:
 
 def _predict(chosen: argparse.Namespace) -> int:
     from genesig.data.readers import read_json, read_matrix
+    from genesig.data.words import counted
+    from genesig.errors import InvalidInput, Problem
     from genesig.results.files import save_table
     from genesig.selection.new_samples import predict
 
     model, matrix = read_json(chosen.model), read_matrix(chosen.matrix, chosen.part)
-    table, problems = predict(model, matrix, chosen.matrix, missing=chosen.missing, mu=chosen.mu)
+    table, problems = predict(model, matrix, chosen.matrix, missing=chosen.missing, mu=chosen.mu,
+                              source=chosen.model)  # fmt: skip
     for problem in problems:
         print(problem, file=sys.stderr)
-    save_table(chosen.output, table)
-    print(f"{chosen.output}: {len(table)} samples scored")
+    try:
+        save_table(chosen.output, table)
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+        raise InvalidInput([Problem(chosen.output, what)]) from None
+    print(f"{chosen.output}: {counted(len(table), 'sample')} scored")
     return 0
 
 

@@ -176,8 +176,9 @@ def _cut(text: str, line: str) -> str:
 
 REFUSED: dict[str, tuple[str, Any, list[str]]] = {
     "too many genes missing": (
-        "log2", lambda X: _cut(_table(X, NAMES, GENES), "g1"),
-        ["11 of the", "missing in sample 's0'", "at most a share of 0.1 may be (--missing)"]),
+        "quantile", lambda X: _cut(_table(X, NAMES, GENES), "g1"),
+        ["11 of the 25 genes that the model needs are missing in sample 's0'",
+         "at most a share of 0.1 may be (--missing)"]),
     "other gene ids": (
         "log2", lambda X: _table(X, NAMES, [f"ENSG{k}" for k in range(D)]),
         ["none of the", "is here", "'ENSG0'", "another kind of gene id?"]),
@@ -212,9 +213,64 @@ def test_what_cannot_be_scored_is_one_line_and_no_file(
     assert not (tmp_path / "p.tsv").exists()
 
 
+@pytest.mark.parametrize("chain", ["plain", "log2", "filter"])
+def test_missing_genes_are_those_of_the_list_that_is_used(
+    chain: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = _model(chain)
+    short, long = (each["genes"] for each in model["models"])
+    lacking = set(long) - set(short)
+    assert _predict(tmp_path, model, "all.tsv", _table(data.X, NAMES, GENES), "--mu", "1e-6") == 0
+    expected = _predictions(tmp_path)
+    capsys.readouterr()
+    kept = [k for k, gene in enumerate(GENES) if gene in short]
+    text = _table(data.X[:, kept], NAMES, [GENES[k] for k in kept])
+    assert _predict(tmp_path, model, "few.tsv", text, "--mu", "1e-6", "--missing", "0") == 0
+    assert capsys.readouterr().err == ""
+    pd.testing.assert_frame_equal(_predictions(tmp_path), expected)
+    refused = chain != "filter"  # which leaves genes that both lists have
+    assert _predict(tmp_path, model, "few.tsv", text) == refused == bool(lacking)
+    words = f"{len(lacking)} of the {len(long)} genes that the model needs"
+    assert (words in capsys.readouterr().err) == refused
+
+
+OPTIONS: dict[str, tuple[list[str], str]] = {
+    "no such mu": (["--mu", "5"], "error: --mu: 5 is none of the model's: 1e-06, 1\n"),
+    "more than all": (["--missing", "7"], "error: --missing: 7 is no share; it needs 0 to 1\n"),
+    "less than none": (["--missing", "-0.1"], "error: --missing: -0.1 is no share; it needs 0 "),
+    "no number": (["--missing", "nan"], "error: --missing: nan is no share; it needs 0 to 1\n"),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_that_cannot_be_is_named(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options, line = OPTIONS[name]
+    model, data = _model("plain")
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES), *options) == 1
+    assert capsys.readouterr().err.startswith(line)
+
+
+def test_a_table_that_cannot_be_written_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = _model("plain")
+    (tmp_path / "p.tsv").mkdir()
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 1
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'p.tsv'}: cannot be written: ")
+
+
+def test_samples_are_counted_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, data = _model("plain")
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X[:1], NAMES[:1], GENES)) == 0
+    assert capsys.readouterr().out.endswith("p.tsv: 1 sample scored\n")
+
+
 def test_a_file_that_is_no_model_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for content in ({"a": 1}, [1]):
+    for content in ({"a": 1}, [1], {"training": {"genes": ["x"]}}):
         assert _predict(tmp_path, content, "new.tsv", "g\ts\nx\t1\n") == 1  # type: ignore[arg-type]
-        assert "is no model.json" in capsys.readouterr().err
+        line = f"error: {tmp_path / 'model.json'}: is no model.json of this version of genesig (it"
+        assert capsys.readouterr().err.startswith(line)

@@ -11,7 +11,7 @@ from genesig.data.delimited import Matrix
 from genesig.data.normalise import Reference
 from genesig.data.scale_check import LOGGED_MAX, LOGGED_P99
 from genesig.data.words import counted, is_missing, listing, number_fault
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.selection.frequency import mu_number
 
 if TYPE_CHECKING:
@@ -23,11 +23,13 @@ Model = Mapping[str, Any]
 # base of the logarithm, by three or more.
 FAR, ODD = 5.0, 1.0
 LOGARITHMS = {"log2", "log_cpm", "rma_background"}
+# Steps that do to a gene what they would do without the others.
+GENE_BY_GENE = {"log2", "detection_filter", "variance_filter", "fold_filter", "range_filter"}
+PARTS = ("training", "normalisation", "models", "signature_mu", "classes", "threshold")
 
 
-def predict(
-    model: Model, matrix: Matrix, where: str, *, missing: float, mu: float | None
-) -> tuple[pd.DataFrame, list[Problem]]:
+def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: float | None,
+            source: str = "the model") -> tuple[pd.DataFrame, list[Problem]]:  # fmt: skip
     """f(x) = intercept + Σ_j x_j β_j for the samples of a matrix, from model.json alone.
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
@@ -43,53 +45,73 @@ def predict(
     where : str
         Its file, in messages.
     missing : float
-        Largest share of a sample's needed genes that may be filled in.
+        Largest share of a sample's needed genes that may be filled in, 0 to 1. Needed are the
+        genes of the list that is used; all that the steps look at, where they look across genes.
     mu : float or None
         Which of the nested models; None is that of the signature.
+    source : str
+        File of the model, in messages.
 
     Returns
     -------
     DataFrame (sample, score, predicted, imputed), list of Problem
-        `imputed` counts the genes filled in; the problems are warnings.
+        `imputed` counts the needed genes filled in; the problems are warnings.
 
     Raises
     ------
     InvalidInput
-        Too many genes are missing, a cell is no number, the values are on another scale.
+        Too many genes are missing, a cell is no number, the values are on another scale; the file
+        is no model, or has none at `mu`.
     """
     import pandas as pd
 
-    needed = _needed(model)
-    oriented = _samples_in_rows(matrix, needed, where)
-    X, known = _matched(oriented, needed, where)
+    _check_model(model, source)
+    chosen, genes = _chosen(model, mu), list(model["training"]["genes"])
+    if not 0 <= missing <= 1:
+        raise InvalidInput([Problem("--missing", f"{missing:g} is no share; it needs 0 to 1")])
+    oriented = _samples_in_rows(matrix, genes, where)
+    X, known = _matched(oriented, genes, where)
+    used = _used(model, chosen)
+    needed = [genes[k] for k in used]
     filler = "the model's knn_impute" if _imputes(model) else "the mean of the training samples"
-    problems = _check_missing(known, needed, oriented.rows, missing, filler, where)
+    problems = _check_missing(known[:, used], needed, oriented.rows, missing, filler, where)
     values = _row_wise(model, X, known)
     _check_scale(model, X, values, known, oriented.rows, where)
-    scores = _score(model, values, mu)
+    scores = _score(model, values, chosen)
     classes = model["classes"]
     predicted = scores
     if classes is not None:
         above = scores > model["threshold"]
         predicted = np.where(above, classes["positive"], classes["negative"])
     columns = {"sample": oriented.rows, "score": scores, "predicted": predicted,
-               "imputed": (~known).sum(axis=1)}  # fmt: skip
+               "imputed": (~known[:, used]).sum(axis=1)}  # fmt: skip
     return pd.DataFrame(columns), problems
 
 
-def _needed(model: Model) -> list[str]:
-    """Return the genes that a sample must have: all that the steps look at, or those of the lists.
+def _check_model(model: Model, source: str) -> None:
+    """Refuse a file that is no model, or one of an earlier version, without training means."""
+    lacks = [key for key in PARTS if not isinstance(model, Mapping) or key not in model]
+    if lacks:
+        what = f"is no model.json of this version of genesig (it has no '{lacks[0]}'); name "
+        raise InvalidInput([Problem(source, what + "results/model.json, or run the study again")])
 
-    Raises
-    ------
-    InvalidInput
-        The file is no model, or one of an earlier version, without the training means.
-    """
-    training = model.get("training") if isinstance(model, Mapping) else None
-    if not isinstance(training, Mapping):
-        raise InvalidInput([Problem("the model", "is no model.json of this version of genesig (it "
-                                    "has no 'training'); run the study again")])  # fmt: skip
-    return list(training["genes"])
+
+def _chosen(model: Model, mu: float | None) -> Model:
+    """Return the model at `mu`."""
+    grid = np.array([each["mu"] for each in model["models"]])
+    try:
+        at = mu_number(grid, model["signature_mu"] if mu is None else mu)
+    except GenesigError:
+        what = f"{mu:g} is none of the model's: {', '.join(f'{each:g}' for each in grid)}"
+        raise InvalidInput([Problem("--mu", what)]) from None
+    return dict(model["models"][at])
+
+
+def _used(model: Model, chosen: Model) -> list[int]:
+    """Return the places of the genes that the scores depend on, among the training genes."""
+    genes, listed = model["training"]["genes"], set(chosen["genes"])
+    across = {step["step"] for step in model["normalisation"]["steps"]} - GENE_BY_GENE
+    return [k for k, gene in enumerate(genes) if across or gene in listed]
 
 
 def _samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix:
@@ -167,10 +189,8 @@ def _split_steps(model: Model) -> tuple[list[Any], list[Any]]:
     return steps[:learned], steps[learned:]
 
 
-def _score(model: Model, values: Array, mu: float | None) -> Array:
-    wanted = model["signature_mu"] if mu is None else mu
-    at = mu_number(np.array([each["mu"] for each in model["models"]]), wanted)
-    chosen, kept = model["models"][at], np.arange(values.shape[1])
+def _score(model: Model, values: Array, chosen: Model) -> Array:
+    kept = np.arange(values.shape[1])
     for step in _split_steps(model)[1]:
         values = step.transform(values)
         kept = kept if step.genes is None else kept[step.genes]
