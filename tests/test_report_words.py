@@ -12,8 +12,10 @@ from genesig.report.collect import collect
 from genesig.report.first_screen import sentences, tiles
 from genesig.report.methods import CRITERIA, SCHEMES, SOLVERS, STEPS, methods
 from genesig.report.section import Limits
-from genesig.report.sections_genes import single_genes
+from genesig.report.sections import SECTIONS
+from genesig.report.sections_genes import expression, single_genes
 from genesig.report.sections_model import chance
+from genesig.report.sections_samples import samples
 from genesig.report.style import power
 from genesig.report.tables import COLUMNS, WRITERS, cell
 from genesig.report.verdict import CONVINCING, NO_BETTER, OPEN, verdict
@@ -206,3 +208,51 @@ def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
 def test_one_split_shuffles_each_side_by_itself():
     data = collect(**arguments(Study(folds=1, repeats=1)))
     assert "shuffled separately among training and test samples" in sentences(data)[2]
+
+
+def words_of(data):
+    """Return all words of the sections: theirs, and captions of figures and tables."""
+    made = [write(data, Limits(3, 5)) for write in SECTIONS.values()]
+    items = [item for section in made for item in section.items]
+    captions = [item.caption for item in items if hasattr(item, "caption")]
+    return " ".join([*(word for section in made for word in section.words), *captions])
+
+
+def test_a_number_is_not_spoken_of_as_a_class():
+    said = words_of(collect(**arguments(Study(regression=True))))
+    for phrase in ("most often wrong", "meet in the middle", "doubtful", "called"):
+        assert phrase not in said
+    assert "samples by class, from small to large" in said  # the label's name is class
+    data = collect(**arguments(Study(regression=True)))
+    table = next(i for i in samples(data, Limits(3, 5)).items if i.name == "held-out-samples")
+    found = {one["sample"]: abs(one["mean"] - one["label"]) for one in data["held_out"]["samples"]}
+    assert [row[0].text for row in table.rows] == sorted(found, key=lambda s: -found[s])[:5]
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_one_repeat_is_not_repeats(regression):
+    said = words_of(collect(**arguments(Study(regression=regression, repeats=1))))
+    for phrase in ("repeated 1 time", "span the repeats", "per repeat,", "over repeats errs"):
+        assert phrase not in said
+    assert "repeated 2 times" in words_of(collect(**arguments(Study(regression=regression))))
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_strips_name_their_axes(regression):
+    data = collect(**arguments(Study(regression=regression)))
+    text = next(
+        i for i in expression(data, Limits(3, 5)).items if i.name == "top_genes"
+    ).svg  # fmt: skip
+    assert "expression, as analysed" in text
+    assert (">class<" in text) == regression
+
+
+@pytest.mark.parametrize(
+    ("both", "size", "words"),
+    [(1, 1, "the one gene of the signature is among"), (0, 1, "is not among"),
+     (1, 5, "1 of the 5 genes of the signature is among"), (3, 5, "are among")],
+)  # fmt: skip
+def test_one_gene_is(both, size, words):
+    data = collect(**arguments(Study()))
+    data["univariate"]["both"], data["answer"]["size"] = both, size
+    assert words in single_genes(data, Limits(3, 5)).words[0]

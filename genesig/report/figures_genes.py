@@ -151,6 +151,9 @@ def strips(data: Data, top: int) -> Figure:
         own = not gene["symbol"] or gene["symbol"] == gene["gene"]
         title = "" if own else shorten(gene["symbol"], 24)
         ax.set_title(f"{title}\n{shorten(gene['gene'], 24)}", fontsize=8)
+    figure.supylabel("expression, as analysed", fontsize=9)
+    if data["study"]["classes"] is None:
+        figure.supxlabel(shorten(data["study"]["label"], 40), fontsize=9)
     return figure
 
 

@@ -31,11 +31,11 @@ STEPS = {
     "unit_variance": "genes were scaled to unit variance",
 }
 SCHEMES = {
-    "stratified_kfold": "stratified {folds}-fold cross-validation, repeated {repeats} times",
+    "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
     "leave_one_out": "leave-one-out cross-validation",
     "leave_one_group_out": "leave-one-group-out cross-validation",
-    "stratified_group_kfold": "stratified group {folds}-fold cross-validation, repeated {repeats}"
-    " times, groups kept whole",
+    "stratified_group_kfold": "stratified group {folds}-fold cross-validation{repeated}, groups"
+    " kept whole",
     "predefined": "the division into training and test samples that the sample table gives",
 }
 SOLVERS = {
@@ -127,11 +127,12 @@ def _steps(steps: list[Data]) -> str:
 def _assessment(data: Data) -> list[str]:
     splits = data["config"]["splits"]
     scheme = data["design"]["scheme"]
-    outer = SCHEMES.get(scheme, clean(scheme)).format(**_numbers(splits))
-    inner = SCHEMES.get(data["design"]["inner_scheme"], "").format(
-        folds=splits["inner_folds"], repeats=1
+    outer = SCHEMES.get(scheme, clean(scheme)).format(
+        folds=splits["folds"], repeated=_repeated(splits["repeats"])
     )
-    inner = inner.split(", repeated")[0]
+    inner = SCHEMES.get(data["design"]["inner_scheme"], "").format(
+        folds=splits["inner_folds"], repeated=""
+    )
     return [
         f"Prediction error was estimated by double cross-validation: the outer loop was {outer}"
         f" ({counted(data['design']['outer'], 'split')}); inside each outer training set, {inner}"
@@ -142,8 +143,8 @@ def _assessment(data: Data) -> list[str]:
     ]
 
 
-def _numbers(section: Data) -> Data:
-    return {key: value for key, value in section.items() if isinstance(value, int)}
+def _repeated(times: int) -> str:
+    return f", repeated {times} times" if times > 1 else ""
 
 
 def _selection(data: Data) -> list[str]:

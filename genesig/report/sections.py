@@ -8,7 +8,8 @@ from typing import Any
 from genesig.report.section import Limits, Section
 from genesig.report.sections_data import methods_section, reproducibility, study
 from genesig.report.sections_genes import blocks, expression, lists, signature, single_genes
-from genesig.report.sections_model import chance, controls, model_selection, performance, samples
+from genesig.report.sections_model import chance, controls, model_selection, performance
+from genesig.report.sections_samples import samples
 
 SECTIONS: dict[str, Callable[[dict[str, Any], Limits], Section]] = {
     "data": study,

@@ -194,13 +194,15 @@ def _strips(data: Data, limits: Limits) -> Any:
     shown = data["strips"][: limits.top_genes]
     named = "; ".join(gene_label(one["gene"], one["symbol"]) for one in shown)
     by_class = data["study"]["classes"] is not None
-    how = "One dot per sample, a bar for the mean." if by_class else "One dot per sample."
+    label, most = clean(data["study"]["label"]), counted(len(shown), "gene")
+    axis = "class" if by_class else label
+    how = "a bar for the mean" if by_class else f"expression against {label}"
     return picture(
         "top_genes",
         partial(genes.strips, data, limits.top_genes),
         title="Expression of the top genes",
-        description=f"Expression by class of {named}.",
-        caption=f"The {counted(len(shown), 'gene')} selected most often. {how}",
+        description=f"Expression by {axis} of {named}.",
+        caption=f"The {most} selected most often. One dot per sample, {how}.",
     )
 
 
@@ -231,9 +233,14 @@ def _heat(data: Data) -> Any:
         title="Heat map of the signature",
         description=f"Standardised expression of {shown} genes in {len(it['samples'])} samples.",
         caption="Standard deviations from the gene's mean, cut at ±3: orange above, blue below."
-        " Genes by block (lines), samples by label and held-out score, so that doubtful samples"
-        f" meet in the middle.{capped}",
+        f" Genes by block (lines), {_order(data)}.{capped}",
     )
+
+
+def _order(data: Data) -> str:
+    if data["study"]["classes"]:
+        return "samples by label and held-out score, so that doubtful samples meet in the middle"
+    return f"samples by {clean(data['study']['label'])}, from small to large"
 
 
 def _both(both: int, size: int) -> str:

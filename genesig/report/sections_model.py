@@ -14,7 +14,7 @@ from genesig.report.shuffling import shuffled
 from genesig.report.style import power
 from genesig.report.svg import picture
 from genesig.report.tables import Table, packed_table, shown_table
-from genesig.report.words import clean, counted, decimal, percent, significant
+from genesig.report.words import clean, counted, decimal, significant
 
 Data = dict[str, Any]
 
@@ -63,7 +63,7 @@ def performance(data: Data, limits: Limits) -> Section:
             title="Performance of each outer split",
             description="Dots: error and number of selected genes of each split, by repeat.",
             caption="One dot per outer split; the bar is the mean of the repeat. Test sets are"
-            " small, so single splits scatter; the mean over repeats is what counts.",
+            " small, so single splits scatter; the mean over all of them is what counts.",
         ))  # fmt: skip
     items.append(picture(
         "performance_mu",
@@ -88,11 +88,15 @@ def _roc(data: Data) -> Any:
         "roc",
         partial(prediction.roc, data),
         title="ROC curve of the held-out scores",
-        description=f"ROC curves, one per repeat. {prediction.auc_text(data)}.",
-        caption="One curve per repeat, from the pooled held-out scores. The diagonal is chance; the"
+        description=f"{_curves(data)}. {prediction.auc_text(data)}.",
+        caption=f"{_curves(data)} from the pooled held-out scores. The diagonal is chance; the"
         " closer to the upper left corner the better. The AUC is that of the mean score of each"
         " sample.",
     )
+
+
+def _curves(data: Data) -> str:
+    return "One ROC curve per repeat" if data["design"]["repeats"] > 1 else "One ROC curve"
 
 
 def _confusion(data: Data) -> Any:
@@ -102,12 +106,15 @@ def _confusion(data: Data) -> Any:
         for i, true in enumerate(classes)
         for j, said in enumerate(classes)
     ]
+    count = "Mean number of held-out samples per repeat"
+    if data["design"]["repeats"] == 1:
+        count = "Number of held-out samples"
     return picture(
         "confusion",
         partial(prediction.confusion, data),
         title="Confusion matrix",
-        description=f"Mean counts per repeat: {'; '.join(parts)}.",
-        caption="Mean number of held-out samples per repeat, and share of the true class.",
+        description=f"{count}: {'; '.join(parts)}.",
+        caption=f"{count}, and share of the true class.",
     )
 
 
@@ -119,85 +126,18 @@ def _fit(data: Data) -> Any:
         title="Observed and predicted values",
         description=f"Scatter of held-out predictions against observed values, R squared"
         f" {decimal(fit['r2'])}.",
-        caption="Mean held-out prediction of each sample against its observed value; thin lines"
-        " span the repeats. The dashed line is perfect prediction. The mean over repeats errs a"
-        " little less than the single repeat, which the reported error is about.",
+        caption=_fit_caption(data["design"]["repeats"] > 1),
     )
 
 
-def samples(data: Data, limits: Limits) -> Section:
-    """Say who is wrong, and how often."""
-    found = data["held_out"]["samples"]
-    two = data["study"]["classes"] is not None
-    columns = ["sample", "label", "tested", *(["wrong"] if two else []), "mean", "scores"]
-    ranked = sorted(found, key=lambda s: (-(s["wrong"] or 0), abs(s["mean"]) if two else 0))
-    rows = [
-        [", ".join(significant(v, 2) for v in one[key]) if key == "scores" else one[key]
-         for key in columns]
-        for one in ranked
-    ]  # fmt: skip
-    table = shown_table(
-        "held_out_samples", "Every sample while it was held out; the most often wrong first.",
-        columns, rows, limits.table_rows, total=len(rows), file="predictions.tsv", search=True,
-    )  # fmt: skip
-    items: list[Any] = [*_sample_pictures(data), table] if two else [table]
-    return Section("samples", "Sample by sample", _sample_words(data), items)
-
-
-def _sample_words(data: Data) -> list[str]:
-    wrong = data["answer"]["wrong"]
-    if wrong is None:
-        return ["Each sample's predictions while it was held out."]
-    if not wrong["always"]:
-        return ["No sample was wrong every time it was held out."]
-    one = len(wrong["always"]) == 1
-    return [
-        f"{len(wrong['always'])} of {counted(wrong['samples'], 'sample')}"
-        f" {'was' if one else 'were'} wrong every time {'it was' if one else 'they were'} held out."
-        " It pays to look closer: a wrong label, another subtype, poor material?"
-    ]
-
-
-def _sample_pictures(data: Data) -> list[Any]:
-    both = "; ".join(_rejection_words(row) for row in data["held_out"]["rejection"])
-    return [
-        picture(
-            "samples",
-            partial(prediction.samples, data),
-            title="Scores of each sample while held out",
-            description="Dots of the held-out scores of each sample, one per repeat, sorted by"
-            " class and mean score.",
-            caption="One dot per repeat, a bar for the mean; within each class the samples are"
-            " sorted by mean score. Above the dashed line a sample is called"
-            f" {clean(data['study']['classes'][1])}, below it"
-            f" {clean(data['study']['classes'][0])}.",
-        ),
-        picture(
-            "rejection",
-            partial(prediction.rejection, data),
-            title="Rejection region",
-            description=f"Mean held-out scores by true class with the region to reject: {both}.",
-            caption=_refused(data, both),
-        ),
-    ]
-
-
-def _refused(data: Data, both: str) -> str:
-    if not any(row["wrong"] for row in data["held_out"]["rejection"]):
-        return "By its mean score no sample is wrong, so none would have to be refused."
+def _fit_caption(several: bool) -> str:
+    line = "The dashed line is perfect prediction."
+    if not several:
+        return f"Held-out prediction of each sample against its observed value. {line}"
     return (
-        "Were samples with a mean score inside the grey band refused, no error would be left:"
-        f" {both}. Descriptive and optimistic: the thresholds were set on the test labels"
-        " themselves."
-    )
-
-
-def _rejection_words(row: Data) -> str:
-    if row["threshold"] is None:
-        return f"nobody called {clean(row['class'])} is wrong"
-    return (
-        f"{row['rejected']} of {row['predicted']} called {clean(row['class'])}"
-        f" ({percent(row['share'])}) rejected"
+        "Mean held-out prediction of each sample against its observed value; thin lines span the"
+        f" repeats. {line} The mean over repeats errs a little less than the single repeat, which"
+        " the reported R² is about."
     )
 
 
