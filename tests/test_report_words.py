@@ -256,3 +256,40 @@ def test_one_gene_is(both, size, words):
     data = collect(**arguments(Study()))
     data["univariate"]["both"], data["answer"]["size"] = both, size
     assert words in single_genes(data, Limits(3, 5)).words[0]
+
+
+def stability_words(data):
+    return next(tile for tile in tiles(data) if tile.name.startswith("Stability"))
+
+
+def test_overlapping_splits_are_never_excellent():
+    given = arguments(Study(subsamples=0))
+    given["tables"]["stability"]["stability"] = 1.0
+    data = collect(**given)
+    tile = stability_words(data)
+    assert tile.value == "not measured"
+    assert tile.words.startswith("no halves of the samples were drawn; overlapping splits, which")
+    assert "excellent" not in tile.words
+    assert any("set splits.subsamples" in warning for warning in data["warnings"])
+
+
+@pytest.mark.parametrize("fits_too", [False, True])
+def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
+    given = arguments(Study(subsamples=6))
+    table = given["tables"]["stability"]
+    none = table["source"].eq("half_subsamples") | fits_too
+    table.loc[none, ["stability", "low", "high"]] = np.nan
+    table.loc[none, "mean_size"] = 0.0
+    data = collect(**given)
+    tile = stability_words(data)
+    assert tile.value == "not measured"
+    assert tile.words.startswith("no gene was selected in any of 6 halves of the samples")
+    said = " ".join(data["warnings"])
+    assert "all 6 lists of halves are empty" in said
+    assert "set splits.subsamples" not in said
+
+
+def test_halves_are_called_what_they_are():
+    tile = stability_words(collect(**arguments(Study())))
+    assert tile.value == "0.30"
+    assert tile.words.startswith("poor; ")

@@ -19,7 +19,8 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
     Values of mu; number of the one that is the signature.
 ``answer``
     size, error ({name, chance, value, low, high}), p ({value, permutations, smallest}), stability
-    ({value, low, high, source}), control ({model, error, low, high}), wrong ({always, samples}).
+    ({value, low, high, source}), halves ({drawn, empty}), control ({model, error, low, high}),
+    wrong ({mostly ([{sample, wrong, tested}], wrong more often than right), always, samples}).
 ``warnings``
     Sentences.
 ``surface``

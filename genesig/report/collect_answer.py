@@ -50,6 +50,7 @@ def answer(data: Data) -> dict[str, Any]:
             "smallest": 1 / (permutations + 1),
         },
         "stability": _stability(records(data["tables"]["stability"]), mu),
+        "halves": _halves(records(data["tables"]["stability"]), mu, data["design"]["subsamples"]),
         "control": _best(controls),
         "wrong": _wrong(data["held_out"]["samples"]),
     }
@@ -69,6 +70,13 @@ def _stability(rows: list[Row], mu: float) -> Row | None:
                     "source": source, "sets": row["n_sets"],
                 }  # fmt: skip
     return None
+
+
+def _halves(rows: list[Row], mu: float, drawn: int) -> Row:
+    """Say how many halves were drawn, and whether every list of them was empty."""
+    own = [row for row in same_mu(rows, mu) if row["source"] == "half_subsamples"]
+    empty = bool(own) and own[0]["mean_size"] == 0
+    return {"drawn": drawn, "empty": drawn > 0 and empty}
 
 
 def _best(controls: list[Row]) -> Row | None:
@@ -138,14 +146,19 @@ def _of_null(data: Data) -> list[str]:
 
 
 def _of_stability(data: Data) -> list[str]:
-    stability = data["answer"]["stability"]
-    if stability is None:
-        return []
-    if stability["source"] == "outer_splits":
+    stability, halves = data["answer"]["stability"], data["answer"]["halves"]
+    if not halves["drawn"]:
         return [
-            "Stability was measured on overlapping splits only, which flatters it; set"
-            " splits.subsamples to measure it on halves of the samples."
+            "Stability was not measured on halves of the samples; set splits.subsamples to do so."
+            " Overlapping splits flatter it."
         ]
+    if halves["empty"]:
+        return [
+            f"Half of the samples was not enough to select any gene: all {halves['drawn']} lists of"
+            " halves are empty, so their stability is not defined."
+        ]
+    if stability is None or stability["source"] == "outer_splits":
+        return []
     if stability["value"] < POOR:
         return [
             f"Stability is poor ({decimal(stability['value'])}): another set of patients would"

@@ -161,18 +161,30 @@ def _p(data: Data) -> Tile:
 
 
 def _stability(data: Data) -> Tile:
-    it = data["answer"]["stability"]
-    if it is None:
-        return Tile("Stability of the list", "not measured", "no subsamples were drawn")
+    it, name = data["answer"]["stability"], "Stability of the list"
+    if it is None or it["source"] != "half_subsamples":
+        return Tile(name, "not measured", _unmeasured(data))
     word = "poor" if it["value"] < POOR else "fair" if it["value"] < EXCELLENT else "excellent"
-    where = "halves of the samples" if it["source"] == "half_subsamples" else "overlapping splits"
     limits = f"{decimal(it['low'])} to {decimal(it['high'])}"
     return Tile(
-        "Stability of the list",
+        name,
         decimal(it["value"]),
-        f"{word}; 95\u00a0% interval {limits}, over {where}; 1 is always the same list, 0 none in"
-        " common beyond chance",
+        f"{word}; 95\u00a0% interval {limits}, over halves of the samples; 1 is always the same"
+        " list, 0 none in common beyond chance",
     )
+
+
+def _unmeasured(data: Data) -> str:
+    """Say why halves give no stability; overlapping splits agree too well to stand in for them."""
+    it, halves = data["answer"]["stability"], data["answer"]["halves"]
+    words = "no halves of the samples were drawn"
+    if halves["drawn"]:
+        words = f"not defined on {halves['drawn']} halves of the samples"
+    if halves["empty"]:
+        words = f"no gene was selected in any of {halves['drawn']} halves of the samples"
+    if it is None:
+        return words
+    return f"{words}; overlapping splits, which flatter it, give {decimal(it['value'])}"
 
 
 def _control(data: Data) -> Tile:
