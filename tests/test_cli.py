@@ -58,7 +58,8 @@ def test_problems_end_with_1_and_no_traceback(tmp_path: Path) -> None:
 
 
 CONFIGS: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "error: config.yaml: is empty"),
+    "empty": (b"", "error: config.yaml: is empty; a study needs three keys: expression "),
+    "comments": (b"# label: x\n", "error: config.yaml: is empty; a study needs three keys: "),
     "a list": (b"- label\n", "error: config.yaml: needs lines 'key: value'"),
     "a tab": (b"data:\n\tgroup: a\n", "error: config.yaml, line 2: is not YAML: "),
     "a key twice": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +39,13 @@ def _columns(study: Study, change: Callable[[str], str]) -> None:
     study.matrix[0][1:] = [change(name) for name in study.matrix[0][1:]]
 
 
+def _inside(study: Study, key: str, folder: str, name: str) -> None:
+    (study.root / folder).mkdir()
+    table = study.sheet if key == "samples" else study.matrix
+    study.files |= {f"{folder}/{name}": as_text(table), f"{folder}/README.md": b"Data."}
+    study.set(key, folder)
+
+
 CASES: dict[str, tuple[Break, list[str]]] = {
     "missing file": (
         lambda s: s.set("expression", "expresion.tsv"),
@@ -46,6 +54,38 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     "a folder": (
         lambda s: (s.root / "d.tsv").mkdir() or s.set("samples", "d.tsv"),
         ["d.tsv: is a folder"],
+    ),
+    "a folder with the one sample table": (
+        lambda s: _inside(s, "samples", "d", "samples.tsv"),
+        ["error: d: is a folder; name the file in it: d/samples.tsv"],
+    ),
+    "a folder with the one matrix": (
+        lambda s: _inside(s, "expression", "d", "e.tsv"),
+        ["error: d: is a folder; name the file in it: d/e.tsv"],
+    ),
+    "a folder with one file of another format": (
+        lambda s: _inside(s, "expression", "d", "e.gct.gz"),
+        ["error: d: is a folder; name the file in it: d/e.gct.gz"],
+    ),
+    "files swapped": (
+        lambda s: (s.set("expression", "samples.tsv"), s.set("samples", "expression.tsv")),
+        ["error: samples.tsv: is the sample table, and expression.tsv the matrix, as it looks: "
+         "expression and samples are swapped; exchange them"],
+    ),
+    "files swapped, samples in rows": (
+        lambda s: (s.set("expression", "samples.tsv"), s.set("samples", "t.tsv"),
+                   s.files.update({"t.tsv": as_text([*map(list, zip(*s.matrix, strict=True))])})),
+        ["error: samples.tsv: is the sample table, and t.tsv the matrix"],
+    ),
+    "the label in the matrix": (
+        lambda s: (s.files.update({"t.tsv": as_text([*map(list, zip(*s.matrix, strict=True))])}),
+                   s.set("expression", "t.tsv"), s.set("label", "gene3")),
+        ["error: samples.tsv: label 'gene3' is not a column of samples.tsv"],
+    ),
+    "files swapped, the label misspelt": (
+        lambda s: (s.set("expression", "samples.tsv"), s.set("samples", "expression.tsv"),
+                   s.set("label", "diagnosys")),
+        ["error: samples.tsv: is the sample table, and expression.tsv the matrix"],
     ),
     "unknown ending": (
         lambda s: s.set("expression", "matrix.tvs"),
@@ -205,6 +245,8 @@ def test_a_broken_file_is_one_line(
     assert len(lines) == 1, err
     assert lines[0].startswith("error: ")
     assert "Traceback" not in err
+    if "swapped" in name or "folder with" in name:
+        assert err.count("\n") == 1
 
 
 def _byte_order_mark(study: Study) -> None:
@@ -279,6 +321,10 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
         lambda s: s.matrix[2].__setitem__(slice(1, None), ["5.5"] * 12),
         ["expression.tsv: with the same value in all samples, so left out: 1 gene, 'gene2'"],
     ),
+    "one gene only": (
+        lambda s: s.matrix.__delitem__(slice(2, None)),
+        ["expression.tsv: there is one gene only, 'gene1'", "is this the whole matrix?"],
+    ),
     "two copies of one sample": (
         lambda s: [row.__setitem__(2, row[1]) for row in s.matrix[1:]],
         ["expression.tsv: samples 'P01' and 'P02' have the same values"],
@@ -319,6 +365,25 @@ def test_doubtful_values_are_warned_of(
     assert [line.startswith("warning: ") and all(w in line for w in words) for line in lines] == [
         True
     ]
+
+
+def test_a_file_below_the_home_folder_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = Study(tmp_path)
+    for key, name in {"expression": "expression.tsv", "samples": "samples.tsv",
+                      "data.annotation": "g.tsv", "splits.file": "s.json"}.items():  # fmt: skip
+        study.set(key, f"~/{name}")
+    genes = [["id", "symbol"], *([row[0], "A"] for row in study.matrix[1:])]
+    outer = {"train": SAMPLES[:8], "test": SAMPLES[8:]}
+    study.files |= {
+        "g.tsv": as_text(genes),
+        "s.json": json.dumps({"version": 1, "outer": [outer]}).encode(),
+    }
+    study.write()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert main(["validate", str(tmp_path / "config.yaml")]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_every_fault_of_every_file_is_told_at_once(

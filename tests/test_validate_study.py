@@ -327,6 +327,24 @@ def test_a_fault_is_one_line(
     assert lines[0].startswith("error: ")
 
 
+FAULTY_KEYS: dict[str, Break] = {
+    "YAML booleans for three classes": _column(
+        "diagnosis", ["true", "false", "unknown"] * 4, data__classes=[True, False]),
+    "three classes": _column("diagnosis", ["a", "b", "c"] * 4, data__classes=["a", "b", "c"]),
+    "a task that is none": _set(label="age", data__task="regresion"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTY_KEYS)
+def test_a_faulty_key_brings_no_second_error(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(FAULTY_KEYS[name], tmp_path, monkeypatch) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert {line.split(": ")[1].split(", item")[0] for line in lines} in (
+        {"config.yaml, data.classes"}, {"config.yaml, data.task"})  # fmt: skip
+
+
 WARNED: dict[str, tuple[Break, str, str]] = {
     "blank label": (
         _column("diagnosis", ["", *TWO, *TWO, *TWO, *TWO, *TWO, "tumor"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from copy import deepcopy
 from difflib import get_close_matches
@@ -11,6 +12,7 @@ from typing import Any
 from genesig.errors import InvalidInput, Problem, did_you_mean
 
 Node = dict[str, Any]
+FILES = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"))
 Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
 
 
@@ -46,11 +48,21 @@ def examine_config(
     raw: dict[str, Any], schema: Node, source: str
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the filled config, faulty keys reset to their defaults, and the problems."""
-    config = _fill(deepcopy(raw), schema, schema)
+    config = _at_home(_fill(deepcopy(raw), schema, schema))
     found = list(_problems(config, schema, source))
     for place, _ in found:
         _take_out(config, place)
     return _fill(config, schema, schema), list(dict.fromkeys(problem for _, problem in found))
+
+
+def _at_home(config: dict[str, Any]) -> dict[str, Any]:
+    """Write ``~/`` out in the names of files, as a shell would: no one else does it here."""
+    for *section, key in FILES:
+        place = config.get(section[0]) if section else config
+        if isinstance(place, dict) and str(place.get(key)).startswith("~/"):
+            # Path.expanduser raises for a user without a home, as in some containers.
+            place[key] = os.path.expanduser(place[key])  # noqa: PTH111
+    return config
 
 
 def _take_out(config: Any, place: list[Any]) -> None:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from genesig.data.delimited import Matrix
 from genesig.data.matrix_check import Expression, check_matrix
 from genesig.data.readers import read_genes, read_matrix, read_samples, sha256
 from genesig.data.sheet_check import Sheet, check_column, check_sheet
-from genesig.data.words import counted, listing
+from genesig.data.words import counted, is_missing, is_number, listing
 from genesig.errors import InvalidInput, Problem
 from genesig.results import Dataset
 
@@ -106,6 +109,9 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
     table = _attempt(lambda: read_samples(samples, names, part if samples == expression else None),
                      problems)  # fmt: skip
     sheet, values, symbols = None, None, None
+    if table is not None and matrix is not None and _look_swapped(matrix, table, label):
+        what = f"is the sample table, and {samples} the matrix, as it looks: expression and samples"
+        return Inputs(None, None, None, [Problem(expression, f"{what} are swapped; exchange them")])
     if table is not None:
         sheet = check_sheet(table, samples, label=label, task=task, classes=classes, group=group,
                             pair=pair, problems=problems)  # fmt: skip
@@ -118,6 +124,16 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
         chosen = part if annotation == expression else None
         symbols = _read_symbols(annotation, symbol, chosen, genes, problems)
     return Inputs(sheet, values, symbols, problems)
+
+
+def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:
+    """Tell whether the table has numbers, and the matrix the label, or words for its samples."""
+    if label in table.columns or table.empty:
+        return False
+    if not all(is_number(cell) or is_missing(cell) for cell in table.iloc[0]):
+        return False
+    words = not np.isfinite(matrix.cells).any(axis=0).all()
+    return label in matrix.columns or (words and bool(set(table.columns) & set(matrix.rows)))
 
 
 def _attempt(read: Callable[[], Any], problems: list[Problem]) -> Any:

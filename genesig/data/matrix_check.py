@@ -220,6 +220,10 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
         what = "with the same value in all samples, so left out: "
         what += f"{counted(len(names), 'gene')}, {listing(names)}"
         problems.append(Problem(where, what, "warning"))
+    if len(constant) - len(names) == 1:
+        gene = matrix.columns[int(np.argmin(constant))]
+        what = f"there is one gene only, '{gene}', so that there is none to select; is this the "
+        problems.append(Problem(where, what + "whole matrix?", "warning"))
     _check_twins(X, [matrix.rows[row] for row in rows], where, problems)
     dropped = dropped + [{"kind": "gene", "name": n, "reason": "constant"} for n in names]
     genes = [name for name, same in zip(matrix.columns, constant, strict=True) if not same]

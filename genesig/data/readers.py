@@ -49,13 +49,18 @@ def read_bytes(path: str | Path) -> bytes:
     InvalidInput
         The file is absent, empty, unreadable, truncated or not what its name says.
     """
-    content = _open(Path(path))
-    if content.startswith(GZIP):
-        content = _unpack(str(path), content)
-    elif str(path).lower().endswith(".gz"):
-        raise _refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
+    content = _unpacked(path)
     if not content.strip():
         raise _refuse(path, "is empty; it needs a header line and at least one row")
+    return content
+
+
+def _unpacked(path: str | Path) -> bytes:
+    content = _open(Path(path))
+    if content.startswith(GZIP):
+        return _unpack(str(path), content)
+    if str(path).lower().endswith(".gz"):
+        raise _refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
     return content
 
 
@@ -99,15 +104,25 @@ def _read_folder(folder: Path, part: str | None) -> Matrix:
                           "out of the config")  # fmt: skip
         return matrix_of(folder, read_bytes)
     files = sorted(p for p in folder.iterdir() if p.is_file() and suffix_of(p) in TABLES)
+    if not files and _only_file(folder):
+        raise _refuse(folder, f"is a folder; name the file in it: {_only_file(folder)}")
     if not files:
         raise _refuse(folder, "is a folder without files of arrays (.txt, .CEL); name a file, or "
                       "the folder of the scanner's files")  # fmt: skip
     found = [(str(path), read_matrix(path, part)) for path in files]
     for path, matrix in found:
+        if len(matrix.columns) > 1 and _only_file(folder):
+            raise _refuse(folder, f"is a folder; name the file in it: {path}")
         if len(matrix.columns) > 1:
             raise _refuse(path, "holds more than one array; name this file instead of its folder, "
                           "or move it elsewhere")  # fmt: skip
     return arrays.join(found, str(folder))
+
+
+def _only_file(folder: Path) -> Path | None:
+    """Return the one file of a folder whose ending is known, if there is just one."""
+    files = [p for p in folder.iterdir() if p.is_file() and suffix_of(p) in READERS]
+    return files[0] if len(files) == 1 else None
 
 
 def read_samples(path: str | Path, names: Sequence[str] | None, part: str | None) -> pd.DataFrame:
@@ -138,7 +153,9 @@ def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
     """Return the format of a file, told by its ending and its opening, and its content."""
     suffix = suffix_of(path)
     if Path(path).is_dir():
-        raise _refuse(path, "is a folder; name a file in it")
+        alone = _only_file(Path(path))
+        raise _refuse(path, "is a folder; name " + (f"the file in it: {alone}" if alone else
+                      "a file in it"))  # fmt: skip
     if suffix not in READERS:
         raise _unknown_suffix(path, [*READERS, *further])
     content, kind = read_bytes(path), READERS[suffix]
@@ -153,7 +170,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
     """Read the config file (YAML) as it is, without defaults."""
     import yaml
 
-    text = read_text(path)
+    text = as_text(_unpacked(path), str(path))
     try:
         raw, tree = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
     except yaml.YAMLError as error:
@@ -161,6 +178,9 @@ def read_config(path: str | Path) -> dict[str, Any]:
         what = " ".join(str(getattr(error, "problem", None) or error).split())
         advice = f"is not YAML: {what}; look at indents (spaces, no tabs), colons and quotes"
         raise _refuse(path, advice, line=mark.line + 1 if mark else None) from None
+    if raw is None:
+        raise _refuse(path, "is empty; a study needs three keys: expression (a file), samples (a "
+                      "file) and label (a column of samples)")  # fmt: skip
     if not isinstance(raw, dict):
         raise _refuse(path, "needs lines 'key: value' such as 'label: diagnosis'")
     for key, first, again in _repeated(tree):

@@ -53,8 +53,18 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
     if not problems:
         return examine_study(config, source)
     if all(isinstance(config.get(key), str) for key in schema["required"]):
-        problems += _inputs(config).problems
+        problems += _not_derived(_inputs(config).problems, problems, config, source)
     return Examination(_sorted(problems), "")
+
+
+def _not_derived(found: list[Problem], faults: list[Problem], config: Config,
+                 source: str) -> Iterator[Problem]:  # fmt: skip
+    """Leave out what is said of the labels because data.task or data.classes is at fault."""
+    keys = (f"{source}, data.classes", f"{source}, data.task")
+    if any(fault.where.startswith(keys) for fault in faults):
+        column = f"{config['samples']}, column '{config['label']}'"
+        found = [problem for problem in found if problem.where != column]
+    yield from found
 
 
 def validate_study(config: Config, source: str = "config") -> list[Problem]:
