@@ -43,6 +43,10 @@ def test_every_key_has_a_description_and_a_default(section: str) -> None:
         assert "default" in below or (section == "" and key in SCHEMA["required"]), key
 
 
+def test_the_step_that_fills_in_says_what_it_needs() -> None:
+    assert "data.missing: true" in SCHEMA["$defs"]["knn_impute"]["description"]
+
+
 def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     names = SCHEMA["$defs"]["step"]["properties"]["step"]["enum"]

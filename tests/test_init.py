@@ -42,6 +42,17 @@ def test_the_settings_it_proposes_exist() -> None:
     assert config["data"]["classes"] == ["control", "case"]
 
 
+def test_the_way_to_resume_is_the_command_that_runs() -> None:
+    """The lock lies in the study's folder, so the commands differ by --unlock alone."""
+    readme = FILES["README.md"]
+    lines = [line.strip() for line in readme.splitlines() if line.strip().startswith("snakemake ")]
+    run, unlock, again = lines
+    assert "--configfile config.yaml" in run
+    assert (unlock, again) == (f"{run} --unlock", run)
+    assert readme.index("`cd`") < readme.index(run)
+    assert "a folder of its own" in readme
+
+
 @pytest.mark.parametrize("kind", ["folder with a file", "file"])
 def test_nothing_is_overwritten(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

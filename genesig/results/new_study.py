@@ -39,6 +39,10 @@ sample_4\tcase\tpatient_4
 README = """\
 # A genesig study
 
+This folder is one study; another one gets a folder of its own, because the results of a study are
+written into the folder it is run in. Go into it first (`cd` and its name): all paths below and in
+`config.yaml` are seen from here.
+
 1. Put the expression matrix into `data/`. Tables (TSV, CSV), GEO series matrices and SOFT files,
    GCT, h5ad, RDS, Agilent and Illumina files are read; name it in `config.yaml` as `expression`.
 2. Fill `samples.tsv`: one row for each sample, named as in the matrix. Add any columns you like.
@@ -51,6 +55,12 @@ README = """\
 
 5. Run it, with genesig's own folder as GENESIG; the results come into this folder:
 
+       snakemake --cores 2 --snakefile GENESIG/Snakefile --configfile config.yaml
+
+   After a crash or a kill, the same command once with `--unlock`, then as above; what was finished
+   is kept:
+
+       snakemake --cores 2 --snakefile GENESIG/Snakefile --configfile config.yaml --unlock
        snakemake --cores 2 --snakefile GENESIG/Snakefile --configfile config.yaml
 
 6. Open `results/report.html`. Score new samples with the model:
