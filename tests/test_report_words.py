@@ -9,6 +9,7 @@ import pytest
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
+from genesig.report.collect_answer import answer
 from genesig.report.first_screen import sentences, tiles
 from genesig.report.methods import CRITERIA, SCHEMES, SOLVERS, STEPS, methods
 from genesig.report.section import Limits
@@ -293,3 +294,46 @@ def test_halves_are_called_what_they_are():
     tile = stability_words(collect(**arguments(Study())))
     assert tile.value == "0.30"
     assert tile.words.startswith("poor; ")
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_another_method_is_named_with_both_numbers(regression):
+    given = with_own_error(Study(regression=regression), 0.055)
+    words = "R² 0.96 against 0.94" if regression else "4.0\u00a0% against 5.5\u00a0%"
+    said = f"Another method did better on the same splits (ridge, all genes: {words})."
+    assert said in collect(**given)["warnings"]
+    better = collect(**with_own_error(Study(regression=regression), 0.04))
+    assert not any("Another method" in warning for warning in better["warnings"])
+
+
+def with_own_error(study, error):
+    given = arguments(study)
+    controls = given["tables"]["controls"]
+    controls.loc[controls["model"] == "genesig", "error"] = error
+    return given
+
+
+def wrong_tile(times, tested):
+    data = collect(**arguments(Study()))
+    found = data["held_out"]["samples"]
+    for one in found:
+        one["wrong"], one["tested"] = 0, tested
+    for one, wrong in zip(found, times, strict=False):
+        one["wrong"] = wrong
+    data["answer"] = answer(data)
+    text = samples(data, Limits(3, 5)).words[0]
+    return next(tile for tile in tiles(data) if "wrong" in tile.name), text
+
+
+def test_samples_wrong_in_most_repeats_are_named():
+    tile, text = wrong_tile([3, 2, 4, 1], tested=4)
+    assert tile.value == "2 of 30"
+    assert tile.words == "while held out: S02 (4 of 4 times), S00 (3 of 4 times)"
+    assert "2 of 30 samples were wrong more often than right" in text
+    assert "1 of them every time" in text
+    tile, text = wrong_tile([2, 1], tested=4)
+    assert tile.value == "0 of 30"
+    assert text.startswith("No sample was wrong more often than right")
+    tile, text = wrong_tile([0, 1], tested=1)
+    assert tile.words == "while held out: S01"
+    assert "every time" not in text

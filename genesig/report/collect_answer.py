@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from genesig.report.model_names import model_name
-from genesig.report.words import counted, decimal, percent
+from genesig.report.words import counted, decimal, percent, rate
 
 if TYPE_CHECKING:
     from genesig.results import Dataset, Fits
@@ -91,7 +91,12 @@ def _wrong(samples: list[Row]) -> Row | None:
     if any(one["wrong"] is None for one in samples):
         return None
     always = [one["sample"] for one in samples if one["wrong"] == one["tested"]]
-    return {"always": always, "samples": len(samples)}
+    mostly = [
+        {key: one[key] for key in ("sample", "wrong", "tested")}
+        for one in sorted(samples, key=lambda one: -one["wrong"] / one["tested"])
+        if 2 * one["wrong"] > one["tested"]
+    ]
+    return {"mostly": mostly, "always": always, "samples": len(samples)}
 
 
 def warnings(data: Data, dataset: Dataset, observed: Fits, said: Sequence[str]) -> list[str]:
@@ -125,10 +130,16 @@ def _of_error(data: Data) -> list[str]:
         )
     if best is not None and error["value"] is not None and best["error"] < error["value"]:
         found.append(
-            "A control does better than the signature on the same splits:"
-            f" {model_name(best['model'])}."
+            "Another method did better on the same splits"
+            f" ({model_name(best['model'])}: {_against(data, best['error'], error['value'])})."
         )
     return found
+
+
+def _against(data: Data, other: float, own: float) -> str:
+    if data["study"]["classes"]:
+        return f"{rate(other)} against {rate(own)}"
+    return f"R² {decimal(1 - other)} against {decimal(1 - own)}"
 
 
 def _of_null(data: Data) -> list[str]:

@@ -203,7 +203,14 @@ def _wrong(data: Data) -> Tile | None:
     wrong = data["answer"]["wrong"]
     if wrong is None:
         return None
-    names = [clean(name) for name in wrong["always"]]
-    shown = ", ".join(shorten(name, 20) for name in names[:6]) + (" …" if len(names) > 6 else "")
-    words = f"wrong whenever held out: {shown}" if names else "no sample was wrong every time"
-    return Tile("Samples always wrong", f"{len(names)} of {wrong['samples']}", words)
+    mostly = wrong["mostly"]
+    shown = ", ".join(map(_times, mostly[:6])) + (" …" if len(mostly) > 6 else "")
+    words = f"while held out: {shown}" if mostly else "no sample was, while held out"
+    return Tile(
+        "Samples more often wrong than right", f"{len(mostly)} of {wrong['samples']}", words
+    )
+
+
+def _times(one: Data) -> str:
+    name = shorten(one["sample"], 20)
+    return name if one["tested"] == 1 else f"{name} ({one['wrong']} of {one['tested']} times)"

@@ -46,12 +46,13 @@ def _sample_words(data: Data) -> list[str]:
     wrong = data["answer"]["wrong"]
     if wrong is None:
         return ["Each sample's predictions while it was held out."]
-    if not wrong["always"]:
-        return ["No sample was wrong every time it was held out."]
-    one = len(wrong["always"]) == 1
+    mostly, always = len(wrong["mostly"]), len(wrong["always"])
+    if not mostly:
+        return ["No sample was wrong more often than right while it was held out."]
+    every = f", {always} of them every time" if always and wrong["mostly"][0]["tested"] > 1 else ""
     return [
-        f"{len(wrong['always'])} of {counted(wrong['samples'], 'sample')}"
-        f" {'was' if one else 'were'} wrong every time {'it was' if one else 'they were'} held out."
+        f"{mostly} of {counted(wrong['samples'], 'sample')} {'was' if mostly == 1 else 'were'}"
+        f" wrong more often than right while held out{every}."
         " It pays to look closer: a wrong label, another subtype, poor material?"
     ]
 
