@@ -15,7 +15,8 @@ GATHERED = (
 ).split()
 
 try:
-    config.update(study_config(config, load_schema()))
+    given = " + ".join(map(str, workflow.configfiles))
+    config.update(study_config(config, load_schema(), source=given))
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
 
