@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from report_study import Study, arguments
 
+from genesig.data.settings_check import RULES
 from genesig.report.collect import collect
 from genesig.report.collect_answer import answer
 from genesig.report.first_screen import sentences, tiles
 from genesig.report.methods import CRITERIA, SCHEMES, SOLVERS, STEPS, methods
 from genesig.report.section import Limits
 from genesig.report.sections import SECTIONS
+from genesig.report.sections_data import reproducibility
+from genesig.report.sections_data import study as study_section
 from genesig.report.sections_genes import expression, single_genes
 from genesig.report.sections_model import chance
 from genesig.report.sections_samples import samples
@@ -337,3 +340,42 @@ def test_samples_wrong_in_most_repeats_are_named():
     tile, text = wrong_tile([0, 1], tested=1)
     assert tile.words == "while held out: S01"
     assert "every time" not in text
+
+
+def test_few_permutations_are_warned_of_once():
+    given = arguments(Study(permutations=9))
+    given["config"]["seed"] = 0
+    check = {**given["config"], "controls": {**given["config"]["controls"], "permutations": 9}}
+    rule = next(rule for rule in RULES if "permutations" in rule.__name__)
+    said = [what for _, what, *_ in rule(check)]
+    assert len(said) == 1
+    for before in (said, [f"controls.permutations: {said[0]}"], []):
+        found = collect(**given, said=before)["warnings"]
+        assert sum("permutations" in one for one in found) == 1
+
+
+def left_out(*kinds):
+    given = arguments(Study())
+    dropped = [{"kind": kind, "name": f"n{i}", "reason": "r"} for i, kind in enumerate(kinds)]
+    provenance = {**given["dataset"].provenance, "dropped": dropped}
+    return collect(**{**given, "dataset": replace(given["dataset"], provenance=provenance)})
+
+
+def test_only_what_was_left_out_is_named():
+    data = left_out("sample", "sample")
+    section = study_section(data, Limits(3, 5))
+    table = next(item for item in section.items if item.name == "dropped")
+    for text in (section.words[0], table.caption, methods(data)[0]):
+        assert "2 samples" in text
+        assert not text.split("2 samples")[1].startswith(" and")
+    assert "1 sample and 2 genes" in methods(left_out("sample", "gene", "gene"))[0]
+
+
+def test_times_of_jobs_are_a_table():
+    section = reproducibility(collect(**arguments(Study())), Limits(3, 5))
+    facts, times = section.items[:2]
+    assert not {"Version", "Times"} & {name for name, _ in facts.pairs}
+    assert [[c.text for c in row] for row in times.rows] == [
+        ["read", "1.25", "–"], ["linear observed 1of1", "40", "312"]
+    ]  # fmt: skip
+    assert "41.2 seconds in all" in times.caption

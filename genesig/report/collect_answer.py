@@ -103,8 +103,10 @@ def warnings(data: Data, dataset: Dataset, observed: Fits, said: Sequence[str]) 
     """Say what a careful reader should know before using the signature."""
     # Validation repeats what reading said; the row-wise steps may have more.
     found = list(dict.fromkeys([*said, *map(str, dataset.provenance.get("warnings", []))]))
-    for check in (_of_signature, _of_error, _of_null, _of_stability, _of_grid, _of_blocks):
+    for check in (_of_signature, _of_error, _of_stability, _of_grid, _of_blocks):
         found += check(data)
+    if not any("no p-value can be" in one for one in found):  # the validation counted them
+        found += _of_null(data)
     return found + _of_solver(data, observed)
 
 

@@ -78,6 +78,14 @@ def methods(data: Data) -> list[str]:
     return [" ".join(text for text in writer(data) if text) for writer in writers]
 
 
+def by_kind(dropped: list[Data]) -> str:
+    """Return ``"14 samples and 3 genes"``; what nothing was left out of is not named."""
+    count: dict[str, int] = {}
+    for one in dropped:
+        count[one["kind"]] = count.get(one["kind"], 0) + one["count"]
+    return " and ".join(counted(number, kind) for kind, number in count.items())
+
+
 def _samples(data: Data) -> list[str]:
     study = data["study"]
     text = f"Expression of {counted(study['genes'], 'gene')} in"
@@ -86,9 +94,8 @@ def _samples(data: Data) -> list[str]:
     else:
         sizes = (f"{clean(c)}, n = {n}" for c, n in _by_class(study))
         text += f" {counted(study['samples'], 'sample')} ({'; '.join(sizes)}) was compared"
-    dropped = sum(one["count"] for one in study["dropped"])
-    left_out = f" {counted(dropped, 'sample or gene')} left out (see Data)." if dropped else ""
-    left_out = left_out.replace("sample or genes", "samples and genes")
+    dropped = by_kind(study["dropped"])
+    left_out = f" {dropped} left out (see Data)." if dropped else ""
     grouped = ""
     if study["group"]:
         grouped = f" Samples of one {clean(study['group'])} always stayed together."

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from genesig.report.methods import REFERENCES, methods
+from genesig.report.methods import REFERENCES, by_kind, methods
 from genesig.report.section import Facts, Fold, Limits, Section
 from genesig.report.tables import Column, Table, cell
-from genesig.report.words import clean, counted
+from genesig.report.words import clean, counted, significant
 
 Data = dict[str, Any]
 
@@ -18,11 +18,7 @@ def study(data: Data, limits: Limits) -> Section:
     dropped = data["study"]["dropped"]
     words = ["Nothing was left out: every sample and every gene of the input was used."]
     if dropped:
-        parts = [
-            f"{counted(sum(d['count'] for d in dropped if d['kind'] == kind), kind)}"
-            for kind in dict.fromkeys(d["kind"] for d in dropped)
-        ]
-        words = [f"Left out before the analysis: {' and '.join(parts)}. Every one is counted here."]
+        words = [f"Left out before the analysis: {by_kind(dropped)}. Every one is counted here."]
     items: list[Any] = [Facts("study", "Study", _facts(data))]
     if dropped:
         items.append(_dropped(dropped, limits))
@@ -81,7 +77,8 @@ def _dropped(dropped: list[Data], limits: Limits) -> Table:
             (one["kind"], one["reason"], one["count"], _names(one)), columns, strict=True)]
         for one in dropped[: limits.table_rows]
     ]  # fmt: skip
-    return Table("dropped", "Samples and genes that were left out.", columns, rows, len(dropped))
+    caption = f"Left out: {by_kind(dropped)}."
+    return Table("dropped", caption, columns, rows, len(dropped))
 
 
 def _names(one: Data) -> str:
@@ -104,22 +101,26 @@ def reproducibility(data: Data, limits: Limits) -> Section:
     pairs = [("Seed", clean(data["config"].get("seed", "")))]
     pairs += [(f"Version of {clean(k)}", clean(v)) for k, v in run.get("versions", {}).items()]
     pairs += [(f"sha256 of {clean(k)}", clean(v)) for k, v in data["study"]["inputs"].items()]
-    pairs += [(clean(k).replace("_", " ").capitalize(), _value(v)) for k, v in run.items()
-              if k not in ("seed", "versions", "inputs", "config")]  # fmt: skip
     config = json.dumps(data["config"], indent=2, ensure_ascii=False)
     words = [
         "With the same inputs, settings and versions, the same figures come out, whatever the"
         " number of cores."
     ]
-    return Section(
-        "reproducibility", "Reproducibility", words,
-        [Facts("run", "Run", pairs), Fold("Settings, with all defaults", config)],
-    )  # fmt: skip
+    items: list[Any] = [Facts("run", "Run", pairs)]
+    if run.get("times"):
+        items.append(_times(run["times"], limits))
+    items.append(Fold("Settings, with all defaults", config))
+    return Section("reproducibility", "Reproducibility", words, items)
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "; ".join(f"{clean(k)}: {_value(v)}" for k, v in value.items())
-    if isinstance(value, list):
-        return "; ".join(map(_value, value))
-    return clean(value)
+def _times(times: Data, limits: Limits) -> Table:
+    memory = Column("Memory, MB", "count", "Largest; jobs of a moment have no reading")
+    columns = [Column("Job", "name"), Column("Seconds", "count"), memory]
+    rows = [
+        [cell(value, column.kind) for value, column in zip(
+            (job, cost["seconds"], cost["memory_mb"]), columns, strict=True)]
+        for job, cost in times.items()
+    ]  # fmt: skip
+    total = significant(sum(cost["seconds"] or 0 for cost in times.values()))
+    caption = f"Time and memory of each job; {total} seconds in all."
+    return Table("times", caption, columns, rows[: limits.table_rows], len(rows), search=True)
