@@ -379,3 +379,11 @@ def test_times_of_jobs_are_a_table():
         ["read", "1.25", "–"], ["linear observed 1of1", "40", "312"]
     ]  # fmt: skip
     assert "41.2 seconds in all" in times.caption
+
+
+@pytest.mark.parametrize(("folds", "regression"), [(3, True), (5, True), (3, False)])
+def test_the_methods_say_what_the_interval_covers(folds, regression):
+    study = Study(folds=folds, repeats=1, regression=regression)
+    text = " ".join(methods(collect(**arguments(study))))
+    assert ("the training sets as given" in text) == (folds == 3 and regression)
+    assert ("Nadeau" in text) == (folds == 5 or not regression)

@@ -8,6 +8,7 @@ from genesig.report.measure import measure
 from genesig.report.shuffling import shuffled
 from genesig.report.style import power
 from genesig.report.words import clean, counted, percent, significant
+from genesig.selection.assessment import HEADLINES
 
 Data = dict[str, Any]
 
@@ -145,9 +146,19 @@ def _assessment(data: Data) -> list[str]:
         f" ({counted(data['design']['outer'], 'split')}); inside each outer training set, {inner}"
         " chose the model, so that no test sample took part in any choice (Varma and Simon 2006).",
         f"The reported number is the {measure(data).name} of all held-out scores of a repeat,"
-        " averaged over repeats; its 95\u00a0% interval covers the choice of training"
-        " samples (Nadeau and Bengio 2003) and the number of test samples.",
+        f" averaged over repeats; its 95\u00a0% interval {_covers(data)}.",
     ]
+
+
+def _covers(data: Data) -> str:
+    """Say what the interval is about: see `genesig.selection.assessment.assess`."""
+    study, few = data["study"], HEADLINES[data["study"]["task"]].fewest
+    if data["design"]["outer"] < few and not study["group"]:
+        return "is that of the mean over samples, taken as independent, the training sets as given"
+    return (
+        "covers the choice of training samples (Nadeau and Bengio 2003) and the number of test"
+        " samples"
+    )
 
 
 def _repeated(times: int) -> str:

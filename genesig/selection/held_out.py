@@ -39,6 +39,8 @@ class HeldOut:
         f(x), one column per mu.
     ratio : float
         Mean of n_test/n_train over the splits.
+    grouped : bool
+        Whether samples come in groups, so that they are not independent.
     """
 
     y: Array
@@ -48,6 +50,7 @@ class HeldOut:
     permutation: Array
     scores: Array
     ratio: float
+    grouped: bool = False
 
 
 def held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:
@@ -75,6 +78,7 @@ def arrange(
         permutation=permutation,
         scores=scores,
         ratio=float(np.mean([len(each.test) / len(each.train) for each in splits.outer])),
+        grouped=dataset.design.group is not None,
     )
 
 

@@ -1,5 +1,7 @@
 """How often the interval of the double-CV error holds the expected error of the procedure."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from genesig.selection.assessment import HEADLINES, assess
 from genesig.selection.held_out import HeldOut
 from genesig.selection.intervals import corrected_t
 
-CLASSES = HEADLINES["classification"]
+CLASSES, NUMBERS = HEADLINES["classification"], HEADLINES["regression"]
 SIZES = (27, 11)
 
 
@@ -68,3 +70,64 @@ def test_the_interval_covers(signal, folds, repeats, least):
     assert np.mean(held) >= least
     if signal == 1.0 and folds == 5:
         assert np.mean(over_splits) < 0.85  # why it is not used by itself
+
+
+def numbers(rng, n, signal):
+    """Return Gaussian X with ten informative features of 100, and y with noise of variance 1."""
+    X = rng.standard_normal((n, 100))
+    return X, signal * X[:, :10].sum(axis=1) / np.sqrt(10) + rng.standard_normal(n)
+
+
+def ridge(X, y, X_test):
+    Xc, yc = X - X.mean(axis=0), y - y.mean()
+    dual = np.linalg.solve(Xc @ Xc.T + 20 * np.eye(len(y)), yc)
+    return y.mean() + (X_test - X.mean(axis=0)) @ (Xc.T @ dual)
+
+
+def validate_numbers(rng, X, y, folds):
+    fold_of, f = rng.permutation(np.arange(len(y)) % folds), np.empty(len(y))
+    for fold in range(folds):
+        test = fold_of == fold
+        f[test] = ridge(X[~test], y[~test], X[test])
+    every = np.arange(len(y))
+    return HeldOut(y, every, fold_of, 0 * every, 0 * every, f[:, None], 1 / (folds - 1))
+
+
+def expected_number_error(rng, n, signal):
+    errors = []
+    for _ in range(200):
+        X, y = numbers(rng, n, signal)
+        X_test, y_test = numbers(rng, 400, signal)
+        errors.append(np.mean(np.square(y_test - ridge(X, y, X_test))))
+    return np.mean(errors) / (1 + signal**2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signal", [0.0, 1.0, 4.0])
+@pytest.mark.parametrize(("n", "folds"), [(30, 3), (30, 4), (15, 3)])
+def test_few_splits_of_numbers_need_no_interval_over_splits(signal, n, folds):
+    rng = np.random.default_rng(1)
+    truth = expected_number_error(rng, round(n * (1 - 1 / folds)), signal)
+    held, wider = [], []
+    for _ in range(300):
+        found = validate_numbers(rng, *numbers(rng, n, signal), folds)
+        each = assess(found, NUMBERS)[0]
+        held.append(each.low <= truth <= each.high)
+        both = assess(replace(found, grouped=True), NUMBERS)[0]
+        wider.append((both.high - both.low) / (each.high - each.low))
+    assert np.mean(held) >= 0.93
+    assert np.median(wider) > 1.3
+
+
+def test_few_splits_of_groups_keep_the_interval_over_splits():
+    """Samples of a group are not independent, so the one over samples would be too short."""
+    rng = np.random.default_rng(2)
+    found = validate_numbers(rng, *numbers(rng, 30, 1.0), 3)
+    alone, grouped = (
+        assess(replace(found, grouped=group), NUMBERS)[0] for group in (False, True)
+    )  # fmt: skip
+    assert grouped.high - grouped.low > alone.high - alone.low
+    five = validate_numbers(rng, *numbers(rng, 30, 1.0), 5)
+    assert assess(five, NUMBERS) == assess(replace(five, grouped=True), NUMBERS)
+    loss = NUMBERS.loss(found.y, found.scores[:, 0])
+    assert (alone.low, alone.high) == NUMBERS.of_samples(found, loss)
