@@ -387,3 +387,14 @@ def test_the_methods_say_what_the_interval_covers(folds, regression):
     text = " ".join(methods(collect(**arguments(study))))
     assert ("the training sets as given" in text) == (folds == 3 and regression)
     assert ("Nadeau" in text) == (folds == 5 or not regression)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(0.32, "explain 68\u00a0% of the differences"), (1.2, "explain none of the differences")],
+)
+def test_the_sentence_gives_the_r2_of_the_tile(error, words):
+    data = with_own(arguments(Study(regression=True)), error=error, low=0.1, high=1.4)
+    sentence = sentences(data)[0]
+    assert words in sentence
+    assert sentence.endswith(f"(R² {decimal(1 - error)}; 95\u00a0% interval −0.40 to 0.90).")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,10 +85,12 @@ def _error_words(data: Data) -> str:
     error = data["answer"]["error"]
     unseen = "samples that played no part in their making"
     if data["study"]["classes"] is None:
-        interval = _interval(measure(data).interval(error))
+        r2, limits = measure(data).value(error["value"]), measure(data).interval(error)
+        share = percent(r2) if error["value"] < 1 else "none"
+        interval = "" if None in limits else f"; 95\u00a0% interval {_to(decimal, limits)}"
         return (
-            f"gene lists made in this way explain {percent(1 - error['value'])} of the differences"
-            f" between {unseen}{interval}"
+            f"gene lists made in this way explain {share} of the differences between {unseen}"
+            f" (R² {decimal(r2)}{interval})"
         )
     interval = _interval((error["low"], error["high"]))
     return (
@@ -97,9 +100,11 @@ def _error_words(data: Data) -> str:
 
 
 def _interval(limits: tuple[float | None, float | None]) -> str:
-    if None in limits:
-        return ""
-    return f" (95\u00a0% interval {rate(limits[0])} to {rate(limits[1])})"
+    return "" if None in limits else f" (95\u00a0% interval {_to(rate, limits)})"
+
+
+def _to(write: Callable[[float | None], str], limits: tuple[float | None, float | None]) -> str:
+    return " to ".join(map(write, limits))
 
 
 def _chance(data: Data) -> str:
