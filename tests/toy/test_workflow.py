@@ -12,7 +12,7 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
-from study import HOSTILE, command, environment, make_study, results, run, write_config
+from toy_study import HOSTILE, command, environment, make_study, results, run, write_config
 
 
 @pytest.fixture(scope="session")
