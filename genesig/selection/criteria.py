@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from genesig.selection.scores import wrong
+
 Array = np.ndarray[Any, Any]
 
 
@@ -39,11 +41,6 @@ def squared_error(y: Array, f: Array) -> Array:
     return np.asarray(np.square(y - f))
 
 
-def misclassified(y: Array, f: Array) -> Array:
-    """1 where sign f differs from y = ±1; a score of exactly 0 counts as an error."""
-    return np.asarray(y * f <= 0, dtype=float)
-
-
 def log_loss(y: Array, f: Array) -> Array:
     """log(1 + exp(-2 y f)): minus the log-likelihood when f is half the log-odds of class +1."""
     return np.asarray(np.logaddexp(0.0, -2.0 * y * f))
@@ -51,7 +48,7 @@ def log_loss(y: Array, f: Array) -> Array:
 
 CRITERIA = {
     "squared_error": Criterion(squared_error),
-    "balanced_error": Criterion(misclassified, balanced=True),
-    "misclassification": Criterion(misclassified),
+    "balanced_error": Criterion(wrong, balanced=True),
+    "misclassification": Criterion(wrong),
     "log_loss": Criterion(log_loss),
 }

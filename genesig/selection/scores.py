@@ -15,7 +15,10 @@ Array = np.ndarray[Any, Any]
 
 
 def wrong(y: Array, f: Array) -> Array:
-    """Return y f <= 0, the misclassified samples, for y = ±1; f (n, ...) and y (n, 1, ...)."""
+    """Return y f <= 0, the misclassified samples, for y = ±1 (n, 1, ...) and f (n, ...).
+
+    A score of exactly 0 decides for neither class and counts as an error.
+    """
     return y * f <= 0
 
 
@@ -63,17 +66,3 @@ def placements(these: Array, those: Array) -> Array:
     those = np.sort(those)
     below = np.searchsorted(those, these, side="left") + np.searchsorted(those, these, side="right")
     return np.asarray(below / (2.0 * len(those)))
-
-
-def matthews(y: Array, f: Array) -> float:
-    """(TP TN - FP FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)), the correlation of y and prediction.
-
-    A score of 0 counts as the other class. NaN without both classes; 0 where only one class is
-    predicted (Matthews 1975; the limit that Chicco and Jurman 2020 give).
-    """
-    if not (np.any(y > 0) and np.any(y < 0)):
-        return np.nan
-    predicted = np.where(wrong(y, f), -y, y)
-    if len(np.unique(predicted)) < 2:
-        return 0.0
-    return float(np.corrcoef(y, predicted)[0, 1])
