@@ -16,15 +16,8 @@ from genesig.data.affy.background import RmaBackground
 from genesig.data.affy.median_polish import MedianPolish
 from genesig.data.collapse import Collapse
 from genesig.data.counts import LogCpm
-from genesig.data.fold_steps import (
-    Centre,
-    DetectionFilter,
-    FoldFilter,
-    Quantile,
-    RangeFilter,
-    UnitVariance,
-    VarianceFilter,
-)
+from genesig.data.fold_steps import Centre, Quantile, UnitVariance
+from genesig.data.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
 from genesig.data.imputation import KnnImpute
 from genesig.data.sample_steps import Log2, RankSamples, StandardiseSamples
 from genesig.errors import GenesigError, pick
@@ -229,10 +222,10 @@ NORMALISERS: dict[str, Any] = {
     "quantile": Quantile,
     "median_polish": MedianPolish,
     "collapse": Collapse,
-    "detection_filter": DetectionFilter,
-    "variance_filter": VarianceFilter,
-    "fold_filter": FoldFilter,
-    "range_filter": RangeFilter,
+    "detection_filter": Filter(by_detection),
+    "variance_filter": Filter(by_variance),
+    "fold_filter": Filter(by_fold),
+    "range_filter": Filter(by_range),
     "centre": Centre,
     "unit_variance": UnitVariance,
 }
