@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,17 @@ from genesig.optim.nonlinear.problem import Problem
 Array = np.ndarray[Any, Any]
 
 
+KEPT = 3
+"""Cholesky factors at hand, 8 (n d)² bytes each; κ goes back and forth between neighbours."""
+
+
 @dataclass(frozen=True)
 class Dense:
     """M (n d, n d) and φ_y = D (K + n ν I)⁻¹ y of one instance."""
 
     M: Array
     phi_y: Array
+    factors: dict[float, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, problem: Problem, X: Array) -> Dense:
@@ -32,7 +37,14 @@ class Dense:
         return cls((M + M.T) / 2, flat @ problem.solve(problem.y))
 
     def factor(self, nu: float, kappa: float) -> Any:
-        """Return the Cholesky factor of M + (2ν/κ) I."""
-        shifted = self.M.copy()
-        shifted[np.diag_indices(len(shifted))] += 2 * nu / kappa
-        return cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+        """Return the Cholesky factor of M + (2ν/κ) I, computed or remembered."""
+        shift = 2 * nu / kappa
+        found = self.factors.pop(shift, None)
+        if found is None:
+            while len(self.factors) >= KEPT:
+                self.factors.pop(next(iter(self.factors)))
+            shifted = self.M.copy()
+            shifted[np.diag_indices(len(shifted))] += shift
+            found = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+        self.factors[shift] = found
+        return found
