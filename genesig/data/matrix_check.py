@@ -66,7 +66,7 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     if oriented is None:
         return None
     start = len(problems)
-    extra = _check_samples(oriented, where, names, used, sheet, problems)
+    extra = check_samples(oriented, where, names, used, sheet, problems)
     _check_genes(oriented, where, problems)
     place = {name: row for row, name in enumerate(oriented.rows)}
     rows = [place[name] for name in used if name in place]
@@ -128,8 +128,9 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text)
 
 
-def _check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequence[str],
-                   sheet: str, problems: Problems) -> list[dict[str, str]]:  # fmt: skip
+def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequence[str],
+                  sheet: str, problems: Problems) -> list[dict[str, str]]:  # fmt: skip
+    """Hold the samples of a matrix against those of the sheet; return what is left out."""
     here, known = set(matrix.rows), set(names)
     absent = [name for name in dict.fromkeys(used) if name not in here]
     if absent:

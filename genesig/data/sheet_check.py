@@ -45,8 +45,8 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
 
     Returns None where the label column is missing: nothing can be said without it.
     """
-    table = _storable(table, where, problems)
-    _check_ids(table, where, problems)
+    table = storable(table, where, problems)
+    check_ids(table, where, problems)
     known = [name for name in table.columns if name]
     for key, column in {"label": label, "data.group": group, "data.pair": pair}.items():
         check_column(column, key, known, str(table.index.name), where, problems)
@@ -85,7 +85,7 @@ def check_column(column: str | None, key: str, known: Sequence[str], index: str,
     problems.append(Problem(where, f"{key} '{column}' is not a column of {where}{near}"))
 
 
-def _storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFrame:
+def storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFrame:
     """Leave out columns without a name, or with one that an h5ad file cannot hold."""
     bad = [not name or "/" in name or name == "_index" for name in table.columns]
     odd = [name for name, is_bad in zip(table.columns, bad, strict=True) if is_bad]
@@ -97,7 +97,8 @@ def _storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFra
     return kept
 
 
-def _check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
+def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
+    """Check that every sample and every column has a name of its own."""
     first: dict[str, int] = {}
     for row, name in enumerate(table.index):
         at = f"{where}, line {line(table, row)}"

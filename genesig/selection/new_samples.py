@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.delimited import Matrix
+from genesig.data.new_matrix import Scale, check_new_scale, matched, samples_in_rows
 from genesig.data.normalise import Reference
-from genesig.data.scale_check import LOGGED_MAX, LOGGED_P99
-from genesig.data.words import counted, is_missing, listing, number_fault
+from genesig.data.words import counted, listing
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.selection.frequency import mu_number
 
@@ -19,13 +20,38 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Model = Mapping[str, Any]
-# In training standard deviations. Batches shift the median gene by one or two of them; another
-# base of the logarithm, by three or more.
-FAR, ODD = 5.0, 1.0
-LOGARITHMS = {"log2", "log_cpm", "rma_background"}
 # Steps that do to a gene what they would do without the others.
 GENE_BY_GENE = {"log2", "detection_filter", "variance_filter", "fold_filter", "range_filter"}
 PARTS = ("training", "normalisation", "models", "signature_mu", "classes", "threshold")
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """New samples after the row-wise steps of the model.
+
+    Attributes
+    ----------
+    samples : tuple of str
+    values : (n_samples, n_genes) float
+        In the order of the model's training genes; what was missing is filled in, or NaN where
+        the model has a step for it.
+    known : (n_samples, n_genes) bool
+    used : list of int
+        Places of the genes that the scores depend on.
+    problems : list of Problem
+        Warnings.
+    """
+
+    samples: tuple[str, ...]
+    values: Array
+    known: Array
+    used: list[int]
+    problems: list[Problem]
+
+    @property
+    def imputed(self) -> Array:
+        """Number of needed genes that were filled in, for each sample."""
+        return np.asarray((~self.known[:, self.used]).sum(axis=1))
 
 
 def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: float | None,
@@ -66,26 +92,95 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     import pandas as pd
 
     _check_model(model, source)
-    chosen, genes = _chosen(model, mu), list(model["training"]["genes"])
+    chosen = chosen_model(model, mu)
     if not 0 <= missing <= 1:
         raise InvalidInput([Problem("--missing", f"{missing:g} is no share; it needs 0 to 1")])
-    oriented = _samples_in_rows(matrix, genes, where)
-    X, known = _matched(oriented, genes, where)
-    used = _used(model, chosen)
-    needed = [genes[k] for k in used]
-    filler = "the model's knn_impute" if _imputes(model) else "the mean of the training samples"
-    problems = _check_missing(known[:, used], needed, oriented.rows, missing, filler, where)
-    values = _row_wise(model, X, known)
-    _check_scale(model, X, values, known, oriented.rows, where)
-    scores = _score(model, values, chosen)
+    oriented = samples_in_rows(matrix, model["training"]["genes"], where)
+    found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
+    scores = score_values(seen_by(model, chosen, found.values), chosen)
     classes = model["classes"]
     predicted = scores
     if classes is not None:
         above = scores > model["threshold"]
         predicted = np.where(above, classes["positive"], classes["negative"])
-    columns = {"sample": oriented.rows, "score": scores, "predicted": predicted,
-               "imputed": (~known[:, used]).sum(axis=1)}  # fmt: skip
-    return pd.DataFrame(columns), problems
+    columns = {"sample": found.samples, "score": scores, "predicted": predicted,
+               "imputed": found.imputed}  # fmt: skip
+    return pd.DataFrame(columns), found.problems
+
+
+def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing: float,
+            bound: str) -> Prepared:  # fmt: skip
+    """Match the genes of a matrix with samples in rows, and apply the row-wise steps.
+
+    Parameters
+    ----------
+    model, chosen : mapping
+        The content of model.json; the one of its models that is used.
+    matrix : Matrix
+    where, bound : str
+        Its file and the setting of `missing`, in messages.
+    missing : float
+        As in `predict`.
+
+    Raises
+    ------
+    InvalidInput
+        As `predict`.
+    """
+    genes = list(model["training"]["genes"])
+    X, known = matched(matrix, genes, where)
+    used = _used(model, chosen)
+    filler = "the model's knn_impute" if _imputes(model) else "the mean of the training samples"
+    needed = [genes[k] for k in used]
+    problems = _check_missing(known[:, used], needed, matrix.rows, missing, filler, where, bound)
+    values = _row_wise(model, X, known)
+    check_new_scale(X, values, known, matrix.rows, _scale(model), where)
+    return Prepared(matrix.rows, values, known, used, problems)
+
+
+def seen_by(model: Model, chosen: Model, values: Array) -> Array:
+    """Apply the learned steps; return what the coefficients of a model are multiplied with.
+
+    Parameters
+    ----------
+    values : (n_samples, n_training_genes) float
+        After the row-wise steps.
+
+    Returns
+    -------
+    (n_samples, n_genes of `chosen`) float
+    """
+    kept = np.arange(values.shape[1])
+    for step in _split_steps(model)[1]:
+        values = step.transform(values)
+        kept = kept if step.genes is None else kept[step.genes]
+    place = {model["training"]["genes"][gene]: column for column, gene in enumerate(kept)}
+    columns = np.array([place[gene] for gene in chosen["genes"]], dtype=int)
+    return np.ascontiguousarray(values[:, columns])
+
+
+def score_values(values: Array, chosen: Model) -> Array:
+    """Return the score of each sample, (n_samples,), from what `seen_by` gives."""
+    # Not a matrix product: its sums depend on how many samples stand beside one.
+    terms = values * np.array(chosen["coefficients"])
+    return np.asarray(chosen["intercept"] + terms.sum(axis=1))
+
+
+def chosen_model(model: Model, mu: float | None) -> Model:
+    """Return the one of the nested models at `mu`; None is that of the signature.
+
+    Raises
+    ------
+    InvalidInput
+        There is none.
+    """
+    grid = np.array([each["mu"] for each in model["models"]])
+    try:
+        at = mu_number(grid, model["signature_mu"] if mu is None else mu)
+    except GenesigError:
+        what = f"{mu:g} is none of the model's: {', '.join(f'{each:g}' for each in grid)}"
+        raise InvalidInput([Problem("--mu", what)]) from None
+    return dict(model["models"][at])
 
 
 def _check_model(model: Model, source: str) -> None:
@@ -96,17 +191,6 @@ def _check_model(model: Model, source: str) -> None:
         raise InvalidInput([Problem(source, what + "results/model.json, or run the study again")])
 
 
-def _chosen(model: Model, mu: float | None) -> Model:
-    """Return the model at `mu`."""
-    grid = np.array([each["mu"] for each in model["models"]])
-    try:
-        at = mu_number(grid, model["signature_mu"] if mu is None else mu)
-    except GenesigError:
-        what = f"{mu:g} is none of the model's: {', '.join(f'{each:g}' for each in grid)}"
-        raise InvalidInput([Problem("--mu", what)]) from None
-    return dict(model["models"][at])
-
-
 def _used(model: Model, chosen: Model) -> list[int]:
     """Return the places of the genes that the scores depend on, among the training genes."""
     genes, listed = model["training"]["genes"], set(chosen["genes"])
@@ -114,39 +198,8 @@ def _used(model: Model, chosen: Model) -> list[int]:
     return [k for k, gene in enumerate(genes) if across or gene in listed]
 
 
-def _samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix:
-    wanted = set(needed)
-    in_rows, in_columns = len(wanted & set(matrix.rows)), len(wanted & set(matrix.columns))
-    if wanted and not in_rows and not in_columns:
-        what = (f"none of the {counted(len(wanted), 'gene')} of the model is here: the model has "
-                f"{listing(needed)}, the matrix has rows {listing(matrix.rows)} and columns "
-                f"{listing(matrix.columns)}; is it another kind of gene id?")  # fmt: skip
-        raise InvalidInput([Problem(where, what)])
-    return matrix.turn() if in_rows > in_columns else matrix
-
-
-def _matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, Array]:
-    """Return the needed genes (n, d) in the model's order, and which values are known."""
-    place: dict[str, int] = {}
-    for column, gene in enumerate(matrix.columns):
-        if gene in place and gene in set(needed):
-            raise InvalidInput([Problem(where, f"gene '{gene}' occurs twice; keep one")])
-        place[gene] = column
-    X = np.full((len(matrix.rows), len(needed)), np.nan)
-    for k, gene in enumerate(needed):
-        if gene in place:
-            X[:, k] = matrix.cells[:, place[gene]]
-    known = np.isfinite(X)
-    for row, k in np.argwhere(~known).tolist():
-        text = matrix.text(row, place[needed[k]]) if needed[k] in place else ""
-        if not is_missing(text):
-            at = f"{where}, gene '{needed[k]}', sample '{matrix.rows[row]}'"
-            raise InvalidInput([Problem(at, f"the value {number_fault(text)}")])
-    return X, known
-
-
 def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], missing: float,
-                   filler: str, where: str) -> list[Problem]:  # fmt: skip
+                   filler: str, where: str, bound: str) -> list[Problem]:  # fmt: skip
     share = 1 - known.mean(axis=1) if needed else np.zeros(len(names))
     if not share.any():
         return []
@@ -155,7 +208,7 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
     what = f"{len(absent)} of the {counted(len(needed), 'gene')} that the model needs "
     what += f"are missing in sample '{names[worst]}': {listing(absent)}"
     if share[worst] > missing:
-        what += f"; at most a share of {missing:g} may be (--missing)"
+        what += f"; at most a share of {missing:g} may be ({bound})"
         raise InvalidInput([Problem(where, what)])
     others = f" ({counted(int((share > 0).sum()), 'sample')} with missing genes)"
     what += f"{others}; filled in by {filler}"
@@ -168,9 +221,9 @@ def _row_wise(model: Model, X: Array, known: Array) -> Array:
     A model that learned to fill in does so itself, and is given NaN.
     """
     steps = _split_steps(model)[0]
-    own = any(step["step"] == "knn_impute" for step in model["normalisation"]["steps"])
     means = np.asarray(model["training"]["means"], dtype=float)
-    values = np.tile(np.full_like(means, np.nan) if own else means, (len(X), 1))
+    filler = np.full_like(means, np.nan) if _imputes(model) else means
+    values = np.tile(filler, (len(X), 1))
     for row in range(len(X)):
         seen = X[row : row + 1, known[row]]
         for step in steps:
@@ -189,41 +242,10 @@ def _split_steps(model: Model) -> tuple[list[Any], list[Any]]:
     return steps[:learned], steps[learned:]
 
 
-def _score(model: Model, values: Array, chosen: Model) -> Array:
-    kept = np.arange(values.shape[1])
-    for step in _split_steps(model)[1]:
-        values = step.transform(values)
-        kept = kept if step.genes is None else kept[step.genes]
-    place = {model["training"]["genes"][gene]: column for column, gene in enumerate(kept)}
-    columns = np.array([place[gene] for gene in chosen["genes"]], dtype=int)
-    # Not a matrix product: its sums depend on how many samples stand beside one.
-    terms = np.ascontiguousarray(values[:, columns]) * np.array(chosen["coefficients"])
-    return np.asarray(chosen["intercept"] + terms.sum(axis=1))
-
-
-def _check_scale(model: Model, X: Array, values: Array, known: Array, names: Sequence[str],
-                 where: str) -> None:  # fmt: skip
-    """Refuse values that were logged where the training ones were not, or the reverse."""
+def _scale(model: Model) -> Scale:
     training = model["training"]
-    means, sds = np.array(training["means"]), np.array(training["sds"])
-    steps = {step["step"] for step in model["normalisation"]["steps"]}
-    takes_logarithms = bool(LOGARITHMS & steps)
-    then = training["p99"] > LOGGED_P99 or training["max"] > LOGGED_MAX
-    for row, name in enumerate(names):
-        used = known[row] & (sds > 0)
-        if not used.any():
-            continue
-        distance = float(np.median(np.abs(values[row] - means)[used] / sds[used]))
-        raw, now = _never_logged(X[row, used]), _never_logged(values[row, used])
-        other = distance > ODD and (now != then or (takes_logarithms and not raw))
-        if other or distance > FAR:
-            size = "look as if they were " + ("never logged" if raw else "logged already")
-            size = size if other else f"are {distance:.1f} standard deviations off"
-            what = (f"the values of sample '{name}' {size}, other than those the model was trained "
-                    f"on (median distance {distance:.1f} standard deviations); bring them to the "
-                    "same scale")  # fmt: skip
-            raise InvalidInput([Problem(where, what)])
-
-
-def _never_logged(values: Array) -> bool:
-    return bool(np.percentile(values, 99) > LOGGED_P99 or values.max() > LOGGED_MAX)
+    return Scale(
+        np.array(training["means"], dtype=float), np.array(training["sds"], dtype=float),
+        training["p99"], training["max"],
+        frozenset(step["step"] for step in model["normalisation"]["steps"]),
+    )  # fmt: skip
