@@ -7,7 +7,7 @@ min_version("9.19")
 
 # A config given on the command line that names its own data stands alone; nothing of the default
 # study (its annotation, its title) gets into another one.
-if "expression" not in config:
+if "expression" not in config and "geo" not in config:
 
     configfile: "config/config.yaml"
 

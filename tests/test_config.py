@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from genesig.data.config_check import resolve_config
 from genesig.data.parameters import parameter_table
 from genesig.data.readers import load_schema
+from genesig.data.settings_check import check_settings
 from genesig.errors import InvalidInput
 
 ROOT = Path(__file__).parents[1]
@@ -135,8 +136,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "number for a key": (
         {1: "a"},
-        "config, 1: unknown key '1' (known: expression, samples, label, seed, data, normalise, "
-        "splits, linear, signature, clusters, controls, report)",
+        f"config, 1: unknown key '1' (known: {', '.join(SCHEMA['properties'])})",
     ),
     "word like no other": (
         {"signature": {"qqq": 1}},
@@ -149,6 +149,11 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "fraction for a whole number": (
         {"splits": {"folds": 2.5}},
         "config, splits.folds: found 2.5, needs a whole number, at least 2",
+    ),
+    "no accession of a series": (
+        {"geo": "GDS507"},
+        "config, geo: found the text 'GDS507', needs text or null, such as GSE55235 or "
+        "GSE781-GPL96",
     ),
     "too small": (
         {"splits": {"folds": 1}},
@@ -226,6 +231,30 @@ def test_a_fault_is_one_line_in_our_own_words(name: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         resolve_config({**NEEDED, **change}, SCHEMA)
     assert str(caught.value) == f"error: {line}"
+
+
+def test_a_series_of_geo_is_a_file_that_is_fetched() -> None:
+    file = "data/geo/GSE781-GPL96_series_matrix.txt.gz"
+    found = resolve_config({"geo": "gse781-gpl96", "label": "tissue"}, SCHEMA)
+    assert (found["expression"], found["samples"]) == (file, file)
+    assert resolve_config(found, SCHEMA) == found
+    own = resolve_config({"geo": "GSE781-GPL96", "samples": "s.tsv", "label": "x"}, SCHEMA)
+    assert (own["expression"], own["samples"]) == (file, "s.tsv")
+    named = {"expression": "GSE781-GPL96", "samples": "GSE781-GPL96", "label": "tissue"}
+    assert resolve_config(named, SCHEMA) == found | {"geo": None}
+
+
+def test_two_names_for_one_matrix_are_one_too_many() -> None:
+    raw = NEEDED | {"geo": "GSE1"}
+    (found,) = check_settings(resolve_config(raw, SCHEMA), "c.yaml")
+    assert str(found) == (
+        "error: c.yaml, geo: names the matrix, and so does expression, e.tsv; keep one"
+    )
+
+
+def test_an_accession_that_is_none_is_the_only_fault() -> None:
+    with pytest.raises(InvalidInput, match=r"^error: config, geo: found the text 'GSE'[^\n]*$"):
+        resolve_config({"geo": "GSE", "label": "x"}, SCHEMA)
 
 
 def test_all_faults_are_told_at_once() -> None:

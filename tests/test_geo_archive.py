@@ -182,15 +182,53 @@ def test_a_missing_series_matrix_says_how_to_get_it(tmp_path: Path) -> None:
         read_matrix(tmp_path / f"GSE7-GPL2{END}")
 
 
-@pytest.mark.slow
-def test_a_study_that_names_a_series_matrix_fetches_it(archive: Archive, tmp_path: Path) -> None:
-    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
-    file = f"data/geo/GSE1{END}"
-    config = {"expression": file, "samples": file, "label": "disease state"}
-    (tmp_path / "c.yaml").write_text(yaml.safe_dump(config))
+def _study(folder: Path, **config: str) -> subprocess.CompletedProcess[str]:
+    """Run a study as far as its matrix, which the workflow has to fetch."""
+    (folder / "c.yaml").write_text(yaml.safe_dump({"label": "disease state"} | config))
     snakefile = Path(__file__).parents[1] / "Snakefile"
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "c.yaml",
-               "--snakefile", str(snakefile), file]  # fmt: skip
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / file).read_bytes() == CONTENT
+               "--snakefile", str(snakefile), "results/validation.json"]  # fmt: skip
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+NAMED = {
+    "geo": {"geo": "GSE1"},
+    "file": dict.fromkeys(("expression", "samples"), f"data/geo/GSE1{END}"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMED)
+def test_a_study_that_names_a_series_fetches_it(
+    name: str, archive: Archive, tmp_path: Path
+) -> None:
+    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
+    done = _study(tmp_path, **NAMED[name])
+    assert (tmp_path / f"data/geo/GSE1{END}").read_bytes() == CONTENT, done.stderr
+
+
+@pytest.mark.slow
+def test_a_study_of_several_platforms_demands_a_choice(archive: Archive, tmp_path: Path) -> None:
+    archive.put("series/GSEnnn/GSE781/matrix/", f"GSE781-GPL96{END}", f"GSE781-GPL97{END}")
+    done = _study(tmp_path, geo="GSE781")
+    assert done.returncode != 0
+    assert "no file of GSE781, but 'GSE781-GPL96', 'GSE781-GPL97'; name one of" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list((tmp_path / "data").rglob("*series*"))
+    _study(tmp_path, geo="GSE781-GPL97")
+    assert (tmp_path / f"data/geo/GSE781-GPL97{END}").read_bytes() == CONTENT
+
+
+@pytest.mark.slow
+def test_a_study_goes_on_with_a_download_that_broke_off(archive: Archive, tmp_path: Path) -> None:
+    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
+    archive.break_at = 100
+    done = _study(tmp_path, geo="GSE1")
+    assert done.returncode != 0
+    assert f"broke off after 100 of {len(CONTENT)} bytes; run again" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in (tmp_path / "data/geo").iterdir()] == [f"GSE1{END}.part"]
+    archive.break_at = None
+    _study(tmp_path, geo="GSE1")
+    assert archive.asked[-1][1] == "bytes=100-"
+    assert (tmp_path / f"data/geo/GSE1{END}").read_bytes() == CONTENT

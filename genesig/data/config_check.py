@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from copy import deepcopy
 from difflib import get_close_matches
 from typing import Any
 
+from genesig.data.file_names import with_file_names
 from genesig.errors import InvalidInput, Problem, did_you_mean
 
 Node = dict[str, Any]
-FILES = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"))
 Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
 
 
@@ -48,21 +47,11 @@ def examine_config(
     raw: dict[str, Any], schema: Node, source: str
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the filled config, faulty keys reset to their defaults, and the problems."""
-    config = _at_home(_fill(deepcopy(raw), schema, schema))
+    config = with_file_names(_fill(deepcopy(raw), schema, schema))
     found = list(_problems(config, schema, source))
     for place, _ in found:
         _take_out(config, place)
     return _fill(config, schema, schema), list(dict.fromkeys(problem for _, problem in found))
-
-
-def _at_home(config: dict[str, Any]) -> dict[str, Any]:
-    """Write ``~/`` out in the names of files, as a shell would: no one else does it here."""
-    for *section, key in FILES:
-        place = config.get(section[0]) if section else config
-        if isinstance(place, dict) and str(place.get(key)).startswith("~/"):
-            # Path.expanduser raises for a user without a home, as in some containers.
-            place[key] = os.path.expanduser(place[key])  # noqa: PTH111
-    return config
 
 
 def _take_out(config: Any, place: list[Any]) -> None:
@@ -87,7 +76,8 @@ def expected(node: Node, schema: Node) -> str:
     kinds = kinds if "array" in kinds else sorted(kinds, key="null".__eq__)
     text = " or ".join(_kind(kind, node, schema) for kind in kinds)
     bounds = [f"{word} {node[key]:g}" for key, word in _BOUNDS.items() if key in node]
-    return text + (", " + " and ".join(bounds) if bounds else "")
+    such = f", such as {' or '.join(node['examples'])}" if "examples" in node else ""
+    return text + such + (", " + " and ".join(bounds) if bounds else "")
 
 
 _BOUNDS = {
@@ -194,7 +184,8 @@ def _unknown(value: Node, node: Node, place: list[Any], schema: Node) -> Found:
 
 def _missing(value: Node, node: Node, place: list[Any]) -> Found:
     for key in node["required"]:
-        if key not in value:
+        # A faulty accession would have named both files: that it is faulty is said by itself.
+        if key not in value and not (value.get("geo") and key in ("expression", "samples")):
             about = node["properties"][key].get("description", "write it as {step: log2}")
             yield [*place, key], f"the key '{key}' is missing: {about}"
 

@@ -7,13 +7,13 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
+from genesig.data.file_names import ENDING, SERIES
 from genesig.data.words import listing
 from genesig.errors import InvalidInput, Problem
 from genesig.results.download import discard, download, is_gzip, keep, read_page
 
 BASE = "https://ftp.ncbi.nlm.nih.gov/geo"
 VARIABLE = "GENESIG_GEO_BASE"
-ENDING = "_series_matrix.txt.gz"
 
 
 def fetch(series: str, folder: str | Path) -> Path:
@@ -31,7 +31,7 @@ def fetch(series: str, folder: str | Path) -> Path:
     InvalidInput
         No such series, several platforms to choose from, or a download that is not whole.
     """
-    found = re.fullmatch(r"(GSE\d+)(-GPL\d+)?", series, re.IGNORECASE)
+    found = SERIES.fullmatch(series)
     if not found:
         raise InvalidInput([Problem(series, "is no series of GEO; write GSE and a number, such as "
                                     "GSE55235 or GSE781-GPL96")])  # fmt: skip

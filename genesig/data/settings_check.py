@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from genesig.data.file_names import series_file
 from genesig.data.normalise import MOMENTS, NORMALISERS
 from genesig.errors import Problem
 
@@ -31,6 +32,11 @@ def check_settings(config: Config, source: str) -> list[Problem]:
     """
     found = [item for rule in RULES for item in rule(config)]
     return [Problem(f"{source}, {key}", *words) for key, *words in found]  # type: ignore[arg-type]
+
+
+def _geo(config: Config) -> Found:
+    if config["geo"] is not None and config["expression"] != series_file(config["geo"]):
+        yield "geo", f"names the matrix, and so does expression, {config['expression']}; keep one"
 
 
 def _wrong_place(config: Config) -> Found:
@@ -150,6 +156,7 @@ def _permutations(config: Config) -> Found:
 
 
 RULES: Sequence[Callable[[Config], Found]] = (
+    _geo,
     _wrong_place,
     _wrong_order,
     _repeated,

@@ -1,0 +1,56 @@
+"""Names of files in a config: a home folder written out, a series of GEO as the file it becomes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+Config = dict[str, Any]
+
+KEYS = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"))
+SERIES = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
+ENDING = "_series_matrix.txt.gz"
+# Where the rule `fetch` puts what it downloads.
+FOLDER = "data/geo"
+
+
+def series_file(series: str) -> str:
+    """Return the file of a series: ``data/geo/GSE55235_series_matrix.txt.gz``."""
+    return f"{FOLDER}/{series.upper()}{ENDING}"
+
+
+def with_file_names(config: Config) -> Config:
+    """Write out every name of a file in a config, in place.
+
+    ``geo: GSE55235`` becomes the matrix, and the sample table where none is named; an accession in
+    place of a file becomes the file of that series; ``~/`` becomes the home folder, as a shell
+    would: no one else does it here.
+    """
+    geo = config.get("geo")
+    if is_series(geo):
+        config["expression"] = config.get("expression") or series_file(geo)
+        config["samples"] = config.get("samples") or series_file(geo)
+    for section, key in _places(config):
+        section[key] = _file(section[key])
+    return config
+
+
+def is_series(name: Any) -> bool:
+    """Tell whether a value is an accession of GEO, with or without its platform."""
+    return isinstance(name, str) and SERIES.fullmatch(name) is not None
+
+
+def _places(config: Config) -> Iterator[tuple[Config, str]]:
+    for *section, key in KEYS:
+        place = config.get(section[0]) if section else config
+        if isinstance(place, dict) and isinstance(place.get(key), str):
+            yield place, key
+
+
+def _file(name: str) -> str:
+    if is_series(name):
+        return series_file(name)
+    # Path.expanduser raises for a user without a home, as in some containers.
+    return os.path.expanduser(name) if name.startswith("~/") else name  # noqa: PTH111
