@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 Config = dict[str, Any]
 
@@ -37,7 +37,7 @@ def with_file_names(config: Config) -> Config:
     return config
 
 
-def is_series(name: Any) -> bool:
+def is_series(name: Any) -> TypeGuard[str]:
     """Tell whether a value is an accession of GEO, with or without its platform."""
     return isinstance(name, str) and SERIES.fullmatch(name) is not None
 

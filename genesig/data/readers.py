@@ -11,17 +11,19 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genesig.data.affy.folder import CEL, matrix_of
+from genesig.data.affy.folder import CEL
 from genesig.data.delimited import parse_table
-from genesig.data.formats import arrays, cls, told_by_opening
+from genesig.data.folders import read_folder
+from genesig.data.formats import cls, told_by_opening
 from genesig.data.formats.format import Format
 from genesig.data.formats.gct import GCT
 from genesig.data.formats.h5ad import H5AD
 from genesig.data.formats.rdata import RDATA
+from genesig.data.formats.sample_name import suffix_of
 from genesig.data.formats.soft import SOFT
 from genesig.data.formats.table import TABLES
 from genesig.data.formats.text import as_text
@@ -33,12 +35,6 @@ if TYPE_CHECKING:
     from genesig.data.delimited import Matrix
 
 GZIP = b"\x1f\x8b"
-
-
-def suffix_of(path: str | Path) -> str:
-    """Return the lower-case suffix that says the format, ``.gz`` left aside."""
-    path = Path(path)
-    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -76,47 +72,31 @@ def read_table(path: str | Path) -> pd.DataFrame:
     return parse_table(read_text(path), suffix_of(path), str(path))
 
 
-def read_matrix(path: str | Path, part: str | None = None) -> Matrix:
+def read_matrix(
+    path: str | Path, part: str | None = None, files: Mapping[str, Path] | None = None
+) -> Matrix:
     """Read an expression matrix as it lies in the file, either way round.
 
     Parameters
     ----------
     path : str or Path
+        A folder of files of one array each is read as one matrix.
     part : str or None
         ``data.part`` of the config: which one, where a file holds several matrices.
-
-    A folder of files of one array each is read as one matrix.
+    files : dict or None
+        Sample -> file of its array, where the sample table names them (``data.files``).
     """
     if Path(path).is_dir():
-        return _read_folder(Path(path), part)
+        return read_folder(Path(path), part, files, _only_file(Path(path)), read_bytes,
+                           lambda file: read_matrix(file, part))  # fmt: skip
+    if files is not None:
+        raise _refuse(path, "is no folder; data.files names files of arrays, so 'expression' is "
+                      "the folder that they are in")  # fmt: skip
     kind, content = _read(path)
     if part is not None and not kind.parts:
         raise _refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' out of "
                       "the config")  # fmt: skip
     return kind.matrix(content, str(path), part)
-
-
-def _read_folder(folder: Path, part: str | None) -> Matrix:
-    """Read a folder with a file for each array; files of other endings are not looked at."""
-    if any(p.is_file() and suffix_of(p) in CEL for p in folder.iterdir()):
-        if part is not None:
-            raise _refuse(folder, f"holds CEL files, which have no parts; take data.part '{part}' "
-                          "out of the config")  # fmt: skip
-        return matrix_of(folder, read_bytes)
-    files = sorted(p for p in folder.iterdir() if p.is_file() and suffix_of(p) in TABLES)
-    if not files and _only_file(folder):
-        raise _refuse(folder, f"is a folder; name the file in it: {_only_file(folder)}")
-    if not files:
-        raise _refuse(folder, "is a folder without files of arrays (.txt, .CEL); name a file, or "
-                      "the folder of the scanner's files")  # fmt: skip
-    found = [(str(path), read_matrix(path, part)) for path in files]
-    for path, matrix in found:
-        if len(matrix.columns) > 1 and _only_file(folder):
-            raise _refuse(folder, f"is a folder; name the file in it: {path}")
-        if len(matrix.columns) > 1:
-            raise _refuse(path, "holds more than one array; name this file instead of its folder, "
-                          "or move it elsewhere")  # fmt: skip
-    return arrays.join(found, str(folder))
 
 
 def _only_file(folder: Path) -> Path | None:
@@ -211,8 +191,8 @@ def load_schema(name: str = "config") -> dict[str, Any]:
 def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file's bytes, as they lie on disk; of a folder, that of its files."""
     if Path(path).is_dir():
-        inside = sorted(each for each in Path(path).iterdir() if each.is_file())
-        each = "".join(f"{sha256(file)}  {file.name}\n" for file in inside)
+        inside = sorted(each for each in Path(path).rglob("*") if each.is_file())
+        each = "".join(f"{sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in inside)
         return hashlib.sha256(each.encode()).hexdigest()
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

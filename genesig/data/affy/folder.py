@@ -12,6 +12,7 @@ from genesig.data.affy.cdf import parse_cdf
 from genesig.data.affy.cel import parse_cel
 from genesig.data.delimited import Matrix
 from genesig.data.formats.format import Format, refuse
+from genesig.data.formats.sample_name import sample_name
 from genesig.data.words import counted, listing
 from genesig.errors import InvalidInput, Problem
 
@@ -19,8 +20,8 @@ Load = Callable[[str | Path], bytes]
 ENDINGS = {"arrays": (".cel", ".cel.gz"), "layouts": (".cdf", ".cdf.gz")}
 
 
-def matrix_of(folder: str | Path, load: Load) -> Matrix:
-    """Read all arrays of a folder: probes × samples, raw intensities.
+def matrix_of(folder: str | Path, load: Load, files: Mapping[str, Path] | None = None) -> Matrix:
+    """Read the arrays of a folder: probes × samples, raw intensities.
 
     Parameters
     ----------
@@ -28,13 +29,15 @@ def matrix_of(folder: str | Path, load: Load) -> Matrix:
         Holds CEL files, and the CDF file of their chip.
     load : function (path) -> bytes
         Reads a whole file and unpacks it, as ``readers.read_bytes``.
+    files : dict or None
+        Sample -> CEL file, wherever it lies; None takes all of the folder, called as their files.
 
     Raises
     ------
     InvalidInput
         As `arrays_in`, `layout_in` and `read_arrays`.
     """
-    files = arrays_in(folder)
+    files = arrays_in(folder) if files is None else files
     probes = read_arrays(files, layout_in(folder, list(files.values()), load), load)
     lines = tuple(range(1, len(probes.names) + 1))
     return Matrix(probes.names, tuple(files), probes.X.T, {}, lines, line_word="probe")
@@ -72,9 +75,9 @@ def arrays_in(folder: str | Path) -> dict[str, Path]:
     files = _files(folder, "arrays")
     if not files:
         raise InvalidInput([Problem(str(folder), "holds no CEL file (*.CEL or *.CEL.gz)")])
-    found = {_stem(path): path for path in files}
+    found = {sample_name(path): path for path in files}
     if len(found) < len(files):
-        names = Counter(map(_stem, files))
+        names = Counter(map(sample_name, files))
         twice = listing(name for name, times in names.items() if times > 1)
         what = f"holds two CEL files of {twice}; keep the one or the gzipped one"
         raise InvalidInput([Problem(str(folder), what)])
@@ -105,10 +108,6 @@ def _files(folder: str | Path, kind: str) -> list[Path]:
         raise InvalidInput([Problem(str(folder), "is no folder; name the one of the CEL files")])
     files = sorted(path for path in Path(folder).iterdir() if path.is_file())
     return [path for path in files if path.name.lower().endswith(ENDINGS[kind])]
-
-
-def _stem(path: Path) -> str:
-    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).stem
 
 
 def _one_array(content: bytes, where: str, part: str | None) -> NoReturn:

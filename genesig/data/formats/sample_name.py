@@ -1,11 +1,20 @@
-"""The sample that a file of one array stands for."""
+"""What the name of a file says: the sample of a file of one array, and the format."""
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 
-def sample_name(where: str) -> str:
+def sample_name(where: str | PurePath) -> str:
     """Return the name of a file without its folder, ``.gz`` and its ending."""
-    path = PurePath(where)
-    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).stem
+    return _plain(where).stem
+
+
+def suffix_of(path: str | Path) -> str:
+    """Return the lower-case suffix that says the format, ``.gz`` left aside."""
+    return _plain(path).suffix.lower()
+
+
+def _plain(path: str | PurePath) -> PurePath:
+    path = PurePath(path)
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
