@@ -81,25 +81,31 @@ def _wide(text):
     return struct.pack(">i", len(text)) + text.encode("utf-16-be")
 
 
-def cdf_binary(names, pairs, columns, rows, version=1):
-    """Return a binary CDF file.
+def cdf_binary(names, pairs, columns, rows, version=1, chips=("Toy.r2", "Toy")):
+    """Return a binary CDF file; later versions have more about blocks, cells and the chip.
 
     `pairs` (n_sets, n_pairs, 2) holds the cells of a perfect match and its mismatch.
     """
     n_sets, n_pairs, _ = pairs.shape
-    unit = 20 + 82 + 2 * n_pairs * CDF_CELL.itemsize
-    cells = np.zeros((n_sets, n_pairs, 2), CDF_CELL)
+    about_block = [b"", b"\1\0\2\0", b"\1\0\2\0\3\4", b"\1\0\2\0\3\4"][min(version, 4) - 1]
+    more = [("length", "<u2"), ("grouping", "<u2")] if version > 1 else []
+    cells = np.zeros((n_sets, n_pairs, 2), [*CDF_CELL.descr, *more])
     cells["atom"] = np.arange(n_pairs)[:, None]
     cells["x"], cells["y"] = pairs % columns, pairs // columns
     cells["probe"], cells["target"] = np.array([b"A", b"t"]), b"T"
-    first = 8 + 4 + 8 + 4 + 68 * n_sets
-    parts = [struct.pack("<iiHHiii", 67, version, columns, rows, n_sets, 0, 0)]
-    parts += [struct.pack("64s", name.encode()) for name in names]
+    head = struct.pack("<ii", 67, version)
+    if version > 3:
+        texts = [struct.pack("<i", len(chip)) + chip.encode() for chip in chips]
+        head += struct.pack("<i", 4) + b"guid" + b"m" * 32 + bytes([len(chips)]) + b"".join(texts)
+    head += struct.pack("<HHiii", columns, rows, n_sets, 0, 0)
+    unit = 20 + 82 + len(about_block) + 2 * n_pairs * cells.itemsize
+    first = len(head) + 68 * n_sets
+    parts = [head, *(struct.pack("64s", name.encode()) for name in names)]
     parts += [struct.pack("<i", first + k * unit) for k in range(n_sets)]
     for number, name in enumerate(names):
         parts.append(struct.pack("<HBiiiiB", 1, 1, n_pairs, 1, 2 * n_pairs, number, 2))
         parts.append(struct.pack("<iiBBii64s", n_pairs, 2 * n_pairs, 2, 1, 0, 9, name.encode()))
-        parts.append(cells[number].tobytes())
+        parts += [about_block, cells[number].tobytes()]
     return b"".join(parts)
 
 

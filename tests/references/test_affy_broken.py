@@ -24,6 +24,7 @@ CELS = {
     "command console": cel_command_console(INTENSITY),
 }
 LAYOUTS = {"text": cdf_text(NAMES, PAIRS, 6, 5), "binary": cdf_binary(NAMES, PAIRS, 6, 5)}
+LAYOUTS |= {f"binary {n}": cdf_binary(NAMES, PAIRS, 6, 5, version=n) for n in (2, 3, 4)}
 
 
 def problem(parse, content):
@@ -119,7 +120,10 @@ BROKEN_LAYOUTS = {
     "a column missing": (replaced(LAYOUTS["text"], b"\tATOM", b""), "is not complete"),
     "cells outside": (cdf_text(NAMES, PAIRS + 9, 6, 5), "outside its 6 × 5"),
     "binary cells outside": (cdf_binary(NAMES, PAIRS + 9, 6, 5), "outside its 6 × 5"),
-    "binary of version 2": (cdf_binary(NAMES, PAIRS, 6, 5, version=2), "of version 2"),
+    "binary of version 5": (
+        cdf_binary(NAMES, PAIRS, 6, 5, version=5),
+        "of version 5; version 1 to 4 are read, export",
+    ),
     "a place outside": (LAYOUTS["binary"][:280] + b"\xff\xff\xff\x7f" * 4, "points to byte"),
 }
 

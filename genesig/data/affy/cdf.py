@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +17,18 @@ Array = np.ndarray[Any, Any]
 TEXT = b"[CDF]"
 BINARY = b"\x43\x00\x00\x00"
 COMPLEMENT = {"A": "T", "T": "A", "C": "G", "G": "C"}
-EXPRESSION_CELL = np.dtype(
-    [("atom", "<i4"), ("x", "<u2"), ("y", "<u2"), ("index", "<i4"), ("probe", "S1"),
-     ("target", "S1")]
-)  # fmt: skip
-BLOCK = np.dtype(
-    [("atoms", "<i4"), ("cells", "<i4"), ("per_atom", "u1"), ("direction", "u1"),
-     ("first", "<i4"), ("last", "<i4"), ("name", "S64")]
-)  # fmt: skip
+# Version of the binary form -> what it adds to each block and to each cell of version 1.
+VERSIONS = (1, 2, 3, 4)
+BLOCK: list[tuple[str, str]] = [
+    ("atoms", "<i4"), ("cells", "<i4"), ("per_atom", "u1"), ("direction", "u1"),
+    ("first", "<i4"), ("last", "<i4"), ("name", "S64"),
+]  # fmt: skip
+CELL: list[tuple[str, str]] = [
+    ("atom", "<i4"), ("x", "<u2"), ("y", "<u2"), ("index", "<i4"), ("probe", "S1"),
+    ("target", "S1"),
+]  # fmt: skip
+BLOCK_ADDED = {2: [("wobble", "<u2"), ("allele", "<u2")], 3: [("channel", "u1"), ("kind", "u1")]}
+CELL_ADDED = {2: [("length", "<u2"), ("grouping", "<u2")]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,7 @@ class Cdf:
     Attributes
     ----------
     chip : str
-        Chip type as the file has it; empty where it has none (the binary form).
+        Chip type as the file has it; empty where it has none (the binary form up to version 3).
     n_columns, n_rows : int
     names : tuple of str
         Probe sets, in the order of the file.
@@ -65,7 +69,7 @@ class _Block:
 
 
 def parse_cdf(content: bytes, where: str) -> Cdf:
-    """Parse a CDF file in its text or its binary ("XDA") form.
+    """Parse a CDF file in its text or its binary ("XDA") form, of which there are four versions.
 
     Parameters
     ----------
@@ -109,30 +113,47 @@ def _layout(chip: str, shape: tuple[int, int], blocks: Sequence[_Block], where: 
 
 
 def _parse_binary(cursor: Cursor) -> Cdf:
-    cursor.take(4)
-    if (version := cursor.number("i")) != 1:
-        raise cursor.refuse(f"is a binary CDF file of version {version}; version 1 is read")
+    version = cursor.version("CDF", VERSIONS)
+    chip = _chip(cursor) if version >= 4 else ""
     shape = cursor.number("H"), cursor.number("H")
     units, controls = cursor.number("i"), cursor.number("i")
     cursor.text()  # reference sequence, of resequencing chips
     names = [name.decode("latin-1") for name in cursor.array(np.dtype("S64"), units)]
     cursor.take(4 * controls)
     places = cursor.array(np.dtype("<i4"), units)
+    block, cell = _dtype(BLOCK, BLOCK_ADDED, version), _dtype(CELL, CELL_ADDED, version)
     blocks = []
     for name, place in zip(names, places, strict=True):
         cursor.jump(int(place))
-        blocks += _binary_unit(cursor, name)
-    return _layout("", shape, blocks, cursor.where)
+        blocks += _binary_unit(cursor, name, block, cell)
+    return _layout(chip, shape, blocks, cursor.where)
 
 
-def _binary_unit(cursor: Cursor, unit: str) -> list[_Block]:
+def _chip(cursor: Cursor) -> str:
+    """Read the names of the chip; one without a dot is that of the chip and not of a revision."""
+    cursor.text()  # identifier
+    cursor.take(32)  # checksum
+    names = [cursor.text() for _ in range(cursor.number("B"))]
+    return next((name for name in names if "." not in name), "")
+
+
+def _dtype(
+    fields: list[tuple[str, str]], added: Mapping[int, list[tuple[str, str]]], version: int
+) -> np.dtype[Any]:
+    return np.dtype([*fields, *(f for since, more in added.items() if since <= version
+                                for f in more)])  # fmt: skip
+
+
+def _binary_unit(
+    cursor: Cursor, unit: str, block_type: np.dtype[Any], cell_type: np.dtype[Any]
+) -> list[_Block]:
     cursor.take(2 + 1 + 4)  # kind, direction, atoms
     count = cursor.number("i")
     cursor.take(4 + 4 + 1)  # cells, number, cells per atom
     blocks = []
     for _ in range(count):
-        block = cursor.array(BLOCK, 1)[0]
-        cells = cursor.array(EXPRESSION_CELL, int(block["cells"]))
+        block = cursor.array(block_type, 1)[0]
+        cells = cursor.array(cell_type, int(block["cells"]))
         name = unit if count == 1 else block["name"].decode("latin-1")
         matches = _are_matches(*(np.char.decode(cells[k], "latin-1") for k in ("probe", "target")))
         blocks.append(_Block(name, cells["x"], cells["y"], cells["atom"], matches))

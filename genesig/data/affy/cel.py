@@ -79,9 +79,7 @@ def _checked(cel: Cel, where: str) -> Cel:
 
 
 def _parse_binary(cursor: Cursor) -> Cel:
-    cursor.take(4)
-    if (version := cursor.number("i")) != 4:
-        raise cursor.refuse(f"is a binary CEL file of version {version}; version 4 is read")
+    cursor.version("CEL", [4])
     n_columns, n_rows, n_cells = (cursor.number("i") for _ in range(3))
     _check_size(n_columns, n_rows, n_cells, cursor.where)
     header = cursor.text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -76,6 +77,16 @@ class Cursor:
                 f"points to byte {place} but has {len(self.content)}; copy or download it again"
             )
         self.at = place
+
+    def version(self, kind: str, known: Sequence[int]) -> int:
+        """Skip the magic number of a file and read its version, which must be a known one."""
+        self.take(4)
+        found = self.number("i")
+        if found not in known:
+            read = f"{known[0]} to {known[-1]} are" if len(known) > 1 else f"{known[0]} is"
+            raise self.refuse(f"is a binary {kind} file of version {found}; version {read} read, "
+                              f"export the {kind} file in its text form")  # fmt: skip
+        return found
 
     def refuse(self, what: str) -> InvalidInput:
         """Return an error about this file."""
