@@ -95,7 +95,9 @@ def _kind(kind: str, node: Node, schema: Node) -> str:
         different = " different" if node.get("uniqueItems") else ""
         return f"a list of{size}{different} values, each {items}"
     if kind == "object":
-        return "a step such as {step: log2}" if "step" in node["properties"] else "a section"
+        if "step" in node["properties"]:
+            return "a step such as {step: log2}"
+        return "a section" if node["properties"] else "pairs of words"
     return {"string": "text", "integer": "a whole number", "number": "a number",
             "boolean": "true or false", "null": "null"}[kind]  # fmt: skip
 

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 Config = dict[str, Any]
 
 KEYS = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"))
+COHORT_KEYS = ("expression", "samples", "annotation")
 SERIES = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 ENDING = "_series_matrix.txt.gz"
 # Where the rule `fetch` puts what it downloads.
@@ -47,6 +48,11 @@ def _places(config: Config) -> Iterator[tuple[Config, str]]:
         place = config.get(section[0]) if section else config
         if isinstance(place, dict) and isinstance(place.get(key), str):
             yield place, key
+    cohorts = config.get("external")
+    for cohort in cohorts if isinstance(cohorts, list) else ():
+        for key in COHORT_KEYS:
+            if isinstance(cohort, dict) and isinstance(cohort.get(key), str):
+                yield cohort, key
 
 
 def _file(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from genesig.data.delimited import Matrix
+from genesig.data.normalise import MOMENTS, Normaliser
 from genesig.data.scale_check import LOGGED_MAX, LOGGED_P99
 from genesig.data.words import counted, is_missing, listing, number_fault
 from genesig.errors import InvalidInput, Problem
@@ -18,6 +19,10 @@ Array = np.ndarray[Any, Any]
 # base of the logarithm, by three or more.
 FAR, ODD = 5.0, 1.0
 LOGARITHMS = {"log2", "log_cpm", "rma_background"}
+# Steps that do to a gene what they would do without the others, once they are fitted.
+GENE_BY_GENE = {
+    "log2", "combat", "detection_filter", "variance_filter", "fold_filter", "range_filter", *MOMENTS
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,24 @@ def matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, A
             raise InvalidInput([Problem(at, f"the value {number_fault(text)}")])
     known = np.isfinite(X)
     return X, known
+
+
+def row_wise(steps: Sequence[Normaliser], X: Array, known: Array, filler: Array) -> Array:
+    """Apply steps of kind "sample" to what is known of each sample; the rest is the filler's.
+
+    Parameters
+    ----------
+    steps : sequence of Normaliser
+    X, known : (n_samples, n_genes) float, bool
+    filler : (n_genes,) float
+    """
+    values = np.tile(filler, (len(X), 1))
+    for row in range(len(X)):
+        seen = X[row : row + 1, known[row]]
+        for step in steps:
+            seen = step.transform(seen)
+        values[row, known[row]] = seen[0]
+    return values
 
 
 def scale_of(X: Array, means: Array, sds: Array, steps: Sequence[Mapping[str, Any]]) -> Scale:

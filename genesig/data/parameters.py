@@ -14,13 +14,20 @@ Node = dict[str, Any]
 def parameter_table(schema: Node) -> str:
     """Return Markdown: one table for each section of the config, one for each step."""
     properties = schema["properties"]
-    single = {key: node for key, node in properties.items() if node.get("type") != "object"}
+    inside = {key: _inside(node) for key, node in properties.items()}
+    single = {key: node for key, node in properties.items() if inside[key] is None}
     parts = [_section("", "", single, schema)]
-    parts += [_section(f"`{key}`", node["description"], node["properties"], schema, f"{key}.")
-              for key, node in properties.items() if key not in single]  # fmt: skip
+    parts += [_section(f"`{key}`", properties[key]["description"], below, schema, f"{key}.")
+              for key, below in inside.items() if below is not None]  # fmt: skip
     steps = {key: node for key, node in schema["$defs"].items() if key != "step"}
     parts += ["## Steps of `normalise`\n\n" + "\n".join(_step_rows(steps, schema))]
     return "\n\n".join(parts) + "\n"
+
+
+def _inside(node: Node) -> Node | None:
+    """Return the keys of a section, or of each item of a list of sections."""
+    inside: Node | None = node.get("items", node).get("properties")
+    return inside
 
 
 def _section(title: str, about: str, nodes: Node, schema: Node, prefix: str = "") -> str:

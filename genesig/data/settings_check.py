@@ -41,12 +41,12 @@ def _geo(config: Config) -> Found:
 
 def _wrong_place(config: Config) -> Found:
     for number, step in enumerate(config["normalise"]["samples"], 1):
-        if NORMALISERS[step["step"]].kind == "fold":
+        if NORMALISERS[step["step"]].kind != "sample":
             yield (f"normalise.samples, item {number}", f"'{step['step']}' learns from several "
                    "samples, so before the splits it would see the test samples; move it to "
                    "normalise.folds")  # fmt: skip
     for number, step in enumerate(config["normalise"]["folds"], 1):
-        if NORMALISERS[step["step"]].kind == "fold":
+        if NORMALISERS[step["step"]].kind != "sample":
             break  # after a learned step, a row-wise one has nowhere else to go
         yield (f"normalise.folds, item {number}", f"'{step['step']}' looks at one sample at a "
                "time and needs no training samples; move it to normalise.samples")  # fmt: skip
@@ -119,13 +119,35 @@ def _regression(config: Config) -> Found:
 
 def _columns(config: Config) -> Found:
     data, label = config["data"], config["label"]
-    for key in ("group", "pair"):
+    for key in ("group", "pair", "batch"):
         if data[key] == label:
             yield f"data.{key}", f"'{label}' is the label itself; name the column of the {key}s"
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
     if data["symbol"] is not None and data["annotation"] is None:
         yield "data.symbol", "names a column of the gene table; set data.annotation to its file"
+
+
+def _batches(config: Config) -> Found:
+    batch, label = config["data"]["batch"], config["label"]
+    alone = config["splits"]["scheme"] == "leave_one_batch_out" and not config["splits"]["file"]
+    if alone and batch is None:
+        what = "needs data.batch, the column that says which samples were processed together"
+        yield "splits.scheme", f"'leave_one_batch_out' {what}"
+    for number, step in enumerate(config["normalise"]["folds"], 1):
+        if step["step"] != "combat":
+            continue
+        at = f"normalise.folds, item {number}"
+        if batch is None:
+            yield at, ("'combat' needs data.batch, the column that says which samples were "
+                       "processed together")  # fmt: skip
+        for name in {label, batch} & set(step["covariates"]):
+            who = "label, which no step may see" if name == label else "batch itself"
+            yield at, f"covariate '{name}' of 'combat' is the {who}; take it out"
+        if alone:
+            yield at, ("'combat' has seen no sample of a batch that is left out, so that only "
+                       "training samples are corrected; take the step away, or choose another "
+                       "splits.scheme", "warning")  # fmt: skip
 
 
 def _scheme(config: Config) -> Found:
@@ -155,6 +177,21 @@ def _permutations(config: Config) -> Found:
         yield "controls.permutations", what + "needed for 0.05, 99 for 0.01", "warning"
 
 
+def _external(config: Config) -> Found:
+    names = [cohort["name"] for cohort in config["external"]]
+    for number, cohort in enumerate(config["external"], 1):
+        at = f"external, item {number}"
+        # Folders on some disks do not tell upper from lower case.
+        if cohort["name"].lower() in [name.lower() for name in names[: number - 1]]:
+            yield f"{at}, name", f"'{cohort['name']}' is already taken; each needs its own folder"
+        if config["data"]["task"] == "regression" and cohort["classes"]:
+            yield f"{at}, classes", "is for classification; take it away"
+        if cohort["batch"] is not None and not cohort["combat"]:
+            yield f"{at}, batch", "is used by combat only; set combat: true or take it away"
+        if cohort["symbol"] is not None and cohort["annotation"] is None:
+            yield f"{at}, symbol", "names a column of the gene table; set annotation to its file"
+
+
 RULES: Sequence[Callable[[Config], Found]] = (
     _geo,
     _wrong_place,
@@ -165,6 +202,8 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _mu,
     _regression,
     _columns,
+    _batches,
     _scheme,
     _permutations,
+    _external,
 )

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.delimited import Matrix
-from genesig.data.new_matrix import Scale, check_new_scale, matched, samples_in_rows
-from genesig.data.normalise import Reference
+from genesig.data.new_matrix import (
+    GENE_BY_GENE,
+    Scale,
+    check_new_scale,
+    matched,
+    row_wise,
+    samples_in_rows,
+)
+from genesig.data.normalise import Reference, apply
 from genesig.data.words import counted, listing
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.selection.frequency import mu_number
@@ -20,8 +27,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Model = Mapping[str, Any]
-# Steps that do to a gene what they would do without the others.
-GENE_BY_GENE = {"log2", "detection_filter", "variance_filter", "fold_filter", "range_filter"}
 PARTS = ("training", "normalisation", "models", "signature_mu", "classes", "threshold")
 
 
@@ -133,18 +138,23 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     filler = "the model's knn_impute" if _imputes(model) else "the mean of the training samples"
     needed = [genes[k] for k in used]
     problems = _check_missing(known[:, used], needed, matrix.rows, missing, filler, where, bound)
-    values = _row_wise(model, X, known)
+    means = np.asarray(model["training"]["means"], dtype=float)
+    # A model that learned to fill in does so itself, and is given NaN.
+    fill = np.full_like(means, np.nan) if _imputes(model) else means
+    values = row_wise(_split_steps(model)[0], X, known, fill)
     check_new_scale(X, values, known, matrix.rows, _scale(model), where)
     return Prepared(matrix.rows, values, known, used, problems)
 
 
-def seen_by(model: Model, chosen: Model, values: Array) -> Array:
+def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
     """Apply the learned steps; return what the coefficients of a model are multiplied with.
 
     Parameters
     ----------
     values : (n_samples, n_training_genes) float
         After the row-wise steps.
+    about : DataFrame or None
+        Rows of the study's sample table, for its own samples; new ones are of no known batch.
 
     Returns
     -------
@@ -152,7 +162,7 @@ def seen_by(model: Model, chosen: Model, values: Array) -> Array:
     """
     kept = np.arange(values.shape[1])
     for step in _split_steps(model)[1]:
-        values = step.transform(values)
+        values = apply(step, values, about)
         kept = kept if step.genes is None else kept[step.genes]
     place = {model["training"]["genes"][gene]: column for column, gene in enumerate(kept)}
     columns = np.array([place[gene] for gene in chosen["genes"]], dtype=int)
@@ -215,30 +225,13 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
     return [Problem(where, what, "warning")]
 
 
-def _row_wise(model: Model, X: Array, known: Array) -> Array:
-    """Apply the steps that look at one sample, then fill in the training means.
-
-    A model that learned to fill in does so itself, and is given NaN.
-    """
-    steps = _split_steps(model)[0]
-    means = np.asarray(model["training"]["means"], dtype=float)
-    filler = np.full_like(means, np.nan) if _imputes(model) else means
-    values = np.tile(filler, (len(X), 1))
-    for row in range(len(X)):
-        seen = X[row : row + 1, known[row]]
-        for step in steps:
-            seen = step.transform(seen)
-        values[row, known[row]] = seen[0]
-    return values
-
-
 def _imputes(model: Model) -> bool:
     return "knn_impute" in {step["step"] for step in model["normalisation"]["steps"]}
 
 
 def _split_steps(model: Model) -> tuple[list[Any], list[Any]]:
     steps = list(Reference.of(model["normalisation"]).steps)
-    learned = next((k for k, step in enumerate(steps) if step.kind == "fold"), len(steps))
+    learned = next((k for k, step in enumerate(steps) if step.kind != "sample"), len(steps))
     return steps[:learned], steps[learned:]
 
 
