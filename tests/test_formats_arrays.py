@@ -43,7 +43,7 @@ def _same(name: str, content: str | bytes, label: str, **data: str) -> Study:
     return {name: content}, {"expression": name, "samples": name, "label": label, "data": data}
 
 
-def _with_sheet(expression: str, files: Files, **data: str) -> Study:
+def _with_sheet(expression: str, files: Files, /, **data: str) -> Study:
     study = {"expression": expression, "samples": "s.tsv", "label": "class", "data": data}
     return files | {"s.tsv": SHEET}, study
 
@@ -73,6 +73,12 @@ WHOLE: dict[str, Study] = {
     "Agilent folder": _arrays(),
     "Agilent folder, a column": _arrays(
         lambda t: re.sub(r"\t(10\d)\n", r"\t9\1\n", t), part="gProcessedSignal"
+    ),
+    "Agilent folder, files in the sheet": (
+        _arrays()[0] | {"s.tsv": tabbed([["sample", "class", "FileName"], *zip(
+            ["A", *NUMBERS.samples[1:]], NUMBERS.labels, [f"{n}.txt" for n in NUMBERS.samples],
+            strict=True)])},
+        _arrays(files="FileName")[1],
     ),
     "GenomeStudio": _with_sheet("p.txt", {"p.txt": genomestudio(NUMBERS)}, annotation="p.txt"),
     "GenomeStudio without header": _with_sheet(
@@ -328,7 +334,9 @@ def test_a_broken_file_of_several_tables_is_said_once(tmp_path: Path) -> None:
     path = tmp_path / "e.h5ad"
     path.write_bytes(b"hello")
     words = {"task": "classification", "classes": None, "group": None, "pair": None,
-             "annotation": str(path), "symbol": None, "part": None, "missing": False}  # fmt: skip
+             "batch": None, "confounding": 0.5,
+             "annotation": str(path), "symbol": None, "part": None, "files": None,
+             "missing": False}  # fmt: skip
     with pytest.raises(InvalidInput, match="is no HDF5 file") as found:
         read_dataset(str(path), str(path), "class", **words)
     assert len(found.value.problems) == 1

@@ -106,11 +106,11 @@ def test_patients_with_several_samples_need_a_group(
 
 def test_real_numbers_are_no_label() -> None:
     """A gene that is merely good keeps its distance from 1 by more than rounding."""
-    from genesig.data.leak_check import ROUNDING, _correlations
+    from genesig.data.leak_check import ROUNDING, correlations
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(1e6, 1, (40, 9)), rng.standard_normal(40)
     X[:, 0] = 1e6 + 3 * y
     expected = [np.corrcoef(x, y)[0, 1] for x in X.T]
-    np.testing.assert_allclose(_correlations(X, y), expected, rtol=0, atol=1e-9)
-    assert (np.abs(_correlations(X, y)) >= 1 - ROUNDING).tolist() == [True] + [False] * 8
+    np.testing.assert_allclose(correlations(X, y), expected, rtol=0, atol=1e-9)
+    assert (np.abs(correlations(X, y)) >= 1 - ROUNDING).tolist() == [True] + [False] * 8

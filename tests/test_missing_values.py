@@ -83,4 +83,6 @@ def test_other_faults_are_refused_all_the_same(study):
     path.write_text(path.read_text().replace("NA", "n.d.", 1))
     with pytest.raises(InvalidInput, match=r"the value is 'n\.d\.', not a number"):
         read_dataset(*study.values(), task="classification", classes=None, group=None, pair=None,
-                     annotation=None, symbol=None, part=None, missing=True)  # fmt: skip
+                     batch=None, confounding=0.5,
+                     annotation=None, symbol=None, part=None, files=None,
+                     missing=True)  # fmt: skip

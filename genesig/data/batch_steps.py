@@ -1,7 +1,12 @@
-"""ComBat: batches brought to one mean and one spread, gene by gene, the class never looked at."""
+"""ComBat: batches brought to one mean and one spread, gene by gene, the class never looked at.
+
+`ReferenceBatch` brings a new cohort to the training set, `Combat` the batches of a training set to
+one another. As a step of a study the latter is `genesig.data.batch_correction.BatchCorrection`.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -9,11 +14,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from genesig.data.shrinkage import shrunken
-from genesig.data.words import listing
 from genesig.errors import GenesigError, did_you_mean
 
 Array = np.ndarray[Any, Any]
 FEWEST = 5
+FEWEST_IN_TRAINING = 2
+"""Training samples of a batch without which it has no spread of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +45,7 @@ class ReferenceBatch:
 
     mean: Array
     scale: Array
-    kind: ClassVar[Literal["batch"]] = "batch"  # transform needs the samples of a whole batch
+    kind: ClassVar[Literal["cohort"]] = "cohort"  # transform needs the samples of a whole batch
 
     @classmethod
     def fit(cls, X: Array) -> ReferenceBatch:
@@ -81,6 +87,7 @@ class Combat:
     Attributes
     ----------
     batches : tuple of str
+        Those that had at least two samples; samples of any other one stay as they are.
     mean, scale : (n_genes,) float
         Mean of the batches' means, weighted by their samples, and pooled standard deviation;
         those of the reference batch, where there is one. 0 for the scale of a gene that is
@@ -105,7 +112,7 @@ class Combat:
     @classmethod
     def fit(cls, X: Array, *, batch: Sequence[str], reference: str | None,
             covariates: Array | None) -> Combat:  # fmt: skip
-        """Estimate the batches' shifts and variances.
+        """Estimate the batches' shifts and variances; with one batch there are none.
 
         Parameters
         ----------
@@ -119,14 +126,20 @@ class Combat:
         Raises
         ------
         GenesigError
-            A batch of one sample, an unknown reference, or covariates that the batches, or one
-            another, determine.
+            An unknown reference, or covariates that the batches, or one another, determine.
         """
-        names = np.array(list(map(str, batch)), dtype=object)
-        batches = tuple(sorted(set(names)))
+        names, extra = _names(batch), _columns(covariates, len(X))
+        batches = tuple(sorted(n for n, k in Counter(names).items() if k >= FEWEST_IN_TRAINING))
+        kept = np.isin(names, batches)
+        if not kept.all():
+            X, names, extra = X[kept], names[kept], extra[kept]
+        if reference is not None and reference not in batches:
+            near = did_you_mean(reference, batches)
+            raise GenesigError(f"combat: no sample is of the reference batch '{reference}'{near}")
+        if len(batches) < 2:
+            return cls._nothing(batches, X.shape[1], extra.shape[1])
         member = (names[:, None] == np.array(batches, dtype=object)).astype(float)
-        extra = _columns(covariates, len(X))
-        _check_design(member, extra, batches, reference)
+        _check_design(np.hstack([member, extra]))
         B = np.linalg.lstsq(np.hstack([member, extra]), X, rcond=None)[0]
         residual = X - np.hstack([member, extra]) @ B
         groups = dict(zip(batches, member.T > 0, strict=True))
@@ -155,7 +168,7 @@ class Combat:
         extra = _columns(covariates, len(X))
         Z, scale = self._standardised(X, extra), self.scale[used]
         level = self._level(extra)[:, used]
-        names = np.array(list(map(str, batch)), dtype=object)
+        names = _names(batch)
         for name, gamma, delta in zip(self.batches, self.gamma, self.delta, strict=True):
             rows = names == name
             if gamma.any():  # the reference batch has none, and keeps its last digit
@@ -165,21 +178,35 @@ class Combat:
 
     def unseen(self, batch: Sequence[str]) -> list[str]:
         """Name the batches that were not among the training samples."""
-        return sorted(set(map(str, batch)) - set(self.batches))
+        return sorted(set(_names(batch)) - set(self.batches))
 
     def state(self) -> dict[str, Any]:
         """Return everything that was estimated."""
         arrays = ("mean", "scale", "coefficients", "gamma", "delta")
         return {"batches": list(self.batches)} | {k: getattr(self, k).tolist() for k in arrays}
 
+    @classmethod
+    def _nothing(cls, batches: tuple[str, ...], n_genes: int, n_covariates: int) -> Combat:
+        none = np.zeros(n_genes)
+        coefficients = np.zeros((n_covariates, n_genes))
+        return cls(batches, none, none, coefficients, *_untouched(batches, none))
+
     def _level(self, extra: Array) -> Array:
-        return np.asarray(self.mean + extra @ np.reshape(self.coefficients, (-1, len(self.mean))))
+        # Not a matrix product: its sums depend on how many samples stand beside one.
+        level = np.tile(self.mean, (len(extra), 1))
+        for column, slopes in zip(extra.T, self.coefficients, strict=True):
+            level += column[:, None] * slopes
+        return level
 
     def _standardised(self, X: Array, extra: Array) -> Array:
         used = self.scale > 0
         Z = X - self._level(extra)
         Z = Z if used.all() else Z[:, used]
         return np.asarray(np.divide(Z, self.scale[used], out=Z))
+
+
+def _names(batch: Sequence[str]) -> Array:
+    return np.array(list(map(str, batch)), dtype=object)
 
 
 def _columns(covariates: Array | None, n_samples: int) -> Array:
@@ -198,20 +225,14 @@ def _scale(X: Array) -> Array:
     return np.asarray(np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0))
 
 
-def _check_design(member: Array, extra: Array, batches: tuple[str, ...],
-                  reference: str | None) -> None:  # fmt: skip
-    if reference is not None and reference not in batches:
-        near = did_you_mean(reference, batches)
-        raise GenesigError(f"combat: no sample is of the reference batch '{reference}'{near}")
-    single = [name for name, size in zip(batches, member.sum(axis=0), strict=True) if size < 2]
-    if single:
-        raise GenesigError(
-            f"combat: batch {listing(single)} has one sample, which has no spread of its own; "
-            "leave it out or join it with another batch"
-        )
-    design = np.hstack([member, extra])
+def _check_design(design: Array) -> None:
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise GenesigError(
             "combat: the covariates follow from the batches or from one another, so that their "
             "effects cannot be told apart; leave one of them out"
+        )
+    if len(design) <= design.shape[1]:
+        raise GenesigError(
+            f"combat: {len(design)} samples are too few to estimate {design.shape[1]} means and "
+            "covariates; leave covariates out"
         )

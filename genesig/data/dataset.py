@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.confounding import check_confounding
 from genesig.data.delimited import Matrix
+from genesig.data.folders import files_of
 from genesig.data.matrix_check import Expression, check_matrix
 from genesig.data.readers import read_genes, read_matrix, read_samples, sha256
 from genesig.data.sheet_check import Sheet, check_column, check_sheet
@@ -42,7 +44,8 @@ class Inputs:
 
 def read_dataset(expression: str, samples: str, label: str, *, task: str,
                  classes: Sequence[str] | None, group: str | None, pair: str | None,
-                 annotation: str | None, symbol: str | None, part: str | None,
+                 batch: str | None, confounding: float, annotation: str | None,
+                 symbol: str | None, part: str | None, files: str | None,
                  missing: bool) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
@@ -58,10 +61,16 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
         Other classes are left out; None takes the two there are, in alphabetical order.
     group, pair : str or None
         Columns of samples that belong together; of matched pairs, which are groups, too.
+    batch : str or None
+        Column of samples that were processed together.
+    confounding : float
+        Largest association of batch and label that is accepted, see `confounding.association`.
     annotation, symbol : str or None
         Gene table and its column with symbols; None is the second one.
     part : str or None
         Which matrix of a file that holds several: platform, layer, object.
+    files : str or None
+        Column of the sample table that names each sample's file in the folder `expression`.
     missing : bool
         Whether blank and NA cells are kept, as NaN, for a step that fills them in.
 
@@ -77,8 +86,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
         With every error of all files.
     """
     inputs = read_inputs(expression, samples, label, task=task, classes=classes, group=group,
-                         pair=pair, annotation=annotation, symbol=symbol, part=part,
-                         missing=missing)  # fmt: skip
+                         pair=pair, batch=batch, confounding=confounding, annotation=annotation,
+                         symbol=symbol, part=part, files=files, missing=missing)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -100,21 +109,21 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
 
 def read_inputs(expression: str, samples: str, label: str, *, task: str,
                 classes: Sequence[str] | None, group: str | None, pair: str | None,
-                annotation: str | None, symbol: str | None, part: str | None,
+                batch: str | None, confounding: float, annotation: str | None,
+                symbol: str | None, part: str | None, files: str | None,
                 missing: bool) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
-    matrix = _attempt(lambda: read_matrix(expression, part), problems)
-    names = None if matrix is None else matrix.columns
-    table = _attempt(lambda: read_samples(samples, names, part if samples == expression else None),
-                     problems)  # fmt: skip
+    matrix, table = _read_both(expression, samples, part, files, problems)
     sheet, values, symbols = None, None, None
     if table is not None and matrix is not None and _look_swapped(matrix, table, label):
         what = f"is the sample table, and {samples} the matrix, as it looks: expression and samples"
         return Inputs(None, None, None, [Problem(expression, f"{what} are swapped; exchange them")])
     if table is not None:
         sheet = check_sheet(table, samples, label=label, task=task, classes=classes, group=group,
-                            pair=pair, problems=problems)  # fmt: skip
+                            pair=pair, batch=batch, problems=problems)  # fmt: skip
+    if sheet is not None and not any(problem.level == "error" for problem in problems):
+        problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
         used = list(table.index if sheet is None else sheet.obs.index)
         values = check_matrix(matrix, expression, names=list(table.index), used=used,
@@ -124,6 +133,23 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
         chosen = part if annotation == expression else None
         symbols = _read_symbols(annotation, symbol, chosen, genes, problems)
     return Inputs(sheet, values, symbols, problems)
+
+
+def _read_both(expression: str, samples: str, part: str | None, files: str | None,
+               problems: list[Problem]) -> tuple[Matrix | None, pd.DataFrame | None]:  # fmt: skip
+    """Read matrix and sample table; the second first, where it names the files of the arrays."""
+    if files is not None:
+        table = _attempt(lambda: read_samples(samples, None, None), problems)
+        if table is None:
+            return None, None
+        listed = _attempt(lambda: files_of(table, files, expression, samples), problems)
+        if listed is None:
+            return None, table
+        return _attempt(lambda: read_matrix(expression, part, listed), problems), table
+    matrix = _attempt(lambda: read_matrix(expression, part), problems)
+    names = None if matrix is None else matrix.columns
+    chosen = part if samples == expression else None
+    return matrix, _attempt(lambda: read_samples(samples, names, chosen), problems)
 
 
 def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:

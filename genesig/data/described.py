@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from genesig.data.gene_sets import with_sets
-from genesig.data.normalise import fit_steps
+from genesig.data.normalise import bound, fit_steps
 from genesig.results import Dataset
 
 
@@ -26,7 +25,7 @@ def described(dataset: Dataset) -> Dataset:
     steps = dataset.provenance.get("summaries", [])
     if not steps:
         return dataset
-    fitted = fit_steps(dataset.X, with_sets(steps, dataset.var))
+    fitted = fit_steps(dataset.X, bound(steps, dataset), dataset.obs)
     X = dataset.X.copy()
-    X[:, fitted.genes] = fitted.transform(dataset.X)
+    X[:, fitted.genes] = fitted.transform(dataset.X, dataset.obs)
     return replace(dataset, X=X)

@@ -35,7 +35,11 @@ def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
             return
         train = obs[obs[splits["column"]] == "train"]
     for name, units in _units(train, sheet).items():
-        yield from _check_units(name, units, sheet, splits, where)
+        left = _left_to_train(units, splits["scheme"], splits["folds"])
+        if splits["scheme"] == "leave_one_batch_out" and sheet.design.batch is not None:
+            batch = train[sheet.design.batch]
+            left = min(_units(train[batch != out], sheet)[name] for out in set(batch))
+        yield from _check_units(name, units, left, sheet, splits, where)
 
 
 def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
@@ -48,7 +52,7 @@ def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
 
 
 def _check_units(
-    name: str, units: int, sheet: Sheet, splits: Config, where: str
+    name: str, units: int, left: int, sheet: Sheet, splits: Config, where: str
 ) -> Iterator[Problem]:
     group, scheme, folds = sheet.design.group, splits["scheme"], splits["folds"]
     at = f"{where}, column '{sheet.design.label}'"
@@ -57,7 +61,6 @@ def _check_units(
     who += f" (column '{group}')" if group is not None else ""
     who += " to train on" if scheme == "predefined" else ""
     kfold = scheme in ("stratified_kfold", "stratified_group_kfold")
-    left = _left_to_train(units, scheme, folds)
     if units < 3:
         yield Problem(at, f"{who}; at least 3 are needed, to be split outside and inside")
     elif kfold and units < folds:

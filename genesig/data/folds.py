@@ -29,18 +29,22 @@ class Samples:
         Names of -1 and +1; None for regression.
     groups : (n,) str or None
         Samples of one group stay together.
+    batches : (n,) str or None
+        Samples of one batch were processed together.
     """
 
     names: tuple[str, ...]
     y: Array
     classes: tuple[str, str] | None
     groups: Array | None
+    batches: Array | None
 
     @classmethod
     def of(cls, dataset: Dataset) -> Samples:
         """Take them from a data set."""
         response = dataset.response()
-        return cls(tuple(dataset.samples), response, dataset.design.classes, dataset.groups())
+        classes, groups = dataset.design.classes, dataset.groups()
+        return cls(tuple(dataset.samples), response, classes, groups, dataset.batches())
 
     def rows(self, names: Iterable[str]) -> Array:
         """Return the row numbers of some names, growing."""

@@ -32,7 +32,7 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
     labels = sheet.obs[design.label].to_numpy()
     y = labels.astype(float) if design.classes is None else (labels == design.classes[1]) * 1.0
     parts = np.array_split(expression.X, len(expression.genes) // GENES_AT_ONCE + 1, axis=1)
-    r = np.concatenate([_correlations(part, y) for part in parts])
+    r = np.concatenate([correlations(part, y) for part in parts])
     found = [expression.genes[k] for k in np.flatnonzero(np.abs(r) >= 1 - ROUNDING)]
     if found:
         what = f"gene {listing(found)} equals the label '{design.label}' (correlation 1 over all "
@@ -40,7 +40,7 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
         yield Problem(where, what + "say nothing of new samples", "warning")
 
 
-def _correlations(X: Array, y: Array) -> Array:
+def correlations(X: Array, y: Array) -> Array:
     """Return each gene's correlation with y over the samples that have it, 0 for half or fewer."""
     known = np.isfinite(X)
     counts = np.maximum(known.sum(axis=0), 1)

@@ -1,27 +1,34 @@
 """Normalisation steps in a row, and which of them may see what.
 
 A step of kind ``"sample"`` looks at one sample at a time. A step of kind ``"fold"`` learns across
-samples: it is fitted on training rows and its fitted values are applied to any other row.
+samples: it is fitted on training rows and its fitted values are applied to any other row. One of
+kind ``"batch"`` does so, too, and is told what the sample table says of each row. None is told the
+label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from genesig.data.affy.background import RmaBackground
 from genesig.data.affy.median_polish import MedianPolish
+from genesig.data.batch_correction import BatchCorrection
 from genesig.data.collapse import Collapse
 from genesig.data.counts import LogCpm
 from genesig.data.fold_steps import Centre, Quantile, UnitVariance
 from genesig.data.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
+from genesig.data.gene_sets import with_sets
 from genesig.data.imputation import KnnImpute
 from genesig.data.sample_steps import Log2, RankSamples, StandardiseSamples
 from genesig.errors import GenesigError, pick
-from genesig.results import Dataset
+from genesig.results import Dataset, Design
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = np.ndarray[Any, Any]
 Steps = Sequence[Mapping[str, Any]]
@@ -34,17 +41,21 @@ SUMMARIES = ("knn_impute", "median_polish", "collapse")
 
 
 class Normaliser(Protocol):
-    """A fitted step. Its class has ``fit(X, **settings)``; ``cls(**state)`` builds it again."""
+    """A fitted step. Its class has ``fit(X, **settings)``; ``cls(**state)`` builds it again.
+
+    A step of kind ``"batch"`` takes the rows of the sample table as second argument of ``fit`` and
+    of ``transform``; there, None means that nothing is known of them.
+    """
 
     @property
-    def kind(self) -> Literal["sample", "fold"]:
+    def kind(self) -> Literal["sample", "fold", "batch"]:
         """What the step looks at."""
 
     @property
     def genes(self) -> Array | None:
         """Columns that are left, or that stand for their set; None for steps that keep all."""
 
-    def transform(self, X: Array) -> Array:
+    def transform(self, X: Array, *about: Any) -> Array:
         """Return the normalised rows; each depends on itself and on the fitted values only."""
 
     def state(self) -> dict[str, Any]:
@@ -76,11 +87,20 @@ class Reference:
             genes = genes if step.genes is None else genes[step.genes]
         return genes
 
-    def transform(self, X: Array) -> Array:
-        """Apply the steps; (n, n_genes) becomes (n, len(genes))."""
+    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+        """Apply the steps; (n, n_genes) becomes (n, len(genes)).
+
+        `about` are the rows of the sample table, where they are known: without them no batch is
+        corrected.
+        """
         for step in self.steps:
-            X = step.transform(X)
+            X = apply(step, X, about)
         return X
+
+    def uncorrected(self, about: pd.DataFrame) -> Array:
+        """Return the mask of the samples whose batch some step cannot correct."""
+        masks = [s.uncorrected(about) for s in self.steps if isinstance(s, BatchCorrection)]
+        return np.asarray(np.any([np.zeros(len(about), dtype=bool), *masks], axis=0))
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to build the record again, as JSON has it."""
@@ -95,6 +115,11 @@ class Reference:
         return cls(names, steps, state["n_genes"])
 
 
+def apply(step: Normaliser, X: Array, about: pd.DataFrame | None) -> Array:
+    """Apply a fitted step; only one that corrects batches is told about the samples."""
+    return step.transform(X, about) if step.kind == "batch" else step.transform(X)
+
+
 def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
     values = {key: value for key, value in state.items() if key != "step"}
     arrays = {k: np.asarray(v) if isinstance(v, list) else v for k, v in values.items()}
@@ -102,7 +127,32 @@ def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
     return fitted
 
 
-def fit_steps(X: Array, steps: Steps) -> Reference:
+def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
+    """Tell the steps what the config leaves to the data set: sets of columns, column of batches.
+
+    Raises
+    ------
+    GenesigError
+        The gene table lacks a column; a covariate is the label.
+    """
+    return with_sets(with_batch(steps, dataset.design), dataset.var)
+
+
+def with_batch(steps: Steps, design: Design) -> list[dict[str, Any]]:
+    """Tell the steps that correct batches which column of the sample table names them."""
+    named = []
+    for step in steps:
+        batch = pick("normalise.folds", NORMALISERS, step["step"]).kind == "batch"
+        if batch and design.label in step["covariates"]:
+            raise GenesigError(
+                f"normalise.folds: covariate '{design.label}' of {step['step']} is the label, "
+                "which no step may see; take it out"
+            )
+        named.append({**step, "batch": design.batch} if batch else dict(step))
+    return named
+
+
+def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Reference:
     """Fit steps one after the other, each on the training rows as the ones before leave them.
 
     Parameters
@@ -110,7 +160,9 @@ def fit_steps(X: Array, steps: Steps) -> Reference:
     X : (n_train, n_genes) float
         Training rows; not modified.
     steps : list of {"step": name, setting: value, ...}
-        A setting ``by`` names the set of each column of `X` (see `gene_sets.with_sets`), or None.
+        A setting ``by`` names the set of each column of `X` (see `bound`), or None.
+    about : DataFrame or None
+        The training rows of the sample table, for steps that correct batches.
 
     Raises
     ------
@@ -122,16 +174,18 @@ def fit_steps(X: Array, steps: Steps) -> Reference:
         settings = {key: value for key, value in step.items() if key != "step"}
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
-        fitted.append(pick("normalise.folds", NORMALISERS, step["step"]).fit(X, **settings))
-        X = fitted[-1].transform(X)
+        kind = pick("normalise.folds", NORMALISERS, step["step"])
+        known = (about,) if kind.kind == "batch" else ()
+        fitted.append(kind.fit(X, *known, **settings))
+        X = apply(fitted[-1], X, about)
         genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
     return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
 
 
-def fit_reference_steps(X: Array, steps: Steps) -> Reference:
+def fit_reference_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Reference:
     """Fit the steps before centring and scaling, on the training rows of an outer split."""
     check_order(steps)
-    return fit_steps(X, [step for step in steps if step["step"] not in MOMENTS])
+    return fit_steps(X, [step for step in steps if step["step"] not in MOMENTS], about)
 
 
 def moments(steps: Steps) -> dict[str, bool]:
@@ -166,7 +220,7 @@ def check_steps(*, samples: Steps, folds: Steps) -> None:
         or scaling does not come last; a floor is not below its ceiling.
     """
     for step in samples:
-        if pick("normalise.samples", NORMALISERS, step["step"]).kind == "fold":
+        if pick("normalise.samples", NORMALISERS, step["step"]).kind != "sample":
             raise GenesigError(
                 f"normalise.samples: '{step['step']}' learns across samples, so before the splits "
                 "it would see the test samples; move it to normalise.folds"
@@ -226,6 +280,7 @@ NORMALISERS: dict[str, Any] = {
     "variance_filter": Filter(by_variance),
     "fold_filter": Filter(by_fold),
     "range_filter": Filter(by_range),
+    "combat": BatchCorrection,
     "centre": Centre,
     "unit_variance": UnitVariance,
 }

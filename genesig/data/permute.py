@@ -18,8 +18,9 @@ def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
 
     Samples are exchanged as far as they are exchangeable when expression tells nothing of the
     label: inside a group where the label varies there; groups of constant label as a whole, among
-    those of equal size; inside each side of a single split into training and test. Without
-    groups, and with several splits, all samples are exchanged.
+    those of equal size; inside each side of a single split into training and test; inside each
+    batch, because a label that goes with the batch would be predicted by way of it. Without groups
+    and batches, and with several splits, all samples are exchanged.
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
     Raises
     ------
     GenesigError
-        If no label can change place: all groups of constant label are of different size.
+        If no label can change place: all groups of constant label are of different size, or each
+        batch has one label.
 
     Notes
     -----
@@ -54,6 +56,12 @@ def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
         rows = np.array(blocks)
         moved = moved or len(np.unique(y[rows])) > 1
         pi[rows] = rows[rng.permutation(len(rows))]
+    if not moved and dataset.design.batch is not None:
+        raise GenesigError(
+            "controls.permutations: no label can change place inside its batch, because each batch "
+            "has one label (or groups of one label, none of equal size with the other); set "
+            "controls.permutations: 0, or take data.batch away"
+        )
     if not moved:
         raise GenesigError(
             "controls.permutations: no label can change place, because groups with one label are "
@@ -66,15 +74,20 @@ def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
 def _exchangeable(dataset: Dataset, splits: Splits, y: Array) -> list[list[Array]]:
     """Return lists of blocks of rows; the blocks of one list may change places."""
     side, groups = _sides(dataset, splits), dataset.groups()
-    if groups is None:
-        groups = np.arange(len(y))
+    groups = np.arange(len(y)) if groups is None else groups
+    batches = dataset.batches()
+    batch = np.zeros(len(y)) if batches is None else batches
     strata: dict[tuple[Any, ...], list[Array]] = {}
     for group in np.unique(groups):
         rows = np.flatnonzero(groups == group)
         if len(np.unique(y[rows])) == 1:
-            strata.setdefault((side[rows[0]], len(rows)), []).append(rows)
+            # Samples of one batch have one number; a group in several batches is exchanged with
+            # those that have as many samples in each.
+            rows = rows[np.argsort(batch[rows], kind="stable")]
+            strata.setdefault((side[rows[0]], tuple(batch[rows])), []).append(rows)
         else:
-            strata[side[rows[0]], len(rows), group] = list(rows[:, None])
+            for each in np.unique(batch[rows]):
+                strata[side[rows[0]], each, group] = list(rows[batch[rows] == each][:, None])
     return list(strata.values())
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.normalise import fit_steps
+from genesig.data.normalise import NORMALISERS, fit_steps, with_batch
+from genesig.data.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
 
 Array = np.ndarray[Any, Any]
@@ -25,8 +26,8 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
     Values count as never logged where the 99th percentile is above 30 or the maximum above 50.
     """
     X = X[np.isfinite(X)]
-    p99, most, least = float(np.percentile(X, 99)), float(X.max()), float(X.min())
-    raw = p99 > LOGGED_P99 or most > LOGGED_MAX
+    least, p99, most = sizes(X)
+    raw = looks_raw(p99, most)
     size = f"99th percentile {p99:.4g}, maximum {most:.4g}"
     steps = [step["step"] for step in normalise["samples"] + normalise["folds"]]
     if raw and not LOGARITHMS & set(steps):
@@ -41,11 +42,24 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
                       "floor", "warning")  # fmt: skip
 
 
-def rehearse_steps(X: Array, normalise: dict[str, Any], source: str) -> Iterator[Problem]:
+def sizes(X: Array) -> tuple[float, float, float]:
+    """Return smallest value, 99th percentile and largest value of those that are not missing."""
+    X = X[np.isfinite(X)]
+    return float(X.min()), float(np.percentile(X, 99)), float(X.max())
+
+
+def looks_raw(p99: float, most: float) -> bool:
+    """Tell whether values of this size were probably never logged."""
+    return p99 > LOGGED_P99 or most > LOGGED_MAX
+
+
+def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
+                   sheet: Sheet | None) -> Iterator[Problem]:  # fmt: skip
     """Apply the steps to all samples, as the study does to its training samples.
 
     Yields what a step says of itself (a filter that leaves no gene, values that are not positive),
-    and a row-wise step that leaves less than half of the genes with values that vary.
+    and a row-wise step that leaves less than half of the genes with values that vary. Without the
+    sheet, batches are left alone.
     """
     try:
         for number, step in enumerate(normalise["samples"], 1):
@@ -60,7 +74,10 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str) -> Iterator
         yield Problem(f"{source}, normalise.samples", what)
         return
     try:
-        fit_steps(X, normalise["folds"]).transform(X)
+        if sheet is None:
+            fit_steps(X, [s for s in normalise["folds"] if NORMALISERS[s["step"]].kind != "batch"])
+        else:
+            fit_steps(X, with_batch(normalise["folds"], sheet.design), sheet.obs)
     except GenesigError as error:
         what = str(error).removeprefix("normalise.folds: ")
         yield Problem(f"{source}, normalise.folds", what)

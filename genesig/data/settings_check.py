@@ -131,23 +131,22 @@ def _columns(config: Config) -> Found:
 def _batches(config: Config) -> Found:
     batch, label = config["data"]["batch"], config["label"]
     alone = config["splits"]["scheme"] == "leave_one_batch_out" and not config["splits"]["file"]
+    lacks = "needs data.batch, the column that says which samples were processed together"
     if alone and batch is None:
-        what = "needs data.batch, the column that says which samples were processed together"
-        yield "splits.scheme", f"'leave_one_batch_out' {what}"
+        yield "splits.scheme", f"'leave_one_batch_out' {lacks}"
     for number, step in enumerate(config["normalise"]["folds"], 1):
         if step["step"] != "combat":
             continue
         at = f"normalise.folds, item {number}"
         if batch is None:
-            yield at, ("'combat' needs data.batch, the column that says which samples were "
-                       "processed together")  # fmt: skip
-        for name in {label, batch} & set(step["covariates"]):
+            yield at, f"'combat' {lacks}"
+        for name in sorted({label, batch} & set(step["covariates"])):
             who = "label, which no step may see" if name == label else "batch itself"
             yield at, f"covariate '{name}' of 'combat' is the {who}; take it out"
         if alone:
-            yield at, ("'combat' has seen no sample of a batch that is left out, so that only "
-                       "training samples are corrected; take the step away, or choose another "
-                       "splits.scheme", "warning")  # fmt: skip
+            what = "'combat' has seen no sample of the batch that is left out, and corrects only "
+            what += "training samples; take it away, or choose another splits.scheme"
+            yield at, what, "warning"
 
 
 def _scheme(config: Config) -> Found:

@@ -40,7 +40,7 @@ class Sheet:
 
 def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
                 classes: Sequence[str] | None, group: str | None, pair: str | None,
-                problems: Problems) -> Sheet | None:  # fmt: skip
+                batch: str | None, problems: Problems) -> Sheet | None:  # fmt: skip
     """Choose the study's samples; add what is wrong to `problems`.
 
     Returns None where the label column is missing: nothing can be said without it.
@@ -48,7 +48,8 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
     table = storable(table, where, problems)
     check_ids(table, where, problems)
     known = [name for name in table.columns if name]
-    for key, column in {"label": label, "data.group": group, "data.pair": pair}.items():
+    named = {"data.group": group, "data.pair": pair, "data.batch": batch}
+    for key, column in {"label": label, **named}.items():
         check_column(column, key, known, str(table.index.name), where, problems)
     if label not in table.columns or not table.columns.is_unique:
         return None
@@ -62,10 +63,10 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
         chosen = None
         _check_numbers(table, where, label, problems)
     obs = table[[name not in dropped for name in table.index]]
-    for key, column in {"data.group": group, "data.pair": pair}.items():
+    for key, column in named.items():
         if column in table.columns:
             _check_filled(obs, where, key, str(column), problems)
-    design = Design(label, task, chosen, group=pair or group, pair=pair)
+    design = Design(label, task, chosen, group=pair or group, pair=pair, batch=batch)
     notes = [{"kind": "sample", "name": n, "reason": why} for n, why in dropped.items()]
     return Sheet(obs, tuple(table.index), design, notes)
 

@@ -12,6 +12,7 @@ from genesig.data.folds import Samples
 from genesig.data.seeds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, spawn_key
 from genesig.data.split_checks import inner_faults, outer_faults
 from genesig.data.split_file import Listed, read_split_file
+from genesig.data.words import listing
 from genesig.errors import GenesigError, InvalidInput, Problem, pick
 from genesig.results import Dataset, Split, Splits
 
@@ -151,6 +152,8 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
         )
     if samples.groups is None and "group" in scheme:
         raise GenesigError(f"splits.scheme: {scheme} needs data.group (or data.pair)")
+    if scheme == "leave_one_batch_out":
+        _check_batches(samples)
     if scheme == "stratified_kfold" and samples.classes is not None:
         for number, name in enumerate(samples.classes):
             size = int(np.sum((samples.y > 0) == number))
@@ -158,6 +161,24 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
                 raise GenesigError(
                     f"splits.folds: {folds} folds, but class '{name}' has {size} samples; each "
                     f"fold needs one: at most {size} folds"
+                )
+
+
+def _check_batches(samples: Samples) -> None:
+    if samples.batches is None:
+        raise GenesigError("splits.scheme: leave_one_batch_out needs data.batch")
+    if len(set(samples.batches)) < 2:
+        raise GenesigError(
+            f"splits.scheme: leave_one_batch_out needs two batches, every sample is of "
+            f"'{samples.batches[0]}'"
+        )
+    if samples.groups is not None:
+        for group in np.unique(samples.groups):
+            among = np.unique(samples.batches[samples.groups == group])
+            if len(among) > 1:
+                raise GenesigError(
+                    f"splits.scheme: leave_one_batch_out tears group '{group}' apart, which has "
+                    f"samples in the batches {listing(among)}; choose leave_one_group_out"
                 )
 
 
@@ -180,9 +201,19 @@ def _leave_one_out(
 def _leave_one_group_out(
     samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
 ) -> Iterator[Split]:
-    groups = np.array([]) if samples.groups is None else samples.groups
-    for fold, group in enumerate(np.unique(groups), start=1):
-        yield _split(samples, str(group), 1, fold, np.flatnonzero(groups == group))
+    yield from _leave_out(samples, samples.groups)
+
+
+def _leave_one_batch_out(
+    samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
+) -> Iterator[Split]:
+    yield from _leave_out(samples, samples.batches)
+
+
+def _leave_out(samples: Samples, sets: Array | None) -> Iterator[Split]:
+    """Yield a split for each set of samples, by name: the test side of one is that set."""
+    for fold, name in enumerate([] if sets is None else np.unique(sets), start=1):
+        yield _split(samples, str(name), 1, fold, np.flatnonzero(sets == name))
 
 
 def _predefined(
@@ -217,6 +248,7 @@ SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {
     "stratified_kfold": _kfold,
     "leave_one_out": _leave_one_out,
     "leave_one_group_out": _leave_one_group_out,
+    "leave_one_batch_out": _leave_one_batch_out,
     "stratified_group_kfold": _kfold,
     "predefined": _predefined,
 }

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.cohort_check import check_cohorts
 from genesig.data.config_check import examine_config, resolve_config
+from genesig.data.confounding import check_covariates
 from genesig.data.dataset import Inputs, read_inputs
 from genesig.data.design_check import check_design
 from genesig.data.leak_check import check_belonging, check_label_genes
@@ -48,10 +50,14 @@ class Examination:
 
 
 def examine(raw: Config, schema: Config, source: str) -> Examination:
-    """Examine a config as it was written; with faulty keys, its files are still looked at."""
+    """Examine a config as it was written, and the data sets of other studies that it names.
+
+    With faulty keys, the study's files are still looked at.
+    """
     config, problems = examine_config(raw, schema, source)
     if not problems:
-        return examine_study(config, source)
+        found, inputs = _examine_study(config, source)
+        return Examination(_sorted(found + check_cohorts(config, inputs)), _summary(inputs))
     if all(isinstance(config.get(key), str) for key in schema["required"]):
         problems += _not_derived(_inputs(config).problems, problems, config, source)
     return Examination(_sorted(problems), "")
@@ -123,6 +129,11 @@ def check_study(config: Config) -> dict[str, Any]:
 
 def examine_study(config: Config, source: str) -> Examination:
     """Do what `validate_study` does, and sum the study up."""
+    problems, inputs = _examine_study(config, source)
+    return Examination(_sorted(problems), _summary(inputs))
+
+
+def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs]:
     problems = check_settings(config, source)
     wrong_steps = any("normalise" in p.where and p.level == "error" for p in problems)
     inputs = _inputs(config)
@@ -141,13 +152,17 @@ def examine_study(config: Config, source: str) -> Examination:
             if inputs.expression is not None:
                 matrix = config["expression"]
                 problems += check_label_genes(inputs.expression, inputs.sheet, matrix)
+            covariates = list(check_covariates(inputs.sheet, config["normalise"]["folds"], where))
+            problems += covariates
+            wrong_steps = wrong_steps or bool(covariates)
     if inputs.expression is not None and not wrong_steps:
         X, normalise = inputs.expression.X, config["normalise"]
+        sheet = None if _errors(inputs.problems) else inputs.sheet
         problems += check_scale(X, normalise, config["expression"])
-        problems += rehearse_steps(X, normalise, source)
+        problems += rehearse_steps(X, normalise, source, sheet)
     if not _errors(problems):
         problems += _rehearse_splits(inputs, config, source)
-    return Examination(_sorted(problems), _summary(inputs))
+    return problems, inputs
 
 
 def _inputs(config: Config) -> Inputs:

@@ -32,6 +32,8 @@ class Design:
     group, pair : str or None
         Column of samples that must stay on one side of every split; column of matched pairs.
         With pairs, `group` is the same column.
+    batch : str or None
+        Column of samples that were processed together.
     """
 
     label: str
@@ -39,6 +41,7 @@ class Design:
     classes: tuple[str, str] | None
     group: str | None
     pair: str | None
+    batch: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,11 @@ class Dataset:
     def groups(self) -> Array | None:
         """Return the group name of each sample, or None where the study has no groups."""
         column = self.design.group
+        return None if column is None else self.obs[column].astype(str).to_numpy(dtype=object)
+
+    def batches(self) -> Array | None:
+        """Return the batch name of each sample, or None where the study names no batches."""
+        column = self.design.batch
         return None if column is None else self.obs[column].astype(str).to_numpy(dtype=object)
 
     def rows(self, names: Sequence[str]) -> Array:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.gene_sets import with_sets
-from genesig.data.normalise import fit_steps
+from genesig.data.normalise import bound, fit_steps
 from genesig.data.seeds import BASELINE, random_state, spawn_key
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
@@ -71,8 +70,9 @@ def _of_split(
     """Give (name, test rows, scores) of each baseline on one outer split."""
     split = splits.outer[number]
     train, test = dataset.rows(split.train), dataset.rows(split.test)
-    fitted = fit_steps(dataset.X[train], with_sets(folds, dataset.var))
-    X, X_test = fitted.transform(dataset.X[train]), fitted.transform(dataset.X[test])
+    about = dataset.obs
+    fitted = fit_steps(dataset.X[train], bound(folds, dataset), about.iloc[train])
+    X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
     state = random_state(splits.seed, spawn_key(BASELINE, split=number))
     varies, task = np.ptp(X, axis=0).any(), dataset.design.task
     for name in baselines:

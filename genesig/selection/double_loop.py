@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.gene_sets import with_sets
-from genesig.data.normalise import Reference, moments
+from genesig.data.normalise import Reference, bound, moments
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.grid import Surface, stage_one
@@ -86,8 +85,8 @@ def _fit(
 ) -> Fits:
     parts, done, start = [_none(protocol)], 0, time.monotonic()
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes))))
-    bound = with_sets(folds, dataset.var)
-    for X, reference, some in shared_matrices(dataset.X, todo, bound, columns):
+    steps = bound(folds, dataset)
+    for X, reference, some in shared_matrices(dataset, todo, steps, columns):
         parts.append(_fit_together(X, reference, some, protocol, choose, moments(folds)))
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)

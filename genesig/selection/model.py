@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.gene_sets import with_sets
-from genesig.data.normalise import Reference, fit_reference_steps, fit_steps
+from genesig.data.normalise import Reference, bound, fit_reference_steps, fit_steps
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits
 from genesig.selection.frequency import mu_number
@@ -44,7 +43,7 @@ def final_model(
         ``signature.mu`` of the config.
     """
     row_wise = fit_steps(dataset.X[:0], dataset.provenance.get("steps", []))
-    learned = fit_reference_steps(dataset.X, with_sets(folds, dataset.var))
+    learned = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
     chain = Reference(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from genesig.errors import GenesigError
 from genesig.results import Dataset, Split, Splits
 
 Array = np.ndarray[Any, Any]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -110,13 +113,14 @@ def _task(dataset: Dataset, split: Split, number: int, pi: Array, y: Array) -> T
 
 
 def shared_matrices(
-    X: Array, todo: list[Task], folds: Sequence[dict[str, Any]], columns: int
+    dataset: Dataset, todo: list[Task], folds: Sequence[dict[str, Any]], columns: int
 ) -> Iterator[tuple[Array, Reference, list[Task]]]:
     """Give each matrix with the tasks that share it, at most about `columns` training sets each.
 
     Without steps that learn a reference (quantile, filters) every task shares X itself; with
     them, each has a matrix of its own, because the reference is learned on its training rows.
     """
+    X, about = dataset.X, dataset.obs
     if all(step["step"] in MOMENTS for step in folds):
         plain = fit_reference_steps(X, folds)
         size = max(1, columns // (1 + max((len(task.inner) for task in todo), default=0)))
@@ -125,7 +129,10 @@ def shared_matrices(
         return
     for task in todo:
         try:
-            reference = fit_reference_steps(X[task.train], folds)
+            reference = fit_reference_steps(X[task.train], folds, about.iloc[task.train])
         except GenesigError as error:
             raise GenesigError(f"split {task.split}: {error}") from error
-        yield reference.transform(X), reference, [task]
+        if task.permutation == 0 and (left := reference.uncorrected(about).sum()):
+            said = "split %s: the batch of %d samples has too few to train on, and is not corrected"
+            log.warning(said, task.split, left)
+        yield reference.transform(X, about), reference, [task]

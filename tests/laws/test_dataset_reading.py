@@ -17,7 +17,8 @@ from genesig.results import Dataset
 
 PLAIN: dict[str, Any] = {
     "task": "classification", "classes": None, "group": None, "pair": None,
-    "annotation": None, "symbol": None, "part": None, "missing": False,
+    "batch": None, "confounding": 0.5,
+    "annotation": None, "symbol": None, "part": None, "files": None, "missing": False,
 }  # fmt: skip
 NUMBERS = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=False)
 

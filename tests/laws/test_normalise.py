@@ -27,6 +27,7 @@ SCHEMA = yaml.safe_load(
 )
 SAMPLE_KIND = [name for name, step in NORMALISERS.items() if step.kind == "sample"]
 FOLD_KIND = [name for name in NORMALISERS if name not in SAMPLE_KIND]
+BATCH_KIND = [name for name, step in NORMALISERS.items() if step.kind == "batch"]
 every_member = pytest.mark.parametrize("name", NORMALISERS)
 values = st.one_of(st.floats(0.01, 1e5), st.sampled_from([0.1, 1.0, 700.0]))
 
@@ -34,7 +35,14 @@ values = st.one_of(st.floats(0.01, 1e5), st.sampled_from([0.1, 1.0, 700.0]))
 def by_default(name):
     """Return the step with the settings of the schema's defaults."""
     keys = SCHEMA["$defs"][name]["properties"].items()
-    return {"step": name} | {key: rule["default"] for key, rule in keys if key != "step"}
+    bound = {"batch": "centre"} if name in BATCH_KIND else {}
+    return {"step": name} | bound | {key: rule["default"] for key, rule in keys if key != "step"}
+
+
+def about(X):
+    """Return the rows of a sample table: two batches, samples taking turns."""
+    names = np.resize(["north", "south"], len(X))
+    return pd.DataFrame({"centre": names}, index=[f"p{i}" for i in range(len(X))])
 
 
 @st.composite
@@ -61,8 +69,8 @@ def test_the_registry_and_the_schema_name_the_same_steps():
 @given(X=expression())
 def test_output_is_finite_and_input_is_left_alone(name, X):
     before = X.copy()
-    fitted = fit_steps(X, [by_default(name)])
-    assert np.all(np.isfinite(fitted.transform(X)))
+    fitted = fit_steps(X, [by_default(name)], about(X))
+    assert np.all(np.isfinite(fitted.transform(X, about(X))))
     np.testing.assert_array_equal(X, before)
 
 
@@ -75,8 +83,8 @@ def test_test_rows_change_nothing_that_is_fitted(name, X, data):
     fits, trained = [], []
     for test in tests:
         everything = np.vstack([X, test])
-        fitted = fit_steps(everything[: len(X)], [by_default(name)])
-        trained.append(fitted.transform(everything)[: len(X)])
+        fitted = fit_steps(everything[: len(X)], [by_default(name)], about(X))
+        trained.append(fitted.transform(everything, about(everything))[: len(X)])
         fits.append(fitted.state())
     assert fits[0] == fits[1]
     np.testing.assert_array_equal(*trained)
@@ -86,9 +94,11 @@ def test_test_rows_change_nothing_that_is_fitted(name, X, data):
 @settings(max_examples=40)
 @given(X=expression(), data=st.data())
 def test_a_sample_alone_gets_the_values_it_gets_in_company(name, X, data):
-    fitted = fit_steps(X, [by_default(name)])
+    fitted = fit_steps(X, [by_default(name)], about(X))
     pair = data.draw(hnp.arrays(np.float64, (2, X.shape[1]), elements=values))
-    np.testing.assert_array_equal(fitted.transform(pair[:1])[0], fitted.transform(pair)[0])
+    for known in (about(pair), None):
+        alone = fitted.transform(pair[:1], known if known is None else known[:1])
+        np.testing.assert_array_equal(alone[0], fitted.transform(pair, known)[0])
 
 
 @pytest.mark.parametrize("name", SAMPLE_KIND)
@@ -103,9 +113,10 @@ def test_a_row_wise_step_learns_nothing(name, X):
 @settings(max_examples=40)
 @given(X=expression())
 def test_a_step_is_rebuilt_from_json(name, X):
-    fitted = fit_steps(X, [by_default(name)])
+    fitted = fit_steps(X, [by_default(name)], about(X))
     rebuilt = Reference.of(json.loads(json.dumps(fitted.state())))
-    np.testing.assert_array_equal(rebuilt.transform(X), fitted.transform(X))
+    done = fitted.transform(X, about(X))
+    np.testing.assert_array_equal(rebuilt.transform(X, about(X)), done)
     np.testing.assert_array_equal(rebuilt.genes, fitted.genes)
 
 
@@ -113,7 +124,7 @@ def test_a_step_is_rebuilt_from_json(name, X):
 @settings(max_examples=40)
 @given(X=expression())
 def test_genes_names_the_columns_that_are_left(name, X):
-    fitted = fit_steps(X, [by_default(name)])
+    fitted = fit_steps(X, [by_default(name)], about(X))
     assert fitted.transform(X).shape == (len(X), len(fitted.genes))
     if "filter" in name:
         np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.genes])

@@ -15,11 +15,14 @@ from genesig.results import Dataset, Design, Split, Splits
 numbers = st.integers(0, 1000)
 
 
-def study(y, group=None):
+def study(y, group=None, batch=None):
     obs = pd.DataFrame({"y": list(y)}, index=[f"p{row:02d}" for row in range(len(y))])
     if group is not None:
         obs["group"] = [str(value) for value in group]
-    design = Design("y", "classification", ("a", "b"), None if group is None else "group", None)
+    if batch is not None:
+        obs["batch"] = [str(value) for value in batch]
+    columns = (None if group is None else "group", None, None if batch is None else "batch")
+    design = Design("y", "classification", ("a", "b"), *columns)
     var = pd.DataFrame({"symbol": ["g"]}, index=["g"])
     return Dataset(np.zeros((len(y), 1)), obs, var, design, {})
 
@@ -86,6 +89,46 @@ def test_where_labels_are_constant_in_groups_whole_groups_change_places(sizes, n
         assert len(set(group[source])) == 1
         assert len(source) == np.sum(group == group[source[0]])
         assert np.all(np.diff(source) > 0)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2)), min_size=4, max_size=30),
+    st.integers(1, 1000),
+)
+def test_samples_stay_in_their_batch(rows, number):
+    y, batch = (np.array(column) for column in zip(*[*rows, ("a", 0), ("b", 0)], strict=True))
+    dataset = study(y, batch=batch)
+    pi = permutation(dataset, folds(dataset), number)
+    np.testing.assert_array_equal(batch[pi], batch)
+    np.testing.assert_array_equal(np.sort(pi), np.arange(len(y)))
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 1), min_size=6, max_size=12), st.integers(1, 1000))
+def test_groups_change_places_with_those_of_the_same_batches(kinds, number):
+    kinds = [*kinds, *kinds]  # a group of kind 0 is of one batch, of kind 1 of two
+    group = np.repeat(np.arange(len(kinds)), 2)
+    batch = np.array([[0, kind] for kind in kinds]).ravel()
+    y = np.repeat(["a", "b"], len(kinds))
+    dataset = study(y, group, batch)
+    pi = permutation(dataset, folds(dataset), number)
+    np.testing.assert_array_equal(batch[pi], batch)
+    assert all(len(set(group[pi][group == name])) == 1 for name in group)
+
+
+def test_labels_of_a_group_that_is_in_two_batches_stay_in_each():
+    group, batch = np.repeat(np.arange(4), 4), np.tile([0, 0, 1, 1], 4)
+    dataset = study("ab" * 8, group, batch)
+    pi = permutation(dataset, folds(dataset), 1)
+    np.testing.assert_array_equal(batch[pi], batch)
+    np.testing.assert_array_equal(group[pi], group)
+
+
+def test_where_each_batch_has_one_label_none_can_change_place():
+    dataset = study("aaabbb", batch="111222")
+    with pytest.raises(GenesigError, match=r"inside its batch.*take data\.batch away"):
+        permutation(dataset, folds(dataset), 1)
 
 
 def test_with_both_sorts_of_groups_each_is_permuted_in_its_way():

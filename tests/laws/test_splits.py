@@ -31,10 +31,10 @@ every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 every_inner = pytest.mark.parametrize("inner_scheme", ["stratified_kfold", "leave_one_out"])
 
 
-def study(y, group=None, side=None, task="classification"):
+def study(y, group=None, side=None, task="classification", batch=None):
     n = len(y)
     obs = pd.DataFrame({"y": list(y)}, index=[f"p{row:02d}" for row in range(n)]).astype(str)
-    for name, column in (("group", group), ("side", side)):
+    for name, column in (("group", group), ("side", side), ("batch", batch)):
         if column is not None:
             obs[name] = [str(value) for value in column]
     design = Design(
@@ -43,6 +43,7 @@ def study(y, group=None, side=None, task="classification"):
         classes=("a", "b") if task == "classification" else None,
         group=None if group is None else "group",
         pair=None,
+        batch=None if batch is None else "batch",
     )
     var = pd.DataFrame({"symbol": ["g"]}, index=["g"])
     return Dataset(np.zeros((n, 1)), obs, var, design, {})
@@ -53,7 +54,8 @@ def two_classes(scheme, negative=14, positive=8):
     y = ["a"] * negative + ["b"] * positive
     n = len(y)
     group = [f"d{row % (n // 2):02d}" for row in range(n)] if scheme in GROUPED else None
-    return study(y, group, ["test" if row % 3 == 0 else "train" for row in range(n)])
+    batch = [f"b{row % 3}" for row in range(n)] if scheme == "leave_one_batch_out" else None
+    return study(y, group, ["test" if row % 3 == 0 else "train" for row in range(n)], batch=batch)
 
 
 def drawn(dataset, **changes):
@@ -104,6 +106,15 @@ def test_no_group_is_on_both_sides(scheme, inner_scheme):
         assert not set(group[list(train)]) & set(group[list(test)])
 
 
+@every_inner
+def test_a_batch_that_is_left_out_trains_nothing(inner_scheme):
+    batch = two_classes("leave_one_batch_out").obs["batch"]
+    splits = by_scheme("leave_one_batch_out", inner_scheme=inner_scheme)
+    for split in splits.outer:
+        assert set(batch[list(split.test)]) == {split.name}
+        assert split.name not in set(batch[list(split.train)])
+
+
 @every_scheme
 def test_each_repeat_tests_every_sample_once(scheme):
     splits = by_scheme(scheme)
@@ -120,6 +131,7 @@ def test_each_repeat_tests_every_sample_once(scheme):
         ("stratified_kfold", ["r1f1", "r1f2", "r1f3", "r2f1", "r2f2", "r2f3"]),
         ("leave_one_out", [f"p{row:02d}" for row in range(22)]),
         ("leave_one_group_out", [f"d{row:02d}" for row in range(11)]),
+        ("leave_one_batch_out", ["b0", "b1", "b2"]),
         ("stratified_group_kfold", ["r1f1", "r1f2", "r1f3", "r2f1", "r2f2", "r2f3"]),
         ("predefined", ["predefined"]),
     ],
@@ -327,6 +339,22 @@ def test_a_file_that_is_no_splits_file_is_refused(tmp_path, text):
             "split 1: its 3 training samples are all 'b', and both classes are needed; choose",
         ),
         (study("aaabbb", "111222"), {"scheme": "stratified_group_kfold"}, r"\(2 groups\) cannot"),
+        (study("aaabbb"), {"scheme": "leave_one_batch_out"}, "needs data.batch"),
+        (
+            study("aaabbb", batch="111111"),
+            {"scheme": "leave_one_batch_out"},
+            "leave_one_batch_out needs two batches, every sample is of '1'",
+        ),
+        (
+            study("abaabb", "112233", batch="121122"),
+            {"scheme": "leave_one_batch_out"},
+            "tears group '1' apart, which has samples in the batches '1', '2'; choose leave_one_gr",
+        ),
+        (
+            study("aaabbb", batch="111122"),
+            {"scheme": "leave_one_batch_out", "inner_scheme": "leave_one_out", "subsamples": 0},
+            "split 1: its 2 training samples are all 'b', and both classes are needed; choose",
+        ),
         (study("aaabbb"), {"scheme": "predefined"}, "splits.column: the predefined scheme needs"),
         (
             study("aaabbb", side=["train", "Test", "x"] * 2),

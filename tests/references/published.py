@@ -37,8 +37,11 @@ def read(name):
         classes=None,
         group=None,
         pair=None,
+        batch=None,
+        confounding=0.5,
         annotation=None,
         symbol=None,
         part=None,
+        files=None,
         missing=False,
     )

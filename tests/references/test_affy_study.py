@@ -6,11 +6,11 @@ from affy_files import cdf_binary, cel_binary, cel_command_console, cel_text
 
 from genesig.data.affy.folder import matrix_of
 from genesig.data.affy.rma import rma
-from genesig.data.dataset import read_dataset
+from genesig.data.dataset import read_dataset, read_inputs
 from genesig.data.described import described
 from genesig.data.gene_sets import with_sets
 from genesig.data.normalise import fit_steps, normalise_samples
-from genesig.data.readers import read_bytes, read_matrix
+from genesig.data.readers import read_bytes, read_matrix, sha256
 from genesig.errors import InvalidInput
 
 SIDE, N_SETS, N_PAIRS = 60, 120, 11
@@ -21,9 +21,12 @@ CHOICES = {
     "classes": None,
     "group": None,
     "pair": None,
+    "batch": None,
+    "confounding": 0.5,
     "annotation": "genes.tsv",
     "symbol": None,
     "part": None,
+    "files": None,
     "missing": False,
 }
 
@@ -69,6 +72,49 @@ def test_a_folder_becomes_a_study(folder):
     assert np.abs(fitted.transform(new) - together[11:]).mean() < 0.05
     difference = together[6:].mean(axis=0) - together[:6].mean(axis=0)
     assert set(np.argsort(-difference)[:10]) == set(range(10))
+
+
+def test_a_sheet_may_name_the_files_of_its_samples(folder):
+    """Other files of the folder are left alone, and files of subfolders are found."""
+    plain = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
+    (folder / "arrays" / "later").mkdir()
+    (folder / "arrays" / "s11.CEL").rename("arrays/later/GSM11_scan.CEL")
+    names = [f"s{k:02}.CEL" for k in range(11)] + ["later/GSM11_scan.CEL"]
+    rows = [f"patient{k}\t{'high' if k > 5 else 'low'}\t{name}\n" for k, name in enumerate(names)]
+    (folder / "listed.tsv").write_text("sample\tclass\tcel\n" + "".join(rows[1:]))
+    listed = read_dataset("arrays", "listed.tsv", "class", **CHOICES | {"files": "cel"})
+    assert listed.samples == [f"patient{k}" for k in range(1, 12)]
+    np.testing.assert_array_equal(listed.X, plain.X[1:])
+    assert listed.genes == plain.genes
+    before = listed.provenance["inputs"]["arrays"]
+    (folder / "arrays/later/GSM11_scan.CEL").write_bytes(b"other")
+    assert sha256("arrays") != before
+
+
+LISTED = {
+    "no such column": ("cell", {}, "data.files 'cell' is not a column of l.tsv; did you mean"),
+    "no such file": ("cel", {"s03.CEL": "s99.CEL"}, "arrays/s99.CEL: no such file"),
+    "one file twice": ("cel", {"s03.CEL": "s04.CEL"}, "'s04.CEL' is the file of 's03', 's04'"),
+    "a layout": ("cel", {"s03.CEL": "Toy.cdf"}, "arrays/Toy.cdf: is no CEL file"),
+    "a blank": ("cel", {"s03.CEL": ""}, "1 of the 12 samples in l.tsv not found here: 's03'"),
+    "blanks only": ("none", {}, "column 'none': names no file; give each sample the file"),
+}
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_sheet_that_names_files_wrongly_is_one_line(folder, name):
+    column, change, message = LISTED[name]
+    rows = [[f"s{k:02}", "high" if k > 5 else "low", f"s{k:02}.CEL", ""] for k in range(12)]
+    text = "\n".join("\t".join(change.get(cell, cell) for cell in row) for row in rows)
+    (folder / "l.tsv").write_text("sample\tclass\tcel\tnone\n" + text)
+    found = read_inputs("arrays", "l.tsv", "class", **CHOICES | {"files": column}).problems
+    (error,) = [problem for problem in found if problem.level == "error"]
+    assert message in str(error)
+
+
+def test_a_file_is_no_folder_of_listed_files(folder):
+    with pytest.raises(InvalidInput, match=r"s00\.CEL: is no folder; data\.files names files"):
+        read_dataset("arrays/s00.CEL", "samples.tsv", "class", **CHOICES | {"files": "class"})
 
 
 def test_genes_come_after_probe_sets(folder):

@@ -94,7 +94,8 @@ def test_a_single_gene_and_equal_variances_are_not_shrunken():
     ("batch", "reference", "covariates", "message"),
     [
         (["a", "a", "b"] * 2, "c", None, "no sample is of the reference batch 'c'"),
-        (["a"] * 5 + ["b"], None, None, "batch 'b' has one sample"),
+        (["a"] * 5 + ["b"], "b", None, "no sample is of the reference batch 'b'"),
+        (["a", "b"] * 3, None, np.eye(6)[:, :4], "6 samples are too few to estimate 6 means and"),
         (["a", "b"] * 3, None, np.array([[0, 1] * 3]).T, "follow from the batches"),
     ],
 )
@@ -108,3 +109,22 @@ def test_a_few_samples_are_no_batch():
     X = np.random.default_rng(4).normal(size=(6, 4))
     with pytest.raises(GenesigError, match=r"at least 5 samples .*, found 1"):
         ReferenceBatch.fit(X).transform(X[:1])
+
+
+def test_a_batch_of_one_sample_takes_no_part():
+    rng = np.random.default_rng(5)
+    X, batch = rng.normal(5, 1, (9, 20)), ["a", "b"] * 4
+    fitted = Combat.fit(X, batch=[*batch, "c"], reference=None, covariates=None)
+    without = Combat.fit(X[:8], batch=batch, reference=None, covariates=None)
+    assert fitted.batches == ("a", "b")
+    assert fitted.state() == without.state()
+    done = fitted.transform(X, batch=[*batch, "c"], covariates=None)
+    np.testing.assert_array_equal(done[8], X[8])
+
+
+@pytest.mark.parametrize("batch", [["a"] * 6, ["a"] * 5 + ["b"], list("abcdef")])
+def test_with_one_batch_to_speak_of_nothing_is_done(batch):
+    X = np.random.default_rng(6).normal(5, 1, (6, 20))
+    fitted = Combat.fit(X, batch=batch, reference=None, covariates=X[:, :1])
+    done = fitted.transform(X, batch=batch, covariates=X[:, :1])
+    np.testing.assert_array_equal(done, X)
