@@ -114,7 +114,7 @@ def test_a_sheet_that_names_files_wrongly_is_one_line(folder, name):
 
 def test_a_file_is_no_folder_of_listed_files(folder):
     with pytest.raises(InvalidInput, match=r"s00\.CEL: is no folder; data\.files names files"):
-        read_dataset("arrays/s00.CEL", "samples.tsv", "class", **CHOICES | {"files": "class"})
+        read_matrix("arrays/s00.CEL", None, {"s00": folder / "arrays/s00.CEL"})
 
 
 def test_genes_come_after_probe_sets(folder):
