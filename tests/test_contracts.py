@@ -11,6 +11,7 @@ from genesig.data.dataset import read_dataset
 from genesig.data.normalise import normalise_samples
 from genesig.data.splits import draw_splits
 from genesig.report.page import render
+from genesig.selection.nonlinear.protocol import NonlinearProtocol
 from genesig.selection.protocol import Protocol
 from genesig.selection.ranking import block_tables
 
@@ -41,6 +42,10 @@ def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
 
 def test_the_keys_of_the_linear_section_are_the_protocol():
     assert {field.name for field in fields(Protocol)} == keys("linear")
+
+
+def test_the_keys_of_the_nonlinear_section_are_its_protocol():
+    assert {field.name for field in fields(NonlinearProtocol)} | {"enabled"} == keys("nonlinear")
 
 
 def test_every_script_is_the_script_of_one_rule():

@@ -103,7 +103,7 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
     permuted = make_fits(dataset, splits.outer, 3, permutations=range(1, 20))
     null, _ = null_study(dataset, splits, [observed], [permuted])
     baselines = run_baselines(dataset, splits, folds=STEPS, baselines=["ridge", "dummy"])
-    table = controls_table(dataset, splits, [observed], null, baselines)
+    table = controls_table(dataset, splits, [observed], null, [baselines])
     assert table.columns.tolist() == COLUMNS
     assert table["model"].tolist() == ["genesig"] * 3 + ["ridge", "dummy"]
     assert (table["p_value"].iloc[:3] * 20).tolist() == pytest.approx(
@@ -113,7 +113,7 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
     save_tables({"b": tmp_path / "b.tsv"}, {"b": baselines})
     again = load_table(tmp_path / "b.tsv", ("model", "split", "sample"))
     pd.testing.assert_frame_equal(
-        table, controls_table(dataset, splits, [observed], null, again), rtol=1e-8
+        table, controls_table(dataset, splits, [observed], null, [again]), rtol=1e-8
     )
 
 
@@ -121,7 +121,7 @@ def test_the_dummy_is_at_chance():
     dataset, splits, observed, _ = make_study(0)
     null, _ = null_study(dataset, splits, [observed], [])
     baselines = run_baselines(dataset, splits, folds=STEPS, baselines=["dummy"])
-    row = controls_table(dataset, splits, [observed], null, baselines).iloc[-1]
+    row = controls_table(dataset, splits, [observed], null, [baselines]).iloc[-1]
     assert (row["error"], row["auc"]) == (0.5, 0.5)
     assert row["low"] < 0.5 < row["high"]
 
@@ -130,5 +130,5 @@ def test_without_baselines_genesig_stands_alone():
     dataset, splits, observed, _ = make_study(0)
     null, _ = null_study(dataset, splits, [observed], [])
     baselines = run_baselines(dataset, splits, folds=STEPS, baselines=[])
-    table = controls_table(dataset, splits, [observed], null, baselines)
+    table = controls_table(dataset, splits, [observed], null, [baselines])
     assert table["model"].tolist() == ["genesig"] * 3

@@ -170,7 +170,7 @@ def _unknown(value: Node, node: Node, place: list[Any], schema: Node) -> Found:
     here = {key: dotted([*place, key]) for key in node["properties"]}
     elsewhere = {
         key: f"{section}.{key}"
-        for section, below in schema["properties"].items()
+        for section, below in reversed(schema["properties"].items())  # of two, the first counts
         for key in below.get("properties", ())
     }
     for key in map(str, value):  # YAML keys may be numbers

@@ -26,12 +26,13 @@ def controls_table(
     splits: Splits,
     observed: Sequence[Fits],
     null: Mapping[str, Array],
-    baselines: pd.DataFrame,
+    others: Sequence[pd.DataFrame],
 ) -> pd.DataFrame:
-    """Return controls.tsv: error and AUC of genesig at each mu and of each baseline.
+    """Return controls.tsv: error and AUC of genesig at each mu and of each other predictor.
 
     The error is the balanced error, or 1 - R² for regression, with the interval of `assess`; the
-    p-value is that of the permutations at the same mu (see `p_value`).
+    p-value is that of the permutations at the same mu (see `p_value`). `others` have the columns of
+    baselines.tsv.
     """
     import pandas as pd
 
@@ -42,7 +43,8 @@ def controls_table(
         p = p_value(found.error, null["error"][:, at])
         rows.append(("genesig", fits.mu[at], *vars(found).values(), p))
     numbers = {split.name: number for number, split in enumerate(splits.outer)}
-    for name, table in baselines.groupby("model", sort=False):
+    models = [pair for table in others for pair in table.groupby("model", sort=False)]
+    for name, table in models:
         row = dataset.rows(table["sample"].tolist())
         split = table["split"].map(numbers).to_numpy()
         scores = table["score"].to_numpy(dtype=float)[:, None]

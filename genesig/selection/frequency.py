@@ -74,7 +74,7 @@ def nested_lists(dataset: Dataset, observed: Fits, *, frequency: float) -> pd.Da
                 "frequency": times / n,
                 "mean_coef": mean,
                 "sign_consistency": np.maximum(up[at, genes], down[at, genes]) / times,
-                "in_list": times >= _least_count(frequency, n),
+                "in_list": times >= least_count(frequency, n),
             }
         )
         parts.append(table.iloc[order])
@@ -140,7 +140,7 @@ def frequency_curve(counts: csr_array, n_splits: int) -> Array:
     return np.asarray(np.cumsum(exactly[:, ::-1], axis=1)[:, ::-1])
 
 
-def _least_count(frequency: float, n: int) -> int:
+def least_count(frequency: float, n: int) -> int:
     """Return the smallest count k with k/n >= frequency, whatever the rounding of .55 * 100."""
     return max(1, int(np.ceil(frequency * n - 1e-9)))
 

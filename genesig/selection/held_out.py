@@ -99,7 +99,7 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
         tau, lam = observed.choice[fit]
         split = outer[name]
         for at, mu in enumerate(observed.mu):
-            errors = _errors(y[test], scores[:, at], dataset.design.classes is not None)
+            errors = split_errors(y[test], scores[:, at], dataset.design.classes is not None)
             rows.append(
                 (name, split.repeat, mu, len(split.train), len(split.test), size[fit, at],
                  observed.tau[tau], observed.lam[lam], *errors)
@@ -111,7 +111,8 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
     return pd.DataFrame(rows, columns=columns)
 
 
-def _errors(y: Array, f: Array, classes: bool) -> tuple[float, float, float, float]:
+def split_errors(y: Array, f: Array, classes: bool) -> tuple[float, float, float, float]:
+    """Return misclassification, balanced error, squared error, AUC; NaN where not defined."""
     if not classes:
         return np.nan, np.nan, squared_error(y, f), np.nan
     return misclassification(y, f), balanced_error(y, f), squared_error(y, f), auc(y, f)

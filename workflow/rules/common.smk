@@ -59,6 +59,8 @@ def costs():
     """Return the benchmark files of the jobs that compute."""
     fits = [Path(f).relative_to("results/linear") for f in [*batches("observed"), *permuted()]]
     jobs = [*map(Path, ("fit_final", "fit_subsamples", "baselines")), *fits]
+    if config["nonlinear"]["enabled"]:
+        jobs += [Path(file).relative_to("results") for file in nonlinear_fits(final=True)]
     return [f"results/times/{job.with_suffix('.tsv')}" for job in jobs]
 
 

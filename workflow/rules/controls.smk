@@ -1,6 +1,7 @@
 # What the signature is held against, on the same splits.
 #
-# INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz
+# INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz,
+# results/nonlinear_predictions.tsv
 # OUTPUTS: results/{controls,baselines,frequency_curve,null_frequency}.tsv, results/null.npz
 
 
@@ -45,7 +46,7 @@ rule controls:
         splits="results/splits.json",
         observed=batches("observed"),
         null="results/null.npz",
-        baselines="results/baselines.tsv",
+        others=["results/baselines.tsv", *nonlinear_tables("nonlinear_predictions").values()],
         code=sources("controls.py"),
     output:
         "results/controls.tsv",

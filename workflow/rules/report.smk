@@ -22,6 +22,7 @@ rule run_record:
 rule report_data:
     input:
         **tables(*GATHERED, "frequency_curve", "controls"),
+        **nonlinear_tables(*NONLINEAR, "nonlinear_curves"),
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
         observed=batches("observed"),

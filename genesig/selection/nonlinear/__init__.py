@@ -1,0 +1,1 @@
+"""Nonlinear selection on the splits of the study."""

@@ -1,0 +1,69 @@
+"""How much better or worse a predictor is than the linear one, on the same held-out samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from genesig.selection.assessment import Headline, study_errors
+from genesig.selection.held_out import HeldOut
+from genesig.selection.intervals import LEVEL, NOTHING, Interval, corrected_t, hull
+
+Array = np.ndarray[Any, Any]
+
+
+def difference(
+    other: HeldOut, linear: HeldOut, at: int, headline: Headline
+) -> tuple[float, float, float, float, float]:
+    """Return (error, error of the linear one, their difference, its 95 % interval).
+
+    The interval is the hull of two, as in `assess`: over splits, from the difference on each
+    split, t with the correction for training sets that overlap (Nadeau and Bengio 2003), left out
+    where a split does not define its error; and over samples, t from the mean difference of each
+    sample over its repeats, the classes weighing one half each. Both models see the same samples,
+    so that what makes a sample hard for both does not count.
+
+    Parameters
+    ----------
+    other, linear : HeldOut
+        In any order of the samples.
+    at : int
+        Column of `linear`: the mu of the signature.
+    """
+    errors = [float(study_errors(other, headline)[0, 0]),
+              float(study_errors(linear, headline)[0, at])]  # fmt: skip
+    one, two = _order(other), _order(linear)
+    y = other.y[one]
+    losses = [
+        headline.loss(y[:, None], scores)[:, 0].astype(float)
+        for scores in (other.scores[one], linear.scores[two][:, [at]])
+    ]
+    apart, centre = losses[0] - losses[1], errors[0] - errors[1]
+    weights = headline.weights(y, np.zeros(len(y), dtype=np.int64)) * len(y)
+    by_split = headline.of_splits(_taken(other, one), apart)
+    usable = len(by_split) > 1 and not np.isnan(by_split).any()
+    over_splits = corrected_t(by_split, centre, other.ratio) if usable else NOTHING
+    low, high = hull(over_splits, _over_samples(other.row[one], apart * weights, centre))
+    return errors[0], errors[1], centre, low, high
+
+
+def _order(found: HeldOut) -> Array:
+    return np.lexsort((found.row, found.split))
+
+
+def _taken(found: HeldOut, order: Array) -> HeldOut:
+    return HeldOut(found.y[order], found.row[order], found.split[order], found.repeat[order],
+                   found.permutation[order], found.scores[order], found.ratio,
+                   found.grouped)  # fmt: skip
+
+
+def _over_samples(row: Array, apart: Array, centre: float) -> Interval:
+    """Centre ± t s/√n, from the mean weighted difference of each sample over its repeats."""
+    _, number = np.unique(row, return_inverse=True)
+    each = np.bincount(number, weights=apart) / np.bincount(number)
+    if len(each) < 2 or np.isnan(each).any():
+        return NOTHING
+    half = float(stdtrit(len(each) - 1, (1 + LEVEL) / 2) * each.std(ddof=1) / np.sqrt(len(each)))
+    return centre - half, centre + half

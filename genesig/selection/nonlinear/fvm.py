@@ -1,0 +1,72 @@
+"""The Feature Vector Machine as a control: its genes, then kernel ridge on them.
+
+Its own prediction is a weak vote, so it selects only. The order in which genes come in gives
+nested lists; how many of them are used, and the weight of the ridge, is chosen on the inner folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.kernels import median_distance
+from genesig.optim.nonlinear.debias import Ridge
+from genesig.selection.nonlinear.ground import Ground
+from genesig.selection.nonlinear.protocol import NonlinearProtocol
+
+Array = np.ndarray[Any, Any]
+
+
+def fvm_scores(
+    outer: Ground,
+    grounds: Sequence[Ground],
+    held: Sequence[tuple[Array, Array]],
+    X_test: Array,
+    protocol: NonlinearProtocol,
+) -> tuple[Array, int]:
+    """Return the score of each test row and the number of genes that it uses.
+
+    Parameters
+    ----------
+    outer : Ground
+        The training rows of the split.
+    grounds, held
+        As `choose` takes them.
+    X_test : (m, n_genes)
+    """
+    errors = np.zeros((len(protocol.fvm_genes), len(protocol.lam)))
+    for ground, (X, y) in zip(grounds, held, strict=True):
+        errors += np.sum(np.square(y - _scores(ground, X, protocol)[0]), axis=2)
+    few, shrink = np.unravel_index(np.argmin(errors), errors.shape)
+    scores, sizes = _scores(outer, X_test, protocol)
+    return scores[few, shrink], sizes[few]
+
+
+def _scores(ground: Ground, X: Array, protocol: NonlinearProtocol) -> tuple[Array, list[int]]:
+    """Return the scores of rows for each (number of genes, lam), (k, L, m), and the sizes."""
+    sizes, lam = sorted(protocol.fvm_genes), protocol.ridge_grid()
+    scores = np.full((len(sizes), len(lam), len(X)), ground.y.mean())
+    if not ground.fits:
+        return scores, [0 for _ in sizes]
+    order = _order(ground, sizes[-1], protocol.fvm_bins)
+    centre, scale = ground.X.mean(axis=0), ground.X.std(axis=0)
+    Z, points = (ground.X - centre) / scale, (X[:, ground.genes] - centre) / scale
+    for place, size in enumerate(sizes):
+        if chosen := order[:size]:
+            scores[place] = _ridge(Z[:, chosen], ground, lam, protocol).predict(points[:, chosen])
+    return scores, [min(size, len(order)) for size in sizes]
+
+
+def _order(ground: Ground, most: int, bins: int) -> list[int]:
+    from genesig.models.fvm import FeatureVectorMachine
+
+    found = FeatureVectorMachine(n_features=most, n_bins=bins).fit(ground.X, ground.y)
+    return [int(gene) for gene in found.order_]
+
+
+def _ridge(Z: Array, ground: Ground, lam: Array, protocol: NonlinearProtocol) -> Ridge:
+    spread = median_distance(Z @ Z.T) or 1.0
+    kernel = ground.settings.make_kernel(protocol.width[0] * spread)
+    return Ridge.fit(kernel, Z, ground.y, lam)

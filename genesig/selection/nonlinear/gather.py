@@ -1,0 +1,191 @@
+"""Tables of nonlinear selection, from the fits of all splits and of all samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.results import Dataset, Fits, Splits
+from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.selection.assessment import HEADLINES
+from genesig.selection.batches import joined
+from genesig.selection.frequency import least_count, mu_number
+from genesig.selection.held_out import HeldOut, arrange, decisions, held_out, split_errors
+from genesig.selection.nonlinear.difference import difference
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+CHOSEN = ("screened", "tau", "nu", "width", "lam", "explained_by_none", "cut", "paths", "gap",
+          "message")  # fmt: skip
+
+
+def gather_nonlinear(
+    dataset: Dataset,
+    splits: Splits,
+    parts: Sequence[NonlinearFits],
+    final: NonlinearFits,
+    observed: Sequence[Fits],
+    nested: pd.DataFrame,
+    *,
+    signature: Mapping[str, Any],
+) -> dict[str, pd.DataFrame]:
+    """Return the result tables by the names of their files.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps.
+    splits : Splits
+    parts, final : list of NonlinearFits, NonlinearFits
+        The batches, in any order, and the fit on all samples.
+    observed : list of Fits
+        The linear fits of the observed labels, on the same splits.
+    nested : DataFrame
+        nested_lists.tsv.
+    signature : mapping
+        The config section: the frequency that makes a list, and the mu of the signature.
+    """
+    import pandas as pd
+
+    names = [split.name for split in splits.outer]
+    fits, linear = NonlinearFits.joined(parts, names), joined(observed, splits)
+    at = mu_number(linear.mu, signature["mu"])
+    genes = genes_table(dataset, fits, final, nested[nested["mu"] == linear.mu[at]],
+                        frequency=signature["frequency"])  # fmt: skip
+    known, of_linear = scored(dataset, splits, fits), held_out(dataset, splits, linear)
+    return {
+        "nonlinear": genes,
+        "nonlinear_scores": scores_table(dataset, splits, fits),
+        "nonlinear_model": pd.DataFrame(
+            {"n_genes": np.diff(final.indptr), **{key: getattr(final, key) for key in CHOSEN}}
+        ),
+        "nonlinear_predictions": predictions_table(dataset, splits, known),
+        "nonlinear_agreement": agreement_table(fits, linear, nested, genes),
+        "nonlinear_difference": pd.DataFrame(
+            [(model, *difference(found, of_linear, at, HEADLINES[dataset.design.task]))
+             for model, found in known.items()],
+            columns=["model", "error", "linear", "difference", "low", "high"],
+        ),
+    }  # fmt: skip
+
+
+def genes_table(
+    dataset: Dataset, fits: NonlinearFits, final: NonlinearFits, linear: pd.DataFrame, *,
+    frequency: float,
+) -> pd.DataFrame:  # fmt: skip
+    """Return nonlinear.tsv: the genes that any split selects.
+
+    ``mean_norm`` is the mean size of the derivative over the splits that select the gene, in the
+    response's units per standard deviation of the gene; ``final_norm`` that of the model of all
+    samples, 0 if it is not in it; ``linear_frequency`` and ``in_signature`` are those of the
+    linear list of the signature. Rows fall by frequency, then by mean_norm.
+    """
+    import pandas as pd
+
+    n, n_genes = len(fits), len(dataset.genes)
+    times = np.bincount(fits.indices, minlength=n_genes)
+    total = np.bincount(fits.indices, weights=fits.norms, minlength=n_genes)
+    own = np.bincount(final.indices, weights=final.norms, minlength=n_genes)
+    found = np.flatnonzero(times)
+    mean = total[found] / times[found]
+    order = np.lexsort((found, -mean, -times[found]))
+    found, mean = found[order], mean[order]
+    ids = [dataset.genes[gene] for gene in found]
+    listed = set(linear.loc[linear["in_list"].astype(bool), "gene"])
+    often = dict(zip(linear["gene"], linear["frequency"], strict=True))
+    return pd.DataFrame(
+        {
+            "gene": ids,
+            "symbol": dataset.var["symbol"].to_numpy()[found],
+            "frequency": times[found] / n,
+            "mean_norm": mean,
+            "in_list": times[found] >= least_count(frequency, n),
+            "in_signature": [gene in listed for gene in ids],
+            "linear_frequency": [often.get(gene, 0.0) for gene in ids],
+            "final_norm": own[found],
+        }
+    )  # fmt: skip
+
+
+def scored(dataset: Dataset, splits: Splits, fits: NonlinearFits) -> dict[str, HeldOut]:
+    """Return the held-out scores of the two predictors, those that were run."""
+    split = np.repeat(np.arange(len(fits)), np.diff(fits.test_indptr))
+    none = np.zeros(len(split), dtype=np.int64)
+    scores = {"nonlinear": fits.scores, "fvm": fits.fvm_scores}
+    return {
+        name: arrange(dataset, splits, fits.test_rows, split, score[:, None], none)
+        for name, score in scores.items()
+        if not np.isnan(score).any()
+    }
+
+
+def predictions_table(
+    dataset: Dataset, splits: Splits, known: Mapping[str, HeldOut]
+) -> pd.DataFrame:
+    """Return nonlinear_predictions.tsv, in the form of baselines.tsv."""
+    import pandas as pd
+
+    names = np.array([split.name for split in splits.outer], dtype=object)
+    repeats = np.array([split.repeat for split in splits.outer])
+    samples = np.array(dataset.samples, dtype=object)
+    tables = [
+        pd.DataFrame({"model": model, "split": names[found.split], "repeat": repeats[found.split],
+                      "sample": samples[found.row],
+                      **decisions(dataset, found.y, found.scores[:, 0])})
+        for model, found in known.items()
+    ]  # fmt: skip
+    return pd.concat(tables, ignore_index=True)
+
+
+def scores_table(dataset: Dataset, splits: Splits, fits: NonlinearFits) -> pd.DataFrame:
+    """Return nonlinear_scores.tsv: choice, size and errors of each split."""
+    import pandas as pd
+
+    y, classes, rows = dataset.response(), dataset.design.classes is not None, []
+    for fit, split in enumerate(splits.outer):
+        part = slice(*fits.test_indptr[fit:][:2])
+        errors = split_errors(y[fits.test_rows[part]], fits.scores[part], classes)
+        rows.append((split.name, split.repeat, len(split.train), len(split.test), *errors))
+    head = ["split", "repeat", "n_train", "n_test"]
+    tail = ["misclassification", "balanced_error", "squared_error", "auc"]
+    table = pd.DataFrame(rows, columns=[*head, *tail])
+    chosen = {key: getattr(fits, key) for key in CHOSEN}
+    table = table.assign(n_genes=np.diff(fits.indptr), fvm_genes=fits.fvm_genes, **chosen)
+    return table[[*head, "n_genes", *CHOSEN[:-1], "fvm_genes", *tail, "message"]]
+
+
+def agreement_table(
+    fits: NonlinearFits, linear: Fits, nested: pd.DataFrame, genes: pd.DataFrame
+) -> pd.DataFrame:
+    """Return nonlinear_agreement.tsv: the genes shared with the linear list of each mu.
+
+    ``jaccard`` is |A ∩ B| / |A ∪ B| of the two lists over all splits; ``jaccard_in_split`` that of
+    the lists of one and the same split, from the same samples, mean over the splits. Empty where
+    both lists are.
+    """
+    import pandas as pd
+
+    ours, rows = set(genes.loc[genes["in_list"], "gene"]), []
+    place = {str(name): fit for fit, name in enumerate(linear.split)}
+    for at, mu in enumerate(linear.mu):
+        theirs = set(nested.loc[(nested["mu"] == mu) & nested["in_list"].astype(bool), "gene"])
+        within = [
+            jaccard(set(fits.selected(fit)[0].tolist()),
+                    set(linear.coef(place[str(name)], at)[0].tolist()))
+            for fit, name in enumerate(fits.split)
+        ]  # fmt: skip
+        known = [value for value in within if not np.isnan(value)]
+        rows.append((mu, len(theirs), len(ours), len(ours & theirs), jaccard(ours, theirs),
+                     float(np.mean(known)) if known else np.nan))  # fmt: skip
+    columns = ["mu", "n_linear", "n_nonlinear", "shared", "jaccard", "jaccard_in_split"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def jaccard(one: set[Any], other: set[Any]) -> float:
+    """Return |A ∩ B| / |A ∪ B|; NaN for two empty sets."""
+    return len(one & other) / len(one | other) if one | other else np.nan

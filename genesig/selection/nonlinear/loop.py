@@ -1,0 +1,159 @@
+"""Selection by derivative penalties inside the outer splits, and on all samples.
+
+What differs from the lasso: a variable that is not selected still constrains f, whose derivative
+by it is held at zero at every training point, so the screen is not a saving of time alone: it
+changes the problem, and belongs to the training rows like everything that is learned. And zeros
+are those of the derivatives of f; the expansion's coefficients are not sparse.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.normalise import Reference, bound, moments
+from genesig.errors import GenesigError
+from genesig.optim.nonlinear.choice import Fit
+from genesig.results import Dataset, Splits
+from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.selection.nonlinear.choice import Choice, choose, final_fit
+from genesig.selection.nonlinear.curves import curves
+from genesig.selection.nonlinear.fvm import fvm_scores
+from genesig.selection.nonlinear.ground import Given, Ground, prepare
+from genesig.selection.nonlinear.groups import read_groups
+from genesig.selection.nonlinear.protocol import NonlinearProtocol
+from genesig.selection.tasks import Task, batch_of, shared_matrices, tasks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+Steps = Sequence[Mapping[str, Any]]
+
+log = logging.getLogger(__name__)
+
+
+def nonlinear_loop(
+    dataset: Dataset, splits: Splits, *, batch: str, folds: Steps, **nonlinear: Any
+) -> NonlinearFits:
+    """Fit a batch of the outer splits, with the observed labels.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps.
+    splits : Splits
+        Their inner folds choose tau, nu, the kernel's width and the final ridge.
+    batch : str
+        ``2of3``: every third split, from the second on.
+    folds : list of dict
+        Steps learned on training rows: ``normalise.folds`` of the config.
+    **nonlinear
+        The config section of this name, see `NonlinearProtocol`.
+
+    Notes
+    -----
+    Screen, groups, centring, scaling and the kernel's width are learned anew on the training rows
+    of each outer split and of each inner fold.
+    """
+    protocol = NonlinearProtocol(**nonlinear)
+    todo = tasks(dataset, splits, batch_of(splits.outer, batch), [0])
+    rows, start = [], time.monotonic()
+    for X, reference, task, given in _matrices(dataset, todo, folds, protocol):
+        rows.append(_assessed(X, reference, task, given))
+        log.info("%d of %d splits, %.0f s", len(rows), len(todo), time.monotonic() - start)
+    return NonlinearFits.of(rows)
+
+
+def nonlinear_final(
+    dataset: Dataset, splits: Splits, *, folds: Steps, **nonlinear: Any
+) -> tuple[NonlinearFits, pd.DataFrame]:
+    """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
+    protocol = NonlinearProtocol(**nonlinear)
+    todo = tasks(dataset, splits, [splits.final], [0])
+    X, reference, task, given = next(_matrices(dataset, todo, folds, protocol))
+    outer, grounds, held = _grounds(X, task, given)
+    choice = choose(grounds, held, protocol)
+    fit = _fitted(outer, choice, task, protocol)
+    row = _row(reference, task, outer, choice, fit, protocol)
+    row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
+    return NonlinearFits.of([row]), curves(dataset, reference, outer, fit)
+
+
+def _matrices(dataset: Dataset, todo: list[Task], folds: Steps, protocol: NonlinearProtocol) -> Any:
+    """Give each task with its matrix, normalised by what its training rows taught."""
+    steps = bound(folds, dataset)
+    scaled, named = moments(folds)["unit_variance"], read_groups(protocol.groups, dataset.genes)
+    for X, reference, some in shared_matrices(dataset, todo, steps, 1):
+        given = Given(protocol, [dataset.genes[g] for g in reference.genes], scaled, named)
+        for task in some:
+            yield X, reference, task, given
+
+
+def _assessed(X: Array, reference: Reference, task: Task, given: Given) -> dict[str, Any]:
+    protocol = given.protocol
+    outer, grounds, held = _grounds(X, task, given)
+    choice = choose(grounds, held, protocol)
+    fit = _fitted(outer, choice, task, protocol)
+    row = _row(reference, task, outer, choice, fit, protocol)
+    row["scores"] = _test_scores(outer, fit, X[task.test])
+    row["fvm_scores"], row["fvm_genes"] = np.full(len(task.test), np.nan), 0
+    if protocol.fvm_genes:
+        row["fvm_scores"], row["fvm_genes"] = fvm_scores(
+            outer, grounds, held, X[task.test], protocol
+        )
+    return row
+
+
+def _grounds(
+    X: Array, task: Task, given: Given
+) -> tuple[Ground, list[Ground], list[tuple[Array, Array]]]:
+    """Prepare the training set of the split and those of its inner folds, with what they hold."""
+    inside = [np.setdiff1d(task.train, fold) for fold in task.inner]
+    grounds = [prepare(X, task.y, rows, given) for rows in inside]
+    held = [(X[fold], task.y[fold]) for fold in task.inner]
+    return prepare(X, task.y, task.train, given), grounds, held
+
+
+def _fitted(ground: Ground, choice: Choice, task: Task, protocol: NonlinearProtocol) -> Fit | None:
+    try:
+        return final_fit(ground, choice, protocol)
+    except GenesigError as error:
+        raise GenesigError(f"nonlinear selection, split {task.split}: {error}") from error
+
+
+def _test_scores(ground: Ground, fit: Fit | None, X: Array) -> Array:
+    if fit is None or not fit.path.solutions:
+        return np.full(len(X), ground.y.mean())
+    last = len(fit.path.solutions) - 1
+    return np.asarray(fit.predict(last, X[:, ground.genes])[0])
+
+
+def _row(
+    reference: Reference, task: Task, ground: Ground, choice: Choice, fit: Fit | None,
+    protocol: NonlinearProtocol,
+) -> dict[str, Any]:  # fmt: skip
+    """Return what `NonlinearFits.of` takes, without the scores."""
+    row: dict[str, Any] = {
+        "split": task.split, "screened": len(ground.genes), "nu": choice.nu, "width": choice.width,
+        "lam": choice.lam, "cut": choice.cut, "test_rows": task.positions,
+        "paths": len(task.inner) * len(protocol.settings_grid()), "tau": 1.0, "gap": np.nan,
+        "explained_by_none": np.nan, "indices": [], "norms": [],
+        "message": "too few samples, or no gene that varies",
+    }  # fmt: skip
+    if fit is None:
+        return row
+    row |= {"explained_by_none": fit.path.explained_by_none, "message": fit.path.message}
+    if fit.path.solutions:
+        last = len(fit.path.solutions) - 1
+        solution, chosen = fit.path.solutions[last], fit.support(last)
+        columns = ground.genes[fit.features[chosen]]
+        row |= {
+            "tau": protocol.tau_fractions()[last], "gap": solution.gap,
+            "indices": reference.genes[columns], "norms": solution.norms[chosen] * fit.y_scale,
+        }  # fmt: skip
+    return row

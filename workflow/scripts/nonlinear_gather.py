@@ -1,0 +1,15 @@
+"""Turn the nonlinear fits of all splits into result tables."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Fits, Splits, load_table, save_tables
+from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.selection.nonlinear.gather import gather_nonlinear
+
+log_to(snakemake.log[0])
+dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
+parts = [NonlinearFits.load(path) for path in snakemake.input.fits]
+final = NonlinearFits.load(snakemake.input.final)
+observed = [Fits.load(path) for path in snakemake.input.observed]
+nested = load_table(snakemake.input.nested, ("gene", "symbol"))
+found = gather_nonlinear(dataset, splits, parts, final, observed, nested, **snakemake.params)
+save_tables(snakemake.output, found)
