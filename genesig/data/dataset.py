@@ -186,8 +186,15 @@ def _read_symbols(annotation: str, symbol: str | None, part: str | None,
     first = table[~table.index.duplicated()]
     symbols = {str(gene): str(text) for gene, text in first[column].items()}
     if genes is not None:
+        symbols |= _of_probes(genes, symbols)
         _check_annotation(annotation, str(table.index.name), symbols, genes, problems)
     return symbols
+
+
+def _of_probes(genes: list[str], symbols: dict[str, str]) -> dict[str, str]:
+    """Give the probes of a set, ``1007_s_at#2``, the symbol of the set: tables name sets alone."""
+    return {gene: symbols[of] for gene in genes if gene not in symbols
+            and (of := gene.rpartition("#")[0]) in symbols}  # fmt: skip
 
 
 def _check_annotation(annotation: str, index: str, symbols: dict[str, str], genes: list[str],

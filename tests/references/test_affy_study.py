@@ -52,8 +52,7 @@ def folder(tmp_path, monkeypatch):
     rows = [f"s{k:02}\t{'high' if k > 5 else 'low'}\n" for k in range(12)]
     (tmp_path / "samples.tsv").write_text("sample\tclass\n" + "".join(rows))
     genes = [f"{name}\tGENE{k // 2}\n" for k, name in enumerate(names)]
-    probes = "".join(f"{k}_at#{p}\tGENE{k // 2}\n" for k in range(N_SETS) for p in range(2, 12))
-    (tmp_path / "genes.tsv").write_text("gene\tsymbol\n" + "".join(genes) + probes)
+    (tmp_path / "genes.tsv").write_text("gene\tsymbol\n" + "".join(genes))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -62,6 +61,8 @@ def test_a_folder_becomes_a_study(folder):
     raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
     assert raw.samples == [f"s{k:02}" for k in range(12)]
     assert raw.genes[:2] == ["0_at", "0_at#2"]
+    assert list(raw.var["symbol"][:2]) == ["GENE0", "GENE0"]
+    assert raw.provenance["warnings"] == []
     dataset = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
     training, new = np.arange(11), dataset.X[11:]
     fitted = fit_steps(dataset.X[training], with_sets(FOLDS, dataset.var))
