@@ -1,0 +1,164 @@
+"""Every file of config/examples: dry-run and validated here, run as its first lines say if slow."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from example_data import HOME, INFORMATIVE, annotated, files
+
+from genesig.cli import main
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT / ".." / "shared" / "data"
+EXAMPLES = sorted((ROOT / "config/examples").glob("*.yaml"))
+names = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+
+# Says of each command line whether it ended well; one interpreter for all, as imports take long.
+DRY_RUNS = """
+import json, sys
+from snakemake.cli import main
+codes = []
+for line in json.load(sys.stdin):
+    try:
+        main(line)
+        codes.append(0)
+    except SystemExit as end:
+        codes.append(end.code or 0)
+print("\\n" + json.dumps(codes))
+"""
+
+
+def commands(example: Path) -> list[list[str]]:
+    """Return the lines of the opening comment that are commands, as the shell splits them."""
+    head = example.read_text().partition("\n\n")[0]
+    return [shlex.split(line.removeprefix("#")) for line in head.splitlines()
+            if re.match(r"# {5}\S", line)]  # fmt: skip
+
+
+def arguments(example: Path) -> list[str]:
+    """Return what follows ``snakemake`` in the first command, with the place of the Snakefile."""
+    program, *rest = commands(example)[0]
+    assert program == "snakemake"
+    return [*rest, "--snakefile", str(ROOT / "Snakefile")]
+
+
+def configured(example: Path) -> dict[str, Any]:
+    return dict(yaml.safe_load(example.read_text()))
+
+
+def given(value: Any) -> list[str]:
+    """Return every file below data/ that a config names."""
+    if isinstance(value, dict | list):
+        return [f for each in (value.values() if isinstance(value, dict) else value)
+                for f in given(each)]  # fmt: skip
+    return [value] if isinstance(value, str) and value.startswith("data/") else []
+
+
+def clone(folder: Path) -> Path:
+    """Lay a folder out as a clone is, with the user's data where the shared data are here."""
+    for part in ("config", "resources"):
+        (folder / part).symlink_to(ROOT / part)
+    (folder / "data" / "geo").mkdir(parents=True)
+    for path in SHARED.glob("geo/*.gz"):
+        (folder / "data/geo" / path.name).symlink_to(path.resolve())
+    for path in SHARED.glob("counts/*"):
+        (folder / "data" / path.name).symlink_to(path.resolve())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def codes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, int]:
+    """Dry-run all examples; files that only a user has are there, and empty."""
+    folder = clone(tmp_path_factory.mktemp("clone"))
+    for example in EXAMPLES:
+        for file in given(configured(example)):
+            if "_series_matrix" not in file:  # the workflow fetches those
+                (folder / file).touch()
+    lines = [[*arguments(example), "--dry-run", "--quiet", "all"] for example in EXAMPLES]
+    done = subprocess.run(
+        [sys.executable, "-c", DRY_RUNS], input=json.dumps(lines), cwd=folder, text=True,
+        capture_output=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert not (folder / "results").exists()
+    return dict(zip(EXAMPLES, json.loads(done.stdout.splitlines()[-1]), strict=True))
+
+
+@names
+def test_an_example_can_be_planned(example: Path, codes: dict[Path, int]) -> None:
+    assert codes[example] == 0
+
+
+@names
+def test_the_first_lines_say_how_it_is_run(example: Path) -> None:
+    (command, *_) = commands(example)
+    assert command[:3] == ["snakemake", "--cores", "2"]
+    configs = command[command.index("--configfile") + 1 :]
+    assert configs[0] == example.relative_to(ROOT).as_posix()
+    assert all((ROOT / config).exists() for config in configs)
+
+
+@names
+def test_nothing_is_wrong_with_shipped_data(
+    example: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = configured(example)
+    if given(config) or "geo" in config or "GSE" in str(config):
+        pytest.skip("its data are not shipped")
+    monkeypatch.chdir(ROOT)
+    assert main(["validate", str(example.relative_to(ROOT))]) == 0
+    out, err = capsys.readouterr()
+    assert (err, "0 errors, 0 warnings" in out) == ("", True)
+
+
+def test_the_table_lists_every_example() -> None:
+    text = (ROOT / "config/examples/README.md").read_text()
+    listed = re.findall(r"^\| \[(\S+)\]\((\S+)\) \|", text, re.MULTILINE)
+    assert sorted(listed) == [(path.name, path.name) for path in EXAMPLES]
+
+
+def test_the_shipped_data_are_what_the_script_makes() -> None:
+    made = files()
+    inside = {p.relative_to(HOME).as_posix() for p in HOME.rglob("*") if p.is_file()}
+    assert inside == {*made, "annotated.h5ad"}
+    for name, content in made.items():
+        here = (HOME / name).read_bytes()
+        if name.endswith(".gz"):
+            here, content = gzip.decompress(here), gzip.decompress(content)
+        assert here == content, name
+    here, again = anndata.read_h5ad(HOME / "annotated.h5ad"), annotated()
+    np.testing.assert_array_equal(here.X, again.X)
+    pd.testing.assert_frame_equal(here.obs.astype(str), again.obs.astype(str))
+    pd.testing.assert_frame_equal(here.var, again.var)
+
+
+@pytest.mark.slow
+@names
+def test_an_example_runs(example: Path, tmp_path: Path) -> None:
+    folder = clone(tmp_path)
+    config = configured(example)
+    absent = [file for file in given(config) if not (folder / file).exists()]
+    if absent or ("GSE" in str(config) and not SHARED.is_dir()):
+        pytest.skip("the shared data are not here")
+    command = [sys.executable, "-m", "snakemake", *arguments(example)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert config["report"]["title"] in (folder / "results/report.html").read_text()
+    if "simulated" in config["report"]["title"]:
+        signature = pd.read_csv(folder / "results/signature.tsv", sep="\t")
+        numbers = [int(re.findall(r"\d+", gene)[-1]) % 1000 for gene in signature["gene"]]
+        # Genes 1 to 6 differ, 7 to 22 follow the first two.
+        informative = [number for number in numbers if number <= INFORMATIVE + 16]
+        assert len(informative) >= max(1, len(numbers) / 2)
