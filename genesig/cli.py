@@ -52,6 +52,9 @@ def _parser() -> argparse.ArgumentParser:
                          "they get their training means (default: %(default)s)")  # fmt: skip
     predict.add_argument("--mu", type=float, help="which nested model (default: the signature's)")
     predict.add_argument("--part", help="which matrix of a file that holds several (data.part)")
+    predict.add_argument("--samples", metavar="TABLE",
+                         help="sample table of the new samples; a model that corrects batches "
+                         "looks up each sample's batch in it")  # fmt: skip
     commands.add_parser("parameters", help="print the table of all settings (Markdown)")
     return parser
 
@@ -87,15 +90,16 @@ def _fetch(chosen: argparse.Namespace) -> int:
 
 
 def _predict(chosen: argparse.Namespace) -> int:
-    from genesig.data.readers import read_json, read_matrix
+    from genesig.data.readers import read_json, read_matrix, read_samples
     from genesig.data.words import counted
     from genesig.errors import InvalidInput, Problem
     from genesig.results.files import save_table
     from genesig.selection.new_samples import predict
 
     model, matrix = read_json(chosen.model), read_matrix(chosen.matrix, chosen.part)
+    samples = read_samples(chosen.samples, None, None) if chosen.samples else None
     table, problems = predict(model, matrix, chosen.matrix, missing=chosen.missing, mu=chosen.mu,
-                              source=chosen.model)  # fmt: skip
+                              source=chosen.model, samples=samples)  # fmt: skip
     for problem in problems:
         print(problem, file=sys.stderr)
     try:

@@ -87,9 +87,11 @@ class BatchCorrection:
         names, numbers = _known(about, self.columns)
         return self._combat().transform(X, batch=names.tolist(), covariates=numbers)
 
-    def uncorrected(self, about: pd.DataFrame) -> Array:
+    def uncorrected(self, about: pd.DataFrame | None, n_samples: int) -> Array:
         """Return the (n_samples,) mask of those that `transform` leaves as they are."""
-        return ~np.isin(_known(about, self.columns)[0], list(self.batches))
+        if about is None:
+            return np.ones(n_samples, dtype=bool)
+        return ~np.isin(_known(about, self.columns)[0], list(map(str, self.batches)))
 
     def state(self) -> dict[str, Any]:
         """Return columns and estimates."""

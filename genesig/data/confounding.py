@@ -22,74 +22,38 @@ NOTABLE = 0.3
 """A medium effect size (J. Cohen 1988, Statistical power analysis, 7.2.3): worth a warning."""
 
 
-def association(y: Array, batch: Array, *, classes: bool) -> float | None:
-    """Measure how far a response depends on the batch: 0 not at all, 1 entirely.
+def association(y: Array, batch: Array) -> float | None:
+    """``epsilon = sqrt(max(0, 1 - (1 - eta²)(n - 1)/(n - k)))``: 0 not at all, 1 entirely.
+
+    eta² is the share of the response's variance that lies between the k batches. For two classes,
+    eta is Cramér's V of the table batch × class, whatever the number of batches. The correction
+    takes off what chance gives, as in the adjusted R²: with labels drawn at random, ten batches of
+    four samples have V = 0.48 without it. For two batches it is Bergsma's correction of V; for more
+    of them that one, other than this, stays below 1 where each batch has but one class.
 
     Parameters
     ----------
     y : (n,) float
         ±1 for two classes, the number itself for regression.
     batch : (n,) names
-    classes : bool
-        Cramér's V of two classes; else the correlation ratio.
 
     Returns
     -------
     float or None
-        Its square is a share of variance in both cases. None where it is not defined: one batch,
-        one response, or not more samples than batches.
+        None where it is not defined: one batch, one response, or not more samples than batches.
+
+    Notes
+    -----
+    T. L. Kelley (1935), PNAS 21:554. W. Bergsma (2013), J. Korean Stat. Soc. 42:323.
     """
     names, code, sizes = np.unique(batch.astype(str), return_inverse=True, return_counts=True)
-    if len(names) < 2 or len(np.unique(y)) < 2 or len(y) <= len(names):
+    n, k = len(y), len(names)
+    if k < 2 or k >= n or len(np.unique(y)) < 2:
         return None
-    if classes:
-        return cramers_v(
-            np.stack([np.bincount(code[y == s], minlength=len(names)) for s in (-1, 1)])
-        )
-    means = np.bincount(code, y - y.mean()) / sizes
-    return correlation_ratio(float(np.sum(sizes * means**2) / np.sum((y - y.mean()) ** 2)),
-                             len(y), len(names))  # fmt: skip
-
-
-def cramers_v(counts: Array) -> float:
-    """Cramér's V of a contingency table without empty margins, corrected for its bias.
-
-    phi² = chi² / n;  V = sqrt(max(0, phi² - (r - 1)(k - 1)/(n - 1)) / (min(r', k') - 1)),
-    r' = r - (r - 1)²/(n - 1), k' alike. Without the correction ten batches of four samples have
-    V = 0.48 with labels drawn at random.
-
-    Parameters
-    ----------
-    counts : (r, k) int
-
-    Notes
-    -----
-    W. Bergsma (2013), J. Korean Stat. Soc. 42:323, equations 4 to 7.
-    """
-    n, (r, k) = counts.sum(), counts.shape
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
-    phi2 = np.sum((counts - expected) ** 2 / expected) / n
-    excess = max(0.0, phi2 - (r - 1) * (k - 1) / (n - 1))
-    sizes = (size - (size - 1) ** 2 / (n - 1) for size in (r, k))
-    return float(min(1.0, np.sqrt(excess / (min(sizes) - 1))))
-
-
-def correlation_ratio(share: float, n: int, k: int) -> float:
-    """Epsilon = sqrt(max(0, 1 - (1 - eta²)(n - 1)/(n - k))): eta, corrected for its bias.
-
-    Parameters
-    ----------
-    share : float
-        eta², the share of the response's variance that lies between the batches.
-    n, k : int
-        Samples and batches.
-
-    Notes
-    -----
-    T. L. Kelley (1935), PNAS 21:554. For two classes it is V up to a factor near 1:
-    ``V² (n - 2) = epsilon² (n - k)``.
-    """
-    return float(np.sqrt(max(0.0, 1 - (1 - share) * (n - 1) / (n - k))))
+    centred = y - y.mean()
+    means = np.bincount(code, centred) / sizes
+    within = 1 - np.sum(sizes * means**2) / np.sum(centred**2)
+    return float(np.sqrt(max(0.0, 1 - max(0.0, within) * (n - 1) / (n - k))))
 
 
 def check_confounding(obs: pd.DataFrame, design: Design, limit: float,
@@ -104,7 +68,7 @@ def check_confounding(obs: pd.DataFrame, design: Design, limit: float,
         return
     labels = obs[design.label]
     y = labels.astype(float) if design.classes is None else (labels == design.classes[1]) * 2.0 - 1
-    value = association(y.to_numpy(), batch, classes=design.classes is not None)
+    value = association(y.to_numpy(), batch)
     if value is None:
         yield Problem(at, f"data.batch: {len(set(batch))} batches for {len(batch)} samples; how "
                       "far batch and label go together cannot be measured", "warning")  # fmt: skip
@@ -134,7 +98,8 @@ def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
     obs, design = sheet.obs, sheet.design
     labels = obs[design.label]
     y = labels.astype(float) if design.classes is None else (labels == design.classes[1]) * 1.0
-    for name in dict.fromkeys(name for step in folds for name in step.get("covariates", ())):
+    named = dict.fromkeys(name for step in folds for name in step.get("covariates", ()))
+    for name in [n for n in named if n not in (design.label, design.batch)]:  # see settings_check
         at = f"{where}, column '{name}'"
         problems: list[Problem] = []
         check_column(name, "covariate", list(obs.columns), str(obs.index.name), where, problems)

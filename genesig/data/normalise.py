@@ -99,8 +99,9 @@ class Reference:
 
     def uncorrected(self, about: pd.DataFrame) -> Array:
         """Return the mask of the samples whose batch some step cannot correct."""
-        masks = [s.uncorrected(about) for s in self.steps if isinstance(s, BatchCorrection)]
-        return np.asarray(np.any([np.zeros(len(about), dtype=bool), *masks], axis=0))
+        n = len(about)
+        masks = [s.uncorrected(about, n) for s in self.steps if isinstance(s, BatchCorrection)]
+        return np.asarray(np.any([np.zeros(n, dtype=bool), *masks], axis=0))
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to build the record again, as JSON has it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from genesig.data.normalise import Reference, bound, fit_reference_steps, fit_st
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits
 from genesig.selection.frequency import mu_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = np.ndarray[Any, Any]
 
@@ -104,7 +107,11 @@ def _at_mu(dataset: Dataset, final: Fits, at: int) -> dict[str, Any]:
 
 
 def score(
-    model: Mapping[str, Any], expression: Mapping[str, Any], *, mu: float | None = None
+    model: Mapping[str, Any],
+    expression: Mapping[str, Any],
+    *,
+    mu: float | None = None,
+    about: pd.DataFrame | None = None,
 ) -> Array:
     """f(x) = intercept + Σ_j x_j β_j of new samples, from the content of model.json alone.
 
@@ -116,6 +123,8 @@ def score(
         As measured: the steps under ``normalisation`` are applied here.
     mu : float or None
         Which of the nested models; None is that of the signature.
+    about : DataFrame or None
+        The samples' rows of a sample table, for the step combat; None corrects no batch.
 
     Returns
     -------
@@ -144,7 +153,7 @@ def score(
     columns = [np.atleast_1d(np.asarray(expression[gene], dtype=float)) for gene in needed]
     X, kept = np.stack(columns, axis=1), needed
     if steps.steps:
-        X, kept = steps.transform(X), [needed[gene] for gene in steps.genes]
+        X, kept = steps.transform(X, about), [needed[gene] for gene in steps.genes]
     place = {gene: column for column, gene in enumerate(kept)}
     X = X[:, [place[gene] for gene in chosen["genes"]]]
     return np.asarray(chosen["intercept"] + X @ np.array(chosen["coefficients"]))

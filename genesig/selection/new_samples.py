@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,8 @@ class Prepared:
 
 
 def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: float | None,
-            source: str = "the model") -> tuple[pd.DataFrame, list[Problem]]:  # fmt: skip
+            source: str = "the model", samples: pd.DataFrame | None = None,
+            ) -> tuple[pd.DataFrame, list[Problem]]:  # fmt: skip
     """f(x) = intercept + Σ_j x_j β_j for the samples of a matrix, from model.json alone.
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
@@ -82,6 +83,9 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         Which of the nested models; None is that of the signature.
     source : str
         File of the model, in messages.
+    samples : DataFrame or None
+        Sample table of the new samples. Only a model with the step combat looks at it, for the
+        batch of each sample; one of an unknown batch is not corrected.
 
     Returns
     -------
@@ -102,7 +106,10 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         raise InvalidInput([Problem("--missing", f"{missing:g} is no share; it needs 0 to 1")])
     oriented = samples_in_rows(matrix, model["training"]["genes"], where)
     found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
-    scores = score_values(seen_by(model, chosen, found.values), chosen)
+    about = None
+    if samples is not None:
+        about = samples[~samples.index.duplicated()].reindex(list(found.samples))
+    scores = score_values(seen_by(model, chosen, found.values, about), chosen)
     classes = model["classes"]
     predicted = scores
     if classes is not None:
@@ -110,7 +117,8 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         predicted = np.where(above, classes["positive"], classes["negative"])
     columns = {"sample": found.samples, "score": scores, "predicted": predicted,
                "imputed": found.imputed}  # fmt: skip
-    return pd.DataFrame(columns), found.problems
+    said = _not_corrected(model, found.samples, about, where)
+    return pd.DataFrame(columns), [*found.problems, *said]
 
 
 def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing: float,
@@ -223,6 +231,22 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
     others = f" ({counted(int((share > 0).sum()), 'sample')} with missing genes)"
     what += f"{others}; filled in by {filler}"
     return [Problem(where, what, "warning")]
+
+
+def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
+                   where: str) -> Iterator[Problem]:  # fmt: skip
+    for step in _split_steps(model)[1]:
+        if step.kind != "batch":
+            continue
+        left = [n for n, is_left in zip(names, step.uncorrected(about, len(names)), strict=True)
+                if is_left]  # fmt: skip
+        if left:
+            column, *covariates = map(str, step.columns)
+            also = f" (and {listing(covariates)})" if covariates else ""
+            what = f"combat leaves {counted(len(left), 'sample')} as measured, of no batch that "
+            what += f"the model knows ({listing(step.batches, 6)}): {listing(left)}; --samples names "
+            what += f"the table whose column '{column}'{also} says of which batch a sample is"
+            yield Problem(where, what, "warning")
 
 
 def _imputes(model: Model) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from genesig.data.normalise import MOMENTS, Reference, fit_reference_steps
 from genesig.data.permute import permutation
+from genesig.data.words import counted
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Split, Splits
 
@@ -133,6 +134,7 @@ def shared_matrices(
         except GenesigError as error:
             raise GenesigError(f"split {task.split}: {error}") from error
         if task.permutation == 0 and (left := reference.uncorrected(about).sum()):
-            said = "split %s: the batch of %d samples has too few to train on, and is not corrected"
-            log.warning(said, task.split, left)
+            said = "split %s: combat leaves %s as measured, because %s batch has fewer than 2 "
+            its = "its" if left == 1 else "their"
+            log.warning(said + "training samples", task.split, counted(left, "sample"), its)
         yield reference.transform(X, about), reference, [task]
