@@ -25,6 +25,7 @@ include: "workflow/rules/linear.smk"
 include: "workflow/rules/nonlinear.smk"
 include: "workflow/rules/controls.smk"
 include: "workflow/rules/blocks.smk"
+include: "workflow/rules/external.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.data.batch_steps import FEWEST
 from genesig.data.cohort import Cohort, attempt, read_cohort
-from genesig.data.dataset import Inputs
+from genesig.data.dataset import Inputs, read_inputs
 from genesig.data.matrix_check import Expression
 from genesig.data.new_matrix import GENE_BY_GENE, check_new_scale, matched, row_wise, scale_of
 from genesig.data.normalise import fit_steps
@@ -23,6 +23,22 @@ Config = dict[str, Any]
 BESIDE = ("name", "combat", "missing")  # settings of a cohort that say nothing of its files
 
 
+def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
+    """Return ``{"warnings": {name: [sentences]}}`` of data sets that the study can be tested on.
+
+    Raises
+    ------
+    InvalidInput
+        With all problems of all of them, warnings among them, if one is an error.
+    """
+    study = read_inputs(config["expression"], config["samples"], config["label"], **config["data"])
+    found = {item["name"]: check_cohort(item, config, study) for item in config["external"]}
+    problems = sorted((p for each in found.values() for p in each), key=lambda p: p.level)
+    if any(problem.level == "error" for problem in problems):
+        raise InvalidInput(problems)
+    return {"warnings": {n: [f"{p.where}: {p.what}" for p in each] for n, each in found.items()}}
+
+
 def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
     """List every problem of the data sets in the section ``external``.
 
@@ -33,10 +49,14 @@ def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
     study : Inputs
         What the study's own files say, as far as they could be understood.
     """
+    return [problem for item in config["external"] for problem in check_cohort(item, config, study)]
+
+
+def check_cohort(item: Config, config: Config, study: Inputs) -> list[Problem]:
+    """List every problem of one of them; none where the study's classes are not known."""
     design = study.sheet.design if study.sheet is not None else _declared(config)
-    if design is None:
-        return []
-    return [p for item in config["external"] for p in _of_cohort(item, design, study, config)]
+    found = [] if design is None else _of_cohort(item, design, study, config)
+    return list(dict.fromkeys(found))
 
 
 def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> Iterator[Problem]:

@@ -51,6 +51,14 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
     [{gene, symbol, values}], at most 60 genes, in the order of the signature.
 ``heat``
     genes, symbols, blocks, samples, response, z (at most 100 × 300), total.
+``external``
+    [{name, file, classes ({class: samples}), samples, left_out ([{reason, count}]), combat,
+    batches, missing, needed, absent, imputed, warnings, scores ({measure: {value, low, high,
+    samples}}), points ([{sample, given, label, score, predicted, wrong}], at most 1000), roc ({x,
+    y}), confusion (2 × 2, rows = true class), reliability ([{score, samples, share, low, high,
+    expected}]), genes (rows of genes.tsv), shift ({edges, by_chance, measured, scored ({genes,
+    counts, median, beyond})}), quantiles ({share, training, cohort})}], one for each data set of
+    another study.
 ``tables``
     name: {columns, rows (at most 5000), total, file}.
 """
@@ -63,6 +71,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.described import described
+from genesig.report import collect_external
 from genesig.report.collect_answer import answer, warnings
 from genesig.report.collect_genes import components, correlation, heat, projection, strips
 from genesig.report.collect_lists import lists, nested, univariate
@@ -100,6 +109,7 @@ def collect(
     config: Mapping[str, Any],
     run: Mapping[str, Any],
     said: Sequence[str] = (),
+    external: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Build the value of report_data.json (its layout is this module's docstring).
 
@@ -118,6 +128,8 @@ def collect(
         The resolved config and the content of run.json.
     said : list of str
         Warnings of the validation.
+    external : list of mapping
+        What was found in each data set of another study (results/external/*/about.json).
     """
     mu = [float(value) for value in observed.mu]
     at = _signature_mu(mu, config)
@@ -147,6 +159,7 @@ def collect(
         **_genes(described(dataset), tables),
         "tables": {name: _table(name, tables[name]) for name in TABLES if name not in SUMMED_UP},
     }
+    data["external"] = collect_external.external(external, data["study"]["classes"])
     data["answer"] = answer(data)
     data["warnings"] = warnings(data, dataset, observed, said)
     return data

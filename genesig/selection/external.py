@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 QUANTILES = np.linspace(0, 1, 41)
-# Bars of the histogram of shifts, in training standard deviations; the outer ones are open.
-EDGES = np.linspace(-4, 4, 33)
+# Bars of the histogram of shifts; the outer ones are open. They reach as far as all but one gene in
+# 200, within these bounds, in training standard deviations.
+BARS, LEAST_REACH, MOST_REACH = 40, 2.0, 12.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Scored:
     tables : dict of DataFrame
         ``predictions``, ``scores``, ``genes``.
     about : dict
-        What JSON holds of it; see `score_cohort`.
+        The same rows, and what else a report needs, as JSON has it.
     """
 
     tables: dict[str, pd.DataFrame]
@@ -61,10 +62,11 @@ class _Values:
     seen: Array
 
 
-def score_cohort(dataset: Dataset, model: Model, *, name: str, expression: str,
-                 samples: str | None, label: str | None, classes: Mapping[Any, str],
-                 annotation: str | None, symbol: str | None, part: str | None, batch: str | None,
-                 combat: bool, missing: float) -> Scored:  # fmt: skip
+def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str]], *, name: str,
+                 expression: str, samples: str | None, label: str | None,
+                 classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
+                 part: str | None, batch: str | None, combat: bool,
+                 missing: float) -> Scored:  # fmt: skip
     """Score a labelled data set of another study with the final model, as it is.
 
     Nothing of the model is fitted again and its threshold stays. Missing genes are those of the
@@ -80,6 +82,8 @@ def score_cohort(dataset: Dataset, model: Model, *, name: str, expression: str,
         The study after the row-wise steps.
     model : mapping
         The content of model.json.
+    said : mapping
+        Name -> warnings of the validation.
     name, combat, missing
         Of the config's section ``external``; the rest is that of `read_cohort`.
 
@@ -114,7 +118,7 @@ def score_cohort(dataset: Dataset, model: Model, *, name: str, expression: str,
     about = {
         "name": name, "file": cohort.where, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
-        "warnings": [f"{p.where}: {p.what}" for p in found.problems],
+        "warnings": [*said.get(name, ()), *(f"{p.where}: {p.what}" for p in found.problems)],
         "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,
         "needed": len(found.used), "absent": int((~found.known[:, found.used]).all(axis=0).sum()),
         "imputed": int((found.imputed > 0).sum()),
@@ -122,6 +126,7 @@ def score_cohort(dataset: Dataset, model: Model, *, name: str, expression: str,
         "quantiles": {"share": QUANTILES.tolist(), "training": _quantiles(values.training),
                       "cohort": _quantiles(values.measured)},
         "reliability": list(reliability(cohort.y, f)) if two else [],
+        **{name: _records(table) for name, table in tables.items()},
     }  # fmt: skip
     return Scored(tables, about)
 
@@ -212,17 +217,30 @@ def _shift(dataset: Dataset, cohort: Cohort, values: _Values) -> dict[str, Any]:
     sizes = [tuple(int((each == c).sum()) for c in present) or (len(each),)
              for each in (y, cohort.y)]  # fmt: skip
     by_chance = expected_shift(sizes[0], sizes[1])
-    about: dict[str, Any] = {"by_chance": by_chance, "edges": EDGES.tolist()}
-    for key, X in (("measured", values.measured), ("scored", values.scored)):
-        all_shifts = _shifts(dataset, cohort, values.training, X)
-        known = all_shifts[np.isfinite(all_shifts)]
-        counts, _ = np.histogram(np.clip(known, EDGES[0], EDGES[-1]), EDGES)
+    pairs = (("measured", values.measured), ("scored", values.scored))
+    found = {key: _shifts(dataset, cohort, values.training, X) for key, X in pairs}
+    found = {key: shifts[np.isfinite(shifts)] for key, shifts in found.items()}
+    reach = np.clip(_quantile(np.abs(found["measured"]), 0.995), LEAST_REACH, MOST_REACH)
+    edges = np.linspace(-np.ceil(reach), np.ceil(reach), BARS + 1)
+    about: dict[str, Any] = {"by_chance": by_chance, "edges": edges.tolist()}
+    for key, shifts in found.items():
+        counts, _ = np.histogram(np.clip(shifts, edges[0], edges[-1]), edges)
         about[key] = {
-            "genes": len(known), "counts": counts.tolist(),
-            "median": float(np.median(np.abs(known))) if len(known) else None,
-            "beyond": float(np.mean(np.abs(known) > 1)) if len(known) else None,
+            "genes": len(shifts), "counts": counts.tolist(),
+            "median": _quantile(np.abs(shifts), 0.5),
+            "beyond": float(np.mean(np.abs(shifts) > 1)) if len(shifts) else 0.0,
         }  # fmt: skip
     return about
+
+
+def _quantile(values: Array, share: float) -> float:
+    return float(np.quantile(values, share)) if len(values) else 0.0
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows as JSON has them: None for NaN."""
+    rows = table.to_dict("records")
+    return [{str(k): None if v != v else v for k, v in row.items()} for row in rows]
 
 
 def _quantiles(X: Array) -> list[float]:

@@ -1,0 +1,62 @@
+# The final model on data sets of other studies, one folder for each.
+#
+# INPUTS: the files of config["external"], results/model.json, results/dataset.h5ad
+# OUTPUTS: results/external/validation.json,
+# results/external/{name}/{predictions,scores,genes}.tsv, results/external/{name}/about.json
+
+COHORTS = {cohort["name"]: cohort for cohort in config["external"]}
+FILES = ("expression", "samples", "annotation")
+
+
+def settings_of(wildcards):
+    """Return the settings of a data set."""
+    return COHORTS[wildcards.name]
+
+
+def files_of(wildcards):
+    """Return the files of a data set."""
+    return optional(*(COHORTS[wildcards.name][key] for key in FILES))
+
+
+def scored(*files):
+    """Return these files of every data set; none where the config names no data set."""
+    return [f"results/external/{name}/{file}" for file in files for name in COHORTS]
+
+
+# A rule of its own, so that another data set is no reason to do the study again; the first to run,
+# so that a fault is found before anything is computed.
+rule validate_external:
+    input:
+        config["expression"],
+        config["samples"],
+        [optional(*(cohort[key] for key in FILES)) for cohort in COHORTS.values()],
+        code=sources("validate_external.py"),
+    output:
+        "results/external/validation.json",
+    log:
+        "logs/validate_external.log",
+    priority: 1
+    params:
+        **{key: config[key] for key in ("label", "data", "normalise", "external")},
+    script:
+        "../scripts/validate_external.py"
+
+
+rule external:
+    input:
+        files_of,
+        validation="results/external/validation.json",
+        dataset="results/dataset.h5ad",
+        model="results/model.json",
+        code=sources("external.py"),
+    output:
+        predictions="results/external/{name}/predictions.tsv",
+        scores="results/external/{name}/scores.tsv",
+        genes="results/external/{name}/genes.tsv",
+        about="results/external/{name}/about.json",
+    log:
+        "logs/external/{name}.log",
+    params:
+        cohort=settings_of,
+    script:
+        "../scripts/external.py"

@@ -1,0 +1,8 @@
+"""Check the data sets of other studies; stop with all problems, keep the warnings."""
+
+from genesig.data.cohort_check import check_external
+from genesig.log import log_to
+from genesig.results import save_json
+
+log_to(snakemake.log[0])
+save_json(snakemake.output[0], check_external(snakemake.config))
