@@ -244,8 +244,8 @@ def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | Non
             column, *covariates = map(str, step.columns)
             also = f" (and {listing(covariates)})" if covariates else ""
             what = f"combat leaves {counted(len(left), 'sample')} as measured, of no batch that "
-            what += f"the model knows ({listing(step.batches, 6)}): {listing(left)}; --samples names "
-            what += f"the table whose column '{column}'{also} says of which batch a sample is"
+            what += f"the model knows ({listing(step.batches, 6)}): {listing(left)}; --samples "
+            what += f"names the table whose column '{column}'{also} says of which batch a sample is"
             yield Problem(where, what, "warning")
 
 
