@@ -44,7 +44,8 @@ def _parser() -> argparse.ArgumentParser:
     fetch.add_argument("-d", "--folder", default="data/geo", help="(default: %(default)s)")
     predict = commands.add_parser("predict", help="score new samples with a study's model")
     predict.add_argument("model", help="results/model.json of the study")
-    predict.add_argument("matrix", help="expression of the new samples, in any format that is read")
+    predict.add_argument("matrix", nargs="+", help="expression of the new samples, in any format "
+                         "that is read; or files of one array each (CEL, Agilent)")  # fmt: skip
     predict.add_argument("-o", "--output", default="predictions.tsv",
                          help="table to write (default: %(default)s)")  # fmt: skip
     predict.add_argument("--missing", type=float, default=0.1, metavar="SHARE",
@@ -55,6 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("--samples", metavar="TABLE",
                          help="sample table of the new samples; a model that corrects batches "
                          "looks up each sample's batch in it")  # fmt: skip
+    predict.add_argument("--layout", metavar="FOLDER", help="where the CDF file of the CEL files "
+                         "is (default: beside the first of them)")  # fmt: skip
     commands.add_parser("parameters", help="print the table of all settings (Markdown)")
     return parser
 
@@ -90,15 +93,18 @@ def _fetch(chosen: argparse.Namespace) -> int:
 
 
 def _predict(chosen: argparse.Namespace) -> int:
-    from genesig.data.readers import read_json, read_matrix, read_samples
+    from genesig.data.new_files import read_new
+    from genesig.data.readers import read_json, read_samples
     from genesig.data.words import counted
     from genesig.errors import InvalidInput, Problem
     from genesig.results.files import save_table
     from genesig.selection.new_samples import predict
 
-    model, matrix = read_json(chosen.model), read_matrix(chosen.matrix, chosen.part)
+    model, matrix = read_json(chosen.model), read_new(chosen.matrix, chosen.part, chosen.layout)
+    more = len(chosen.matrix) - 1
+    where = chosen.matrix[0] + (f" and {more} more" if more else "")
     samples = read_samples(chosen.samples, None, None) if chosen.samples else None
-    table, problems = predict(model, matrix, chosen.matrix, missing=chosen.missing, mu=chosen.mu,
+    table, problems = predict(model, matrix, where, missing=chosen.missing, mu=chosen.mu,
                               source=chosen.model, samples=samples)  # fmt: skip
     for problem in problems:
         print(problem, file=sys.stderr)
