@@ -12,11 +12,12 @@ import pytest
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
 
 from genesig.cli import main
-from genesig.data.normalise import normalise_samples
-from genesig.data.readers import read_matrix
-from genesig.results import Dataset, Design, Split, Splits
+from genesig.data.normalise import fit_reference_steps, normalise_samples
+from genesig.data.readers import read_json, read_matrix
+from genesig.results import Dataset, Design, Fits, Split, Splits, save_json
 from genesig.selection.double_loop import fit_final
 from genesig.selection.model import final_model, score
+from genesig.selection.new_samples import predict
 
 MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]
@@ -48,6 +49,11 @@ def _values(raw: bool, seed: int = 0) -> Any:
 
 
 def _model(chain: str, task: str = "classification") -> tuple[dict[str, Any], Dataset]:
+    model, data, _ = _fitted(chain, task)
+    return json.loads(json.dumps(model, allow_nan=False)), data
+
+
+def _fitted(chain: str, task: str = "classification") -> tuple[dict[str, Any], Dataset, Fits]:
     samples, folds, raw = CHAINS[chain]
     number = task == "regression"
     labels = [str(k) for k in range(N)] if number else ["healthy", "ill"] * (N // 2)
@@ -63,8 +69,7 @@ def _model(chain: str, task: str = "classification") -> tuple[dict[str, Any], Da
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     dataset = normalise_samples(data, samples=samples, folds=folds)
     fits = fit_final(dataset, splits, folds=folds, **LINEAR)
-    model = final_model(dataset, fits, folds=folds, mu=1.0)
-    return json.loads(json.dumps(model, allow_nan=False)), data
+    return final_model(dataset, fits, folds=folds, mu=1.0), data, fits
 
 
 def _table(X: Any, names: list[str], genes: list[str]) -> str:
@@ -98,9 +103,27 @@ def test_training_samples_are_scored_as_the_model_fits_them(chain: str, tmp_path
 
 
 @pytest.mark.parametrize("chain", CHAINS)
-def test_one_sample_alone_is_scored_as_among_others(chain: str, tmp_path: Path) -> None:
-    from genesig.selection.new_samples import predict
+def test_the_model_on_disk_predicts_its_own_fit(chain: str, tmp_path: Path) -> None:
+    """f = intercept + X coef of the fit, X from the steps fitted anew: no part of predict."""
+    samples, folds, _ = CHAINS[chain]
+    model, data, fits = _fitted(chain)
+    X = normalise_samples(data, samples=samples, folds=folds).X
+    steps = fit_reference_steps(X, folds)
+    X = steps.transform(X)
+    save_json(tmp_path / "model.json", model)
+    (tmp_path / "new.tsv").write_text(_table(data.X, NAMES, GENES))
+    loaded, matrix = read_json(tmp_path / "model.json"), read_matrix(tmp_path / "new.tsv")
+    for at, mu in enumerate(LINEAR["mu"]):
+        genes, coef = fits.coef(0, at)
+        place = {int(gene): column for column, gene in enumerate(steps.genes)}
+        own = fits.intercept[0, at] + X[:, [place[int(gene)] for gene in genes]] @ coef
+        table, _ = predict(loaded, matrix, "new.tsv", missing=0.0, mu=mu)
+        np.testing.assert_allclose(table["score"], own, rtol=0, atol=1e-12)
+        assert len(genes) > 0
 
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_one_sample_alone_is_scored_as_among_others(chain: str, tmp_path: Path) -> None:
     model, _ = _model(chain)
     X = _values(CHAINS[chain][2], seed=5)
     scores = []
