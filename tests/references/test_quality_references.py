@@ -1,0 +1,135 @@
+"""Components and associations against scikit-learn and scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import f_oneway, pearsonr
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import f_classif, f_regression
+from sklearn.preprocessing import StandardScaler
+
+from genesig.data.association import association, means_numbers
+from genesig.data.components import principal_components, standardised_products
+
+
+@pytest.mark.parametrize("unit_variance", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(12, 5000), (40, 7), (9, 9), (4, 1)])
+def test_components_are_those_of_pca(n, d, unit_variance):
+    X = np.random.default_rng(n).normal(8, np.linspace(0.5, 3, d), (n, d))
+    scaled = StandardScaler(with_std=unit_variance).fit_transform(X)
+    count = min(n - 1, d, 5)
+    wanted = PCA(count, svd_solver="full").fit(scaled)
+    found = principal_components(standardised_products(X, unit_variance=unit_variance), 5)
+    np.testing.assert_allclose(
+        np.abs(found.points[:, :count]), np.abs(wanted.transform(scaled)), atol=1e-8
+    )
+    np.testing.assert_allclose(found.explained[:count], wanted.explained_variance_ratio_)
+    assert np.all(found.size[count:] == 0) or count == 5
+    largest = np.abs(found.directions).argmax(axis=0)
+    assert np.all(found.directions[largest, np.arange(len(found.size))] > 0)
+
+
+def test_a_constant_gene_and_missing_values_take_no_part():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8, 30))
+    alone = standardised_products(X, unit_variance=True)
+    more = np.column_stack([X, np.full(8, 3.7)])
+    np.testing.assert_allclose(standardised_products(more, unit_variance=True), alone)
+    gap, filled = X.copy(), X.copy()
+    gap[2, 5] = np.nan
+    filled[2, 5] = np.nanmean(gap[:, 5])
+    np.testing.assert_allclose(
+        standardised_products(gap, unit_variance=True),
+        standardised_products(filled, unit_variance=True),
+        atol=1e-12,
+    )
+
+
+def test_nothing_that_varies_has_no_component():
+    found = principal_components(np.zeros((5, 5)), 3)
+    assert not found.explained.any()
+    assert not found.points.any()
+
+
+POINTS = np.random.default_rng(4).normal(size=(40, 6))
+
+
+def test_classes_are_tested_by_analysis_of_variance():
+    names = np.random.default_rng(1).choice(["a", "b", "c"], 40)
+    points = POINTS + (names == "b")[:, None] * np.linspace(0, 2, 6)
+    found = association(points, list(names), number=False)
+    F, p = f_classif(points, names)
+    np.testing.assert_allclose(found.p, p)
+    np.testing.assert_allclose(found.share / 2 / ((1 - found.share) / 37), F)
+    for at in range(6):
+        groups = [points[names == name, at] for name in "abc"]
+        assert found.p[at] == pytest.approx(f_oneway(*groups).pvalue)
+        between = sum(len(g) * (g.mean() - points[:, at].mean()) ** 2 for g in groups)
+        assert found.share[at] == pytest.approx(between / 40 / points[:, at].var())
+    assert found.kind == "classes"
+    assert (found.levels, found.samples) == (3, 40)
+
+
+def test_numbers_are_tested_by_correlation():
+    x = np.random.default_rng(2).normal(50, 9, 40)
+    points = POINTS + np.outer(x, np.linspace(0, 0.1, 6))
+    found = association(points, [f"{value:.6f}" for value in x], number=True)
+    _, p = f_regression(points, x)
+    np.testing.assert_allclose(found.p, p, rtol=1e-4)
+    r = [pearsonr(points[:, at], x) for at in range(6)]
+    np.testing.assert_allclose(found.share, [one.statistic**2 for one in r], rtol=1e-4)
+
+
+def test_blank_cells_are_left_out():
+    names = ["a", "b"] * 20
+    names[:3] = ["", "NA", "nan"]
+    found = association(POINTS, names, number=False)
+    alone = association(POINTS[3:], names[3:], number=False)
+    np.testing.assert_allclose(found.p, alone.p)
+    assert found.samples == 37
+
+
+def test_a_column_without_relation_explains_nothing_beyond_chance():
+    """The share of many classes is large by chance, the adjusted one is not."""
+    rng = np.random.default_rng(6)
+    names = [f"patient {k // 2}" for k in range(40)]
+    found = [association(rng.normal(size=(40, 50)), names, number=False) for _ in range(4)]
+    assert np.mean([one.share for one in found]) == pytest.approx(19 / 39, abs=0.02)
+    raw = [1 - (1 - one.share) * 39 / 20 for one in found]
+    assert np.mean(raw) == pytest.approx(0, abs=0.03)
+    assert all(np.all(one.adjusted == np.maximum(r, 0)) for one, r in zip(found, raw, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("column", "number", "words"),
+    [
+        (["a"] * 6, False, "one value"),
+        (["", "NA", "nan", "null", "", ""], False, "no value"),
+        (list("abcdef"), False, "a value of its own for each sample"),
+        (list("abcdee"), False, "too few samples for its values"),
+        (["1", "2", "3", "", "", ""], True, "too few samples for its values"),
+    ],
+)
+def test_what_cannot_be_tested_says_why(column, number, words):
+    assert association(POINTS[:6], column, number=number) == words
+
+
+def test_a_flat_component_has_no_share():
+    found = association(np.zeros((6, 1)), list("aabbcc"), number=False)
+    assert np.isnan(found.share).all()
+    assert np.isnan(found.p).all()
+
+
+@pytest.mark.parametrize(
+    ("column", "numbers"),
+    [
+        ([str(40 + k) for k in range(12)], True),
+        (["1", "2", "3"] * 8, False),
+        ([str(k % 11) for k in range(44)], True),
+        (["1.5", "2.5", "x", "4"], False),
+        (["1.5", "", "NA", "4"], True),
+    ],
+)
+def test_codes_of_classes_are_no_numbers(column, numbers):
+    assert means_numbers(column) == numbers
