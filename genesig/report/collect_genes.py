@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.components import principal_components
 from genesig.report.collect_model import MOST_SAMPLES, spread
 from genesig.report.rounding import rounded
 
@@ -57,7 +58,7 @@ def projection(
     """
     place, share = np.zeros((0, 3)), np.zeros(0)
     if len(blocks):
-        _, place, share = _svd(_standardised(dataset, blocks["gene"]))
+        _, place, share = _projected(_standardised(dataset, blocks["gene"]))
     shown = blocks.head(MOST_POINTS)
     return {
         **_names(shown),
@@ -72,7 +73,7 @@ def components(dataset: Dataset, signature: pd.DataFrame) -> dict[str, Any]:
     """Place the samples on the first three principal components of the signature."""
     place, share = np.zeros((0, 0)), np.zeros(0)
     if len(signature):
-        place, _, share = _svd(_standardised(dataset, signature["gene"]))
+        place, _, share = _projected(_standardised(dataset, signature["gene"]))
         place = place[spread(len(place), MOST_SAMPLES)]
     return {
         "points": rounded(place, 4),
@@ -135,12 +136,11 @@ def _standardised(dataset: Dataset, genes: pd.Series[Any]) -> Array:
     return np.asarray(x * scale)
 
 
-def _svd(z: Array) -> tuple[Array, Array, Array]:
-    """Return samples U S, genes V S and shares of variance, three columns, signs fixed."""
-    u, s, vt = np.linalg.svd(z, full_matrices=False)
-    u, s, vt, share = u[:, :3], s[:3], vt[:3], s[:3] ** 2 / max((s**2).sum(), 1e-300)
-    largest = np.abs(u).argmax(axis=0)
-    sign = np.where(u[largest, range(len(s))] < 0, -1.0, 1.0)
-    both = np.zeros((len(z), 3)), np.zeros((z.shape[1], 3))
-    both[0][:, : len(s)], both[1][:, : len(s)] = u * s * sign, vt.T * s * sign
-    return *both, np.append(share, np.zeros(3 - len(s)))
+def _projected(z: Array) -> tuple[Array, Array, Array]:
+    """Return samples U S, genes V S and shares of variance, three columns."""
+    found = principal_components(z @ z.T, 3)
+    missing = 3 - len(found.size)
+    samples, genes = (
+        np.pad(place, ((0, 0), (0, missing))) for place in (found.points, z.T @ found.directions)
+    )
+    return samples, genes, np.pad(found.explained, (0, missing))

@@ -88,7 +88,7 @@ def projection(data: Data) -> Figure:
             ax.scatter(mine[1:, a], mine[1:, b], s=18, lw=0.4, edgecolor=PAPER, **how)
             # the prototype comes first in its block
             ax.scatter(mine[:1, a], mine[:1, b], s=56, lw=1.1, edgecolor=INK, label=block, **how)
-        _plane(ax, it["explained"], a, b, "meta-patient")
+        plane(ax, it["explained"], a, b, "meta-patient")
     handles, names = axes[0][0].get_legend_handles_labels()
     shown = [(h, n) for h, n in zip(handles, names, strict=True) if int(n) in set(it["blocks"])]
     figure.legend(*zip(*shown, strict=True), loc="outside upper left", ncols=len(shown),
@@ -97,7 +97,8 @@ def projection(data: Data) -> Figure:
     return figure
 
 
-def _plane(ax: Axes, explained: list[float], a: int, b: int, noun: str) -> None:
+def plane(ax: Axes, explained: list[float], a: int, b: int, noun: str) -> None:
+    """Turn axes into a plane through two components, with the share that each explains."""
     for axis, k in ((ax.xaxis, a), (ax.yaxis, b)):
         axis.set_label_text(f"{noun} {k + 1} ({percent(explained[k])})")
     ax.axhline(0, color=MUTED, lw=0.5, zorder=0)
@@ -117,14 +118,14 @@ def components(data: Data) -> Figure:
                          squeeze=False)  # fmt: skip
     image = None
     for ax, (a, b) in zip(axes[0], planes, strict=True):
-        image = _by_response(ax, points[:, a], points[:, b], data["study"], label=a + b == 1)
-        _plane(ax, it["explained"], a, b, "component")
+        image = by_response(ax, points[:, a], points[:, b], data["study"], label=a + b == 1)
+        plane(ax, it["explained"], a, b, "component")
     if image is not None:
         colour_bar(figure, image, axes, shorten(data["study"]["label"], 30))
     return figure
 
 
-def _by_response(ax: Axes, x: Any, y: Any, study: Data, *, label: bool) -> Any:
+def by_response(ax: Axes, x: Any, y: Any, study: Data, *, label: bool) -> Any:
     """Scatter samples: by class, or coloured by a real response (returns the colours)."""
     value = np.array(study["response"]["value"], dtype=float)
     if study["classes"] is None:
