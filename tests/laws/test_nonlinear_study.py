@@ -1,0 +1,217 @@
+"""What nonlinear selection learns, it learns from training rows; and nothing else matters."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from nonlinear_study import QUICK, SCALED, final, outer, study
+from numpy.testing import assert_array_equal
+from scipy.stats import rankdata
+
+from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.selection.nonlinear import loop
+from genesig.selection.nonlinear.ground import Given, prepare
+from genesig.selection.nonlinear.groups import linear_blocks, read_groups
+from genesig.selection.nonlinear.protocol import NonlinearProtocol
+from genesig.selection.nonlinear.screen import WIDTH, dependence, screen, twice_ranks
+
+LEARNED = [f.name for f in fields(NonlinearFits) if f.name not in ("scores", "fvm_scores")]
+VARIANTS = {
+    "lasso": {},
+    "groups of blocks": {"penalty": "group"},
+    "elastic": {"penalty": "elastic"},
+    "polynomial": {"kernel": "polynomial", "genes": None, "tolerance": 1e-2},
+    "without ridge": {"debias": False},
+    "learned steps": {"folds": ({"step": "quantile"}, {"step": "variance_filter", "keep": 0.5},
+                                *SCALED)},
+}  # fmt: skip
+
+
+def toy(seed=0, n=24, d=30):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((n, d)), np.tile([-1.0, 1.0], n // 2)
+    X[:, 0] += y
+    X[:, 1] = X[:, 1] ** 2 + y
+    return X, y
+
+
+def equal(here, there, names):
+    for name in names:
+        assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_altered_test_rows_change_nothing_that_is_fitted(name):
+    dataset, splits = study(*toy())
+    before = outer(dataset, splits, **VARIANTS[name])
+    rng = np.random.default_rng(1)
+    for number, split in enumerate(splits.outer):
+        rows, X = dataset.rows(split.test), dataset.X.copy()
+        X[rows] = 100 * rng.standard_normal((len(rows), X.shape[1]))
+        obs = dataset.obs.copy()
+        obs.iloc[rows, 0] = "ill"  # nor may the labels of the test rows count
+        one = replace(splits, outer=(split,))
+        changed = outer(replace(dataset, X=X, obs=obs), one, **VARIANTS[name])
+        equal(changed, NonlinearFits.of([before.rows()[number]]), LEARNED)
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "group"])
+def test_an_inner_fold_is_not_seen_by_the_screen_the_blocks_or_the_fit_beside_it(penalty):
+    X, y = toy()
+    protocol = NonlinearProtocol(**{**QUICK, "penalty": penalty})
+    given = Given(protocol, [f"g{j}" for j in range(30)], True, None)
+    rows, rest = np.arange(16), np.arange(16, 24)
+    altered, flipped = X.copy(), y.copy()
+    altered[rest], flipped[rest] = 1e3 * X[rest][::-1], -y[rest]
+    here, there = prepare(X, y, rows, given), prepare(altered, flipped, rows, given)
+    assert_array_equal(here.genes, there.genes)
+    assert here.settings.groups == there.settings.groups
+    equal(here, there, ("X", "y"))
+
+
+def test_the_inner_folds_screen_for_themselves(monkeypatch):
+    """A screen on all training rows would have seen the held-out labels of every inner fold."""
+    seen = []
+    monkeypatch.setattr(loop, "prepare", lambda *args: seen.append(args[2]) or prepare(*args))
+    dataset, splits = study(*toy())
+    outer(dataset, splits)
+    at = iter(seen)
+    for split in splits.outer:
+        train = set(dataset.rows(split.train).tolist())
+        for fold in split.inner:
+            assert set(next(at).tolist()) == train - set(dataset.rows(fold).tolist())
+        assert set(next(at).tolist()) == train
+    assert next(at, None) is None
+
+
+def test_groups_of_samples_never_straddle(monkeypatch):
+    seen = []
+    monkeypatch.setattr(loop, "prepare", lambda *args: seen.append(args[2]) or prepare(*args))
+    X, y = toy()
+    dataset, splits = study(X, y, group=np.arange(24) // 2, scheme="stratified_group_kfold")
+    outer(dataset, splits)
+    groups, at = np.arange(24) // 2, iter(seen)
+    for split in splits.outer:
+        for held in [*split.inner, split.test]:
+            assert not set(groups[next(at)]) & set(groups[dataset.rows(held)])
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_batches_do_not_change_a_byte(count):
+    dataset, splits = study(*toy())
+    names = [split.name for split in splits.outer]
+    whole = outer(dataset, splits)
+    parts = [outer(dataset, splits, batch=f"{k}of{count}") for k in range(count, 0, -1)]
+    joined = NonlinearFits.joined(parts, names)
+    equal(whole, joined, [f.name for f in fields(NonlinearFits)])
+    assert all(getattr(whole, f.name).dtype == getattr(joined, f.name).dtype
+               for f in fields(NonlinearFits))  # fmt: skip
+
+
+def test_a_missing_batch_is_named():
+    dataset, splits = study(*toy())
+    part = outer(dataset, splits, batch="1of2")
+    with pytest.raises(Exception, match=r"nonlinear fits: 1 missing: r1f2"):
+        NonlinearFits.joined([part], [split.name for split in splits.outer])
+
+
+def test_fits_survive_their_file(tmp_path):
+    found = outer(*study(*toy()))
+    found.save(tmp_path / "fits.npz")
+    equal(found, NonlinearFits.load(tmp_path / "fits.npz"), [f.name for f in fields(NonlinearFits)])
+
+
+def test_ranks_are_those_of_scipy():
+    X = np.random.default_rng(0).integers(0, 5, (13, 7)).astype(float)
+    assert_array_equal(twice_ranks(X), 2 * (rankdata(X, axis=0) - 1))
+
+
+def test_dependence_is_the_kernel_sum_it_says():
+    rng = np.random.default_rng(0)
+    X, y = np.round(rng.standard_normal((15, 6)), 1), rng.standard_normal(15)
+    X[:, 5] = 3
+    r = (rankdata(X, axis=0) - 1) / 14
+    K = np.exp(-np.square(r[:, None] - r[None]) / (2 * WIDTH**2))
+    expected = np.einsum("i,ijg,j->g", y - y.mean(), K, y - y.mean())
+    np.testing.assert_allclose(dependence(X, y), expected, rtol=1e-6, atol=1e-6)
+    again = dependence(np.exp(X), 5 * y + 2)
+    np.testing.assert_allclose(again, 25 * dependence(X, y), rtol=1e-9, atol=1e-9)
+    assert dependence(X, y)[5] == pytest.approx(0, abs=1e-12)
+
+
+def test_the_screen_finds_what_goes_up_and_down():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 200))
+    assert 7 in screen(X, X[:, 7] ** 2, 5)
+    assert_array_equal(screen(X, X[:, 7] ** 2, None), np.arange(200))
+    assert_array_equal(screen(X, X[:, 7] ** 2, 200), np.arange(200))
+
+
+def test_blocks_part_the_genes():
+    X, y = toy()
+    X[:, 20] = -X[:, 0] + 0.01 * X[:, 20]
+    blocks = linear_blocks(X, y, tau=0.3, scaled=True)
+    assert sorted(gene for block in blocks for gene in block) == list(range(30))
+    assert any({0, 20} <= set(block) for block in blocks)
+
+
+def test_groups_of_a_file_are_selected_together(tmp_path):
+    table = "gene\tset\n" + "".join(f"g{j}\tset{j % 6}\n" for j in range(24)) + "g29\t\n"
+    (tmp_path / "sets.tsv").write_text(table)
+    dataset, splits = study(*toy(), folds=2)
+    found = outer(dataset, splits, penalty="group", groups=str(tmp_path / "sets.tsv"), genes=None)
+    assert len(found.indices)
+    for fit in range(len(found)):
+        genes = set(found.selected(fit)[0].tolist())
+        for gene in genes:
+            wanted = set(range(gene % 6, 24, 6)) if gene < 24 else {gene}
+            assert wanted <= genes
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [("gene\ng1\n", "one column"), ("gene\tset\ng1\ta\ng1\tb\n", "gene 'g1' is in the groups 'a'"),
+     ("gene\tset\nx\ta\n", "none of its 1 genes")],
+)  # fmt: skip
+def test_groups_that_cannot_be_used_are_named(tmp_path, table, said):
+    (tmp_path / "sets.tsv").write_text(table)
+    with pytest.raises(Exception, match=said):
+        read_groups(str(tmp_path / "sets.tsv"), ["g1", "g2"])
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "settings"),
+    [(24, 1, {}), (24, 3, {}), (24, 30, {"genes": 1}), (12, 30, {"genes": None})],
+)
+def test_few_genes_or_samples(n, d, settings):
+    rng = np.random.default_rng(0)
+    y = np.tile([-1.0, 1.0], n // 2)
+    X = rng.standard_normal((n, d))
+    X[:, 0] += 2 * y
+    dataset, splits = study(X, y)
+    found = outer(dataset, splits, **settings)
+    assert len(found) == 3
+    assert np.isfinite(found.scores).all()
+    _, curves = final(dataset, splits, **settings)
+    assert set(curves["gene"]) <= set(dataset.genes)
+
+
+def test_two_samples_of_each_class_say_so_and_do_not_stop_the_study():
+    dataset, splits = study(*toy(n=8, d=6), folds=2, inner_folds=2)  # inner folds train on 2
+    found = outer(dataset, splits)
+    assert np.isfinite(found.scores).all()
+    tiny = [replace(split, train=split.train[:2], inner=()) for split in splits.outer]
+    found = outer(dataset, replace(splits, outer=tuple(tiny)))
+    assert list(found.message) == ["too few samples, or no gene that varies"] * 2
+    assert len(found.indices) == 0
+    mean = [dataset.response()[dataset.rows(split.train)].mean() for split in tiny]
+    assert_array_equal(found.scores, np.repeat(mean, 4))
+
+
+def test_genes_that_never_vary_are_not_selected():
+    X, y = toy()
+    X[:, 2:] = 1.0
+    found = outer(*study(X, y))
+    assert set(found.indices.tolist()) <= {0, 1}
+    X[:] = 1.0
+    assert set(outer(*study(X, y)).message) == {"too few samples, or no gene that varies"}

@@ -1,0 +1,202 @@
+"""Nonlinear selection in a study: toys whose truth is known, and independent referees."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from gathered_study import make_fits
+from nonlinear_study import final, outer, study
+from scipy import stats
+from sklearn.inspection import partial_dependence
+
+from genesig.models.derivative import DerivativeRegressor
+from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.selection.assessment import HEADLINES, study_errors
+from genesig.selection.held_out import held_out
+from genesig.selection.nonlinear.curves import straightness
+from genesig.selection.nonlinear.difference import difference
+from genesig.selection.nonlinear.gather import (
+    agreement_table,
+    gather_nonlinear,
+    genes_table,
+    scored,
+)
+
+HEADLINE = HEADLINES["classification"]
+FIVE = {"folds": 5, "inner_folds": 3}
+
+
+def valley(rng, n=80, d=40):
+    """Two classes that no line parts: the first gene is low or high in one, middling in one."""
+    X = rng.uniform(-1, 1, (n, d))
+    return X, np.where(np.abs(X[:, 0]) > 0.5, 1.0, -1.0)
+
+
+def error(dataset, splits, found, model="nonlinear"):
+    return study_errors(scored(dataset, splits, found)[model], HEADLINES[dataset.design.task])[0, 0]
+
+
+def linear_error(dataset, splits):
+    from study import outer_fits, settings
+
+    fits = outer_fits(dataset, splits, settings({}))
+    return study_errors(held_out(dataset, splits, fits), HEADLINES[dataset.design.task])[0, 0]
+
+
+def test_it_finds_a_gene_that_goes_down_and_up_where_the_linear_protocol_fails():
+    dataset, splits = study(*valley(np.random.default_rng(0)), **FIVE)
+    how = {"genes": 20, "nu": [1e-2], "tau_count": 6}
+    found = outer(dataset, splits, **how)
+    often = np.bincount(found.indices, minlength=40)
+    assert often[0] == 5 > 2 * often[1:].max()
+    # guessing errs in .5 with sd .056
+    assert error(dataset, splits, found) < 0.2
+    assert error(dataset, splits, found, "fvm") < 0.2
+    assert linear_error(dataset, splits) > 0.4
+    _, curves = final(dataset, splits, **how)
+    first = curves[curves["gene"] == curves["gene"][0]]
+    assert first["gene"].iloc[0] == "g0"
+    assert first["straight"].iloc[0] < 0.2
+    middle = first["value"].abs() < 0.5
+    assert (first["effect"] > 0)[~middle].mean() > 0.8 > 0.2 > (first["effect"] > 0)[middle].mean()
+
+
+def test_regression_on_a_bowl():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 25))
+    y = X[:, 3] ** 2 + X[:, 4] + 0.2 * rng.standard_normal(60)
+    dataset, splits = study(X, y, task="regression", **FIVE)
+    found = outer(dataset, splits, nu=[1e-2, 1e-1], tau_count=6)
+    assert set(np.argsort(-np.bincount(found.indices, minlength=25))[:2]) == {3, 4}
+    assert error(dataset, splits, found) < 0.5 < linear_error(dataset, splits)  # 1 - R²
+
+
+def noise_error(seed, n=30, d=100, **settings):
+    rng = np.random.default_rng(seed)
+    dataset, splits = study(rng.standard_normal((n, d)), np.tile([-1.0, 1.0], n // 2), **FIVE)
+    found = outer(dataset, splits, genes=30, nu=[1e-1], **settings)
+    return [error(dataset, splits, found, model) for model in ("nonlinear", "fvm")]
+
+
+def test_pure_noise_is_not_predicted():
+    # The error of 30 coin tosses has sd .09, the mean of four .046.
+    errors = np.mean([noise_error(seed) for seed in range(4)], axis=0)
+    np.testing.assert_allclose(errors, 0.5, rtol=0, atol=3 * 0.046)
+
+
+@pytest.mark.slow
+def test_mean_error_on_pure_noise_is_one_half():
+    errors = np.mean([noise_error(seed, d=1000) for seed in range(40)], axis=0)
+    np.testing.assert_allclose(errors, 0.5, rtol=0, atol=3 * 0.09 / np.sqrt(40))
+
+
+def test_a_screen_on_all_samples_would_be_noticed():
+    errors = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((30, 400)), np.tile([-1.0, 1.0], 15)
+        X = X[:, np.argsort(-np.abs(X.T @ y))[:20]]
+        dataset, splits = study(X, y, **FIVE)
+        errors.append(error(dataset, splits, outer(dataset, splits, genes=None, nu=[1e-1])))
+    assert np.mean(errors) < 0.5 - 3 * 0.053
+
+
+def test_the_curves_are_those_of_scikit_learn():
+    X, y = valley(np.random.default_rng(2), n=40, d=8)
+    dataset, splits = study(X, y)
+    one = {"nu": [0.05], "lam": [1e-2], "genes": None, "tau_count": 1, "tau_min": 0.6}
+    fits, curves = final(dataset, splits, **one, tolerance=1e-6)
+    model = DerivativeRegressor(nu=0.05, lam=(1e-2,), tau=0.6, tolerance=1e-6).fit(X, y)
+    assert [f"g{j}" for j in model.support_] == sorted(curves["gene"].unique())
+    np.testing.assert_allclose(fits.norms, model.derivative_norms_[model.support_], rtol=0.05)
+    for gene, table in curves.groupby("gene"):
+        grid = {int(gene[1:]): table["value"].to_numpy()}
+        known = partial_dependence(model, X, list(grid), method="brute", custom_values=grid,
+                                   kind="average")  # fmt: skip
+        np.testing.assert_allclose(table["effect"], known["average"][0], rtol=1e-6, atol=1e-9)
+
+
+def test_straightness():
+    x = np.random.default_rng(0).standard_normal(30)
+    z = np.linspace(x.min(), x.max(), 41)
+    assert straightness(z, 3 - 2 * z, x) == pytest.approx(1)
+    assert np.isnan(straightness(z, np.ones(41), x))
+    bent = stats.pearsonr(np.interp(x, z, z**2), x).statistic ** 2
+    assert straightness(z, z**2, x) == pytest.approx(bent)
+
+
+def made(scores, tests, **more):
+    """Return fits with these scores, in splits of these test rows."""
+    return [
+        {"split": f"r1f{k + 1}", "message": "", "screened": 5, "tau": 0.5, "nu": 1, "width": 1,
+         "lam": 1, "explained_by_none": 0.1, "gap": 0, "cut": 0, "paths": 3, "fvm_genes": 0,
+         "indices": [], "norms": [], "test_rows": rows, "scores": scores[rows],
+         "fvm_scores": np.full(len(rows), np.nan), **{key: v[k] for key, v in more.items()}}
+        for k, rows in enumerate(tests)
+    ]  # fmt: skip
+
+
+def test_the_difference_of_two_predictors_by_hand():
+    rng = np.random.default_rng(0)
+    y = np.tile([-1.0, 1.0], 15)
+    dataset, splits = study(rng.standard_normal((30, 5)), y, folds=5)
+    tests = [dataset.rows(split.test) for split in splits.outer]
+    linear = make_fits(dataset, splits.outer, signal=0.8)
+    ours = NonlinearFits.of(made(y + rng.standard_normal(30), tests))
+    at, known = 1, scored(dataset, splits, ours)
+    assert list(known) == ["nonlinear"]
+    found = difference(known["nonlinear"], held_out(dataset, splits, linear), at, HEADLINE)
+    theirs = np.empty(30)
+    theirs[linear.test_rows] = linear.scores[:, at]
+    mine = np.empty(30)
+    mine[ours.test_rows] = ours.scores
+    apart = (y * mine <= 0).astype(float) - (y * theirs <= 0)
+    by_class = [apart[y == c].mean() for c in (-1, 1)]
+    assert found[2] == pytest.approx(found[0] - found[1]) == pytest.approx(np.mean(by_class))
+    split = [np.mean([apart[rows][y[rows] == c].mean() for c in (-1, 1)]) for rows in tests]
+    se = np.sqrt((1 / 5 + 6 / 24) * np.var(split, ddof=1))
+    over_splits = found[2] + np.array([-1, 1]) * stats.t(4).ppf(0.975) * se
+    over_samples = stats.t(29, found[2], stats.sem(apart)).interval(0.95)
+    expected = [min(over_splits[0], over_samples[0]), max(over_splits[1], over_samples[1])]
+    np.testing.assert_allclose(found[3:], expected, rtol=1e-9)
+
+
+def test_tables_count_what_the_splits_select():
+    rng = np.random.default_rng(0)
+    dataset, splits = study(rng.standard_normal((30, 5)), np.tile([-1.0, 1.0], 15), folds=4)
+    tests = [dataset.rows(split.test) for split in splits.outer]
+    lists = {"indices": [[0, 1], [1, 3], [1], []], "norms": [[0.5, 1.0], [3.0, 0.2], [2.0], []]}
+    rows = made(np.ones(30), tests, **lists)
+    fits = NonlinearFits.of(rows)
+    linear = pd.DataFrame({"gene": ["g1", "g2"], "frequency": [0.5, 1.0], "in_list": [0, 1],
+                           "mu": 1e-6})  # fmt: skip
+    table = genes_table(dataset, fits, NonlinearFits.of(rows[1:2]), linear, frequency=0.75)
+    assert list(table["gene"]) == ["g1", "g0", "g3"]
+    np.testing.assert_allclose(table["frequency"], [0.75, 0.25, 0.25])
+    np.testing.assert_allclose(table["mean_norm"], [2.0, 0.5, 0.2])
+    np.testing.assert_allclose(table["final_norm"], [3.0, 0.0, 0.2])
+    np.testing.assert_allclose(table["linear_frequency"], [0.5, 0, 0])
+    assert list(table["in_list"]) == [True, False, False]
+    assert not table["in_signature"].any()
+    fitted = make_fits(dataset, splits.outer)
+    nested = pd.concat([linear.assign(mu=mu) for mu in fitted.mu])
+    agreed = agreement_table(fits, fitted, nested, table)
+    assert list(agreed["jaccard"]) == [0, 0, 0]  # {g1} and {g2}
+    own = [set(lists["indices"][k]) for k in range(4)]
+    theirs = [set(fitted.coef(k, 0)[0].tolist()) for k in range(4)]
+    shares = [len(a & b) / len(a | b) for a, b in zip(own, theirs, strict=True) if a | b]
+    assert agreed["jaccard_in_split"][0] == pytest.approx(np.mean(shares))
+
+
+def test_gathering_gives_every_table():
+    rng = np.random.default_rng(0)
+    dataset, splits = study(rng.standard_normal((24, 10)), np.tile([-1.0, 1.0], 12))
+    fits, (model, _) = outer(dataset, splits), final(dataset, splits)
+    linear = make_fits(dataset, splits.outer)
+    nested = pd.DataFrame({"mu": [1e-6], "gene": ["g1"], "frequency": [1.0], "in_list": [1]})
+    tables = gather_nonlinear(dataset, splits, [fits], model, [linear], nested,
+                              signature={"frequency": 0.75, "mu": None})  # fmt: skip
+    assert list(tables["nonlinear_predictions"]["model"].unique()) == ["nonlinear", "fvm"]
+    assert len(tables["nonlinear_predictions"]) == 48
+    assert len(tables["nonlinear_scores"]) == 3
+    assert tables["nonlinear_difference"]["error"].between(0, 1).all()
+    assert tables["nonlinear_model"]["paths"].tolist() == [2]
