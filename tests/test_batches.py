@@ -89,7 +89,7 @@ CASES: dict[str, tuple[list[str], dict[str, Any], int, list[str]]] = {
     "the label": (
         TURNS, {"data__batch": "diagnosis"}, 1,
         ["error: config.yaml, data.batch: 'diagnosis' is the label itself; name the column of the "
-         "batchs", "error: "],
+         "batches", "error: "],
     ),
     "regression": (
         TURNS, {"label": "age", "data__task": "regression"}, 0, [],

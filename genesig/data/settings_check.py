@@ -119,9 +119,9 @@ def _regression(config: Config) -> Found:
 
 def _columns(config: Config) -> Found:
     data, label = config["data"], config["label"]
-    for key in ("group", "pair", "batch"):
+    for key, plural in (("group", "groups"), ("pair", "pairs"), ("batch", "batches")):
         if data[key] == label:
-            yield f"data.{key}", f"'{label}' is the label itself; name the column of the {key}s"
+            yield f"data.{key}", f"'{label}' is the label itself; name the column of the {plural}"
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
     if data["symbol"] is not None and data["annotation"] is None:

@@ -15,6 +15,11 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
 ``design``
     scheme, inner_scheme, outer (number of splits), repeats, inner (folds), subsamples, train
     and test ([smallest, largest] size).
+``batch``
+    null, or column, names, sizes, counts ([negative, positive] of each) or mean and sd of the
+    response, association (with the label: V, or the correlation ratio), wrong (share of decisions
+    on each while held out, or null), combat (whether it is a step), held_out (decisions),
+    too_few (of these, on batches with too few training samples), splits (with such).
 ``mu``, ``at``
     Values of mu; number of the one that is the signature.
 ``answer``
@@ -73,6 +78,7 @@ import numpy as np
 from genesig.data.described import described
 from genesig.report import collect_external
 from genesig.report.collect_answer import answer, warnings
+from genesig.report.collect_batches import batch
 from genesig.report.collect_genes import components, correlation, heat, projection, strips
 from genesig.report.collect_lists import lists, nested, univariate
 from genesig.report.collect_model import design, held_out, null_errors, study, surface
@@ -160,6 +166,7 @@ def collect(
         "tables": {name: _table(name, tables[name]) for name in TABLES if name not in SUMMED_UP},
     }
     data["external"] = collect_external.external(external, data["study"]["classes"])
+    data["batch"] = batch(dataset, splits, data["held_out"], config)
     data["answer"] = answer(data)
     data["warnings"] = warnings(data, dataset, observed, said)
     return data

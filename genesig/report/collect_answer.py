@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from genesig.report.collect_batches import warnings_of_batches
 from genesig.report.model_names import model_name
 from genesig.report.words import counted, decimal, percent, rate
 
@@ -103,7 +104,14 @@ def warnings(data: Data, dataset: Dataset, observed: Fits, said: Sequence[str]) 
     """Say what a careful reader should know before using the signature."""
     # Validation repeats what reading said; the row-wise steps may have more.
     found = list(dict.fromkeys([*said, *map(str, dataset.provenance.get("warnings", []))]))
-    for check in (_of_signature, _of_error, _of_stability, _of_grid, _of_blocks):
+    for check in (
+        _of_signature,
+        _of_error,
+        warnings_of_batches,
+        _of_stability,
+        _of_grid,
+        _of_blocks,
+    ):
         found += check(data)
     if not any("no p-value can be" in one for one in found):  # the validation counted them
         found += _of_null(data)

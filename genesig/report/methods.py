@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from genesig.report.measure import measure
+from genesig.report.sections_batch import batch_fact
 from genesig.report.shuffling import shuffled
 from genesig.report.style import power
 from genesig.report.words import clean, counted, percent, significant
@@ -23,6 +24,8 @@ STEPS = {
     "median_polish": "probes were summed up to probe sets by median polish as in RMA, the probes'"
     " effects those of the training samples",
     "collapse": "of the columns of one gene one value was kept (rule {rule})",
+    "combat": "batches were brought to one mean and one spread of each gene by ComBat (Johnson et"
+    " al. 2007, Biostatistics 8:118), without the label in its design (covariates: {covariates})",
     "detection_filter": "genes above {above} in a share of {samples} of the training samples were"
     " kept",
     "variance_filter": "the {keep} share of genes with the largest variance was kept",
@@ -35,6 +38,7 @@ SCHEMES = {
     "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
     "leave_one_out": "leave-one-out cross-validation",
     "leave_one_group_out": "leave-one-group-out cross-validation",
+    "leave_one_batch_out": "leave-one-batch-out cross-validation",
     "stratified_group_kfold": "stratified group {folds}-fold cross-validation{repeated}, groups"
     " kept whole",
     "predefined": "the division into training and test samples that the sample table gives",
@@ -100,7 +104,8 @@ def _samples(data: Data) -> list[str]:
     grouped = ""
     if study["group"]:
         grouped = f" Samples of one {clean(study['group'])} always stayed together."
-    return [text + "." + left_out + grouped]
+    batches = f" They came from {batch_fact(data)}." if data["batch"] else ""
+    return [text + "." + left_out + grouped + batches]
 
 
 def _by_class(study: Data) -> list[tuple[str, int]]:
@@ -122,14 +127,19 @@ def _normalisation(data: Data) -> list[str]:
 def _steps(steps: list[Data]) -> str:
     words = [
         STEPS.get(s["step"], clean(s["step"])).format(
-            **{k: significant(v) if isinstance(v, int | float) else clean(str(v))
-               for k, v in s.items()})
+            **{key: _setting(value) for key, value in s.items()})
         for s in steps
     ]  # fmt: skip
     text = ", then ".join(words)
     return text.replace(
         "genes were centred, then genes were scaled", "genes were centred and scaled"
     )
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_setting, value)) or "none"
+    return significant(value) if isinstance(value, int | float) else clean(str(value))
 
 
 def _assessment(data: Data) -> list[str]:

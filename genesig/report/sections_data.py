@@ -7,6 +7,7 @@ from typing import Any
 
 from genesig.report.methods import REFERENCES, by_kind, methods
 from genesig.report.section import Facts, Fold, Limits, Section
+from genesig.report.sections_batch import batch_fact, batch_table, batch_words
 from genesig.report.tables import Column, Table, cell
 from genesig.report.words import clean, counted, significant
 
@@ -19,7 +20,8 @@ def study(data: Data, limits: Limits) -> Section:
     words = ["Nothing was left out: every sample and every gene of the input was used."]
     if dropped:
         words = [f"Left out before the analysis: {by_kind(dropped)}. Every one is counted here."]
-    items: list[Any] = [Facts("study", "Study", _facts(data))]
+    words += batch_words(data)
+    items: list[Any] = [Facts("study", "Study", _facts(data)), *batch_table(data, limits)]
     if dropped:
         items.append(_dropped(dropped, limits))
     return Section("data", "Data and design", words, items)
@@ -39,6 +41,7 @@ def _facts(data: Data) -> list[tuple[str, str]]:
         ("Label", label),
         ("Groups", f"{clean(it['group'])}: {it['groups']} kept whole" if it["group"] else ""),
         ("Pairs", clean(it["pair"]) if it["pair"] else ""),
+        ("Batches", batch_fact(data)),
         ("Steps before splitting", ", ".join(map(_step, it["steps"])) or "none"),
         ("Outer splits", _outer(design)),
         ("Inner folds", _inner(design)),

@@ -168,6 +168,8 @@ def chance(data: Data, limits: Limits) -> Section:
 
 
 def _speaks_of(data: Data) -> str:
+    if data["batch"] is not None and data["study"]["exchanged"] == "samples":
+        return " So p speaks of differences within a batch, not of those between batches."
     if data["study"]["exchanged"] != "within":
         return ""
     return (

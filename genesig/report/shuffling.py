@@ -23,6 +23,8 @@ def where(data: dict[str, Any]) -> str:
     """Return where labels may go, with a space before it; nothing where they may go anywhere."""
     it = data["study"]
     places = [PLACES[it["exchanged"]].format(group=clean(it["group"]))]
+    if data["batch"] is not None:
+        places.append(f"within each batch ({clean(data['batch']['column'])})")
     if data["design"]["outer"] == 1:
         places.append("separately among training and test samples")
     words = ", ".join(place for place in places if place)

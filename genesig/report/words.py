@@ -12,7 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200e\u200f
 
 def counted(number: int, noun: str) -> str:
     """Return ``"1 gene"``, ``"2 genes"``, ``"3 classes"``."""
-    plural = noun + ("es" if noun.endswith("s") else "s")
+    plural = noun + ("es" if noun.endswith(("s", "ch")) else "s")
     return f"{number:,} {noun if number == 1 else plural}".replace(",", "\u202f")
 
 
