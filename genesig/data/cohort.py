@@ -190,8 +190,9 @@ def _translate(given: dict[str, str], design: Design, words: dict[str, str], at:
             near = did_you_mean(name, design.classes) or f" (it has {listing(design.classes)})"
             problems.append(Problem(at, f"classes: '{name}' is no class of the study{near}"))
         if word not in counts:
-            near = did_you_mean(word, counts) or f" (found: {listing(counts, 6)})"
-            problems.append(Problem(at, f"classes: no sample is '{word}'{near}"))
+            near = did_you_mean(word, counts)
+            what = f"classes: no sample is '{word}'{near or f' (found: {listing(counts, 6)})'}"
+            problems.append(Problem(at, what, "error" if near else "warning"))
     named = {name: words.get(value, value) for name, value in given.items()}
     chosen = {name: value for name, value in named.items() if value in design.classes}
     other = Counter(given[name] for name in named if name not in chosen)

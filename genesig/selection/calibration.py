@@ -40,6 +40,9 @@ def calibration_line(y: Array, f: Array) -> Line:
     for fewer than four samples, one class or equal scores; no interval where a single sample
     decides the line.
 
+    Coverage where the scores are calibrated, 20 to 100 samples, three shapes of scores: intercept
+    95-97 %, slope 90-95 % (tests/references/test_calibration.py).
+
     Parameters
     ----------
     y, f : (n,) float
