@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from report_tables import MU, SIZES, make_tables
 
+from genesig.data.quality import quality
 from genesig.results import Dataset, Design, Fits, Split, Splits
 
 HOSTILE = (
@@ -68,6 +69,7 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
         "splits": splits,
         "observed": observed,
         "final": make_fits(dataset, [splits.final], rng),
+        "seen": quality(dataset, dataset, folds=config["normalise"]["folds"]),
         "tables": tables,
         "null": {"error": rng.normal(0.5, 0.08, (study.permutations, len(MU)))},
         "config": config,

@@ -15,6 +15,7 @@ from genesig.report import style
 from genesig.report.collect import collect
 from genesig.report.figures_selection import frequency_curve
 from genesig.report.page import render
+from genesig.report.sections import SECTIONS
 from genesig.report.svg import picture
 from genesig.results import Dataset, Design
 
@@ -108,7 +109,7 @@ def test_odd_studies_have_a_page(study, change, tmp_path):
     page = tmp_path / "report.html"
     render(data, page, tmp_path / "figures", title="odd", top_genes=60, table_rows=10)
     text = page.read_text(encoding="utf-8")
-    assert text.count("<section") == 14
+    assert text.count("<section") == len(SECTIONS) + 1
     assert ">nan<" not in text.lower()
     assert ">None<" not in text
 

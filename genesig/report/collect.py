@@ -20,6 +20,16 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
     response, association (with the label: V, or the correlation ratio), wrong (share of decisions
     on each while held out, or null), combat (whether it is a step), held_out (decisions),
     too_few (of these, on batches with too few training samples), splits (with such).
+``quality``
+    Of quality.json: batch, scale, steps, genes, skipped, missing (total, genes, worst), kind
+    ("library", "factor" or null). At most 1000 samples and every outlier, by batch and response:
+    samples, total, response, batches (names, or null), before and after ({genes, compared,
+    logarithm, quantiles, rle}), changed (whether there is a step between them), size, detected,
+    rules ({name: values}), lost (missing values), outliers ([{sample, row (of these), rules}]),
+    components ({points (up to 3), explained, scaled}). associations (at most 30, the label first),
+    columns (number of those tested), second ({column, kind, values}: what to colour by beside the
+    label), follows ({column, share, label, explained}: what the first component goes with rather
+    than with the label, or null).
 ``mu``, ``at``
     Values of mu; number of the one that is the signature.
 ``answer``
@@ -82,6 +92,7 @@ from genesig.report.collect_batches import batch
 from genesig.report.collect_genes import components, correlation, heat, projection, strips
 from genesig.report.collect_lists import lists, nested, univariate
 from genesig.report.collect_model import design, held_out, null_errors, study, surface
+from genesig.report.collect_quality import quality, quality_warnings
 from genesig.report.rounding import plain, rounded
 from genesig.selection.univariate import what_was_tested
 
@@ -109,6 +120,7 @@ def collect(
     splits: Splits,
     observed: Fits,
     final: Fits,
+    seen: Mapping[str, Any],
     *,
     tables: Mapping[str, pd.DataFrame],
     null: Mapping[str, Any],
@@ -126,6 +138,8 @@ def collect(
     splits : Splits
     observed, final : Fits
         All outer splits with the observed labels; the fit on all samples.
+    seen : mapping
+        What the samples look like (results/quality.json).
     tables : mapping of str to DataFrame
         The result tables, by the names of their files (`TABLES`).
     null : mapping
@@ -145,6 +159,7 @@ def collect(
         "run": plain(run),
         "study": study(dataset),
         "design": design(splits),
+        "quality": quality(seen, dataset),
         "mu": mu,
         "at": at,
         "surface": surface(observed, final),
@@ -169,6 +184,8 @@ def collect(
     data["batch"] = batch(dataset, splits, data["held_out"], config)
     data["answer"] = answer(data)
     data["warnings"] = warnings(data, dataset, observed, said)
+    data["warnings"] += collect_external.warnings(data["external"])
+    data["warnings"] += quality_warnings(data, data["warnings"])
     return data
 
 

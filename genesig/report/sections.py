@@ -9,10 +9,12 @@ from genesig.report.section import Limits, Section
 from genesig.report.sections_data import methods_section, reproducibility, study
 from genesig.report.sections_genes import blocks, expression, lists, signature, single_genes
 from genesig.report.sections_model import chance, controls, model_selection, performance
+from genesig.report.sections_quality import quality
 from genesig.report.sections_samples import samples
 
 SECTIONS: dict[str, Callable[[dict[str, Any], Limits], Section]] = {
     "data": study,
+    "quality": quality,
     "selection": model_selection,
     "performance": performance,
     "samples": samples,

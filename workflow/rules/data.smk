@@ -2,7 +2,7 @@
 #
 # INPUTS: config["expression"], config["samples"], data.annotation, splits.file
 # OUTPUTS: results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json,
-# data/geo/*_series_matrix.txt.gz where the config names one
+# results/quality.json, data/geo/*_series_matrix.txt.gz where the config names one
 
 
 localrules:
@@ -85,3 +85,19 @@ rule split:
         seed=config["seed"],
     script:
         "../scripts/split.py"
+
+
+# What the samples look like, for the report; no fit reads it.
+rule quality:
+    input:
+        raw="results/data/raw.h5ad",
+        dataset="results/dataset.h5ad",
+        code=sources("quality.py"),
+    output:
+        "results/quality.json",
+    log:
+        "logs/quality.log",
+    params:
+        folds=config["normalise"]["folds"],
+    script:
+        "../scripts/quality.py"

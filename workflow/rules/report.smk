@@ -29,7 +29,7 @@ rule report_data:
         final="results/linear/final.npz",
         null="results/null.npz",
         run="results/run.json",
-        said=["results/validation.json", *scored("about.json")],
+        said=["results/validation.json", "results/quality.json", *scored("about.json")],
         code=sources("report_data.py"),
     output:
         "results/report_data.json",

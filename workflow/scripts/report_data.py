@@ -9,7 +9,7 @@ log_to(snakemake.log[0])
 dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
 observed = joined([Fits.load(path) for path in snakemake.input.observed], splits)
 final, null = Fits.load(snakemake.input.final), load_arrays(snakemake.input.null)
-run, (checked, *others) = load_json(snakemake.input.run), map(load_json, snakemake.input.said)
+run, checked, seen, *others = map(load_json, [snakemake.input.run, *snakemake.input.said])
 study = {"tables": load_tables(snakemake.input, TABLES, TEXT), "null": null, "run": run}
 study |= {"config": run["config"], "said": checked["warnings"], "external": others}
-save_json(snakemake.output[0], collect(dataset, splits, observed, final, **study))
+save_json(snakemake.output[0], collect(dataset, splits, observed, final, seen, **study))
