@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,9 +68,15 @@ class Study:
             "expression.tsv": as_text(self.matrix),
             "config.yaml": yaml.safe_dump(self.config).encode(),
         }
-        for name, content in (files | self.files).items():
-            (self.root / name).write_bytes(content)
+        write_files(self.root, files | self.files)
         return self.root / "config.yaml"
+
+
+def write_files(folder: Path, files: Mapping[str, bytes | str]) -> None:
+    """Write files, folders between them as needed."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def as_text(rows: list[list[str]], delimiter: str = "\t", end: str = "\n") -> bytes:

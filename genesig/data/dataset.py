@@ -11,6 +11,7 @@ import numpy as np
 from genesig.data.confounding import check_confounding
 from genesig.data.delimited import Matrix
 from genesig.data.folders import files_of
+from genesig.data.formats.sample_name import suffix_of
 from genesig.data.matrix_check import Expression, check_matrix
 from genesig.data.readers import read_genes, read_matrix, read_samples, sha256
 from genesig.data.sheet_check import Sheet, check_column, check_sheet
@@ -92,11 +93,11 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
         raise InvalidInput(errors)
-    files = dict.fromkeys(path for path in (expression, samples, annotation) if path is not None)
+    given = dict.fromkeys(path for path in (expression, samples, annotation) if path is not None)
     provenance = {
         "dropped": inputs.sheet.dropped + inputs.expression.dropped,
         "steps": [],
-        "inputs": {path: sha256(path) for path in files},
+        "inputs": {path: sha256(path) for path in given},
         "warnings": [f"{p.where}: {p.what}" for p in inputs.problems],
     }
     obs = inputs.sheet.obs.copy()
@@ -147,6 +148,8 @@ def _read_both(expression: str, samples: str, part: str | None, files: str | Non
             return None, table
         return _attempt(lambda: read_matrix(expression, part, listed), problems), table
     matrix = _attempt(lambda: read_matrix(expression, part), problems)
+    if matrix is None and suffix_of(samples) == ".cls":
+        return None, None  # it names no samples: without its matrix there is nothing to say of it
     names = None if matrix is None else matrix.columns
     chosen = part if samples == expression else None
     return matrix, _attempt(lambda: read_samples(samples, names, chosen), problems)
@@ -202,7 +205,8 @@ def _check_annotation(annotation: str, index: str, symbols: dict[str, str], gene
     unknown = [gene for gene in genes if gene not in symbols]
     if len(unknown) == len(genes):
         what = (f"no gene of the matrix is in column '{index}', the first one: the matrix has "
-                f"{listing(genes)}, the column has {listing(symbols)}")  # fmt: skip
+                f"{listing(genes)}, the column has {listing(symbols)}; name the gene table "
+                "of this matrix")  # fmt: skip
         problems.append(Problem(annotation, what))
     elif unknown:
         what = f"{len(unknown)} of the {counted(len(genes), 'gene')} not found here, so shown by "

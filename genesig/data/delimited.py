@@ -132,7 +132,15 @@ def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
     (first, header), body = kept[0], kept[1:]
     delimiter = _delimiter(header, suffix, f"{where}, line {first}")
     if not body:
-        raise InvalidInput([Problem(where, "has a header line but no rows below it")])
+        raise InvalidInput(
+            [
+                Problem(
+                    where,
+                    "has a header line but no rows below it; is it cut off? "
+                    "Copy or export it again",
+                )
+            ]
+        )
     names = [name.strip() for name in _split(header, delimiter)]
     numbers, rows = [n for n, _ in body], [line for _, line in body]
     widths = {_width(row, delimiter) for row in rows}

@@ -94,7 +94,8 @@ def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
     else:
         what = (f"no sample of {sheet} is here: the sheet has {listing(names)}, the matrix has "
                 f"columns {listing(matrix.columns)} and rows {listing(matrix.rows)}"
-                + _nearest(names, [*matrix.columns, *matrix.rows]))  # fmt: skip
+                + (_nearest(names, [*matrix.columns, *matrix.rows])
+                   or "; name the samples alike in both"))  # fmt: skip
     problems.append(Problem(where, what))
     return None
 
@@ -132,7 +133,7 @@ def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequen
                   sheet: str, problems: Problems) -> list[dict[str, str]]:  # fmt: skip
     """Hold the samples of a matrix against those of the sheet; return what is left out."""
     here, known = set(matrix.rows), set(names)
-    absent = [name for name in dict.fromkeys(used) if name not in here]
+    absent = [name for name in dict.fromkeys(used) if name and name not in here]
     if absent:
         extra = [name for name in matrix.rows if name not in known]
         what = f"{len(absent)} of the {counted(len(known), 'sample')} in {sheet} not found here: "
@@ -214,7 +215,8 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
     constant = ~(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))  # or never measured
     names = [matrix.columns[k] for k in np.flatnonzero(constant)]
     if constant.all():
-        what = "every gene has the same value in all samples; nothing can be learned from it"
+        what = "every gene has the same value in all samples, so that nothing can be learned; "
+        what += "export the matrix again, or name another one"
         problems.append(Problem(where, what))
         return None
     if names:

@@ -12,6 +12,8 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +37,12 @@ if TYPE_CHECKING:
     from genesig.data.delimited import Matrix
 
 GZIP = b"\x1f\x8b"
+# Endings of what people have instead.
+FOREIGN = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "; save the sheet as tab-separated text (.tsv)"),
+    **dict.fromkeys((".tar", ".tgz", ".zip"), "; unpack it, and name a file or the folder"),
+    **dict.fromkeys((".bz2", ".xz", ".zst"), "; unpack it, or pack it by gzip"),
+}
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -174,18 +182,27 @@ def read_json(path: str | Path) -> Any:
     try:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
-        raise _refuse(path, f"is not JSON: {error.msg.lower()}", line=error.lineno) from None
+        raise _refuse(
+            path,
+            f"is not JSON: {error.msg.lower()}; is it cut off? Copy it again",
+            line=error.lineno,
+        ) from None
 
 
 def load_schema(name: str = "config") -> dict[str, Any]:
     """Load ``workflow/schemas/{name}.schema.yaml``: every key, default, bound and description."""
-    import yaml
-
     within = Path("workflow", "schemas", f"{name}.schema.yaml")
     for root in (Path(__file__).parents[2], Path.cwd()):
         if (root / within).is_file():
-            return dict(yaml.safe_load((root / within).read_text(encoding="utf-8")))
+            return deepcopy(_parsed((root / within).read_text(encoding="utf-8")))
     raise GenesigError(f"{within} is not here; run genesig in the folder of the study's workflow")
+
+
+@cache
+def _parsed(text: str) -> dict[str, Any]:
+    import yaml
+
+    return dict(yaml.safe_load(text))
 
 
 def sha256(path: str | Path) -> str:
@@ -215,7 +232,11 @@ def _open(path: Path) -> bytes:
     except FileNotFoundError:
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         place = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
-        near_words = did_you_mean(path.name, near) or _from_geo(path.name)
+        near_words = (
+            did_you_mean(path.name, near)
+            or _from_geo(path.name)
+            or "; correct the name, or put the file there"
+        )
         raise _refuse(path, f"no such file{place}{near_words}") from None
     except IsADirectoryError:
         raise _refuse(path, "is a folder; name a file in it") from None
@@ -248,7 +269,8 @@ def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
     suffix = suffix_of(path)
     found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
     names = f"{', '.join(known)}; also gzipped, such as .csv.gz"
-    return _refuse(path, f"{found}{did_you_mean(suffix, known)} (known: {names})")
+    advice = FOREIGN.get(suffix) or did_you_mean(suffix, known) or "; save it as one of these"
+    return _refuse(path, f"{found} (known: {names}){advice}")
 
 
 READERS: dict[str, Format] = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from genesig.data.normalise import NORMALISERS, fit_steps, with_batch
 from genesig.data.sheet_check import Sheet
+from genesig.data.words import counted, listing
 from genesig.errors import GenesigError, Problem
 
 Array = np.ndarray[Any, Any]
@@ -42,6 +43,26 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
                       "floor", "warning")  # fmt: skip
 
 
+def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
+                 normalise: dict[str, Any], where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield what keeps a matrix from being counts, where the steps take it for counts."""
+    if [step["step"] for step in normalise["samples"][:1]] != ["log_cpm"]:
+        return
+    negative = np.argwhere(X.T < 0)
+    if len(negative):
+        gene, row = negative[0]
+        further = counted(len(negative) - 1, "further cell")
+        more = f" ({further})" if len(negative) > 1 else ""
+        yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
+                      f"the count {X[row, gene]:g} is negative{more}; name the raw counts, or take "
+                      "log_cpm out of normalise.samples")  # fmt: skip
+        return
+    empty = [str(samples[row]) for row in np.flatnonzero(X.sum(axis=1) == 0)]
+    if empty:
+        yield Problem(where, f"every count of {listing(empty)} is 0; take such samples out of the "
+                      "sample table")  # fmt: skip
+
+
 def sizes(X: Array) -> tuple[float, float, float]:
     """Return smallest value, 99th percentile and largest value of those that are not missing."""
     X = X[np.isfinite(X)]
@@ -70,7 +91,7 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
                 yield Problem(at, _flattened(step, before, flat))
                 return
     except GenesigError as error:
-        what = str(error).removeprefix("normalise.folds: ")
+        what = str(error).removeprefix("normalise.folds: ").removeprefix("normalise.samples: ")
         yield Problem(f"{source}, normalise.samples", what)
         return
     try:

@@ -11,6 +11,7 @@ from typing import Any
 
 from genesig.data.folds import Samples
 from genesig.data.seeds import INNER_FOLD, OUTER_SPLIT, spawn_key
+from genesig.data.words import listing
 from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
 from genesig.results import Split, load_json
 
@@ -129,9 +130,12 @@ def _name_problems(path: str, listed: Listed, samples: Samples) -> Iterator[Prob
 def _list_problems(
     where: str, what: str, names: tuple[str, ...], known: tuple[str, ...]
 ) -> Iterator[Problem]:
+    strange = [name for name in dict.fromkeys(names) if name not in known]
+    if strange:
+        allowed = "a sample" if what == "train or test" else "in 'train'"
+        is_not = f"is not {allowed}" if len(strange) == 1 else f"are not {allowed} each"
+        near = did_you_mean(strange[0], known) or "; correct that, or draw the splits anew"
+        yield Problem(where, f"{listing(strange)} of {what} {is_not}{near}")
     for name, times in Counter(names).items():
-        if name not in known:
-            allowed = "a sample" if what == "train or test" else "in 'train'"
-            yield Problem(where, f"'{name}' of {what} is not {allowed}{did_you_mean(name, known)}")
         if times > 1:
-            yield Problem(where, f"'{name}' occurs {times} times in {what}")
+            yield Problem(where, f"'{name}' occurs {times} times in {what}; keep it once")

@@ -16,7 +16,7 @@ from genesig.data.dataset import Inputs, read_inputs
 from genesig.data.design_check import check_design
 from genesig.data.leak_check import check_belonging, check_label_genes
 from genesig.data.readers import read_json
-from genesig.data.scale_check import check_scale, rehearse_steps
+from genesig.data.scale_check import check_counts, check_scale, rehearse_steps
 from genesig.data.settings_check import check_settings
 from genesig.data.sheet_check import check_column
 from genesig.data.words import counted
@@ -159,7 +159,10 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs]:
         X, normalise = inputs.expression.X, config["normalise"]
         sheet = None if _errors(inputs.problems) else inputs.sheet
         problems += check_scale(X, normalise, config["expression"])
-        problems += rehearse_steps(X, normalise, source, sheet)
+        names = [] if sheet is None else [str(name) for name in sheet.obs.index]
+        faults = list(check_counts(X[: len(names)], inputs.expression.genes, names, normalise,
+                                   config["expression"]))  # fmt: skip
+        problems += faults or rehearse_steps(X, normalise, source, sheet)
     if not _errors(problems):
         problems += _rehearse_splits(inputs, config, source)
     return problems, inputs

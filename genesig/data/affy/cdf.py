@@ -87,7 +87,8 @@ def parse_cdf(content: bytes, where: str) -> Cdf:
         return _parse_text(content.decode("latin-1").replace("\r", ""), where)
     if content.startswith(BINARY):
         return _parse_binary(Cursor(content, where, "<"))
-    what = "is no CDF file: it begins neither with [CDF] nor as the binary form"
+    what = "is no CDF file: it begins neither with [CDF] nor as the binary form; copy or download "
+    what += "it again"
     raise InvalidInput([Problem(where, what)])
 
 
@@ -96,7 +97,9 @@ def _layout(chip: str, shape: tuple[int, int], blocks: Sequence[_Block], where: 
     names: dict[str, int] = {}
     number = [names.setdefault(block.name, len(names)) for block in blocks]
     if not blocks:
-        raise InvalidInput([Problem(where, "has no probe set; this is no file of a chip layout")])
+        raise InvalidInput(
+            [Problem(where, "has no probe set; use the CDF file of the chip's library files")]
+        )
     sets = np.repeat(number, [len(block.x) for block in blocks])
     x, y, atom, matches = (
         np.concatenate([getattr(block, part) for block in blocks]).astype(np.int64)

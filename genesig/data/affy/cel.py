@@ -63,7 +63,8 @@ def parse_cel(content: bytes, where: str) -> Cel:
     elif content.startswith(COMMAND_CONSOLE):
         cel = _parse_command_console(Cursor(content, where, ">"))
     else:
-        what = "is no CEL file: it begins neither with [CEL] nor as version 4 or Command Console"
+        what = "is no CEL file: it begins neither with [CEL] nor as version 4 or Command Console; "
+        what += "copy or download it again"
         raise InvalidInput([Problem(where, what)])
     return _checked(cel, where)
 
@@ -94,7 +95,8 @@ def _parse_command_console(cursor: Cursor) -> Cel:
     try:
         n_columns, n_rows = (int(header[f"affymetrix-cel-{key}"]) for key in ("cols", "rows"))
     except (KeyError, ValueError):
-        what = "is a Command Console file but no CEL file: it lacks affymetrix-cel-cols and -rows"
+        what = "is a Command Console file but no CEL file: it lacks affymetrix-cel-cols and -rows; "
+        what += "keep CEL files only in the folder"
         raise cursor.refuse(what) from None
     intensity = read_intensities(cursor)
     _check_size(n_columns, n_rows, len(intensity), cursor.where)
@@ -108,7 +110,7 @@ def _parse_text(text: str, where: str) -> Cel:
     values = dict(re.findall(r"^([^=\n]+)=(.*?)\r?$", head, re.MULTILINE))
     if values.get("Version") != "3":
         version = values.get("Version", "unknown")
-        what = f"is a CEL text file of version {version}; version 3 is read"
+        what = f"is a CEL text file of version {version}; version 3 is read, export it so"
         raise InvalidInput([Problem(where, what)])
     body, ended, _ = rest.partition("\n[")
     if not (ended or body.endswith("\n")):

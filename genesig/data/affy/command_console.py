@@ -41,7 +41,9 @@ def read_intensities(cursor: Cursor) -> Array:
         data, place, name = cursor.number("I"), cursor.number("I"), cursor.wide_text()
         if name == "Intensity":
             return _one_column(cursor, data)
-    raise cursor.refuse("is a Command Console file without a table 'Intensity'")
+    raise cursor.refuse(
+        "is a Command Console file without a table 'Intensity'; export the array again"
+    )
 
 
 def _one_column(cursor: Cursor, data: int) -> Array:
@@ -52,7 +54,10 @@ def _one_column(cursor: Cursor, data: int) -> Array:
         columns.append((cursor.number("b"), cursor.number("i")))
     count = cursor.number("I")
     if columns != [(FLOAT, 4)]:
-        raise cursor.refuse("has a table 'Intensity' that is not one column of 32-bit floats")
+        raise cursor.refuse(
+            "has a table 'Intensity' that is not one column of 32-bit floats; "
+            "export the array again"
+        )
     cursor.jump(data)
     return cursor.floats(np.dtype(">f4"), count)
 

@@ -89,8 +89,8 @@ def _probes(spots: pd.DataFrame, where: str) -> pd.DataFrame:
     _need(spots, ["ProbeName", "ControlType"], where)
     kept = spots[spots["ControlType"] == "0"]
     if kept.empty:
-        raise refuse(where, "every spot is a control (ControlType is never 0); is the design file "
-                     "of the array missing in Feature Extraction?")  # fmt: skip
+        raise refuse(where, "every spot is a control (ControlType is never 0); is the array's "
+                     "design file missing? Run Feature Extraction again with it")  # fmt: skip
     return kept
 
 

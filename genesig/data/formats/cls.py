@@ -67,7 +67,8 @@ def _classes(labels: list[str], classes: list[str], where: str) -> list[str]:
     found = list(dict.fromkeys(labels))
     if len(found) != len(classes):
         raise refuse(where, f"has {counted(len(found), 'different label')} where line 2 names "
-                     f"{len(classes)}", line=3)  # fmt: skip
+                     f"{len(classes)}; give each class a sample, or take it out there",
+                     line=3)  # fmt: skip
     numbered = [str(number) for number in range(len(classes))]
     if found not in (classes, numbered) and set(found) <= {*classes, *numbered}:
         raise refuse(where, f"begins with '{found[0]}', which programs read as different classes; "

@@ -73,7 +73,7 @@ def _parts(text: str, where: str) -> _Parts:
     version = lines[0].strip()
     if version not in ("#1.2", "#1.3"):
         raise refuse(where, f"the first line is '{version[:20]}'; GCT files begin with #1.2 or "
-                     "#1.3", line=1)  # fmt: skip
+                     "#1.3, save it as one of them", line=1)  # fmt: skip
     sizes = lines[1].split() if len(lines) > 1 else []
     if len(sizes) != (2 if version == "#1.2" else 4) or not all(map(str.isdigit, sizes)):
         raise refuse(where, "needs the size here: rows and columns, and in #1.3 the numbers of "

@@ -70,7 +70,7 @@ def entities(text: str, where: str) -> list[Entity]:
         raise refuse(where, "the table that begins here has no end: the file is cut off; " + AGAIN,
                      begin)  # fmt: skip
     if not found:
-        raise refuse(where, "has no line such as ^SERIES = GSE1, so it is no SOFT file")
+        raise refuse(where, f"has no line such as ^SERIES = GSE1, so it is no SOFT file; {AGAIN}")
     return found
 
 
@@ -87,7 +87,8 @@ def matrix(text: str, where: str, part: str | None) -> Matrix:
     empty = [e.name for e in chosen if len(e.lines) < 2]
     if empty:
         raise refuse(where, f"{counted(len(empty), 'sample')} without values: {listing(empty)}; "
-                     "the values of RNA-seq series are in supplementary files")  # fmt: skip
+                     "those of RNA-seq are in a supplementary file; download that and name it as "
+                     "'expression'")  # fmt: skip
     places: dict[str, int] = {}
     columns = {}
     for sample in chosen:
@@ -153,7 +154,8 @@ def _values(sample: Entity, where: str) -> tuple[dict[str, str], dict[str, int]]
     header = [name.strip().upper() for name in table.pop(next(iter(table)))]
     if "VALUE" not in header:
         raise refuse(where, f"the table of {sample.name} has no column VALUE (columns: "
-                     f"{', '.join(header)})", sample.first)  # fmt: skip
+                     f"{', '.join(header)}); use the series matrix instead",
+                     sample.first)  # fmt: skip
     place = header.index("VALUE")
     found = {row[0].strip(): row[place].strip() for row in table.values()}
     if len(found) < len(table):

@@ -9,6 +9,13 @@ FOREIGN = {
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as tab-separated text",
     b"\xff\xfe": "UTF-16 text (Excel's 'Unicode text'); save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+    b"<!DOCTYPE html": "a web page (HTML); download the file itself",
+    b"<html": "a web page (HTML); download the file itself",
+    b"version https://git-lfs": "a pointer of Git LFS; get the file itself by git lfs pull",
+    b"%PDF": "a PDF; export the table itself as tab-separated text",
+    b"\x1f\x8b": "packed twice; unpack it once, by gunzip",
+    b"BZh": "packed by bzip2; unpack it, or pack it by gzip",
+    b"\xfd7zXZ": "packed by xz; unpack it, or pack it by gzip",
     b"\x89HDF": "an HDF5 file; if it is an AnnData file, rename it to .h5ad",
 }
 
@@ -19,8 +26,12 @@ def as_text(content: bytes, where: str, *, old: bool = False) -> str:
     With `old`, for what scanners and GEO wrote before UTF-8, other bytes are Latin-1 (µ, é).
     """
     for magic, what in FOREIGN.items():
-        if content.startswith(magic):
+        if content[:30].lstrip().lower().startswith(magic.lower()):
             raise refuse(where, f"is {what}")
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise refuse(where, "holds zero bytes, as after a download or a disk that failed; copy or "
+                     "download it again", line)  # fmt: skip
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
