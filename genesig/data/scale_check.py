@@ -50,7 +50,7 @@ def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
         return
     negative = np.argwhere(X.T < 0)
     if len(negative):
-        gene, row = negative[0]
+        gene, row = map(int, negative[0])
         further = counted(len(negative) - 1, "further cell")
         more = f" ({further})" if len(negative) > 1 else ""
         yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
