@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from report_nonlinear import CONFIG, with_nonlinear
 from report_tables import MU, SIZES, make_tables
 
 from genesig.data.quality import quality
@@ -39,6 +40,7 @@ class Study:
     permutations: int = 9
     names: Sequence[str] = ()
     empty: bool = False
+    nonlinear: bool = True
 
 
 def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
@@ -64,6 +66,9 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
         "controls": {"permutations": study.permutations, "baselines": ["ridge"], "fdr": 0.05},
         "report": {"title": "A study", "top_genes": 12, "table_rows": 500},
     }  # fmt: skip
+    if study.nonlinear:
+        tables = with_nonlinear(tables, dataset, splits, observed)
+    config["nonlinear"] = {**CONFIG, "enabled": study.nonlinear}
     return {
         "dataset": dataset,
         "splits": splits,

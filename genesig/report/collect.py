@@ -74,6 +74,15 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
     expected}]), genes (rows of genes.tsv), shift ({edges, by_chance, measured, scored ({genes,
     counts, median, beyond})}), quantiles ({share, training, cohort})}], one for each data set of
     another study.
+``nonlinear``
+    null where it was not run; screened (genes), genes (at most 50: {gene, symbol, frequency,
+    linear_frequency, mean_norm, final_norm, in_list, in_signature}), ever (their number),
+    agreement ({mu, n_linear, n_nonlinear, shared, jaccard, jaccard_in_split}), difference and fvm
+    ({error, linear, difference, low, high}), sizes and none (smallest, median, largest number of
+    genes and share fitted by no gene, over the splits), trouble ({splits, cut, inner_cut, inner,
+    unfinished, none, messages, more}), model (of all samples), curves (at most 12: {gene, symbol,
+    norm, straight, value, effect, samples}), drawn_from (their number), straight (median r² with
+    a line), bent (curves below .9).
 ``tables``
     name: {columns, rows (at most 5000), total, file}.
 """
@@ -86,7 +95,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.described import described
-from genesig.report import collect_external
+from genesig.report import collect_external, collect_nonlinear
 from genesig.report.collect_answer import answer, warnings
 from genesig.report.collect_batches import batch
 from genesig.report.collect_genes import components, correlation, heat, projection, strips
@@ -113,6 +122,12 @@ TABLES = (
 )  # fmt: skip
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 5000
+
+
+def tables_in(given: Mapping[str, str]) -> list[str]:
+    """Return the names of those files that are tables `collect` takes."""
+    known = {*TABLES, *collect_nonlinear.TABLES}
+    return [name for name in given.keys() if name in known]  # noqa: SIM118 - Snakemake's own kind
 
 
 def collect(
@@ -182,6 +197,10 @@ def collect(
     }
     data["external"] = collect_external.external(external, data["study"]["classes"])
     data["batch"] = batch(dataset, splits, data["held_out"], config)
+    data["tables"] |= {
+        name: _table(name, tables[name]) for name in collect_nonlinear.SHOWN if name in tables
+    }
+    data["nonlinear"] = collect_nonlinear.nonlinear(tables, mu[at], config.get("nonlinear"))
     data["answer"] = answer(data)
     data["warnings"] = warnings(data, dataset, observed, said)
     data["warnings"] += collect_external.warnings(data["external"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from genesig.report import methods_nonlinear
 from genesig.report.measure import measure
 from genesig.report.sections_batch import batch_fact
 from genesig.report.shuffling import shuffled
@@ -79,8 +80,16 @@ REFERENCES = (
 
 def methods(data: Data) -> list[str]:
     """Return the Methods text, one string per paragraph, ready to be copied and edited."""
-    writers = (_samples, _normalisation, _assessment, _selection, _signature, _controls)
-    return [" ".join(text for text in writer(data) if text) for writer in writers]
+    nonlinear = methods_nonlinear.nonlinear_sentences
+    writers = (_samples, _normalisation, _assessment, _selection, _signature, nonlinear, _controls)
+    found = [" ".join(text for text in writer(data) if text) for writer in writers]
+    return [paragraph for paragraph in found if paragraph]
+
+
+def references(data: Data) -> list[str]:
+    """Return what the Methods text cites, in the order of the alphabet."""
+    further = methods_nonlinear.REFERENCES if data["nonlinear"] else ()
+    return sorted([*REFERENCES, *further])
 
 
 def by_kind(dropped: list[Data]) -> str:

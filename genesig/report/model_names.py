@@ -11,6 +11,8 @@ MODELS = {
     "linear_svm": "linear SVM, all genes",
     "nearest_centroid": "nearest centroid, all genes",
     "random_forest": "random forest, all genes",
+    "nonlinear": "nonlinear selection",
+    "fvm": "feature vector machine",
 }
 
 

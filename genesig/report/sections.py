@@ -10,6 +10,7 @@ from genesig.report.sections_data import methods_section, reproducibility, study
 from genesig.report.sections_genes import blocks, expression, lists, signature, single_genes
 from genesig.report.sections_model import chance, controls, model_selection, performance
 from genesig.report.sections_quality import quality
+from genesig.report.sections_nonlinear import nonlinear
 from genesig.report.sections_samples import samples
 
 SECTIONS: dict[str, Callable[[dict[str, Any], Limits], Section]] = {
@@ -27,4 +28,5 @@ SECTIONS: dict[str, Callable[[dict[str, Any], Limits], Section]] = {
     "single-genes": single_genes,
     "methods": methods_section,
     "reproducibility": reproducibility,
+    "nonlinear": nonlinear,
 }

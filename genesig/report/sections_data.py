@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from genesig.report.methods import REFERENCES, by_kind, methods
+from genesig.report.methods import by_kind, methods, references
 from genesig.report.section import Facts, Fold, Limits, Section
 from genesig.report.sections_batch import batch_fact, batch_table, batch_words
 from genesig.report.tables import Column, Table, cell
@@ -95,7 +95,7 @@ def methods_section(data: Data, limits: Limits) -> Section:
         "Written from the settings of this run, to be copied and edited.",
         *methods(data),
     ]
-    return Section("methods", "Methods", words, [Fold("References", "\n".join(REFERENCES))])
+    return Section("methods", "Methods", words, [Fold("References", "\n".join(references(data)))])
 
 
 def reproducibility(data: Data, limits: Limits) -> Section:

@@ -1,7 +1,7 @@
 """Collect everything the report shows."""
 
 from genesig.log import log_to
-from genesig.report.collect import TABLES, TEXT, collect
+from genesig.report.collect import TEXT, collect, tables_in
 from genesig.results import Dataset, Fits, Splits, load_arrays, load_json, load_tables, save_json
 from genesig.selection.batches import joined
 
@@ -10,6 +10,6 @@ dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.i
 observed = joined([Fits.load(path) for path in snakemake.input.observed], splits)
 final, null = Fits.load(snakemake.input.final), load_arrays(snakemake.input.null)
 run, checked, seen, *others = map(load_json, [snakemake.input.run, *snakemake.input.said])
-study = {"tables": load_tables(snakemake.input, TABLES, TEXT), "null": null, "run": run}
-study |= {"config": run["config"], "said": checked["warnings"], "external": others}
+study = {"tables": load_tables(snakemake.input, tables_in(snakemake.input), TEXT), "null": null}
+study |= {"run": run, "config": run["config"], "said": checked["warnings"], "external": others}
 save_json(snakemake.output[0], collect(dataset, splits, observed, final, seen, **study))

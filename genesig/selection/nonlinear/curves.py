@@ -19,16 +19,18 @@ Array = np.ndarray[Any, Any]
 Score = Callable[[Array], Array]
 
 POINTS = 41
-COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect"]
+"""Of a curve."""
+COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect", "samples"]
 
 
 def curves(dataset: Dataset, reference: Reference, ground: Ground, fit: Fit | None) -> pd.DataFrame:
     """Return nonlinear_curves.tsv: (1/n) Σ_i f(x_i with gene a at v) along v, for each gene a.
 
     Genes by falling derivative ``norm``; ``value`` runs from the smallest to the largest value of
-    the gene among the samples, in normalised expression; ``effect`` is a mean score. ``straight``
-    is the squared correlation of the curve with a line, over the values that the samples have. An
-    average over the samples does not show how genes act together. Source: Friedman (2001).
+    the gene among the samples, in normalised expression; ``effect`` is a mean score; ``samples``
+    counts those whose value is nearest. ``straight`` is the squared correlation of the curve with
+    a line, over the values that the samples have. An average over the samples does not show how
+    genes act together. Source: Friedman (2001).
     """
     import pandas as pd
 
@@ -45,7 +47,9 @@ def curves(dataset: Dataset, reference: Reference, ground: Ground, fit: Fit | No
         head = {"gene": dataset.genes[gene], "symbol": symbols[gene], "norm": norms[place],
                 "straight": straightness(z, effect, fit.X[:, place])}  # fmt: skip
         value = fit.centre[column] + fit.scale[column] * z
-        parts.append(pd.DataFrame({**head, "value": value, "effect": effect}))
+        near = np.rint((fit.X[:, place] - z[0]) / (z[-1] - z[0]) * (POINTS - 1)).astype(np.int64)
+        count = np.bincount(near, minlength=POINTS)
+        parts.append(pd.DataFrame({**head, "value": value, "effect": effect, "samples": count}))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
 
 

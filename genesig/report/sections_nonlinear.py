@@ -1,0 +1,243 @@
+"""The section about nonlinear selection: what it finds, and whether it adds anything."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from genesig.report import figures_nonlinear as figures
+from genesig.report.figures_prediction import control_rows
+from genesig.report.measure import measure
+from genesig.report.model_names import model_name
+from genesig.report.section import Limits, Section
+from genesig.report.svg import Picture, picture
+from genesig.report.tables import Table, packed_table
+from genesig.report.words import clean, counted, decimal, gene_label, percent, rate
+
+Data = dict[str, Any]
+
+BENT, STRAIGHT = 0.8, 0.95
+"""Median r² of the curves with a line, below and above which they are called so."""
+
+
+def nonlinear(data: Data, limits: Limits) -> Section:
+    """Show nonlinear selection beside the linear lists; nothing where it was not run."""
+    it = data["nonlinear"]
+    if it is None:
+        return Section("nonlinear", "Nonlinear selection")
+    words = [finding(data), _what(data), _differs(), *_honest(data)]
+    items: list[Picture | Table] = []
+    if it["genes"]:
+        items.append(_genes(data))
+    if any(row["model"] == "nonlinear" for row in control_rows(data)):
+        items.append(_errors(data))
+    if it["curves"]:
+        items.append(_curves(data))
+    caption = (
+        f"Genes shared with the linear list of each μ. The list here has the genes selected in at"
+        f" least {percent(data['config']['signature']['frequency'])} of the splits."
+    )
+    items.append(packed_table(data, "nonlinear_agreement", caption, limits.table_rows))
+    if it["genes"]:
+        caption = "Every gene that any split selected."
+        items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
+    caption = "Every outer split: what was chosen, what was selected and how it predicts."
+    items.append(packed_table(data, "nonlinear_scores", caption, limits.table_rows))
+    return Section("nonlinear", "Nonlinear selection", words, items)
+
+
+def finding(data: Data) -> str:
+    """Say in one sentence what nonlinear selection adds, from the measured numbers alone."""
+    return f"{_verdict(data)}; {_shared(data)}{_bent(data)}."
+
+
+def _verdict(data: Data) -> str:
+    d = data["nonlinear"]["difference"]
+    if d is None or d["error"] is None or d["linear"] is None:
+        return "Whether nonlinear selection adds anything could not be measured"
+    shown = measure(data)
+    ours, theirs = shown.value(d["error"]), shown.value(d["linear"])
+    write = rate if data["study"]["classes"] else decimal
+    words = f"its {shown.name} is {write(ours)} against {write(theirs)} of the linear lists"
+    if d["low"] is None or d["high"] is None:
+        return (
+            f"Nonlinear selection: {words}, a difference without an interval, so chance is not"
+            " ruled out"
+        )
+    limits = shown.interval({"low": d["low"], "high": d["high"]})
+    if shown.better == "larger":  # 1 − R² apart, shown as R²
+        limits = (-d["high"], -d["low"])
+    words += f" (95\u00a0% interval of the difference {write(limits[0])} to {write(limits[1])})"
+    if _neither(data):
+        return (
+            f"Neither nonlinear nor linear selection is better than chance on these data: {words}"
+        )
+    if d["high"] < 0:
+        return f"Nonlinear selection adds something on these data: {words}"
+    if d["low"] > 0:
+        return f"Nonlinear selection predicts worse than linear selection on these data: {words}"
+    return f"Nonlinear selection adds nothing that these samples can show: {words}"
+
+
+def _neither(data: Data) -> bool:
+    """Whether the intervals of both errors hold the value of chance."""
+    chance = data["answer"]["error"]["chance"]
+    rows = {row["model"]: row for row in control_rows(data)}
+    both = [rows.get(model) for model in ("genesig", "nonlinear")]
+    return all(row is not None and (row["high"] or row["error"]) >= chance for row in both)
+
+
+def _shared(data: Data) -> str:
+    a = data["nonlinear"]["agreement"]
+    size, signature, shared = a["n_nonlinear"], a["n_linear"], a["shared"]
+    if not size:
+        return "no gene is selected often enough for a list of its own"
+    if not signature:
+        return f"its list has {counted(size, 'gene')}, the linear signature none"
+    verb = "is" if shared == 1 else "are"
+    return (
+        f"{shared} of the {counted(size, 'gene')} of its list {verb} among the {signature} of the"
+        " linear signature"
+    )
+
+
+def _bent(data: Data) -> str:
+    it = data["nonlinear"]
+    if it["straight"] is None:
+        return ""
+    if it["straight"] >= STRAIGHT:
+        how = "nearly straight lines, so what it sees of each gene is linear"
+    elif it["straight"] < BENT:
+        how = "bent"
+    else:
+        how = "slightly bent"
+    r2 = f"(median r² with a line {decimal(it['straight'])})"
+    return f"; the curves of its final model are {how} {r2}"
+
+
+def _what(data: Data) -> str:
+    it, of = data["nonlinear"], data["study"]["genes"]
+    label = "the class" if data["study"]["classes"] else clean(data["study"]["label"])
+    kept = (
+        f"Of {counted(of, 'gene')}, each training set kept the {it['screened']} on which {label}"
+        " depends most, one by one; a gene that matters only together with others may be lost"
+        " there."
+        if it["screened"] < of
+        else "No gene was left out beforehand."
+    )
+    return (
+        "The linear lists add up genes, each along a straight line; here a gene counts if the score"
+        f" changes with it in any smooth way. {kept} Splits and inner folds are those of the linear"
+        " lists, and everything is learned on training samples."
+    )
+
+
+def _differs() -> str:
+    return (
+        "Two things differ from the linear lists. A gene that is not selected still shapes the"
+        " score, which may not change with it at any training sample; so to keep more genes or"
+        " fewer beforehand gives another result, not only another time. And a selected gene has no"
+        " weight to read, only the size of the score's derivative and its curve."
+    )
+
+
+def _honest(data: Data) -> list[str]:
+    it, trouble = data["nonlinear"], data["nonlinear"]["trouble"]
+    found = []
+    low, middle, high = it["none"]
+    if middle is not None:
+        refit = (
+            " Errors here are therefore those of a smooth refit on the selected genes alone."
+            if data["config"]["nonlinear"]["debias"]
+            else " Errors here are those of the penalised function and contain it; set"
+            " nonlinear.debias: true for a refit on the selected genes alone."
+        )
+        found.append(
+            f"With no gene at all, the penalised function already fits {percent(middle)} of the"
+            f" differences among training samples (median over the splits; {percent(low)} to"
+            f" {percent(high)}): memory, not selection. Where it is large, trust the order of the"
+            f" genes more than their number.{refit}"
+        )
+    if trouble["cut"] or trouble["inner_cut"]:
+        found.append(
+            f"The path stops where it would select more genes than there are samples, because"
+            f" beyond that the model says nothing. That happened in {trouble['cut']} of"
+            f" {counted(trouble['splits'], 'split')} before the chosen τ was reached, and in"
+            f" {trouble['inner_cut']} of {trouble['inner']} paths of the inner folds before the"
+            " smallest τ."
+        )
+    if trouble["none"]:
+        found.append(f"{counted(trouble['none'], 'split')} selected no gene at all.")
+    if trouble["unfinished"]:
+        found.append(
+            f"{counted(trouble['unfinished'], 'fit')} did not reach the requested accuracy"
+            " (nonlinear.tolerance); more nonlinear.max_iterations may help."
+        )
+    other = [clean(one) for one in trouble["messages"] if "path ends" not in one]
+    return found + ([f"Said of single splits: {'; '.join(other)}."] if other else [])
+
+
+def _genes(data: Data) -> Picture:
+    it = data["nonlinear"]
+    shown = it["genes"]
+    named = "; ".join(
+        f"{gene_label(one['gene'], one['symbol'])} {percent(one['frequency'])} against"
+        f" {percent(one['linear_frequency'])}"
+        for one in shown[:10]
+    )
+    return picture(
+        "nonlinear_genes",
+        partial(figures.genes, data),
+        title="How often genes are selected, nonlinear and linear",
+        description=f"Selection frequency of {len(shown)} genes in nonlinear and in linear"
+        f" selection, and the size of the derivative. {clean(named)}.",
+        caption="Left: share of the outer splits that select the gene; blue diamond: nonlinear,"
+        " green ring: linear list of the signature's μ. Right: mean size of the score's derivative"
+        " by the gene, over the splits that select it (score per standard deviation of the gene)."
+        " The penalty shrinks it, so only the order means something. Bold: genes of the signature."
+        f" Shown: the {counted(min(len(shown), it['ever']), 'gene')} selected most often of"
+        f" {it['ever']}, and the signature.",
+    )
+
+
+def _errors(data: Data) -> Picture:
+    shown, rows = measure(data), control_rows(data)
+    named = "; ".join(f"{model_name(r['model'])} {decimal(shown.value(r['error']))}" for r in rows)
+    fvm = (
+        " The feature vector machine picks genes by mutual information between ranks; its own"
+        " prediction is weak, so the same smooth refit predicts."
+        if any(row["model"] == "fvm" for row in rows)
+        else ""
+    )
+    return picture(
+        "nonlinear_errors",
+        partial(figures.errors, data),
+        title=f"{shown.name[0].upper()}{shown.name[1:]} beside linear selection and other methods",
+        description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
+        caption=f"{shown.name[0].upper()}{shown.name[1:]} on held-out samples of the same splits"
+        " with its 95\u00a0% interval; dashed: chance. Blue: nonlinear, green: the linear lists at"
+        f" the signature's μ.{fvm}",
+    )
+
+
+def _curves(data: Data) -> Picture:
+    it = data["nonlinear"]
+    shown, total = len(it["curves"]), it["drawn_from"]
+    named = "; ".join(
+        f"{gene_label(one['gene'], one['symbol'])}, r² with a line {decimal(one['straight'])}"
+        for one in it["curves"]
+    )
+    many = f" The first {shown} of its {total} genes." if shown < total else ""
+    return picture(
+        "nonlinear_curves",
+        partial(figures.curves, data),
+        title="Partial dependence on the top genes",
+        description=f"Mean score of the final model along {counted(shown, 'gene')}:"
+        f" {clean(named)}.",
+        caption="How the score of the final model changes with one gene, averaged over what the"
+        " other genes are in all samples. Ticks at the foot: values that samples have; where there"
+        " are none, the curve is a guess. This model was fitted on all samples, so the curves"
+        " describe it and are no evidence. r² near 1: a straight line says the same. The average"
+        " hides how genes act together. Genes by falling derivative; where a curve is flat, the"
+        f" refit does without the gene.{many}",
+    )
