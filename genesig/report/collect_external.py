@@ -9,10 +9,12 @@ import numpy as np
 
 from genesig.report.collect_model import spread
 from genesig.report.rounding import plain, rounded
+from genesig.report.words import clean, counted, decimal
 
 Array = np.ndarray[Any, Any]
 Data = Mapping[str, Any]
 MOST_SAMPLES = 1000
+FAR = 1.0  # of the median gene, in training standard deviations
 
 
 def external(cohorts: Sequence[Data], classes: Sequence[str] | None) -> list[dict[str, Any]]:
@@ -28,11 +30,31 @@ def external(cohorts: Sequence[Data], classes: Sequence[str] | None) -> list[dic
     return [_cohort(each, classes) for each in cohorts]
 
 
+def warnings(cohorts: Sequence[Data]) -> list[str]:
+    """Say what makes a test on another study's samples say little."""
+    found = []
+    for one in cohorts:
+        name, median = clean(one["name"]), one["shift"]["scored"]["median"]
+        if one["seen_before"]:
+            count = counted(one["seen_before"], "sample")
+            found.append(
+                f"{name}: {count} with the values of a training sample, so that its test says"
+                " nothing of new samples."
+            )
+        if median > FAR:
+            found.append(
+                f"{name}: half of the genes lie more than {decimal(median, 1)} training standard"
+                " deviations off, so that the threshold may not hold there even where the order of"
+                " the samples does."
+            )
+    return found
+
+
 def _cohort(about: Data, classes: Sequence[str] | None) -> dict[str, Any]:
     samples = about["predictions"]
     kept = [samples[row] for row in spread(len(samples), MOST_SAMPLES)]
     numbers = ("name", "file", "classes", "combat", "batches", "needed", "absent", "imputed",
-               "missing", "warnings")  # fmt: skip
+               "missing", "seen_before", "warnings")  # fmt: skip
     return {
         **{key: plain(about[key]) for key in numbers},
         "samples": len(samples),

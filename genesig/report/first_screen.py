@@ -23,6 +23,7 @@ from genesig.report.words import (
 )
 
 Data = dict[str, Any]
+MOST_COHORTS = 3
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def sentences(data: Data) -> list[str]:
     The error belongs to the lists of the splits, each with genes of its own; the signature is
     what these lists share, and no sentence may lend it their error.
     """
-    return [_finding(data), _signature(data), _chance(data)]
+    return [_finding(data), _signature(data), _chance(data), *_elsewhere(data)]
 
 
 def _finding(data: Data) -> str:
@@ -119,6 +120,32 @@ def _chance(data: Data) -> str:
         f" {shuffled(data)}: {often} as well as with the true ones"
         f" (p\u00a0=\u00a0{significant(p['value'], 2)})."
     )
+
+
+def _elsewhere(data: Data) -> list[str]:
+    """Return one line about samples of other studies, or nothing."""
+    cohorts = data["external"]
+    if not cohorts:
+        return []
+    found = [_cohort(one, data["study"]["classes"] is not None) for one in cohorts[:MOST_COHORTS]]
+    more = f"; {len(cohorts) - len(found)} more below" if len(cohorts) > len(found) else ""
+    return [
+        f"On samples of other studies the final model, as it is, reaches {'; '.join(found)}{more}."
+    ]
+
+
+def _cohort(one: Data, classes: bool) -> str:
+    where = f"in {clean(one['name'])} ({counted(one['samples'], 'sample')})"
+    scores = one["scores"]
+    row = scores["auc" if classes else "r2"]
+    if row["value"] is None:
+        wrong = scores["misclassification"]["value"] if classes else None
+        return f"{rate(wrong)} error {where}, of one class" if classes else f"no R² {where}"
+    text = f"{'AUC' if classes else 'R²'} {decimal(row['value'])}"
+    if row["low"] is not None:
+        text += f" (95\u00a0% interval {_to(decimal, (row['low'], row['high']))})"
+    return f"{text} and {rate(scores['balanced_error']['value'])} error {where}" if classes else \
+        f"{text} {where}"  # fmt: skip
 
 
 def tiles(data: Data) -> list[Tile]:

@@ -48,7 +48,8 @@ def render(
         Rows after which a table ends with a link to its TSV.
     """
     limits = Limits(top_genes, table_rows)
-    sections = [write(data, limits) for write in SECTIONS.values()]
+    found = (write(data, limits) for write in SECTIONS.values())
+    sections = [section for section in found if not section.empty]
     css, js = (Asset.of(_TEMPLATES / name) for name in ("page.css", "page.js"))
     page = _environment().get_template("page.html.j2")
     html = page.render(

@@ -45,6 +45,11 @@ class Section:
     items: Sequence[Picture | Table | Facts | Fold] = ()
 
     @property
+    def empty(self) -> bool:
+        """Whether the study has nothing of this kind; the page leaves it out."""
+        return not self.words and not self.items
+
+    @property
     def rows(self) -> list[list[Picture | Table | Facts | Fold]]:
         """Items in rows: small pictures that follow one another stand side by side."""
         rows: list[list[Picture | Table | Facts | Fold]] = []

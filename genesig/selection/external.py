@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 QUANTILES = np.linspace(0, 1, 41)
-# Bars of the histogram of shifts; the outer ones are open. They reach as far as all but one gene in
-# 200, within these bounds, in training standard deviations.
+# Bars of the histogram of shifts; the outer ones are open. On either side they reach as far as all
+# but one gene in 200, within these bounds, in training standard deviations.
 BARS, LEAST_REACH, MOST_REACH = 40, 2.0, 12.0
 
 
@@ -122,6 +122,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,
         "needed": len(found.used), "absent": int((~found.known[:, found.used]).all(axis=0).sum()),
         "imputed": int((found.imputed > 0).sum()),
+        "seen_before": _seen_before(dataset.X, values.measured),
         "shift": _shift(dataset, cohort, values),
         "quantiles": {"share": QUANTILES.tolist(), "training": _quantiles(values.training),
                       "cohort": _quantiles(values.measured)},
@@ -220,8 +221,9 @@ def _shift(dataset: Dataset, cohort: Cohort, values: _Values) -> dict[str, Any]:
     pairs = (("measured", values.measured), ("scored", values.scored))
     found = {key: _shifts(dataset, cohort, values.training, X) for key, X in pairs}
     found = {key: shifts[np.isfinite(shifts)] for key, shifts in found.items()}
-    reach = np.clip(_quantile(np.abs(found["measured"]), 0.995), LEAST_REACH, MOST_REACH)
-    edges = np.linspace(-np.ceil(reach), np.ceil(reach), BARS + 1)
+    ends = (sign * _quantile(found["measured"], share) for sign, share in ((-1, 0.005), (1, 0.995)))
+    down, up = np.ceil(np.clip(list(ends), LEAST_REACH, MOST_REACH))
+    edges = np.linspace(-down, up, BARS + 1)
     about: dict[str, Any] = {"by_chance": by_chance, "edges": edges.tolist()}
     for key, shifts in found.items():
         counts, _ = np.histogram(np.clip(shifts, edges[0], edges[-1]), edges)
@@ -231,6 +233,13 @@ def _shift(dataset: Dataset, cohort: Cohort, values: _Values) -> dict[str, Any]:
             "beyond": float(np.mean(np.abs(shifts) > 1)) if len(shifts) else 0.0,
         }  # fmt: skip
     return about
+
+
+def _seen_before(training: Array, X: Array) -> int:
+    """Count samples that have the values of a training sample, over the genes of both."""
+    here = np.isfinite(X).all(axis=0) & np.isfinite(training).all(axis=0)
+    known = {row.tobytes() for row in np.ascontiguousarray(training[:, here])}
+    return sum(row.tobytes() in known for row in np.ascontiguousarray(X[:, here]))
 
 
 def _quantile(values: Array, share: float) -> float:
