@@ -2,11 +2,13 @@
 
     OMP_NUM_THREADS=1 python tests/benchmarks/inputs.py [RUNS]
 
-Prints the median of the runs of each case, and the largest memory of the process in the end.
+Prints the median of the runs of each case, and the largest memory of the process in the end; then,
+where R is installed, Bioconductor's seconds for the same matrix, and how far its numbers are.
 """
 
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +19,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 
 from affy_files import cdf_binary, cel_binary
+from bioconductor import Answer, ask
 
 from genesig.data.affy.arrays import probe_matrix
 from genesig.data.affy.cdf import parse_cdf
@@ -29,6 +32,8 @@ from genesig.data.two_colour import loess_ratios
 
 GEO = Path(__file__).parents[3] / "shared/data/geo/GSE55235_series_matrix.txt.gz"
 Run = Callable[[], object]
+BATCH = ["a"] * 21 + ["b"] * 21 + ["c"] * 21
+COVARIATES = np.random.default_rng(1).normal(size=(63, 2))
 
 
 def arrays() -> np.ndarray:
@@ -42,11 +47,13 @@ def quantile() -> Run:
 
 
 def combat() -> Run:
-    X, batch = np.log2(arrays() + 1), np.repeat(["a", "b", "c"], 21)
-    none = {"covariates": None}
-    return lambda: Combat.fit(X, batch=batch, reference=None, **none).transform(
-        X, batch=batch, **none
-    )
+    X, known = np.log2(arrays() + 1), {"batch": BATCH, "covariates": None}
+    return lambda: Combat.fit(X, reference=None, **known).transform(X, **known)
+
+
+def combat_with_reference_and_covariates() -> Run:
+    X, known = np.log2(arrays() + 1), {"batch": BATCH, "covariates": COVARIATES}
+    return lambda: Combat.fit(X, reference="c", **known).transform(X, **known)
 
 
 def loess() -> Run:
@@ -80,6 +87,7 @@ def series_matrix() -> Run:
 CASES = {
     "quantile, 22283 x 63": quantile,
     "ComBat, 22283 x 63": combat,
+    "ComBat, reference batch and two covariates": combat_with_reference_and_covariates,
     "two-colour loess, one array of 22283": loess,
     "RMA from 20 CEL files, 54675 sets": rma_of_20_arrays,
     "series matrix GSE55235 with its phenotypes": series_matrix,
@@ -94,14 +102,35 @@ def seconds(run: Run) -> float:
 
 
 def main(runs: int) -> None:
-    """Run every case whose data are here."""
+    """Run every case whose data are here, then R."""
     for name, make in CASES.items():
         if make is series_matrix and not GEO.exists():
             continue
         run = make()
         print(f"{name}: {median(seconds(run) for _ in range(runs)):.2f} s", flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    print(f"largest memory: {peak:.0f} MB")
+    print(f"largest memory: {peak:.0f} MB", flush=True)
+    beside_bioconductor()
+
+
+def beside_bioconductor() -> None:
+    """Ask R for the same, once."""
+    X = np.log2(arrays() + 1)
+    with tempfile.TemporaryDirectory() as folder:
+        answer = ask(X, BATCH, COVARIATES, Path(folder))
+    if not isinstance(answer, Answer):
+        print(f"no Bioconductor: {answer}")
+        return
+    plain, both = ({"batch": BATCH, "covariates": c} for c in (None, COVARIATES))
+    cases: dict[str, Callable[[], np.ndarray]] = {
+        "quantile": lambda: Quantile.fit(X).transform(X),
+        "plain": lambda: Combat.fit(X, reference=None, **plain).transform(X, **plain),
+        "both": lambda: Combat.fit(X, reference="c", **both).transform(X, **both),
+    }
+    for name, run in cases.items():
+        own = seconds(run)
+        apart, theirs = np.abs(run() - answer.results[name]).max(), answer.seconds[name]
+        print(f"{name}: {own:.2f} s, R {theirs:.2f} s, {theirs / own:.1f} times; {apart:.0e} apart")
 
 
 if __name__ == "__main__":
