@@ -191,6 +191,13 @@ def _external(config: Config) -> Found:
             yield f"{at}, symbol", "names a column of the gene table; set annotation to its file"
 
 
+def _groups(config: Config) -> Found:
+    section = config.get("nonlinear", {})  # the job that checks files is not told of it
+    if section.get("groups") is not None and section["penalty"] != "group":
+        yield ("nonlinear.groups", f"is not used with nonlinear.penalty: {section['penalty']}; set"
+               " nonlinear.penalty: group", "warning")  # fmt: skip
+
+
 RULES: Sequence[Callable[[Config], Found]] = (
     _geo,
     _wrong_place,
@@ -205,4 +212,5 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _scheme,
     _permutations,
     _external,
+    _groups,
 )

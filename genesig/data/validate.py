@@ -14,6 +14,7 @@ from genesig.data.config_check import examine_config, resolve_config
 from genesig.data.confounding import check_covariates
 from genesig.data.dataset import Inputs, read_inputs
 from genesig.data.design_check import check_design
+from genesig.data.gene_groups import check_groups
 from genesig.data.leak_check import check_belonging, check_label_genes
 from genesig.data.readers import read_json
 from genesig.data.scale_check import check_counts, check_scale, rehearse_steps
@@ -155,6 +156,8 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs]:
             covariates = list(check_covariates(inputs.sheet, config["normalise"]["folds"], where))
             problems += covariates
             wrong_steps = wrong_steps or bool(covariates)
+    if inputs.expression is not None:
+        problems += check_groups(config, inputs.expression.genes)
     if inputs.expression is not None and not wrong_steps:
         X, normalise = inputs.expression.X, config["normalise"]
         sheet = None if _errors(inputs.problems) else inputs.sheet

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "default_study"
 PARTS = ("Snakefile", "profiles", "workflow", "genesig", "config", "resources")
-TABLES = ("signature", "lists", "controls", "stability", "prototypes")
+TABLES = ("signature", "lists", "controls", "stability", "prototypes", "nonlinear")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from genesig.results.nonlinear_fits import NonlinearFits
 from genesig.selection.nonlinear import loop
 from genesig.selection.nonlinear.ground import Given, prepare
-from genesig.selection.nonlinear.groups import linear_blocks, read_groups
+from genesig.selection.nonlinear.groups import linear_blocks
 from genesig.selection.nonlinear.protocol import NonlinearProtocol
 from genesig.selection.nonlinear.screen import WIDTH, dependence, screen, twice_ranks
 
@@ -166,17 +166,6 @@ def test_groups_of_a_file_are_selected_together(tmp_path):
         for gene in genes:
             wanted = set(range(gene % 6, 24, 6)) if gene < 24 else {gene}
             assert wanted <= genes
-
-
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [("gene\ng1\n", "one column"), ("gene\tset\ng1\ta\ng1\tb\n", "gene 'g1' is in the groups 'a'"),
-     ("gene\tset\nx\ta\n", "none of its 1 genes")],
-)  # fmt: skip
-def test_groups_that_cannot_be_used_are_named(tmp_path, table, said):
-    (tmp_path / "sets.tsv").write_text(table)
-    with pytest.raises(Exception, match=said):
-        read_groups(str(tmp_path / "sets.tsv"), ["g1", "g2"])
 
 
 @pytest.mark.parametrize(

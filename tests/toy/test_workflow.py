@@ -36,7 +36,7 @@ def test_every_promised_file_is_there(finished):
     tables = ["signature", "nested_lists", "blocks", "scores", "predictions", "stability"]
     files = [f"{name}.tsv" for name in tables]
     files += ["signature.h5ad", "splits.json", "model.json", "run.json", "report_data.json"]
-    files += ["report.html", "figures", "controls.tsv"]
+    files += ["report.html", "figures", "controls.tsv", "nonlinear.tsv", "nonlinear_curves.tsv"]
     missing = [name for name in files if not (finished / "results" / name).exists()]
     assert missing == []
     assert list((finished / "results" / "figures").glob("*.svg"))
@@ -48,6 +48,14 @@ def test_the_informative_genes_are_found_and_the_error_is_low(finished):
     controls = pd.read_csv(finished / "results/controls.tsv", sep="\t")
     assert controls["error"][0] < 0.2
     assert controls["p_value"][0] == pytest.approx(1 / 7)
+
+
+def test_nonlinear_selection_finds_them_as_well(finished):
+    often = pd.read_csv(finished / "results/nonlinear.tsv", sep="\t").set_index("gene")["frequency"]
+    assert set(often.index[:3]) <= {HOSTILE, "g001", "g002", "g003", "g004", "g005"}
+    controls = pd.read_csv(finished / "results/controls.tsv", sep="\t").set_index("model")["error"]
+    assert controls["nonlinear"] < 0.3
+    assert controls["fvm"] < 0.3
 
 
 def test_the_signature_as_h5ad(finished):
@@ -77,7 +85,7 @@ def test_the_result_does_not_depend_on_cores_or_batches(finished, tmp_path, core
     here, there = results(folder), results(finished)
     for found in (here, there):
         found["report_data.json"]["config"] = None
-        for name in [name for name in found if name.startswith("linear/") and "of" in name]:
+        for name in [name for name in found if re.match(r"(non)?linear/.*\d+of\d+", name)]:
             del found[name]
     assert here.keys() == there.keys()
     assert [name for name in here if here[name] != there[name]] == []
@@ -114,6 +122,11 @@ def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
         ("genesig/report/templates/page.css", {"report"}, {"report_data", "gather", "fit"}),
         ("genesig/selection/rejection.py", {"gather", "report"}, {"fit", "fit_final", "model"}),
         ("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
+        (
+            "genesig/selection/nonlinear/screen.py",
+            {"nonlinear_fit", "nonlinear_final", "nonlinear_gather", "controls", "report"},
+            {"fit", "gather", "baselines", "null"},
+        ),
         ("genesig/optim/refit.py", {"fit", "fit_final", "gather"}, {"split", "read", "baselines"}),
     ],
 )
@@ -136,6 +149,8 @@ def test_editing_the_package_reruns_what_depends_on_it(finished, edited, rerun, 
         ({"report": {"top_genes": 3}}, {"report"}, {"fit", "gather", "null", "baselines"}),
         ({"signature": {"frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
         ({"linear": {"tau_count": 5}}, {"fit", "gather"}, {"split", "validate", "baselines"}),
+        ({"nonlinear": {"nu": [1.0]}}, {"nonlinear_fit", "controls"}, {"fit", "gather", "null"}),
+        ({"nonlinear": {"enabled": False}}, {"controls"}, {"fit", "gather", "nonlinear_fit"}),
         ({"splits": {"repeats": 1}}, {"validate", "split", "fit", "baselines"}, set()),
     ],
 )
@@ -193,17 +208,22 @@ def test_the_model_scores_the_training_samples_from_its_json(finished):
         {"data": {"pair": "patient"}, "splits": {"scheme": "stratified_group_kfold"}},
         {"splits": {"scheme": "predefined", "column": "cohort"}},
         {"label": "age", "data": {"task": "regression"}},
-        {"controls": {"permutations": 0, "baselines": []}, "splits": {"subsamples": 0}},
+        {"controls": {"permutations": 0, "baselines": []}, "splits": {"subsamples": 0},
+         "nonlinear": {"enabled": False}},
+        {"nonlinear": {"penalty": "group", "genes": None}},
         {"normalise": {"samples": [{"step": "rank_samples"}],
                        "folds": [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5},
                                  {"step": "centre"}, {"step": "unit_variance"}]}},
     ],
-    ids=["groups", "pairs", "predefined", "regression", "nothing extra", "reference steps"],
+    ids=["groups", "pairs", "predefined", "regression", "nothing extra", "blocks", "learned"],
 )  # fmt: skip
 def test_other_designs_run_through(tmp_path, changes):
     folder = make_study(tmp_path, changes)
     run(folder)
     assert (folder / "results/report.html").stat().st_size > 10_000
+    on = changes.get("nonlinear", {}).get("enabled", True)
+    assert bool(list((folder / "results").glob("nonlinear*"))) == on
+    assert ('id="nonlinear"' in (folder / "results/report.html").read_text()) == on
 
 
 def test_bad_input_stops_before_anything_runs(tmp_path):

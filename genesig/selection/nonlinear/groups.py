@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.readers import read_genes
-from genesig.errors import GenesigError
 from genesig.selection.clusters import assign
 
 Array = np.ndarray[Any, Any]
@@ -20,35 +18,6 @@ Groups = list[list[int]]
 
 MINIMAL = 1e-6
 """mu of the lasso, in units of ||X'X||/n, as that of the minimal list."""
-
-
-def read_groups(path: str | None, genes: list[str]) -> dict[str, str] | None:
-    """Return the group of each gene of a table (gene, group), or None without a file.
-
-    Raises
-    ------
-    GenesigError
-        If the table has one column, names a gene in two groups, or knows none of the genes.
-    """
-    if path is None:
-        return None
-    table = read_genes(path, None)
-    where = f"nonlinear.groups, {path}"
-    columns = [table.index, *(table[name] for name in table.columns)]
-    if len(columns) < 2:
-        raise GenesigError(f"{where}: one column, needs the gene and its group")
-    named: dict[str, str] = {}
-    for gene, group in zip(map(str, columns[0]), map(str, columns[1]), strict=True):
-        if not group:
-            continue
-        if named.setdefault(gene, group) != group:
-            raise GenesigError(
-                f"{where}: gene '{gene}' is in the groups '{named[gene]}' and '{group}'; groups"
-                " must not overlap"
-            )
-    if not set(named) & set(genes):
-        raise GenesigError(f"{where}: none of its {len(named)} genes is in the data")
-    return named
 
 
 def groups_of_file(names: list[str], named: dict[str, str]) -> Groups:

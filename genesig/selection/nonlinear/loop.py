@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.gene_groups import read_groups
 from genesig.data.normalise import Reference, bound, moments
 from genesig.errors import GenesigError
 from genesig.optim.nonlinear.choice import Fit
@@ -24,7 +25,6 @@ from genesig.selection.nonlinear.choice import Choice, choose, final_fit
 from genesig.selection.nonlinear.curves import curves
 from genesig.selection.nonlinear.fvm import fvm_scores
 from genesig.selection.nonlinear.ground import Given, Ground, prepare
-from genesig.selection.nonlinear.groups import read_groups
 from genesig.selection.nonlinear.protocol import NonlinearProtocol
 from genesig.selection.tasks import Task, batch_of, shared_matrices, tasks
 
@@ -87,7 +87,8 @@ def nonlinear_final(
 def _matrices(dataset: Dataset, todo: list[Task], folds: Steps, protocol: NonlinearProtocol) -> Any:
     """Give each task with its matrix, normalised by what its training rows taught."""
     steps = bound(folds, dataset)
-    scaled, named = moments(folds)["unit_variance"], read_groups(protocol.groups, dataset.genes)
+    scaled = moments(folds)["unit_variance"]
+    named = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
     for X, reference, some in shared_matrices(dataset, todo, steps, 1):
         given = Given(protocol, [dataset.genes[g] for g in reference.genes], scaled, named)
         for task in some:
