@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from genesig.data.splits import draw_splits
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
 from genesig.selection.double_loop import double_loop, fit_final
+from genesig.selection.held_out import held_out
 from genesig.selection.model import final_model, score
 
 COMBAT = {"step": "combat"}
@@ -273,6 +275,31 @@ def test_test_samples_and_labels_change_nothing_that_was_learned() -> None:
     obs.iloc[test, 1] = "b7"
     obs["label"] = obs["label"].to_numpy()[::-1]
     assert fit_steps(X[train], steps, obs.iloc[train]).state() == before
+
+
+def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
+    dataset = _dataset(FOUR)
+    splits = draw_splits(dataset, **SPLITS)
+    test = dataset.rows(splits.outer[0].test)
+    X = dataset.X.copy()
+    X[test] = X[test] * 3 - 7
+    fits = [
+        double_loop(replace(dataset, X=values), splits, labels="observed", batch="1of3",
+                    folds=FOLDS, **LINEAR) for values in (dataset.X, X)
+    ]  # fmt: skip
+    assert len(fits[0].indices)
+    for name in ("indptr", "indices", "values", "intercept", "cv_error", "choice"):
+        np.testing.assert_array_equal(getattr(fits[0], name), getattr(fits[1], name))
+    assert not np.array_equal(fits[0].scores, fits[1].scores)
+
+
+@pytest.mark.parametrize("scheme", ["stratified_kfold", "leave_one_batch_out"])
+def test_samples_of_a_batch_that_is_left_out_are_no_independent_ones(scheme: str) -> None:
+    dataset = _dataset(FOUR)
+    splits = draw_splits(dataset, **SPLITS | {"scheme": scheme})
+    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **LINEAR)
+    assert held_out(dataset, splits, fits).grouped == (scheme == "leave_one_batch_out")
+    assert len(fits) == (2 if scheme == "leave_one_batch_out" else 3)
 
 
 def test_the_run_says_which_split_corrects_too_few(caplog: pytest.LogCaptureFixture) -> None:

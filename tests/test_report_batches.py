@@ -87,6 +87,7 @@ def test_samples_that_combat_cannot_reach_are_counted_and_warned_of() -> None:
     )
     assert words in data["warnings"]
     assert "could not correct 2 of 60 held-out" in study_section(data, Limits(12, 500)).words[-1]
+    assert "values as they were before it" in study_section(data, Limits(12, 500)).words[-1]
     without, _ = _collected(Study(), WITH_ONE)
     assert not any("ComBat" in one for one in without["warnings"])
 

@@ -18,8 +18,9 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
 ``batch``
     null, or column, names, sizes, counts ([negative, positive] of each) or mean and sd of the
     response, association (with the label: V, or the correlation ratio), wrong (share of decisions
-    on each while held out, or null), combat (whether it is a step), held_out (decisions),
-    too_few (of these, on batches with too few training samples), splits (with such).
+    on each while held out, or null), combat (whether it is a step), shown (whether figures and
+    tests of genes show its values), held_out (decisions), too_few (of these, on batches with too
+    few training samples), splits (with such).
 ``quality``
     Of quality.json: batch, scale, steps, genes, skipped, missing (total, genes, worst), kind
     ("library", "factor" or null). At most 1000 samples and every outlier, by batch and response:

@@ -49,6 +49,7 @@ def batch(dataset: Dataset, splits: Splits, held_out: Data, config: Data) -> dic
         "association": rounded(association(y, names), 4),
         "wrong": _wrong(held_out["samples"], of, sorted(set(names))),
         "combat": "combat" in [step["step"] for step in config["normalise"]["folds"]],
+        "shown": "combat" in [s["step"] for s in dataset.provenance.get("summaries", [])],
         "held_out": sum(len(split.test) for split in splits.outer),
         "too_few": sum(few),
         "splits": sum(number > 0 for number in few),

@@ -6,6 +6,7 @@ from typing import Any
 
 from genesig.report import methods_nonlinear
 from genesig.report.measure import measure
+from genesig.report.methods_external import external_references, external_sentences
 from genesig.report.sections_batch import batch_fact
 from genesig.report.shuffling import shuffled
 from genesig.report.style import power
@@ -81,7 +82,8 @@ REFERENCES = (
 def methods(data: Data) -> list[str]:
     """Return the Methods text, one string per paragraph, ready to be copied and edited."""
     nonlinear = methods_nonlinear.nonlinear_sentences
-    writers = (_samples, _normalisation, _assessment, _selection, _signature, nonlinear, _controls)
+    writers = (_samples, _normalisation, _assessment, _selection, _signature, nonlinear, _controls,
+               external_sentences)  # fmt: skip
     found = [" ".join(text for text in writer(data) if text) for writer in writers]
     return [paragraph for paragraph in found if paragraph]
 
@@ -89,7 +91,7 @@ def methods(data: Data) -> list[str]:
 def references(data: Data) -> list[str]:
     """Return what the Methods text cites, in the order of the alphabet."""
     further = methods_nonlinear.REFERENCES if data["nonlinear"] else ()
-    return sorted([*REFERENCES, *further])
+    return sorted({*REFERENCES, *further, *external_references(data)})
 
 
 def by_kind(dropped: list[Data]) -> str:
@@ -172,7 +174,8 @@ def _assessment(data: Data) -> list[str]:
 def _covers(data: Data) -> str:
     """Say what the interval is about: see `genesig.selection.assessment.assess`."""
     study, few = data["study"], HEADLINES[data["study"]["task"]].fewest
-    if data["design"]["outer"] < few and not study["group"]:
+    apart = not study["group"] and data["design"]["scheme"] != "leave_one_batch_out"
+    if data["design"]["outer"] < few and apart:
         return "is that of the mean over samples, taken as independent, the training sets as given"
     return (
         "covers the choice of training samples (Nadeau and Bengio 2003) and the number of test"

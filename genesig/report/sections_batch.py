@@ -34,13 +34,13 @@ def batch_words(data: Data) -> list[str]:
     it = data["batch"]
     if it is None:
         return []
+    scale = " (0: none beyond chance; 1: one class in each batch)"
+    if not data["study"]["classes"] or it["association"] is None:
+        scale = ""
     words = (
         "The more a batch goes with the label, the more of what predicts the label may be the batch"
-        f" itself; here, {measured(data)} (0 is none beyond chance, 1 is one"
-        f" {'class' if data['study']['classes'] else 'value'} in each batch)."
+        f" itself; here, {measured(data)}{scale}."
     )
-    if not data["study"]["classes"]:
-        words = words.replace(" (0 is none beyond chance, 1 is one value in each batch)", "")
     if it["combat"] and it["too_few"]:
         words += (
             f" ComBat could not correct {it['too_few']} of {it['held_out']} held-out samples, whose"
@@ -48,6 +48,8 @@ def batch_words(data: Data) -> list[str]:
         )
     elif it["combat"]:
         words += " ComBat corrected every held-out sample by estimates from training samples."
+    if it["combat"] and not it["shown"]:
+        words += " Pictures and single-gene tests show the values as they were before it."
     return [words]
 
 

@@ -18,6 +18,7 @@ label: diagnosis                  # the column of the sample table that is predi
 # data:
 #   classes: [control, case]      # where the label has more than two values; the second is positive
 #   group: patient                # samples of one patient never stand on both sides of a split
+#   batch: centre                 # samples that were processed together
 #   annotation: data/genes.tsv    # gene id and symbol
 # normalise:
 #   samples: [{step: log2}]       # where the values were never logged

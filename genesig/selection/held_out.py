@@ -40,7 +40,7 @@ class HeldOut:
     ratio : float
         Mean of n_test/n_train over the splits.
     grouped : bool
-        Whether samples come in groups, so that they are not independent.
+        Whether samples come in groups, or are tested in batches, so that they are not independent.
     """
 
     y: Array
@@ -78,7 +78,7 @@ def arrange(
         permutation=permutation,
         scores=scores,
         ratio=float(np.mean([len(each.test) / len(each.train) for each in splits.outer])),
-        grouped=dataset.design.group is not None,
+        grouped=dataset.design.group is not None or splits.scheme == "leave_one_batch_out",
     )
 
 

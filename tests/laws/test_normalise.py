@@ -65,6 +65,11 @@ def test_the_registry_and_the_schema_name_the_same_steps():
 
 
 @every_member
+def test_a_step_declares_what_it_sees(name):
+    assert NORMALISERS[name].kind in ("sample", "fold", "batch")
+
+
+@every_member
 @settings(max_examples=40)
 @given(X=expression())
 def test_output_is_finite_and_input_is_left_alone(name, X):
