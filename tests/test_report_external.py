@@ -13,6 +13,7 @@ from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect
 from genesig.report.first_screen import sentences
+from genesig.report.methods import methods, references
 from genesig.report.page import render
 from genesig.report.section import Facts, Limits
 from genesig.report.sections_external import external
@@ -75,6 +76,19 @@ def test_the_section_shows_each_data_set_with_its_files(one: dict[str, Any]) -> 
     assert pairs["Genes of the model"] == "7 genes needed, all there"
     assert pairs["Samples"].endswith("left out: 1 (no label in column 'a & b')")
     assert "no probability" in "".join(i.caption for i in section.items if isinstance(i, Picture))
+
+
+def test_methods_cite_what_was_done_and_nothing_else() -> None:
+    plain, corrected = _data({}), _data({"combat": True})
+    for data, cited in ((plain, False), (corrected, True)):
+        last = methods(data)[-1]
+        assert "data set of other studies (c0, n = 25)" in last
+        assert ("ComBat (Johnson et al. 2007)" in last) == cited
+        assert any("Johnson WE" in one for one in references(data)) == cited
+        for name, year in re.findall(r"\((\w+)(?: et al\.| and \w+) (\d{4})\)", last):
+            assert any(one.startswith(name) and year in one for one in references(data)), name
+    assert not any("DeLong" in one for one in references(_data()))
+    assert "other studies" not in " ".join(methods(_data()))
 
 
 def test_one_class_has_no_curve_and_says_so() -> None:
