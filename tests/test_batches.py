@@ -288,8 +288,11 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
                     folds=FOLDS, **LINEAR) for values in (dataset.X, X)
     ]  # fmt: skip
     assert len(fits[0].indices)
-    for name in ("indptr", "indices", "values", "intercept", "cv_error", "choice"):
+    for name in ("indptr", "indices", "choice"):
         np.testing.assert_array_equal(getattr(fits[0], name), getattr(fits[1], name))
+    for name in ("values", "intercept", "cv_error"):  # rows are centred together: rounding only
+        one, two = getattr(fits[0], name), getattr(fits[1], name)
+        np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12)
     assert not np.array_equal(fits[0].scores, fits[1].scores)
 
 
