@@ -1,239 +1,28 @@
 """Nonlinear variable selection by penalties on partial derivatives, as scikit-learn estimators.
 
-    min_f (1/n) Σ_i (y_i - f(x_i))² + τ Σ_a ||∂_a f||_n + ν ||f||²
-
-with ||∂_a f||²_n = (1/n) Σ_i (∂_a f(x_i))². A variable is selected where its partial derivative is
-not zero at every training point. What differs from the lasso: a variable that is not selected
-still constrains f, because its gradient is held at zero at n points, so to remove it beforehand
-changes the problem; and the number of selected variables is not limited by n, so the path is cut
-there. With many more variables than samples the penalised f itself hardly generalises (functions
-with zero gradient at every training point fit y: `explained_by_none_`); trust the debiased
-prediction and the ranking by `derivative_norms_`, and screen to a few hundred variables first.
-
 Source: Rosasco et al. (2010); Gregorova et al. (2018).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genesig.optim.nonlinear.checks import InvalidProblem, check_tau
-from genesig.optim.nonlinear.choice import Settings, fit_path, validation_errors
+from genesig.models.derivative_model import DerivativeModel
+from genesig.optim.nonlinear.checks import InvalidProblem
 
 Array = np.ndarray[Any, Any]
 
-RIDGE = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 
+class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc]
+    """Selects variables, and predicts a number; described in `DerivativeModel`."""
 
-class _DerivativeModel(BaseEstimator):  # type: ignore[misc]
-    """Parameters, path and choice, for numbers and for classes coded as ±1.
-
-    Parameters
-    ----------
-    kernel : {"gaussian", "polynomial", "linear"}
-    width : float or sequence of float
-        Of the Gaussian kernel, in multiples of the median distance between training rows.
-    degree, offset : int, float
-        Of the polynomial kernel (x'z + offset)^degree.
-    penalty : {"lasso", "group", "elastic"}
-    groups, weights : list of lists of feature numbers, sequence of float
-        Partition of the features, and weight of each group, for the group penalty.
-    mu : float
-        Share of the norms in the elastic penalty; the rest is squared.
-    nu : float or sequence of float
-        Weight of ||f||², relative to mean(diag K)/n; positive.
-    tau : float, optional
-        Fraction of tau_max. None chooses one of `n_tau` values down to `tau_min`.
-    n_tau, tau_min : int, float
-    debias : bool
-        Predict by kernel ridge on the selected variables.
-    lam : sequence of float
-        Weights of that ridge, relative to mean diag K, falling.
-    rule : {"saturation", "threshold"}
-        Exact zeros, or Σ_i (∂_a f(x_i))² ≤ τ/2 as in Rosasco et al. (2010).
-    cv : int, splitter or iterable of (rows, held-out rows)
-        Folds for what is not fixed: a sequence's member, tau, lam. One pair is a validation set.
-    standardise : bool
-        Unit variance of the features; they are always centred, on training rows only.
-    solver : {"auto", "compressed", "fista", "admm", "projection"}
-    tolerance : float
-        Duality gap relative to the variance of y.
-    max_iterations : int
-        For one tau.
-
-    Attributes
-    ----------
-    derivative_norms_ : (d,)
-        ||∂_a f||_n in units of y over units of the standardised feature; zero if not selected.
-    support_ : (|S|,) int
-        Selected features, ascending.
-    tau_, nu_, width_, lam_ : float
-        What was chosen. lam_ is None without debiasing.
-    validation_errors_ : dict or None
-        (nu, width) -> mean squared error for each (tau, lam); for classes that of ±1.
-    taus_ : (t,)
-        Fractions of tau_max of the final path.
-    path_norms_ : (t, d)
-        Derivative norms along it.
-    explained_by_none_ : float
-        Share of the variance of y that f fits with no variable; near 1, ν is too small.
-    message_ : str
-        Empty, or sentences about a path cut short and fits that did not converge.
-    """
-
-    def __init__(
-        self, *, kernel: str = "gaussian", width: float | Sequence[float] = 1.0, degree: int = 3,
-        offset: float = 1.0, penalty: str = "lasso",
-        groups: Sequence[Sequence[int]] | None = None, weights: Sequence[float] | None = None,
-        mu: float = 0.5, nu: float | Sequence[float] = 1e-2, tau: float | None = None,
-        n_tau: int = 15, tau_min: float = 0.1, debias: bool = True,
-        lam: Sequence[float] = RIDGE, rule: str = "saturation", cv: Any = 5,
-        standardise: bool = True, solver: str = "auto", tolerance: float = 1e-4,
-        max_iterations: int = 5000,
-    ) -> None:  # fmt: skip
-        self.kernel = kernel
-        self.width = width
-        self.degree = degree
-        self.offset = offset
-        self.penalty = penalty
-        self.groups = groups
-        self.weights = weights
-        self.mu = mu
-        self.nu = nu
-        self.tau = tau
-        self.n_tau = n_tau
-        self.tau_min = tau_min
-        self.debias = debias
-        self.lam = lam
-        self.rule = rule
-        self.cv = cv
-        self.standardise = standardise
-        self.solver = solver
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-
-    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:
-        try:
-            found = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=3)
-        except ValueError as error:
-            raise InvalidProblem(str(error)) from error
-        constant = np.flatnonzero(np.ptp(found[0], axis=0) == 0)
-        if len(constant):
-            raise InvalidProblem(
-                f"{len(constant)} of {found[0].shape[1]} features are constant, the first is number"
-                f" {constant[0]}; remove them: their derivative means nothing"
-            )
-        return found[0], found[1]
-
-    def _settings(self, lam: Sequence[float]) -> Settings:
-        shrunk = np.asarray(lam, dtype=float) if self.debias else np.zeros(0)
-        if self.debias and not (len(shrunk) and (shrunk > 0).all()):
-            raise InvalidProblem(f"lam must be positive numbers, found {list(shrunk)}")
-        return Settings(
-            kernel=self.kernel, degree=self.degree, offset=self.offset, penalty=self.penalty,
-            mu=self.mu, groups=self.groups,
-            weights=None if self.weights is None else np.asarray(self.weights, dtype=float),
-            rule=self.rule, lam=shrunk, standardise=self.standardise, solver=self.solver,
-            tolerance=self.tolerance, max_iterations=self.max_iterations,
-        )  # fmt: skip
-
-    def _taus(self) -> Array:
-        if self.tau is None:
-            return np.geomspace(1, self.tau_min, self.n_tau + 1)[1:]
-        check_tau([self.tau])
-        # a few steps on the way are quicker than one jump
-        return np.geomspace(1, min(self.tau, 1.0), 4)[1:] if self.tau < 1 else np.ones(1)
-
-    def _fit(self, X: Array, y: Array, folds: list[tuple[Array, Array]]) -> None:
-        lam = tuple(self.lam) if self.debias else (np.nan,)
-        taus = self._taus()
-        grid = [(float(v), float(w)) for v in np.atleast_1d(self.nu) for w in _list(self.width)]
-        self.validation_errors_ = None
-        (self.nu_, self.width_), step, shrink = grid[0], len(taus) - 1, 0
-        if self.tau is None or len(grid) > 1 or len(lam) > 1:
-            self.validation_errors_ = {
-                (nu, width): validation_errors(
-                    X, y, self._settings(lam), folds, nu=nu, width=width, tau=taus.tolist()
-                )
-                for nu, width in grid
-            }
-            (self.nu_, self.width_), step, shrink = self._best(grid)
-        self._conclude(X, y, taus[: step + 1], lam[shrink])
-
-    def _best(self, grid: list[tuple[float, float]]) -> tuple[tuple[float, float], int, int]:
-        """Return the setting of the least error; at ties the larger tau, then the larger lam."""
-        errors = self.validation_errors_ or {}
-        if self.tau is not None:  # the steps on the way are not for choice
-            errors = {
-                key: np.where(_last_row(table), table, np.inf) for key, table in errors.items()
-            }
-        key = min(grid, key=lambda each: float(errors[each].min()))
-        if not np.isfinite(errors[key].min()):
-            raise InvalidProblem(
-                "every fit of the path selects more variables than samples in some fold; raise"
-                " tau_min, or screen the variables first"
-            )
-        step, shrink = np.unravel_index(np.argmin(errors[key]), errors[key].shape)
-        return key, int(step), int(shrink)
-
-    def _conclude(self, X: Array, y: Array, taus: Array, lam: float) -> None:
-        fit = fit_path(
-            X, y, self._settings([lam]), nu=self.nu_, width=self.width_, tau=taus.tolist()
-        )
-        if not fit.path.solutions:
-            raise InvalidProblem(fit.path.message)
-        last = len(fit.path.solutions) - 1
-        self.fit_, self.step_ = fit, last
-        self.taus_, self.tau_ = taus[: last + 1], float(taus[last])
-        self.path_norms_ = np.zeros((last + 1, X.shape[1]))
-        self.path_norms_[:, fit.features] = [
-            solution.norms * fit.y_scale for solution in fit.path.solutions
-        ]
-        self.derivative_norms_ = self.path_norms_[last]
-        self.support_ = fit.features[fit.support(last)]
-        self.lam_ = lam if self.debias else None
-        self.explained_by_none_ = fit.path.explained_by_none
-        self.message_ = fit.path.message
-
-    def _values(self, X: Any) -> Array:
-        check_is_fitted(self)
-        points = validate_data(self, X, dtype=np.float64, reset=False)
-        values: Array = self.fit_.predict(self.step_, points)[0]
-        return values
-
-    def gradient(self, X: Any) -> Array:
-        """Return the gradient at new rows of the function that predicts, (m, d).
-
-        In units of y over units of the features as given. With debiasing it is zero outside
-        `support_`.
-        """
-        check_is_fitted(self)
-        points = validate_data(self, X, dtype=np.float64, reset=False)
-        fit, out = self.fit_, np.zeros(points.shape)
-        Z = fit.standardised(points)
-        if self.debias:
-            columns, chosen = self.support_, fit.support(self.step_)
-            slopes = fit.ridge(self.step_).gradient(Z[:, chosen]) if len(chosen) else out[:, :0]
-        else:
-            solution, columns = fit.path.solutions[self.step_], fit.features
-            slopes = solution.evaluate(fit.kernel, Z, fit.X, fit.path.nu)[1].T
-        out[:, columns] = slopes * fit.y_scale / fit.scale[columns]
-        return out
-
-
-class DerivativeRegressor(RegressorMixin, _DerivativeModel):  # type: ignore[misc]
-    """Selects variables, and predicts a number; parameters in `_DerivativeModel`."""
-
-    __doc__ = (_DerivativeModel.__doc__ or "").replace(
-        "Parameters, path and choice, for numbers and for classes coded as ±1.",
-        "Nonlinear regression with selection of variables by their partial derivatives.",
+    __doc__ = (DerivativeModel.__doc__ or "").replace(
+        "SUMMARY", "Nonlinear regression that selects variables by their partial derivatives"
     )
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -248,12 +37,11 @@ class DerivativeRegressor(RegressorMixin, _DerivativeModel):  # type: ignore[mis
         return self._values(X)
 
 
-class DerivativeClassifier(ClassifierMixin, _DerivativeModel):  # type: ignore[misc]
-    """Selects variables, and tells two classes apart by the sign of f; see `_DerivativeModel`."""
+class DerivativeClassifier(ClassifierMixin, DerivativeModel):  # type: ignore[misc]
+    """Selects variables, and tells two classes apart by the sign of f; see `DerivativeModel`."""
 
-    __doc__ = (_DerivativeModel.__doc__ or "").replace(
-        "Parameters, path and choice, for numbers and for classes coded as ±1.",
-        "Two classes, coded as ±1 and fitted by least squares, told apart by the sign of f.",
+    __doc__ = (DerivativeModel.__doc__ or "").replace(
+        "SUMMARY", "Two classes, coded as ±1 and fitted by least squares, by the sign of f"
     )
 
     def __sklearn_tags__(self) -> Any:
@@ -286,11 +74,3 @@ class DerivativeClassifier(ClassifierMixin, _DerivativeModel):  # type: ignore[m
         """Return the class by the sign of f, (m,)."""
         positive = (self._values(X) > 0).astype(int)
         return np.asarray(self.classes_[positive])
-
-
-def _list(value: float | Sequence[float]) -> Array:
-    return np.atleast_1d(np.asarray(value, dtype=float))
-
-
-def _last_row(table: Array) -> Array:
-    return np.asarray(np.arange(len(table))[:, None] == len(table) - 1)

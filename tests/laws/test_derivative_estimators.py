@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from genesig.errors import GenesigError
 from genesig.models.derivative import DerivativeClassifier, DerivativeRegressor
+from genesig.optim.nonlinear import checks
 from genesig.optim.nonlinear.choice import validation_errors
 from genesig.optim.nonlinear.debias import Ridge
 
@@ -152,6 +153,12 @@ def test_group_is_in_or_out_as_a_whole():
         assert len(set(group) & set(model.support_)) in (0, len(group))
 
 
+@pytest.mark.parametrize("model", [DerivativeRegressor, DerivativeClassifier])
+def test_what_differs_from_the_lasso_is_said(model):
+    assert "What differs from the lasso" in model.__doc__
+    assert "SUMMARY" not in model.__doc__
+
+
 def test_a_feature_constant_in_a_fold_is_left_out_there():
     X, y = data(11)
     X[:, 7] = 0
@@ -183,12 +190,28 @@ def changed(**cells):
         (*data(), {"rule": "saturated"}, "did you mean 'saturation'"),
         (*data(), {"lam": (0.0,)}, "lam must be positive"),
         (*data(), {"degree": 0}, "degree must be"),
+        (*data(), {"nu": [1e-2, -1.0]}, "nu must be positive"),
+        (*data(), {"width": [1.0, 0.0]}, "width must be a positive number"),
+        (*data(), {"solver": "newton"}, "solver"),
+        (*data(), {"penalty": "ridge"}, "penalty"),
+        (*data(), {"penalty": "group"}, "the group penalty needs groups"),
         (*data(), {"penalty": "group", "groups": [[0], [1]]}, "cover all 8 features"),
+        (*data(), {"penalty": "group", "groups": [[*range(8)], [3]]}, "in a group already"),
     ],
 )
-def test_bad_input_is_one_sentence(X, y, change, said):
+def test_bad_input_is_one_sentence_before_any_fit(X, y, change, said, monkeypatch):
+    monkeypatch.setattr("genesig.models.derivative_model.validation_errors", None)
+    monkeypatch.setattr("genesig.models.derivative_model.fit_path", None)
     with pytest.raises(GenesigError, match=said):
         DerivativeRegressor(**{**QUICK, **change}).fit(X, y)
+
+
+def test_more_than_memory_holds_is_refused_before_any_fit(monkeypatch):
+    X, y = data()
+    monkeypatch.setattr("genesig.models.derivative_model.validation_errors", None)
+    monkeypatch.setattr(checks.os, "sysconf", {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 4096}.get)
+    with pytest.raises(GenesigError, match="of this machine; use the solver 'compressed'"):
+        DerivativeRegressor(solver="admm").fit(X, y)
 
 
 def test_a_path_that_always_selects_too_much_says_so():

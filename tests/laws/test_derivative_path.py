@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -162,6 +164,40 @@ def test_step_length_is_safe_and_sharp():
     M = L.transpose(0, 2, 1, 3).reshape(40, 40) - flat @ made.problem.solve(flat.T)
     exact = 2 * made.problem.nu / np.linalg.eigvalsh(M)[-1]
     assert 0.98 * exact < made.step <= exact
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_matrix_free_gradient_of_the_dual_is_the_dense_one(kernel):
+    X, y = data(13, 9, 6)
+    made = make_instance(
+        X, y, kernel=KERNELS[kernel], penalty="lasso", nu=1e-2, block=np.arange(6),
+        weights=np.ones(6), mu=1.0,
+    )  # fmt: skip
+    q = np.random.default_rng(0).normal(size=(6, 9))
+    expected = made.dense.phi_y - made.dense.M @ q.ravel() / (2 * made.problem.nu)
+    found = made.problem.gradient(X, q).ravel()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * abs(expected).max())
+
+
+def test_auto_falls_back_to_admm_where_accelerated_gradients_stall(monkeypatch):
+    """A cubic kernel: ten thousand steps and more, against a few hundred of ADMM."""
+    X, y = data(14, 12, 4)
+    change = {"kernel": Polynomial(3, 1.0), "nu": 1e-5, "tau": [0.1], "max_iterations": 2000}
+    stalled = solve(X, y, solver="fista", **change)
+    assert "did not reach" in stalled.message
+    found = solve(X, y, **change)
+    assert found.message == ""
+    assert found.solutions[0].objective <= stalled.solutions[0].objective
+    module = import_module("genesig.optim.nonlinear.solvers.automatic")
+    monkeypatch.setattr(module, "DENSE_LIMIT", 10)
+    assert solve(X, y, **change).message == stalled.message
+
+
+def test_admm_needs_tens_of_iterations_along_a_path():
+    X, y = data(15, 20, 8)
+    path = solve(X, y, solver="admm", tau=np.geomspace(0.9, 0.05, 8).tolist(), tolerance=1e-4)
+    assert path.message == ""
+    assert sum(fit.iterations for fit in path.solutions) < 8 * 60
 
 
 def test_nothing_depends_on_a_shift_of_the_features_with_a_gaussian_kernel():

@@ -13,7 +13,7 @@ from genesig.errors import GenesigError
 Array = np.ndarray[Any, Any]
 
 COPIES = {"compressed": 2, "fista": 6, "projection": 10, "auto": 6}
-"""Arrays of n × d that a solver holds at once; `admm` holds matrices of n d × n d."""
+"""Arrays of n × d that a solver holds at once; `admm` holds four matrices of n d × n d."""
 
 
 class InvalidProblem(GenesigError, ValueError):
@@ -65,7 +65,7 @@ def check_tau(tau: Sequence[float]) -> None:
         raise InvalidProblem("tau must fall along the path, so that each fit starts the next")
 
 
-def number_groups(groups: Sequence[Sequence[int]] | None, d: int) -> Array:
+def number_groups(groups: Sequence[Sequence[int]] | None, d: int, penalty: str) -> Array:
     """Return the number of each feature's group (d,); each feature is in exactly one.
 
     Parameters
@@ -76,6 +76,10 @@ def number_groups(groups: Sequence[Sequence[int]] | None, d: int) -> Array:
         Number of features.
     """
     if groups is None:
+        if penalty == "group":
+            raise InvalidProblem(
+                "the group penalty needs groups: a list of lists of feature numbers"
+            )
         return np.arange(d)
     block = np.full(d, -1)
     for number, members in enumerate(groups):
@@ -107,7 +111,7 @@ def check_memory(n: int, d: int, solver: str) -> None:
     """Refuse a problem that would not fit in the machine's memory."""
     needed = 8 * COPIES.get(solver, 6) * n * d
     if solver == "admm":
-        needed = 3 * 8 * (n * d) ** 2
+        needed = 4 * 8 * (n * d) ** 2
     if solver == "auto" and d > n:
         needed = 8 * COPIES["compressed"] * n * d
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

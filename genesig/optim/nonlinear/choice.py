@@ -10,12 +10,22 @@ import numpy as np
 
 from genesig.errors import pick
 from genesig.optim.kernels import KERNELS, Kernel, median_distance
-from genesig.optim.nonlinear.checks import InvalidProblem, check_settings
+from genesig.optim.nonlinear.checks import (
+    InvalidProblem,
+    check_memory,
+    check_settings,
+    check_weights,
+    number_groups,
+)
 from genesig.optim.nonlinear.debias import Ridge
 from genesig.optim.nonlinear.path import DerivativePath, derivative_path
+from genesig.optim.nonlinear.penalties import PENALTIES
 from genesig.optim.nonlinear.solution import Solution
+from genesig.optim.nonlinear.solvers import SOLVERS
 
 Array = np.ndarray[Any, Any]
+
+RULES = {"saturation": lambda fit: fit.support, "threshold": Solution.above_threshold}
 
 
 @dataclass(frozen=True)
@@ -56,8 +66,17 @@ class Settings:
         check_settings(nu=1.0, width=width, mu=self.mu, degree=self.degree)
         return make(width=width, degree=self.degree, offset=self.offset)
 
-
-RULES = {"saturation": lambda fit: fit.support, "threshold": Solution.above_threshold}
+    def check(self, n: int, d: int, grid: Sequence[tuple[float, float]]) -> None:
+        """Refuse what any of the (ν, width) to be tried would be refused for, before any fit."""
+        pick("solver", SOLVERS, self.solver)
+        pick("penalty", PENALTIES, self.penalty)
+        pick("rule", RULES, self.rule)
+        for nu, width in grid:
+            self.make_kernel(width)
+            check_settings(nu=nu, width=width, mu=self.mu, degree=self.degree)
+        block = number_groups(self.groups, d, self.penalty)
+        check_weights(self.weights, int(block.max()) + 1)
+        check_memory(n, d, self.solver)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from genesig.optim.nonlinear.problem import Problem
 Array = np.ndarray[Any, Any]
 
 
-KEPT = 3
-"""Cholesky factors at hand, 8 (n d)² bytes each; κ goes back and forth between neighbours."""
+KEPT_BYTES = 5e8
+"""Cholesky factors at hand, 8 (n d)² bytes each, at least two: κ goes back and forth."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Dense:
         shift = 2 * nu / kappa
         found = self.factors.pop(shift, None)
         if found is None:
-            while len(self.factors) >= KEPT:
+            while len(self.factors) >= max(2, KEPT_BYTES // self.M.nbytes):
                 self.factors.pop(next(iter(self.factors)))
             shifted = self.M.copy()
             shifted[np.diag_indices(len(shifted))] += shift

@@ -11,7 +11,6 @@ import numpy as np
 from genesig.errors import pick
 from genesig.optim.kernels import Kernel
 from genesig.optim.nonlinear.checks import (
-    InvalidProblem,
     check_data,
     check_memory,
     check_settings,
@@ -104,9 +103,7 @@ def derivative_path(
     check_settings(nu=nu, width=1.0, mu=mu, degree=1)
     check_tau(tau)
     check_memory(X.shape[0], X.shape[1], solver)
-    if penalty == "group" and groups is None:
-        raise InvalidProblem("the group penalty needs groups: a list of lists of feature numbers")
-    block = number_groups(groups, X.shape[1])
+    block = number_groups(groups, X.shape[1], penalty)
     instance = make_instance(
         X, y, kernel=kernel, penalty=penalty, nu=nu, block=block,
         weights=check_weights(weights, int(block.max()) + 1), mu=mu, inner=inner,
