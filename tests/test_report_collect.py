@@ -13,6 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score, roc_curve
 
 from genesig.report.collect import TABLES, collect
+from genesig.report.collect_nonlinear import SHOWN
 from genesig.report.rounding import plain, rounded
 
 STUDIES = {
@@ -122,7 +123,7 @@ def test_heavy_parts_are_capped_and_say_so():
 def test_every_table_but_the_predictions_is_packed_whole():
     given = arguments(Study())
     data = collect(**given)
-    assert set(data["tables"]) == set(TABLES) - {"predictions"}
+    assert set(data["tables"]) == {*TABLES, *SHOWN} - {"predictions"}
     for name, table in data["tables"].items():
         assert table["total"] == len(given["tables"][name]) == len(table["rows"])
         columns = [c for c in table["columns"] if c != "prototype_symbol"]
