@@ -57,7 +57,7 @@ def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
                       f"the count {X[row, gene]:g} is negative{more}; name the raw counts, or take "
                       "log_cpm out of normalise.samples")  # fmt: skip
         return
-    empty = [str(samples[row]) for row in np.flatnonzero(X.sum(axis=1) == 0)]
+    empty = [samples[int(row)] for row in np.flatnonzero(X.sum(axis=1) == 0)]
     if empty:
         yield Problem(where, f"every count of {listing(empty)} is 0; take such samples out of the "
                       "sample table")  # fmt: skip
