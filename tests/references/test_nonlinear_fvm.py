@@ -129,12 +129,20 @@ def test_paper_example_takes_the_three_features_first(nonnegative):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sd", [0.5, 1.0])
-def test_paper_example_over_ten_seeds(sd):
+@pytest.mark.parametrize(("sd", "least"), [(0.5, 10), (1.0, 9)])
+def test_paper_example_over_ten_seeds(sd, least):
+    """At sd 1 one draw of ten gives a noisy copy of f1 more information on y than f1 has.
+
+    Mutual information alone ranks the copy third as well: the data, not the grafting.
+    """
+    right = []
     for seed in range(10):
         X, y = paper_example(seed, sd)
-        model = FeatureVectorMachine(n_features=3, n_bins=10, lam=0.01)
-        assert model.fit(X, y).support_.tolist() == [0, 1, 2]
+        model = FeatureVectorMachine(n_features=3, n_bins=10, lam=0.01).fit(X, y)
+        right.append(model.support_.tolist() == [0, 1, 2])
+        by_information = sorted(np.argsort(-model.information_)[:3].tolist())
+        assert right[-1] == (by_information == [0, 1, 2])
+    assert sum(right) >= least
 
 
 def test_prediction_is_weak_but_not_nothing():

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from nonlinear_tasks import alg1_debiased, gregorova, ridge_of_all, rosasco
+from nonlinear_tasks import (
+    ALG1_PUBLISHED,
+    TABLE,
+    alg1_debiased,
+    alg1_line,
+    gregorova,
+    ridge_of_all,
+    rosasco,
+    table_line,
+)
 from threadpoolctl import threadpool_limits
 
 
@@ -28,41 +37,38 @@ def test_two_variables_of_f3_in_one_replication():
     assert error < 0.5 * rosasco("f3", np.random.default_rng(1), 2000)[1].var()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "bound"), [("f1", 0.01), ("f3", 0.004)])
-def test_alg1_debiased_over_ten_seeds(name, bound):
-    found = [alg1_debiased(name, seed) for seed in range(10)]
-    assert np.mean([error for error, _ in found]) <= bound
-    assert np.mean([{0, 1} <= set(support) for _, support in found]) >= 0.5
-
-
-# task, penalty, n, replications here; of an independent implementation: replications, RMSE, its
-# standard error, selection error
-TABLE = [
-    ("E1", "lasso", 30, 10, 20, 10.99, 0.25, 0.43),
-    ("E1", "group", 30, 10, 20, 7.83, 0.41, 0.07),
-    ("E1", "lasso", 70, 4, 10, 9.09, 0.55, 0.46),
-    ("E1", "group", 70, 4, 10, 5.97, 0.80, 0.22),
-    ("E2", "lasso", 30, 6, 10, 19.6, 2.0, 0.48),
-    ("E2", "elastic", 30, 6, 10, 17.9, 2.0, 0.40),
-]
-
-
+# bound of the mean squared error; share of variables 1 and 2 found, and of the others
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("task", "penalty", "n", "count", "others", "rmse", "error", "selection"), TABLE
+    ("name", "rule", "bound", "found", "false"),
+    [
+        ("f1", "saturation", 0.01, 0.75, 0.15),
+        ("f1", "threshold", 0.005, 0.95, 0.12),
+        ("f3", "saturation", 0.004, 1.0, 0.05),
+        ("f3", "threshold", 0.004, 1.0, 0.05),
+    ],
 )
-def test_table_of_gregorova(task, penalty, n, count, others, rmse, error, selection):
-    found = np.array([gregorova(task, penalty, n, seed) for seed in range(count)])
-    mean, spread = found.mean(axis=0), found.std(axis=0, ddof=1)
-    assert abs(mean[0] - rmse) < 3 * np.hypot(error, spread[0] / np.sqrt(count))
-    assert abs(mean[1] - selection) < 3 * spread[1] * np.sqrt(1 / count + 1 / others)
+def test_alg1_debiased_over_ten_seeds(name, rule, bound, found, false):
+    """Exact zeros and the paper's threshold; a ridge that knows both variables has .0012, .0021.
+
+    Published: .008 ± .003 and .003 ± .002. The error of f1 with exact zeros is that of one or two
+    of ten data sets where variable 2 is missed; a gap of 1e-3 instead of 1e-6, which works as a
+    threshold too, has .0025.
+    """
+    runs = [alg1_debiased(name, seed, rule=rule) for seed in range(10)]
+    print(alg1_line(name, rule, runs, ALG1_PUBLISHED[name]))
+    assert np.mean([error for error, _ in runs]) <= bound
+    assert np.mean([len({0, 1} & set(support)) / 2 for _, support in runs]) >= found
+    assert np.mean([len(set(support) - {0, 1}) / 4 for _, support in runs]) <= false
 
 
 @pytest.mark.slow
-def test_structured_penalties_select_better_in_e3():
-    found = {
-        penalty: np.mean([gregorova("E3", penalty, 70, seed)[1] for seed in range(3)])
-        for penalty in ("lasso", "group")
-    }
-    assert found["group"] <= found["lasso"] < 2 / 3
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.task}-{row.penalty}-{row.n}")
+def test_table_of_gregorova(row):
+    """Within three standard errors of the difference of two sets of as many data sets."""
+    runs = np.array([gregorova(row.task, row.penalty, row.n, s) for s in range(row.count)])
+    print(table_line(row, runs))
+    (rmse, selection), (rmse_sd, selection_sd) = runs.mean(axis=0), runs.std(axis=0, ddof=1)
+    assert abs(rmse - row.rmse) <= 3 * np.hypot(row.error, rmse_sd / np.sqrt(row.count))
+    noise = selection_sd * np.sqrt(2 / row.count)
+    assert abs(selection - row.selection) <= 3 * noise + 0.01
