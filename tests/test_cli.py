@@ -161,14 +161,25 @@ def test_functions_say_what_the_command_says(
     assert [problem.level for problem in problems] == ["warning"] * 2
     files = [problem for problem in problems if problem.where.startswith("samples.tsv")]
     assert list(examine(study.config, schema, "config").problems) == problems
-    found = check_study({key: value for key, value in config.items() if key != "report"})
+    found = check_study({key: value for key, value in config.items() if key != "report"}, "c.yaml")
     assert found == {
         "summary": "11 samples (5 normal, 6 tumor), 8 genes; left out: 1 sample",
         # Not the one of controls.permutations: it would outlive a change of that setting.
         "warnings": [f"{files[0].where}: {files[0].what}"],
     }
     with pytest.raises(InvalidInput, match="did you mean 'diagnosis'"):
-        check_study({**config, "label": "diagnoses"})
+        check_study({**config, "label": "diagnoses"}, "c.yaml")
+
+
+def test_the_job_names_the_config_as_the_user_does(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.set("normalise.samples", [{"step": "log2", "floor": 60000}])
+    study.write()
+    raw = study.config | {
+        key: str(tmp_path / study.config[key]) for key in ("expression", "samples")
+    }
+    with pytest.raises(InvalidInput, match=r"^error: mine\.yaml, normalise\.samples, item 1: "):
+        check_study(resolve_config(raw, load_schema()), "mine.yaml")
 
 
 @pytest.mark.parametrize("fault", [{"linear": {"tau_mim": 1}}, {"signature": {"mu": 7}}])

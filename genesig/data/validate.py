@@ -109,21 +109,22 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
     return config
 
 
-def check_study(config: Config) -> dict[str, Any]:
+def check_study(config: Config, source: str) -> dict[str, Any]:
     """Return ``{"summary": sentence, "warnings": [sentences]}`` of a study that can run.
 
     The warnings are those of the files. What the settings alone say is left out: they may change
     afterwards without a reason to look at the files again, and the warning would be out of date.
+    `source` is the name of the config in messages.
 
     Raises
     ------
     InvalidInput
         With all problems, warnings among them, if one is an error.
     """
-    found = examine_study(config, "config")
+    found = examine_study(config, source)
     if found.errors:
         raise InvalidInput(found.problems)
-    of_settings = check_settings(config, "config")
+    of_settings = check_settings(config, source)
     lasting = [f"{p.where}: {p.what}" for p in found.problems if p not in of_settings]
     return {"summary": found.summary, "warnings": lasting}
 

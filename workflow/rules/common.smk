@@ -1,5 +1,6 @@
 from functools import cache
 from modulefinder import ModuleFinder
+from os import environ
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -16,6 +17,8 @@ GATHERED = (
 
 try:
     given = " + ".join(map(str, workflow.configfiles))
+    # For messages of jobs. As a parameter, a config of another name would be computed anew.
+    environ["GENESIG_CONFIG"] = given
     config.update(study_config(config, load_schema(), source=given))
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
