@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from genesig.data.batch_steps import Combat, ReferenceBatch
+from genesig.data.normalise import fit_steps
 from genesig.errors import GenesigError
 
 
@@ -128,3 +129,25 @@ def test_with_one_batch_to_speak_of_nothing_is_done(batch):
     fitted = Combat.fit(X, batch=batch, reference=None, covariates=X[:, :1])
     done = fitted.transform(X, batch=batch, covariates=X[:, :1])
     np.testing.assert_array_equal(done, X)
+
+
+def test_the_step_of_a_study_is_svas_with_columns_of_its_sample_table(sva):
+    batch, covariates, results = sva
+    about = pd.DataFrame({"scan": batch, "age": covariates[:, 0], "sex": covariates[:, 1]})
+    step = {"step": "combat", "batch": "scan", "covariates": ["age", "sex"]}
+    fitted = fit_steps(results["given"], [step], about.astype(str))
+    done = fitted.transform(results["given"], about.astype(str))
+    np.testing.assert_allclose(done, results["covariates"], rtol=0, atol=1e-12)
+
+
+def test_a_sample_without_its_covariate_stays_as_it_is(sva):
+    batch, covariates, results = sva
+    X, about = results["given"], pd.DataFrame({"scan": batch, "age": covariates[:, 0]}).astype(str)
+    step = {"step": "combat", "batch": "scan", "covariates": ["age"]}
+    fitted = fit_steps(X, [step], about)
+    whole = fitted.transform(X, about)
+    about.loc[3, "age"] = "NA"
+    done = fitted.transform(X, about)
+    np.testing.assert_array_equal(done[3], X[3])
+    np.testing.assert_array_equal(np.delete(done, 3, 0), np.delete(whole, 3, 0))
+    np.testing.assert_array_equal(fitted.uncorrected(about), np.arange(19) == 3)
