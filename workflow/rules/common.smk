@@ -16,7 +16,7 @@ GATHERED = (
 ).split()
 
 try:
-    given = " + ".join(map(str, workflow.configfiles))
+    given = " + ".join(str(f).removeprefix(f"{Path.cwd()}/") for f in workflow.configfiles)
     # For messages of jobs. As a parameter, a config of another name would be computed anew.
     environ["GENESIG_CONFIG"] = given
     config.update(study_config(config, load_schema(), source=given))
