@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.association import association as measure
 from genesig.data.leak_check import ROUNDING, correlations
 from genesig.data.sheet_check import Sheet, check_column
 from genesig.data.words import is_number, listing, number_fault, too
@@ -40,20 +41,16 @@ def association(y: Array, batch: Array) -> float | None:
     Returns
     -------
     float or None
-        None where it is not defined: one batch, one response, or not more samples than batches.
+        None where it is not defined: one batch, one response, or hardly more samples than batches.
 
     Notes
     -----
     T. L. Kelley (1935), PNAS 21:554. W. Bergsma (2013), J. Korean Stat. Soc. 42:323.
     """
-    names, code, sizes = np.unique(batch.astype(str), return_inverse=True, return_counts=True)
-    n, k = len(y), len(names)
-    if k < 2 or k >= n or len(np.unique(y)) < 2:
+    found = measure(y[:, None], [str(name) for name in batch], number=False)
+    if isinstance(found, str) or np.isnan(found.adjusted[0]):
         return None
-    centred = y - y.mean()
-    means = np.bincount(code, centred) / sizes
-    within = 1 - np.sum(sizes * means**2) / np.sum(centred**2)
-    return float(np.sqrt(max(0.0, 1 - max(0.0, within) * (n - 1) / (n - k))))
+    return float(np.sqrt(found.adjusted[0]))
 
 
 def check_confounding(obs: pd.DataFrame, design: Design, limit: float,
