@@ -16,6 +16,7 @@ from genesig.data.dataset import Inputs, read_inputs
 from genesig.data.design_check import check_design
 from genesig.data.gene_groups import check_groups
 from genesig.data.leak_check import check_belonging, check_label_genes
+from genesig.data.nonlinear_cost import check_cost
 from genesig.data.readers import read_json
 from genesig.data.scale_check import check_counts, check_scale, rehearse_steps
 from genesig.data.settings_check import check_settings
@@ -205,6 +206,7 @@ def _rehearse_splits(inputs: Inputs, config: Config, source: str) -> Iterator[Pr
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
+        yield from check_cost(config, splits, source)
     except InvalidInput as error:
         yield from error.problems
     except GenesigError as error:
