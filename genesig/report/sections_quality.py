@@ -10,7 +10,7 @@ from genesig.data.scale_check import LOGGED_MAX, LOGGED_P99
 from genesig.report import pictures_quality as pictures
 from genesig.report.methods import by_kind
 from genesig.report.pictures_quality import SIZE, missing_words, size_words
-from genesig.report.section import Facts, Limits, Section
+from genesig.report.section import Facts, Fold, Limits, Section
 from genesig.report.tables import Column, Table, cell
 from genesig.report.words import clean, counted, percent, shorten, significant
 
@@ -46,7 +46,7 @@ def quality(data: Data, limits: Limits) -> Section:
         items.append(pictures.components(data))
     if it["associations"]:
         items.append(pictures.associations(data))
-    items.append(_table(data, limits))
+    items += [_table(data, limits), Fold("How samples far from the others are found", HOW)]
     return Section("quality", "Quality of the samples", _words(data), items)
 
 
@@ -102,7 +102,7 @@ def _facts(data: Data) -> list[tuple[str, str]]:
         ("Left out before", f"{by_kind(data['study']['dropped']) or 'nothing'}{_where(data)}"),
         ("Missing values", missing_words(it)),
         (SIZE[it["kind"]], size_words(it)) if it["kind"] else ("", ""),
-        ("Rule for outliers", _rule(it)),
+        ("Far from the others", _far(it)),
         ("Columns not tested", _skipped(it)),
     ]
     return [(name, value) for name, value in pairs if value]
@@ -137,25 +137,40 @@ def _genes(it: Data) -> str:
     return ", ".join(words) + fitted
 
 
-def _rule(it: Data) -> str:
+def _far(it: Data) -> str:
     if it["total"] < FEWEST:
         return f"not looked for: {counted(it['total'], 'sample')}, {FEWEST} are needed"
-    found = counted(len(it["outliers"]), "sample") if it["outliers"] else "none"
-    return (
-        f"{found}; more than {FAR:g} MAD (scaled to a standard deviation) from the median of all"
-        " samples in RLE median (by half of the usual RLE IQR at least), RLE IQR (upwards, by a"
-        " quarter at least), distance to the three nearest samples (upwards, by half at least),"
-        " library size or scaling factor (by half at least) or share of missing values (upwards,"
-        " by five hundredths at least). Among ten samples without a fault this names about one in a"
-        " hundred, among forty or more less than one in a thousand"
-    )
+    return counted(len(it["outliers"]), "sample") if it["outliers"] else "no sample"
+
+
+# The rules of `genesig.data.quality` in words; how often they err is measured in its tests.
+HOW = f"""\
+A sample is far from the others in one of these numbers where it is more than {FAR:g} MAD (median
+absolute deviations, scaled to a standard deviation) from the median of all samples, and at least
+so far that it may matter:
+
+RLE median, up or down: by half of the usual RLE interquartile range
+RLE interquartile range, up: a quarter larger than usual
+distance to the three nearest samples, up: half as far again as usual
+library size or scaling factor, up or down: by half
+share of missing values, up: by five hundredths
+
+Sizes, distances and interquartile ranges are compared on a scale of ratios. Among ten samples
+without a fault this names about one in a hundred, among forty or more less than one in a thousand.
+No sample is left out for it.
+"""
 
 
 def _skipped(it: Data) -> str:
     reasons: dict[str, list[str]] = {}
     for one in it["skipped"]:
         reasons.setdefault(one["reason"], []).append(shorten(one["column"], 30))
-    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
+    return "; ".join(f"{_first(names, 8)} ({reason})" for reason, names in reasons.items())
+
+
+def _first(names: list[str], most: int) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _missing_table(data: Data) -> Table:
@@ -171,7 +186,7 @@ def _missing_table(data: Data) -> Table:
 
 def _such(worst: list[Any], lost: int) -> str | None:
     names = [clean(gene) for gene, missing in worst if missing == lost]
-    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "") if names else None
+    return _first(names, 5) if names else None
 
 
 def _table(data: Data, limits: Limits) -> Table:
@@ -196,6 +211,7 @@ def _table(data: Data, limits: Limits) -> Table:
         values.append(far.get(row))
         rows.append([cell(v, head.kind) for v, head in zip(values, heads, strict=True)])
     caption = f"Every sample in numbers; {'those far off first' if far else 'none is far off'}."
+    caption += " All of it is in quality.json."
     return Table("quality-samples", caption, heads, rows, it["total"], search=True)
 
 
