@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.compiled import ridge
+from genesig.optim.compiled.lanes import LANES
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, padded
 
@@ -36,10 +37,12 @@ def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
     masks, responses, number = _columns(sets)
     scores, none = np.empty((k, m, lam.shape[1], len(sets.X))), np.empty((0, 0))
+    lam = np.pad(lam, ((0, 0), (0, -lam.shape[1] % LANES)), mode="edge")
     for i in range(k):
+        indptr, features, places = _supports(path, i * m, (i + 1) * m)
         ridge.refit(
-            sets.features, sets.shift, path.indptr[i * m : (i + 1) * m + 1], path.indices,
-            masks[i], responses[i], number[i], lam[i], sets.y_mean[i], scores[i], none, none,
+            sets.features, sets.shift, indptr, features, places, masks[i], responses[i], number[i],
+            lam[i], sets.y_mean[i], scores[i], none, none,
         )  # fmt: skip
     return scores
 
@@ -69,14 +72,22 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
     values, intercept = np.zeros((1, len(path.values))), np.tile(sets.y_mean[:, None], (1, m))
     none, constant = np.empty((0, 0, 0)), np.empty((1, 1))
     for (i, j), weight in np.ndenumerate(lam):
-        support = path.indptr[i * m + j :][:2]
-        if support[0] < support[1]:
+        first, last = path.indptr[i * m + j :][:2]
+        if first < last:
             ridge.refit(
-                sets.features, sets.shift, support, path.indices, masks[i], responses[i],
-                number[i], np.array([weight]), 0.0, none, values[:, slice(*support)], constant,
+                sets.features, sets.shift, *_supports(path, i * m + j, i * m + j + 1), masks[i],
+                responses[i], number[i], np.full(LANES, weight), 0.0, none,
+                values[:, first:last], constant,
             )  # fmt: skip
             intercept[i, j] += constant[0, 0]
     return values[0], intercept
+
+
+def _supports(path: Path, first: int, last: int) -> tuple[Array, Array, Array]:
+    """Return indptr, the features of some fits, and the places of each support among them."""
+    indptr = path.indptr[first : last + 1]
+    features, places = np.unique(path.indices[indptr[0] : indptr[-1]], return_inverse=True)
+    return indptr - indptr[0], features, places
 
 
 def _columns(sets: TrainingSets) -> tuple[Array, Array, Array]:

@@ -46,12 +46,22 @@ class Path:
         iterations: Array, tolerance: float,
     ) -> Path:  # fmt: skip
         """Collect (indices, values) of the fits, in the order (k, m)."""
-        sizes = [len(values) for _, values in coefs]
+        sizes = np.array([len(values) for _, values in coefs])
+        indices = np.concatenate([np.zeros(0, np.int64), *(i for i, _ in coefs)])
+        values = np.concatenate([np.zeros(0), *(v for _, v in coefs)])
+        return cls.joined(shape, sizes, indices, values, gap, iterations, tolerance)
+
+    @classmethod
+    def joined(
+        cls, shape: tuple[int, ...], sizes: Array, indices: Array, values: Array, gap: Array,
+        iterations: Array, tolerance: float,
+    ) -> Path:  # fmt: skip
+        """Take the coefficients of all fits, one after the other, with the sizes of the fits."""
         return cls(
             shape=(shape[0], shape[1]),
             indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            indices=np.concatenate([np.zeros(0, np.int64), *(i for i, _ in coefs)]),
-            values=np.concatenate([np.zeros(0), *(v for _, v in coefs)]),
+            indices=indices,
+            values=values,
             gap=gap,
             iterations=iterations,
             converged=gap <= tolerance,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import GenesigError
-from genesig.optim.compiled.moments import describe, moments
+from genesig.optim.compiled.moments import describe
+from genesig.optim.compiled.tiles import COLUMNS
 
 Array = np.ndarray[Any, Any]
 
@@ -60,14 +61,11 @@ class TrainingSets:
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
         """Return (mean, inverse scale), each (columns, d), in the units of X."""
-        rows = self.rows[:, columns].T
-        mean = np.empty((len(rows), self.X.shape[1]))
-        inverse = np.empty_like(mean)
-        for k, inside in enumerate(rows):
-            moments(
-                self.X, np.flatnonzero(inside), self.centre, self.unit_variance, mean[k], inverse[k]
-            )
-        return mean, inverse
+        mean, inverse, _, _ = _describe(
+            self.X, self.shift, self.features, self.rows[:, columns], self.Y[:, columns],
+            self.centre, self.unit_variance, spectrum=False,
+        )  # fmt: skip
+        return mean + self.shift if self.centre else mean, inverse
 
     def inverse_scales(self, columns: slice) -> Array:
         """Return the inverse scales of some training sets, (columns, d)."""
@@ -118,22 +116,40 @@ def training_sets(
     features = np.zeros((d, -(-n // PAD) * PAD))
     np.subtract(X.T, shift[:, None], out=features[:, :n])
     Y, y_mean = _centred(Y, rows)
+    norm, tau_max = np.empty(k), np.empty(k)
     kept = np.empty((k, d)) if 8 * k * d <= KEPT else None
-    norm, tau_max, mean, scratch = np.empty(k), np.empty(k), np.empty(d), np.empty(d)
-    for i in range(k):
-        inside = np.flatnonzero(rows[:, i])
-        norm[i], tau_max[i] = describe(
-            X,
-            inside,
-            Y[inside, i],
-            centre,
-            unit_variance,
-            mean,
-            scratch if kept is None else kept[i],
+    for first in range(0, k, COLUMNS):
+        part = slice(first, first + COLUMNS)
+        _, inverse, norm[part], tau_max[part] = _describe(
+            X, shift, features, rows[:, part], Y[:, part], centre, unit_variance, spectrum=True
         )
+        if kept is not None:
+            kept[part] = inverse
     return TrainingSets(
         X, Y, rows, y_mean, norm, tau_max, centre, unit_variance, features, shift, kept
     )
+
+
+def _describe(
+    X: Array, shift: Array, features: Array, rows: Array, Y: Array, centre: bool,
+    unit_variance: bool, *, spectrum: bool,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+    """Return mean less shift, inverse scale (k, d); with `spectrum` norm and tau_max (k,)."""
+    (d, width), k = features.shape, rows.shape[1]
+    mean, inverse = np.empty((k, d)), np.empty((k, d))
+    norm, tau_max = np.zeros(k * spectrum), np.zeros(k * spectrum)
+    number = np.tile([0.0, centre, unit_variance], (k, 1))
+    number[:, 0] = rows.sum(axis=0)
+    for first in range(0, k, COLUMNS):
+        part = slice(first, first + COLUMNS)
+        masks, responses = np.zeros((width, COLUMNS)), np.zeros((width, COLUMNS))
+        masks[: len(X), : min(COLUMNS, k - first)] = rows[:, part]
+        responses[: len(X), : min(COLUMNS, k - first)] = Y[:, part]
+        describe(
+            X, shift, features, masks, responses, number[part], mean[part], inverse[part],
+            norm[part], tau_max[part],
+        )  # fmt: skip
+    return mean, inverse, norm, tau_max
 
 
 def padded(rows: Array, width: int) -> Array:

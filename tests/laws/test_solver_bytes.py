@@ -8,7 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genesig.optim.compiled import active_set, column, dense, dual, moments, ridge, sweep
+from genesig.optim.compiled import (
+    active_set,
+    column,
+    dense,
+    dual,
+    moments,
+    ridge,
+    sweep,
+    tiles,
+)
 
 ROOT = Path(__file__).parents[2]
 STUDY = """
@@ -51,7 +60,7 @@ def test_bytes_do_not_depend_on_what_was_compiled_or_loaded_before(tmp_path):
 
 
 def test_no_order_of_summation_is_left_to_the_optimiser():
-    modules = (active_set, column, dense, dual, moments, ridge, sweep)
+    modules = (active_set, column, dense, dual, moments, ridge, sweep, tiles)
     kernels = [k for m in modules for k in vars(m).values() if hasattr(k, "targetoptions")]
     assert len(kernels) > 40
     assert not [k for k in kernels if k.targetoptions.get("fastmath")]

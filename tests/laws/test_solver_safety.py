@@ -196,21 +196,20 @@ def violation():
 
 def test_a_violation_of_the_strong_rule_is_caught(monkeypatch):
     sets, tau = violation()
-    rounds = []
-    check = sweep.check
+    scans, step = [], sweep.step
 
     def counted(*args):
-        again = check(*args)
-        rounds.append(bool(again.any()))
-        return again
+        enough = step(*args)
+        scans.append(int(args[-1][0, 1]))
+        return enough
 
-    monkeypatch.setattr(sweep, "check", counted)
+    monkeypatch.setattr(sweep, "step", counted)
     monkeypatch.setattr(newton, "MARGIN", 1.0)
     fits = path(sets, tau, 0.0, solver="landweber-newton", tolerance=1e-9)
     A, values = fits.coef(0, 0)
     r = sets.Y[:, 0] - sets.X[:, A] @ values
     assert 0.5 * np.abs(sets.X[:, 2] @ r) < 2 * tau[0, 1] - tau[0, 0]
-    assert rounds == [False, True, False]
+    assert scans == [1, 1, 2]  # for the first working set, and at each tau: the second one again
     assert list(fits.coef(0, 1)[0]) == [0, 1, 2]
     assert fits.converged.all()
 
@@ -267,5 +266,5 @@ def test_the_bytes_do_not_depend_on_threads():
 
 
 def test_a_cached_kernel_knows_all_the_files_it_is_made_from():
-    stamp = sweep.solve._cache._cache_file._source_stamp
+    stamp = sweep.step._cache._cache_file._source_stamp
     assert {name for name, _, _ in stamp} >= {"dense.py", "column.py", "sweep.py"}

@@ -12,6 +12,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from genesig.optim.compiled.parts import compiler_of_parts
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 SOURCES = tuple(
@@ -22,6 +24,7 @@ SOURCES = tuple(
 
 # Strict floating point: the copy that runs is one of several, each optimised by itself.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+PART = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": compiler_of_parts()}
 
 
 def jit(function: F) -> F:
@@ -36,18 +39,18 @@ def jit(function: F) -> F:
 
 
 def inner(function: F) -> F:
-    """Compile a function that only compiled code calls: no way in from Python is built."""
-    made: Any = numba.njit(**OPTIONS | {"no_cpython_wrapper": True, "_nrt": True})(function)
+    """Compile a function that only compiled code calls."""
+    made: Any = numba.njit(**PART | {"_nrt": True})(function)
+    return cast(F, made)
+
+
+def plain(function: F) -> F:
+    """Compile an inner function that makes no array: references need no counting."""
+    made: Any = numba.njit(**PART | {"_nrt": False})(function)
     return cast(F, made)
 
 
 def inlined(function: F) -> F:
     """Mark a function that is put in where it is called: numba compiles it with its one caller."""
     made: Any = numba.njit(inline="always", **OPTIONS)(function)
-    return cast(F, made)
-
-
-def plain(function: F) -> F:
-    """Compile an inner function that makes and returns no array: references need no counting."""
-    made: Any = numba.njit(**OPTIONS | {"no_cpython_wrapper": True, "_nrt": False})(function)
     return cast(F, made)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, inner, plain
+from genesig.optim.compiled import plain
 from genesig.optim.compiled.column import (
     ACTIVE,
     Column,
@@ -29,6 +29,7 @@ Array = np.ndarray[Any, Any]
 SLACK = 1e-11  # a feature enters when its gradient exceeds tau by more than this share
 DEPENDENT = 1e-11  # share of a feature's square that is left outside the span of the active ones
 SOLVED, NO_ROOM, STUCK = 0, 1, 2
+BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
 
 
 @plain
@@ -61,11 +62,10 @@ def append(col: Column, p: int, sign: float, ridge: float) -> bool:
     return True
 
 
-@inlined
+@plain
 def exchange(col: Column, p: int, sign: float, ridge: float) -> bool:
     """Let a dependent feature in: move along the null direction until an active one is 0."""
-    m = col.size[ACTIVE]
-    move = np.empty(m)
+    m, move = col.size[ACTIVE], col.spare
     for a in range(m):
         move[a] = -sign * col.L[m, a]
     backward(col.L, m, move)
@@ -85,11 +85,10 @@ def exchange(col: Column, p: int, sign: float, ridge: float) -> bool:
     return True
 
 
-@inlined
+@plain
 def newton_step(col: Column, cut: float) -> bool:
     """Go to the fixed point of the sign pattern (True), or to the first sign change (False)."""
-    m = col.size[ACTIVE]
-    target = np.empty(m)
+    m, target = col.size[ACTIVE], col.spare
     for a in range(m):
         p = col.active[a]
         target[a] = col.c[p] - cut * col.weights[col.feature[p]] * col.sign[p]
@@ -137,13 +136,12 @@ def factor(col: Column, ridge: float) -> bool:
     return cholesky(col.L, m)
 
 
-@inlined
+@plain
 def polish(col: Column, cut: float, ridge: float) -> bool:
     """Solve for the found support from the start, in the order of the features, and refine once."""
     if not factor(col, ridge):
         return False
-    m = col.size[ACTIVE]
-    change = np.empty(m)
+    m, change = col.size[ACTIVE], col.spare
     for again in range(2):
         for a in range(m):
             p = col.active[a]
@@ -161,23 +159,23 @@ def polish(col: Column, cut: float, ridge: float) -> bool:
     return True
 
 
-@inlined
-def worst(col: Column, W: Array, blocked: Array, tau: float, floor: float) -> Any:
-    """Return (place in W, gradient) of the feature that violates optimality most, or -1."""
+@plain
+def worst(col: Column, W: Array, mark: Array, tau: float, floor: float) -> Any:
+    """Return the feature that violates optimality most, or -1, and its gradient."""
     found, most, at = -1, 0.0, 0.0
     for w in range(len(W)):
         j = W[w]
         p = col.slot[j]
-        if blocked[w] or (p >= 0 and col.inside[p]) or col.inverse[j] == 0.0:
+        if mark[j] & BLOCKED or (p >= 0 and col.inside[p]) or col.inverse[j] == 0.0:
             continue
         g = gradient(col, j)
         excess = abs(g) - tau * col.weights[j] * (1.0 + SLACK) - floor
         if excess > most:
-            found, most, at = w, excess, g
+            found, most, at = j, excess, g
     return found, at
 
 
-@inner
+@plain
 def enter(col: Column, j: int, sign: float, ridge: float) -> int:
     """Let feature j enter; SOLVED if it did."""
     p = learn(col, j)
@@ -190,38 +188,39 @@ def enter(col: Column, j: int, sign: float, ridge: float) -> int:
     return STUCK
 
 
-@inlined
+@plain
 def active_set(
-    col: Column, W: Array, tau: float, mu: float, floor: float, steps: Array
+    col: Column, W: Array, mark: Array, tau: float, mu: float, floor: float, steps: Array
 ) -> int:  # fmt: skip
-    """Minimise over the features W, starting at the column's state; steps[0] counts."""
+    """Minimise over the features W, starting at the column's state; steps[0] counts.
+
+    A feature that was entered once and thrown out at once would come back for ever: it is BLOCKED
+    in `mark` (d,), one try per call; the certificate tells whether that was right.
+    """
     cut, ridge = 0.5 * col.number[0] * tau, col.number[0] * mu
     if col.ridge[0] != ridge and not factor(col, ridge):
         clear(col)
         col.ridge[0] = ridge
-    blocked = np.zeros(len(W), np.bool_)
-    for w in range(len(W)):
-        free = tau * col.weights[W[w]] == 0.0 and col.inverse[W[w]] != 0.0
-        p = col.slot[W[w]]
+    for j in W:
+        mark[j] &= ~BLOCKED
+        free, p = tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, col.slot[j]
         if free and not (p >= 0 and col.inside[p]):
-            status = enter(col, W[w], 0.0, ridge)
-            blocked[w] = status == STUCK
+            status = enter(col, j, 0.0, ridge)
             if status == NO_ROOM:
                 return NO_ROOM
+            mark[j] |= BLOCKED * (status == STUCK)
     for _ in range(1000 + 20 * len(W)):
         steps[0] += 1
         if not newton_step(col, cut):
             continue
         residual(col)
-        w, g = worst(col, W, blocked, tau, floor)
-        if w < 0:
+        j, g = worst(col, W, mark, tau, floor)
+        if j < 0:
             return SOLVED if polish(col, cut, ridge) else STUCK
         if col.size[ACTIVE] + 1 >= len(col.feature):
             return NO_ROOM
-        # Entered once and thrown out at once it would come back for ever: one try per solve
-        # while nothing else moves is enough, the certificate tells whether that was right.
-        status = enter(col, W[w], np.sign(g), ridge)
+        status = enter(col, j, np.sign(g), ridge)
         if status == NO_ROOM:
             return NO_ROOM
-        blocked[w] = status == STUCK
+        mark[j] |= BLOCKED * (status == STUCK)
     return STUCK

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inner, plain
+from genesig.optim.compiled import plain
 from genesig.optim.compiled.lanes import dot
 from genesig.optim.compiled.moments import copy, moment, standardise
 
@@ -22,8 +22,8 @@ class Column(NamedTuple):
     inverse (d,) scale; number (3,) = rows, centre, scale. Known features, those that were ever
     active: feature (E,), Z (E, N), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,) bool, slot
     (d,) place among the known or -1. active (E,) places of the active ones in the order of the
-    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). K (N, N) is Z_A Z_A' of the
-    features A that are `counted` (d,).
+    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are scratch. K
+    (N, N) is Z_A Z_A' of the features A that are `counted` (d,).
     """
 
     F: Array
@@ -46,17 +46,20 @@ class Column(NamedTuple):
     L: Array
     ridge: Array
     size: Array
+    spare: Array
+    place: Array
     K: Array
     counted: Array
 
 
-@inner
+@plain
 def column_of(s: Column, q: int) -> Column:
     """Return column q of many."""
     return Column(
         s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.inverse[q], s.number[q],
         s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q], s.slot[q],
-        s.active[q], s.L[q], s.ridge[q], s.size[q], s.K[q], s.counted[q],
+        s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q], s.K[q],
+        s.counted[q],
     )  # fmt: skip
 
 
@@ -76,7 +79,7 @@ def gradient(col: Column, j: int) -> Any:
     return 2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.r)
 
 
-@inner
+@plain
 def learn(col: Column, j: int) -> Any:
     """Make feature j known and return its place, or -1 when there is no room."""
     p = col.slot[j]
@@ -99,11 +102,10 @@ def learn(col: Column, j: int) -> Any:
     return p
 
 
-@inner
+@plain
 def forget(col: Column) -> None:
     """Keep only the active features among the known ones."""
-    kept = 0
-    place = np.empty(col.size[KNOWN], np.int64)
+    kept, place = 0, col.place
     for p in range(col.size[KNOWN]):
         if not col.inside[p]:
             col.slot[col.feature[p]] = place[p] = -1

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, inner, plain
-from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled import inlined, plain
+from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
 
 Array = np.ndarray[Any, Any]
 
@@ -61,52 +61,60 @@ def drop_row(L: Array, m: int, p: int) -> None:
             L[i, k + 1] = c * b - s * a
 
 
-@inner
-def tridiagonal(M: Array, m: int, diagonal: Array, beside: Array, beta: Array) -> None:
+@plain
+def tridiagonal(
+    M: Array, m: int, diagonal: Array, beside: Array, beta: Array, work: Array
+) -> None:  # fmt: skip
     """Reduce the symmetric M[:m, :m] to Q T Q' by Householder reflections.
 
     Row k of M is left holding the reflector v_k (entries k+1..m-1), Q = H_0 H_1 ... with
-    H_k = I - beta_k v_k v_k'. M must be stored in full.
+    H_k = I - beta_k v_k v_k'. M must be stored in full, its rows filled up with zeros to whole
+    lanes; work is two rows as long as those of M.
     """
-    p = np.empty(m)
+    width, v = lanes(m), work[1]
+    for j in range(len(v)):
+        v[j] = work[0, j] = 0.0
     for k in range(m - 1):
-        v = M[k]
-        diagonal[k] = v[k]
-        norm = np.sqrt(dot(v[k + 1 : m], v[k + 1 : m]))
-        beta[k] = 0.0
-        beside[k] = v[k + 1]
+        for j in range(width):
+            v[j] = M[k, j] if k < j < m else 0.0
+        diagonal[k], beside[k], beta[k] = M[k, k], v[k + 1], 0.0
+        norm = np.sqrt(dot(v, v))
         if k == m - 2 or norm == 0.0:
             continue
         beside[k] = -norm if v[k + 1] > 0 else norm
         v[k + 1] -= beside[k]
+        M[k, k + 1] = v[k + 1]
         beta[k] = 1.0 / (abs(beside[k]) * abs(v[k + 1]))
-        _reflect_both_sides(M, m, k, beta[k], p)
+        reflect_both_sides(M, m, k, width, beta[k], work)
     diagonal[m - 1] = M[m - 1, m - 1]
 
 
 @inlined
-def _reflect_both_sides(M: Array, m: int, k: int, beta: float, p: Array) -> None:
-    v = M[k]
-    half = 0.0
+def reflect_both_sides(
+    M: Array, m: int, k: int, width: int, beta: float, work: Array
+) -> None:  # fmt: skip
+    """Apply I - beta v v' from both sides to the rows below k; their part left of k is spoilt."""
+    first = k + 1 - (k + 1) % LANES
+    p, v = work[0], work[1]
+    for j in range(width):
+        p[j] = 0.0
     for i in range(k + 1, m):
-        p[i] = beta * dot(M[i, k + 1 : m], v[k + 1 : m])
-        half += p[i] * v[i]
-    half *= 0.5 * beta
+        add_row(beta * v[i], M, i, work, 0, first, width)
+    half = -0.5 * beta * dot(p, v)
+    add_row(half, work, 1, work, 0, first, width)
     for i in range(k + 1, m):
-        p[i] -= half * v[i]
-    for i in range(k + 1, m):
-        row = M[i]
-        a, b = v[i], p[i]
-        for j in range(k + 1, m):
-            row[j] -= a * p[j] + b * v[j]
+        add_row(-v[i], work, 0, M, i, first, width)
+        add_row(-p[i], work, 1, M, i, first, width)
 
 
-@inlined
-def largest_eigenvalue(M: Array) -> Any:
-    """Return the largest eigenvalue of a symmetric matrix (destroyed), by Sturm bisection."""
-    m = len(M)
-    diagonal, beside, beta = np.empty(m), np.zeros(m), np.empty(m)
-    tridiagonal(M, m, diagonal, beside, beta)
+@plain
+def largest_eigenvalue(M: Array, work: Array) -> Any:
+    """Return the largest eigenvalue of a symmetric matrix (destroyed), by Sturm bisection.
+
+    The rows of M and work (5 of them) are whole lanes.
+    """
+    m, diagonal, beside = len(M), work[2], work[3]
+    tridiagonal(M, m, diagonal, beside, work[4], work)
     low, high = diagonal[0], diagonal[0]
     for i in range(m):
         radius = abs(beside[i]) if i < m - 1 else 0.0

@@ -16,11 +16,10 @@ from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.active_set import SOLVED, STUCK
 from genesig.optim.compiled.column import Column, centred, standardised
 from genesig.optim.compiled.dense import backward, cholesky, forward
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.moments import copy, outer_gram
+from genesig.optim.compiled.lanes import LANES, dot, lanes
+from genesig.optim.compiled.moments import BLOCK, add_gram, copy, from_tiles, gram_room
 
 Array = np.ndarray[Any, Any]
-BLOCK = 64
 
 
 @plain
@@ -68,9 +67,9 @@ def newton_factor(K: Array, ridge: float) -> Array:
 def update_gram(col: Column, W: Array, a: Array) -> None:
     """Bring K = Z_A Z_A' up to date for A = support of a within W."""
     n = len(col.y)
-    Z = np.empty((BLOCK, n))
+    change = np.empty((n, n))
     for coming in (True, False):
-        change, rows = np.zeros((n, n)), 0
+        (Z, tiles), rows = gram_room(n), 0
         for w in range(len(W)):
             j = W[w]
             if (a[w] != 0.0) != coming or (col.counted[j] != 0) == coming:
@@ -79,9 +78,10 @@ def update_gram(col: Column, W: Array, a: Array) -> None:
             col.counted[j] = coming
             rows += 1
             if rows == BLOCK:
-                outer_gram(Z, rows, change)
+                add_gram(Z, rows, tiles)
                 rows = 0
-        outer_gram(Z, rows, change)
+        add_gram(Z, rows, tiles)
+        from_tiles(tiles, change)
         for i in range(n):
             for k in range(i + 1):
                 col.K[i, k] += change[i, k] if coming else -change[i, k]
@@ -153,11 +153,12 @@ def dual_polish(
     ``(I + Z_A Z_A'/ridge) u = y + Z_A (cut s)/ridge``, ``b = (Z_A'u - cut s)/ridge``.
     """
     n, ridge, cut = len(col.y), col.number[0] * mu, 0.5 * col.number[0] * tau
-    Z, K = np.empty((len(A), n)), np.zeros((n, n))
+    Z, K, (_, tiles) = np.zeros((len(A), lanes(n + LANES))), np.empty((n, n)), gram_room(n)
     for a in range(len(A)):
         standardised(col, A[a], Z[a])
         b[a] = -cut * col.weights[A[a]] * sign[a] / ridge
-    outer_gram(Z, len(A), K)
+    add_gram(Z, len(A), tiles)
+    from_tiles(tiles, K)
     L, u, change = newton_factor(K, ridge), np.zeros(n), np.empty(n)
     subtract(col, Z, b)
     for _ in range(2):
@@ -167,7 +168,7 @@ def dual_polish(
         backward(L, n, change)
         add(1.0, change, u)
         for a in range(len(A)):
-            b[a] = (dot(Z[a], u) - cut * col.weights[A[a]] * sign[a]) / ridge
+            b[a] = (dot(u, Z[a]) - cut * col.weights[A[a]] * sign[a]) / ridge
         subtract(col, Z, b)
 
 

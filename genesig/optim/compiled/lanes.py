@@ -12,12 +12,20 @@ from typing import Any
 import numba.core.cgutils
 import numba.extending
 
+from genesig.optim.compiled import plain
+
 cgutils: Any = numba.core.cgutils
 types: Any = numba.types
 ir = cgutils.ir
 LANES = 8
 SCALAR, INT = ir.DoubleType(), ir.IntType(32)
 VECTOR = ir.VectorType(SCALAR, LANES)
+
+
+@plain
+def lanes(n: int) -> int:
+    """Return n, or the next number that is whole lanes."""
+    return (n + LANES - 1) // LANES * LANES
 
 
 def written_out(function: Callable[..., Any]) -> Any:
@@ -36,16 +44,35 @@ def dot(typing: Any, a: Any, b: Any) -> Any:
 
 
 @written_out
-def dots(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Return (a'c, a'd, b'c, b'd) for contiguous vectors of one length."""
+def add_row(
+    typing: Any, scale: Any, X: Any, i: Any, out: Any, k: Any, first: Any, last: Any
+) -> Any:
+    """Add ``scale X[i, first:last]`` to the same places of out[k]; first, last are whole lanes."""
+    for kind in (X, out):
+        if kind.dtype != numba.float64 or kind.ndim != 2 or kind.layout != "C":
+            raise TypeError(f"rows are those of C-contiguous float64 matrices, not {kind}")
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        pairs = [(0, 2), (0, 3), (1, 2), (1, 3)]
-        sums = _products(context, builder, signature.args, values, pairs)
-        return context.make_tuple(builder, signature.return_type, sums)
+        x, to = (context.make_array(signature.args[k])(context, builder, values[k]) for k in (1, 3))
+        none = ir.Constant(VECTOR, ir.Undefined)
+        number = builder.insert_element(none, values[0], INT(0))
+        zeros = ir.Constant(ir.VectorType(INT, LANES), [0] * LANES)
+        wide = builder.shuffle_vector(number, none, zeros)
+        first, last = values[5:]
+        step = first.type(LANES)
+        with cgutils.for_range_slice(builder, first, last, step, first.type) as (at, _):
+            here = builder.load(place(builder, x, values[2], at, VECTOR), align=8)
+            accumulate(builder, wide, here, place(builder, to, values[4], at, VECTOR), align=8)
+        return context.get_dummy_value()
 
-    four = types.UniTuple(numba.float64, 4)
-    return four(*map(_contiguous, (a, b, c, d))), build
+    whole = types.intp
+    return types.void(numba.float64, X, whole, out, whole, whole, whole), build
+
+
+def place(builder: Any, matrix: Any, row: Any, column: Any, kind: Any) -> Any:
+    """Return a pointer to [row, column] of a matrix, as to a number or vector of `kind`."""
+    at = builder.add(builder.mul(row, builder.extract_value(matrix.shape, 1)), column)
+    return builder.bitcast(builder.gep(matrix.data, [at]), kind.as_pointer())
 
 
 def _contiguous(array: Any) -> Any:
@@ -75,15 +102,23 @@ def _products(
 def _accumulate(
     builder: Any, arrays: Any, at: Any, kind: Any, sums: Any, pairs: Sequence[tuple[int, int]]
 ) -> None:
-    name = "llvm.fma.v8f64" if kind is VECTOR else "llvm.fma.f64"
-    signature = ir.FunctionType(kind, [kind] * 3)
-    fma = cgutils.get_or_insert_function(builder.module, signature, name)
     here = []
     for array in arrays:
         place = builder.bitcast(builder.gep(array.data, [at]), kind.as_pointer())
         here.append(builder.load(place, align=8))
     for (a, b), total in zip(pairs, sums, strict=True):
-        builder.store(builder.call(fma, [here[a], here[b], builder.load(total)]), total)
+        accumulate(builder, here[a], here[b], total)
+
+
+def accumulate(builder: Any, a: Any, b: Any, total: Any, align: int | None = None) -> None:
+    """Add a b to the number or vector that `total` points to, with one rounding."""
+    kind = a.type
+    scalar = kind.element if isinstance(kind, ir.VectorType) else kind
+    name = "f32" if isinstance(scalar, ir.FloatType) else "f64"
+    name = f"v{kind.count}{name}" if kind is not scalar else name
+    signature = ir.FunctionType(kind, [kind] * 3)
+    fma = cgutils.get_or_insert_function(builder.module, signature, f"llvm.fma.{name}")
+    builder.store(builder.call(fma, [a, b, builder.load(total, align=align)]), total, align=align)
 
 
 def _across(builder: Any, vector: Any) -> Any:

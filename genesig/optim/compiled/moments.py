@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, inner, jit, plain
+from genesig.optim.compiled import inner, jit, plain
 from genesig.optim.compiled.dense import largest_eigenvalue
-from genesig.optim.compiled.lanes import dot, dots
+from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
 
 Array = np.ndarray[Any, Any]
-BLOCK = 128  # features per block of a Gram matrix
+BLOCK = 64  # features per block of a Gram matrix
+CLEAR = 0.1  # share of the mean square that the variance must be, to be had by subtraction
 CONSTANT = 32 * float(np.finfo(float).eps)  # sd, as a share of the mean, that is rounding
 
 
@@ -51,113 +53,109 @@ def moment(
 
 
 @plain
-def outer_gram(Z: Array, rows: int, K: Array) -> None:
-    """Add ``Z[:rows]'Z[:rows]`` to K (n, n), at least to its lower triangle."""
-    n = K.shape[0]
-    for start in range(0, rows - rows % 8, 8):
-        z0, z1, z2, z3 = Z[start], Z[start + 1], Z[start + 2], Z[start + 3]
-        z4, z5, z6, z7 = Z[start + 4], Z[start + 5], Z[start + 6], Z[start + 7]
-        for i in range(n):
-            a0, a1, a2, a3 = z0[i], z1[i], z2[i], z3[i]
-            a4, a5, a6, a7 = z4[i], z5[i], z6[i], z7[i]
-            row = K[i]
-            for k in range(min(n, (i // 16 + 1) * 16)):
-                row[k] += (a0 * z0[k] + a1 * z1[k] + a2 * z2[k] + a3 * z3[k]) + (
-                    a4 * z4[k] + a5 * z5[k] + a6 * z6[k] + a7 * z7[k]
-                )
-    for r in range(rows - rows % 8, rows):
-        z = Z[r]
-        for i in range(n):
-            for k in range(i + 1):
-                K[i, k] += z[i] * z[k]
+def tile_sums(
+    X: Array, shift: Array, start: int, masks: Array, Y: Array, x: Array, square: Array,
+    sums: Array,
+) -> None:  # fmt: skip
+    """Fill sums (3, COLUMNS, DOUBLES) of x, x² and xy over the training rows of each set.
+
+    x is X less `shift`, DOUBLES features from `start`.
+    """
+    for i in range(len(X)):
+        for w in range(min(DOUBLES, X.shape[1] - start)):
+            x[i, w] = X[i, start + w] - shift[start + w]
+            square[i, w] = x[i, w] * x[i, w]
+    for k in range(3):
+        for q in range(COLUMNS):
+            for w in range(DOUBLES):
+                sums[k, q, w] = 0.0
+    add_products(masks, 0, x, 0, len(X), sums[0])
+    add_products(masks, 0, square, 0, len(X), sums[1])
+    add_products(Y, 0, x, 0, len(X), sums[2])
 
 
 @plain
-def mirror(K: Array, n: int) -> None:
-    """Copy the lower triangle to the upper one."""
-    for i in range(n):
-        for k in range(i):
-            K[k, i] = K[i, k]
+def add_gram(Z: Array, rows: int, tiles: Array) -> None:
+    """Add Z[:rows]'Z[:rows] to the lower triangle of a matrix of tiles (see `gram_room`)."""
+    for k in range(len(tiles)):
+        for i in range(k * DOUBLES // COLUMNS, tiles.shape[1]):
+            add_products(Z, i * COLUMNS, Z, k * DOUBLES, rows, tiles[k, i])
 
 
-@inlined
-def inner_gram(Z: Array, K: Array) -> None:
-    """Add Z Z' to the lower triangle of K, two by two samples; Z is (even, BLOCK)."""
-    for i in range(0, len(Z), 2):
-        a0, a1 = Z[i], Z[i + 1]
-        for k in range(0, i + 1, 2):
-            b0, b1 = Z[k], Z[k + 1]
-            s00, s01, s10, s11 = dots(a0, a1, b0, b1)
-            K[i, k] += s00
-            K[i, k + 1] += s01
-            K[i + 1, k] += s10
-            K[i + 1, k + 1] += s11
+@plain
+def add_features(
+    F: Array, start: int, rows: int, mask: Array, mean: Array, inverse: Array, Z: Array,
+    tiles: Array,
+) -> None:  # fmt: skip
+    """Add the Gram matrix of the samples over `rows` features from `start`."""
+    for j in range(rows):
+        at = start + j
+        standardise(F[at], mean[at], inverse[at], mask, Z[j])
+    add_gram(Z, rows, tiles)
+
+
+@plain
+def from_tiles(tiles: Array, K: Array) -> None:
+    """Fill the symmetric K."""
+    for i in range(len(K)):
+        for k in range(i + 1):
+            K[i, k] = K[k, i] = tiles[k // DOUBLES, i // COLUMNS, i % COLUMNS, k % DOUBLES]
 
 
 @inner
-def block_moments(
-    X: Array, rows: Array, start: int, centre: bool, scale: bool, mean: Array, inverse: Array
-) -> Any:  # fmt: skip
-    """Fill mean and inverse scale (d,) of up to BLOCK features from `start`; return how many."""
-    n, width = len(rows), min(BLOCK, X.shape[1] - start)
-    m, v, left = mean[start : start + width], inverse[start : start + width], np.zeros(BLOCK)
-    for j in range(width):
-        m[j] = v[j] = 0.0
-    for i in range(n):
-        x = X[rows[i], start : start + width]
-        for j in range(width):
-            m[j] += x[j]
-    for j in range(width):
-        m[j] /= n
-    for i in range(n):
-        x = X[rows[i], start : start + width]
-        for j in range(width):
-            away = x[j] - m[j]
-            left[j] += away
-            v[j] += away * away
-    for j in range(width):
-        rest = left[j] / n
-        m[j] += rest
-        v[j] = inverse_scale(m[j], v[j] / n - rest * rest, centre, scale)
-        if not centre:
-            m[j] = 0.0
-    return width
+def gram_room(n: int) -> Any:
+    """Return room for BLOCK features of n samples, and an n × n matrix in tiles, all zero."""
+    side = -(-n // DOUBLES)
+    return np.zeros((BLOCK, side * DOUBLES)), np.zeros((side, n // COLUMNS, COLUMNS, DOUBLES))
 
 
-@jit
-def moments(
-    X: Array, rows: Array, centre: bool, scale: bool, mean: Array, inverse: Array
-) -> None:  # fmt: skip
-    """Fill mean and inverse scale (d,) of all features for the training set `rows`."""
-    for start in range(0, X.shape[1], BLOCK):
-        block_moments(X, rows, start, centre, scale, mean, inverse)
+@inner
+def spectral_norm(F: Array, mask: Array, mean: Array, inverse: Array) -> Any:
+    """Return ``||Z'Z||``, from the Gram matrix of the rows."""
+    d, n = F.shape
+    (Z, tiles), K, work = gram_room(n), np.empty((n, n)), np.zeros((5, n))
+    for start in range(0, d, BLOCK):
+        add_features(F, start, min(BLOCK, d - start), mask, mean, inverse, Z, tiles)
+    from_tiles(tiles, K)
+    return largest_eigenvalue(K, work)
 
 
 @jit
 def describe(
-    X: Array, rows: Array, y: Array, centre: bool, scale: bool, mean: Array, inverse: Array
-) -> Any:  # fmt: skip
-    """Fill the moments; return ``||Z'Z|| / n`` and ``(2/n) max_j |z_j'y|``.
+    X: Array, shift: Array, F: Array, masks: Array, Y: Array, number: Array, mean: Array,
+    inverse: Array, norm: Array, tau_max: Array,
+) -> None:  # fmt: skip
+    """Fill mean and inverse scale of all features for up to COLUMNS training sets.
 
-    X (n, d); rows (n_k,) row numbers of the training set; y (n_k,) its response, of sum 0. One
-    pass over X; the norm comes from the n_k × n_k Gram matrix.
+    X (n, d); F (d, N) is X less `shift`, feature by feature; masks, Y (N, COLUMNS) training rows
+    and responses, of sum 0; number (q, 3) rows, centre, scale. Means (q, d) are less `shift`.
+    Where norm (q,) is not empty, fills it with ``||Z'Z|| / n``, and tau_max, 0 before, with
+    ``(2/n) max_j |z_j'y|``.
     """
-    n, d = len(rows), X.shape[1]
-    even = n + n % 2
-    K, Z, largest = np.zeros((even, even)), np.zeros((even, BLOCK)), 0.0
-    for start in range(0, d, BLOCK):
-        width = block_moments(X, rows, start, centre, scale, mean, inverse)
-        m, s = mean[start : start + width], inverse[start : start + width]
-        product = np.zeros(BLOCK)
-        for i in range(n):
-            x, z = X[rows[i], start : start + width], Z[i]
-            for j in range(width):
-                z[j] = s[j] * (x[j] - m[j])
-                product[j] += y[i] * z[j]
-            for j in range(width, BLOCK):
-                z[j] = 0.0
-        for j in range(width):
-            largest = max(largest, abs(product[j]))
-        inner_gram(Z, K)
-    mirror(K, even)
-    return largest_eigenvalue(K[:n, :n].copy()) / n, 2.0 * largest / n
+    (n, d), scratch = X.shape, np.empty(F.shape[1])
+    x, square, sums = (
+        np.zeros((n, DOUBLES)),
+        np.zeros((n, DOUBLES)),
+        np.empty((3, COLUMNS, DOUBLES)),
+    )
+    rows, responses = masks.T.copy(), Y.T.copy()
+    for start in range(0, d, DOUBLES):
+        tile_sums(X, shift, start, masks, Y, x, square, sums)
+        for q in range(len(mean)):
+            count, centre, scale = number[q, 0], number[q, 1] != 0, number[q, 2] != 0
+            for j in range(start, min(d, start + DOUBLES)):
+                m, v = sums[0, q, j - start] / count, sums[1, q, j - start] / count
+                product = sums[2, q, j - start]
+                if v - m * m >= CLEAR * v:
+                    size = abs(m) + abs(m + shift[j])
+                    inverse[q, j] = inverse_scale(size, v - m * m, centre, scale)
+                    mean[q, j] = m if centre else 0.0
+                else:
+                    mean[q, j], inverse[q, j] = moment(
+                        F[j], shift[j], rows[q], count, centre, scale, scratch
+                    )
+                    product = dot(responses[q], scratch)
+                if len(norm) > 0:
+                    tau_max[q] = max(tau_max[q], 2.0 / count * inverse[q, j] * abs(product))
+    for q in range(len(norm)):
+        norm[q] = spectral_norm(F, rows[q], mean[q], inverse[q]) / number[q, 0]

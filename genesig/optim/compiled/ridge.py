@@ -2,228 +2,203 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from genesig.optim.compiled import inlined, inner, jit, plain
 from genesig.optim.compiled.dense import tridiagonal
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.moments import mirror, moment, outer_gram, standardise
+from genesig.optim.compiled.known import Known, gather, learn
+from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.optim.compiled.moments import BLOCK, add_gram, from_tiles, gram_room
+from genesig.optim.compiled.singular import by_singular_values
+from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
 
 Array = np.ndarray[Any, Any]
 
 TINY = 1e-9  # below this share of the trace, n lam is left to the singular value decomposition
-RANK = 1e-12  # singular values below this share of the largest are the rounding of the means
-SWEEPS = 60
+SAMPLES, SINGULAR = 1, 2
+SHARED = 4  # as many features as this times the samples have one Gram matrix for all supports
 
 
-@inner
-def ridge(Z: Array, mask: Array, y: Array, ridges: Array, B: Array) -> None:
-    """Fill B (m, L) with ``(Z Z' + ridge I)^-1 Z y`` for features Z (m, N) on the rows of `mask`.
+class Space(NamedTuple):
+    """Room for the largest support, of m features, and L values of lam; m, L, N in whole lanes.
 
-    A ridge of 0, or a tiny one, is solved by singular values, those that are rounding left
-    out: the minimum-norm solution.
+    M (s, s), c (s,), solution, ratio (s, L), work (5, s) of the smaller form, s = min(m, N);
+    B (m, L) coefficients, line (1, L); Z (m, side) the support's features, tile of scores.
     """
-    m, n = Z.shape
-    rows = np.empty((m, n))
-    trace = 0.0
-    for a in range(m):
-        for i in range(n):
-            rows[a, i] = mask[i] * Z[a, i]
-        trace += dot(rows[a], rows[a])
-    lowest = np.inf
-    for e in range(len(ridges)):
-        lowest = min(lowest, ridges[e])
-    if lowest <= TINY * trace:
-        by_singular_values(rows, y, ridges, B)
-    elif m <= n:
-        by_features(rows, y, ridges, B)
-    else:
-        by_samples(rows, y, ridges, B)
+
+    M: Array
+    c: Array
+    solution: Array
+    ratio: Array
+    work: Array
+    B: Array
+    line: Array
+    Z: Array
+    tile: Array
 
 
 @inlined
-def by_features(Z: Array, y: Array, ridges: Array, B: Array) -> None:
+def by_features(known: Known, A: Array, y: Array, ridges: Array, space: Space) -> None:
     """Solve in the m × m form."""
-    m = len(Z)
-    M, c = np.empty((m, m)), np.empty(m)
+    M, m, width = space.M, len(A), lanes(len(A))
     for a in range(m):
-        c[a] = dot(Z[a], y)
+        p = A[a]
+        space.c[a] = dot(known.masked[p], y)
         for e in range(a + 1):
-            M[a, e] = M[e, a] = dot(Z[a], Z[e])
-    shifted_solves(M, c, ridges, B)
-
-
-@inlined
-def by_samples(Z: Array, y: Array, ridges: Array, B: Array) -> None:
-    """Solve in the n × n form, ``b = Z (Z'Z + ridge I)^-1 y``."""
-    m, n = Z.shape
-    K, c, alpha = np.zeros((n, n)), y.copy(), np.empty((n, len(ridges)))
-    outer_gram(Z, m, K)
-    mirror(K, n)
-    shifted_solves(K, c, ridges, alpha)
+            q = A[e]
+            if len(known.gram) > 0:
+                M[a, e] = M[e, a] = known.gram[p, q]
+            else:
+                M[a, e] = M[e, a] = dot(known.masked[p], known.masked[q])
+        for e in range(m, width):
+            M[a, e] = 0.0
+    shifted_solves(space, m, ridges)
     for a in range(m):
         for e in range(len(ridges)):
-            B[a, e] = 0.0
-        for i in range(n):
-            for e in range(len(ridges)):
-                B[a, e] += Z[a, i] * alpha[i, e]
+            space.B[a, e] = space.solution[a, e]
 
 
 @inner
-def shifted_solves(M: Array, c: Array, shifts: Array, X: Array) -> None:
-    """Fill X (m, L) with ``(M + shift I)^-1 c``; M and c are destroyed."""
-    m = len(M)
-    diagonal, beside, beta = np.empty(m), np.zeros(m), np.zeros(m)
-    tridiagonal(M, m, diagonal, beside, beta)
-    for k in range(m - 2):
-        total = dot(M[k, k + 1 : m], c[k + 1 : m])
-        for i in range(k + 1, m):
-            c[i] -= beta[k] * total * M[k, i]
-    pivot, L = np.empty(len(shifts)), len(shifts)
-    ratio = np.empty((m, L))
-    for i in range(m):
-        for e in range(L):
-            pivot[e] = diagonal[i] + shifts[e]
-            X[i, e] = c[i]
-        if i > 0:
-            for e in range(L):
-                pivot[e] -= beside[i - 1] * ratio[i - 1, e]
-                X[i, e] -= beside[i - 1] * X[i - 1, e]
-        for e in range(L):
-            X[i, e] /= pivot[e]
-            ratio[i, e] = beside[i] / pivot[e]
-    for i in range(m - 2, -1, -1):
-        for e in range(L):
-            X[i, e] -= ratio[i, e] * X[i + 1, e]
-    for k in range(m - 3, -1, -1):
-        reflect(M[k], beta[k], k + 1, X, pivot)
-
-
-@inlined
-def reflect(v: Array, beta: float, first: int, X: Array, total: Array) -> None:
-    """Apply I - beta v v' to the rows of X from `first` on."""
-    for e in range(len(total)):
-        total[e] = 0.0
-    for i in range(first, len(X)):
-        for e in range(len(total)):
-            total[e] += v[i] * X[i, e]
-    for i in range(first, len(X)):
-        for e in range(len(total)):
-            X[i, e] -= beta * v[i] * total[e]
-
-
-@inlined
-def by_singular_values(Z: Array, y: Array, ridges: Array, B: Array) -> None:
-    """Solve by one-sided Jacobi rotations of the shorter side of Z (m, n), which is destroyed."""
-    m, n = Z.shape
-    tall = m >= n
-    A = Z.T.copy() if tall else Z  # rows are made orthogonal
-    k = len(A)
-    V = np.eye(k)
-    for _ in range(SWEEPS):
-        if not rotate_pairs(A, V):
-            break
-    square, most = np.empty(k), 0.0
-    for r in range(k):
-        square[r] = dot(A[r], A[r])
-        most = max(most, square[r])
-    least = most * RANK**2
-    for a in range(m):
-        for e in range(len(ridges)):
-            B[a, e] = 0.0
-    for r in range(k):
-        if not square[r] > least:
-            continue
-        along = dot(V[r], y) if tall else dot(A[r], y)
-        for a in range(m):
-            share = (A[r, a] if tall else V[r, a]) * along
-            for e in range(len(ridges)):
-                B[a, e] += share / (square[r] + ridges[e])
-
-
-@inlined
-def rotate_pairs(A: Array, V: Array) -> bool:
-    """Make every pair of rows of A orthogonal once, V alongside; False if all were."""
-    turned = False
-    for p in range(len(A)):
-        for q in range(p + 1, len(A)):
-            a, b, c = dot(A[p], A[p]), dot(A[q], A[q]), dot(A[p], A[q])
-            if abs(c) <= 1e-15 * np.sqrt(a * b) or c == 0.0:
-                continue
-            turned = True
-            zeta = (b - a) / (2.0 * c)
-            t = (1.0 if zeta >= 0 else -1.0) / (abs(zeta) + np.sqrt(1.0 + zeta * zeta))
-            cosine = 1.0 / np.sqrt(1.0 + t * t)
-            turn(A[p], A[q], cosine, cosine * t)
-            turn(V[p], V[q], cosine, cosine * t)
-    return turned
+def by_samples(known: Known, A: Array, y: Array, ridges: Array, space: Space) -> None:
+    """Solve in the n × n form, ``b = Z (Z'Z + ridge I)^-1 y``."""
+    n, (Z, tiles) = len(y), gram_room(len(y))
+    for start in range(0, len(A), BLOCK):
+        rows = min(BLOCK, len(A) - start)
+        gather(known.masked, A, start, rows, Z)
+        add_gram(Z, rows, tiles)
+    from_tiles(tiles, space.M)
+    for i in range(n):
+        space.c[i] = y[i]
+    shifted_solves(space, n, ridges)
+    spread(known.masked, A, space)
 
 
 @plain
-def turn(x: Array, z: Array, c: float, s: float) -> None:
-    """Rotate two rows."""
-    for i in range(len(x)):
-        x[i], z[i] = c * x[i] - s * z[i], s * x[i] + c * z[i]
-
-
-@inlined
-def support_matrix(
-    F: Array, shift: Array, A: Array, mask: Array, number: Array, Z: Array, mean: Array,
-    inverse: Array,
-) -> None:  # fmt: skip
-    """Fill Z (m, N) with the standardised features A on all rows, and their moments."""
-    ones = np.ones(F.shape[1])
+def spread(masked: Array, A: Array, space: Space) -> None:
+    """Set ``B = Z solution``."""
     for a in range(len(A)):
-        j = A[a]
-        mean[a], inverse[a] = moment(
-            F[j], shift[j], mask, number[0], number[1] != 0, number[2] != 0, Z[a]
-        )
-        standardise(F[j], mean[a], inverse[a], ones, Z[a])
+        for e in range(space.B.shape[1]):
+            space.B[a, e] = 0.0
+        for i in range(masked.shape[1]):
+            add_row(masked[A[a], i], space.solution, i, space.B, a, 0, space.B.shape[1])
+
+
+@plain
+def shifted_solves(space: Space, m: int, shifts: Array) -> None:
+    """Fill the solution (m, L) of ``(M + shift I) x = c``; M and c are destroyed."""
+    M, c, X, ratio, width = space.M, space.c, space.solution, space.ratio, len(shifts)
+    diagonal, beside, beta = space.work[2], space.work[3], space.work[4]
+    tridiagonal(M, m, diagonal, beside, beta, space.work)
+    for k in range(m - 2):
+        total = 0.0
+        for i in range(k + 1, m):
+            total += M[k, i] * c[i]
+        for i in range(k + 1, m):
+            c[i] -= beta[k] * total * M[k, i]
+    for i in range(m):
+        for e in range(width):
+            pivot, x = diagonal[i] + shifts[e], c[i]
+            if i > 0:
+                pivot -= beside[i - 1] * ratio[i - 1, e]
+                x -= beside[i - 1] * X[i - 1, e]
+            inverse = 1.0 / pivot
+            X[i, e] = x * inverse
+            ratio[i, e] = beside[i] * inverse if i < m - 1 else 0.0
+    for i in range(m - 2, -1, -1):
+        for e in range(width):
+            X[i, e] -= ratio[i, e] * X[i + 1, e]
+    for k in range(m - 3, -1, -1):
+        for e in range(width):
+            space.line[0, e] = 0.0
+        for i in range(k + 1, m):
+            add_row(M[k, i], X, i, space.line, 0, 0, width)
+        for i in range(k + 1, m):
+            add_row(-beta[k] * M[k, i], space.line, 0, X, i, 0, width)
+
+
+@plain
+def by_form(known: Known, A: Array, y: Array, ridges: Array, space: Space) -> int:
+    """Solve for a support in the form that is due: 0 done, else the one still to be solved in."""
+    trace, lowest = 0.0, ridges[0]
+    for a in range(len(A)):
+        trace += dot(known.masked[A[a]], known.masked[A[a]])
+    for e in range(len(ridges)):
+        lowest = min(lowest, ridges[e])
+    if lowest <= TINY * trace:
+        return SINGULAR
+    if len(A) > len(y):
+        return SAMPLES
+    by_features(known, A, y, ridges, space)
+    return 0
+
+
+@plain
+def scores(Z: Array, A: Array, offset: float, space: Space, out: Array) -> None:
+    """Fill out (L, n) with the scores of the first n rows."""
+    L, n = out.shape
+    gather(Z, A, 0, len(A), space.Z)
+    for e in range(0, L, COLUMNS):
+        for i in range(0, n, DOUBLES):
+            for c in range(COLUMNS):
+                for w in range(DOUBLES):
+                    space.tile[c, w] = offset
+            add_products(space.B, e, space.Z, i, len(A), space.tile)
+            for c in range(min(COLUMNS, L - e)):
+                for w in range(min(DOUBLES, n - i)):
+                    out[e + c, i + w] = space.tile[c, w]
 
 
 @plain
 def per_unit(
-    B: Array, e: int, mean: Array, inverse: Array, shift: Array, A: Array, values: Array
+    B: Array, e: int, known: Known, shift: Array, features: Array, A: Array, values: Array
 ) -> float:  # fmt: skip
     """Fill the coefficients per unit of the caller's X and return the constant they leave."""
     constant = 0.0
     for a in range(len(A)):
-        values[a] = inverse[a] * B[a, e]
-        constant -= values[a] * (mean[a] + shift[A[a]])
+        p = A[a]
+        values[a] = known.inverse[p] * B[a, e]
+        constant -= values[a] * (known.mean[p] + shift[features[p]])
     return constant
 
 
 @jit
 def refit(
-    F: Array, shift: Array, indptr: Array, indices: Array, mask: Array, y: Array, number: Array,
-    lam: Array, offset: float, out: Array, values: Array, constant: Array,
+    F: Array, shift: Array, indptr: Array, features: Array, places: Array, mask: Array, y: Array,
+    number: Array, lam: Array, offset: float, out: Array, values: Array, constant: Array,
 ) -> None:  # fmt: skip
-    """Refit the M supports of one training set for L values of lam.
+    """Refit the M supports of one training set for L values of lam, in whole lanes.
 
-    Fills out (M, L, n) with the scores of the first n rows, values (L, nnz) with the coefficients
-    per unit of F plus `shift`, and constant (M, L) with what these leave; nnz or n may be 0.
+    Support f is features[places[indptr[f] : indptr[f + 1]]]. Fills out (M, L', n) with the scores
+    of the first n rows, values (L', nnz) with the coefficients per unit of F plus `shift`, and
+    constant (M, L') with what these leave, for the first L' of the lam; nnz or n may be 0.
     """
+    N, U, most = F.shape[1], len(features), 1
     for f in range(len(indptr) - 1):
-        first = indptr[f] - indptr[0]
-        A = indices[indptr[f] : indptr[f + 1]]
-        m, wide = len(A), np.zeros(F.shape[1])
-        Z, B = np.empty((m, F.shape[1])), np.empty((m, len(lam)))
-        mean, inverse = np.empty(m), np.empty(m)
-        support_matrix(F, shift, A, mask, number, Z, mean, inverse)
-        if m > 0:
-            ridge(Z, mask, y, number[0] * lam, B)
-        for e in range(len(lam)):
-            if values.shape[1] > 0:
-                share = values[e, first : first + m]
-                constant[f, e] = per_unit(B, e, mean, inverse, shift, A, share)
-            if out.shape[2] > 0:
-                for i in range(len(wide)):
-                    wide[i] = offset
-                for a in range(m):
-                    weight = B[a, e]
-                    for i in range(len(wide)):
-                        wide[i] += weight * Z[a, i]
-                for i in range(out.shape[2]):
-                    out[f, e, i] = wide[i]
+        most = max(most, indptr[f + 1] - indptr[f])
+    shared = U if U <= SHARED * N else 0
+    known = Known(
+        np.empty((U, N)), np.empty((U, N)), np.empty((shared, shared)), np.empty(U), np.empty(U)
+    )
+    learn(F, shift, features, mask, number, known)
+    s, L = min(lanes(most), N), len(lam)
+    space = Space(
+        np.empty((s, s)), np.empty(s), np.empty((s, L)), np.empty((s, L)), np.empty((5, s)),
+        np.empty((most, L)), np.empty((1, L)),
+        np.zeros((most if out.shape[2] > 0 else 0, lanes(N + LANES))), np.empty((COLUMNS, DOUBLES)),
+    )  # fmt: skip
+    for f in range(len(indptr) - 1):
+        A = places[indptr[f] : indptr[f + 1]]
+        if len(A) > 0:
+            form = by_form(known, A, y, number[0] * lam, space)
+            if form == SINGULAR:
+                by_singular_values(known, A, y, number[0] * lam, space.B)
+            elif form == SAMPLES:
+                by_samples(known, A, y, number[0] * lam, space)
+        for e in range(values.shape[0] if values.shape[1] > 0 else 0):
+            constant[f, e] = per_unit(
+                space.B, e, known, shift, features, A, values[e, indptr[f] : indptr[f + 1]]
+            )
+        if out.shape[2] > 0:
+            scores(known.Z, A, offset, space, out[f])

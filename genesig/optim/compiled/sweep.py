@@ -2,59 +2,125 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, jit, plain
+from genesig.optim.compiled import inner, jit, plain
 from genesig.optim.compiled.active_set import NO_ROOM, SLACK, SOLVED, active_set, sort_active
 from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
 from genesig.optim.compiled.dual import dual_newton, dual_polish, update_gram
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.screen import Sets, levels, scan
+from genesig.optim.compiled.tiles import COLUMNS, SINGLES
 
 Array = np.ndarray[Any, Any]
 
 WORKING, SELECTED = 1, 2  # bits of `mark`
-
-
-class Sets(NamedTuple):
-    """Feature sets of many columns, each (q, d) with its length (q,).
-
-    working W, support A (ascending) with its coefficients; mark (q, d) tells membership of both.
-    """
-
-    working: Array
-    n_working: Array
-    support: Array
-    value: Array
-    n_support: Array
-    mark: Array
+SOLVE, CHECK, DONE, FIRST = 0, 1, 2, 3  # states of a column; the first scan finds a working set
+MOST = 1e38  # in single precision
 
 
 @jit
-def solve(
-    todo: Array, many: Column, sets: Sets, tau: Array, mu: Array, dual: Array, floor: Array,
-    steps: Array,
-) -> Array:  # fmt: skip
-    """Minimise over the working set of every column in `todo`; tells which lack room."""
-    short = np.zeros(len(todo), np.bool_)
-    for i in range(len(todo)):
-        q = todo[i]
-        col, W = column_of(many, q), sets.working[q, : sets.n_working[q]]
-        for a in range(sets.n_support[q]):
-            sets.mark[q, sets.support[q, a]] &= ~SELECTED
-        if dual[q]:
-            solve_dual(col, sets, q, W, tau[q], mu[q], steps[q])
+def step(
+    state: Array, many: Column, sets: Sets, single: Array, scaled: Array, top: Array, tau: Array,
+    mu: Array, dual: Array, strong: Array, floor: Array, gap: Array, steps: Array,
+) -> bool:  # fmt: skip
+    """Minimise every column at its tau and mu; False where room is lacking, to be called again.
+
+    Column by column on the working sets; then all features of all columns are checked, and
+    violators join, until there are none. `state` (q,) is where each column stands; steps (q, 2)
+    counts Newton steps and scans.
+    """
+    q, near, tile = len(state), np.empty(len(state)), np.empty((COLUMNS, SINGLES), np.float32)
+    todo, low = np.empty(q, np.int64), np.empty(q, np.float32)
+    R = np.zeros((single.shape[1], q + COLUMNS), np.float32)
+    while True:
+        count = solve_all(
+            state, many, sets, top, tau, mu, dual, strong, floor, steps, todo, near, low, R
+        )
+        if count <= 0:
+            return count == 0
+        scan(single, R, scaled, todo[:count], low, sets, tile)
+        check_all(state, many, sets, tau, mu, dual, floor, gap, steps, todo[:count], near)
+
+
+@plain
+def solve_all(
+    state: Array, many: Column, sets: Sets, top: Array, tau: Array, mu: Array, dual: Array,
+    strong: Array, floor: Array, steps: Array, todo: Array, near: Array, low: Array, R: Array,
+) -> int:  # fmt: skip
+    """Solve on the working sets; returns how many columns are to be checked, -1 without room."""
+    count = 0
+    for q in range(len(state)):
+        if state[q] == SOLVE:
+            if not solve(many, sets, q, tau[q], mu[q], dual[q], floor[q], steps):
+                return -1
+            state[q] = CHECK
+        if state[q] != DONE:
+            near[q], low[q] = levels(many, q, top[q], tau[q], strong[q], R, count)
+            todo[count] = q
+            count += 1
+    return count
+
+
+@plain
+def check_all(
+    state: Array, many: Column, sets: Sets, tau: Array, mu: Array, dual: Array, floor: Array,
+    gap: Array, steps: Array, todo: Array, near: Array,
+) -> None:  # fmt: skip
+    """Hold the scanned columns against the optimality conditions; sort out what is done."""
+    for q in todo:
+        steps[q, 1] += 1
+        if state[q] == FIRST or check(
+            many, sets, q, near[q], tau[q], mu[q], dual[q], floor[q], gap
+        ):
+            state[q] = DONE
+            renew(sets, q, sets.found[q, : sets.n_found[q]])
         else:
-            status = active_set(col, W, tau[q], mu[q], floor[q], steps[q])
-            short[i] = status == NO_ROOM
-            solve_primal(col, sets, q, status)
-        for a in range(sets.n_support[q]):
-            sets.mark[q, sets.support[q, a]] |= SELECTED
-    return short
+            state[q] = SOLVE
 
 
-@inlined
+@plain
+def solve(
+    many: Column, sets: Sets, q: int, tau: float, mu: float, dual: bool, floor: float,
+    steps: Array,
+) -> bool:  # fmt: skip
+    """Minimise over the working set of column q; False if it lacks room."""
+    col, W, status = column_of(many, q), sets.working[q, : sets.n_working[q]], SOLVED
+    for a in range(sets.n_support[q]):
+        sets.mark[q, sets.support[q, a]] &= ~SELECTED
+    if dual:
+        solve_dual(col, sets, q, W, tau, mu, steps[q])
+    else:
+        status = active_set(col, W, sets.mark[q], tau, mu, floor, steps[q])
+        solve_primal(col, sets, q, status)
+    for a in range(sets.n_support[q]):
+        sets.mark[q, sets.support[q, a]] |= SELECTED
+    return status != NO_ROOM
+
+
+@plain
+def check(
+    many: Column, sets: Sets, q: int, near: float, tau: float, mu: float, dual: bool, floor: float,
+    gap: Array,
+) -> bool:  # fmt: skip
+    """Tell whether column q meets the optimality conditions of all features.
+
+    Violators join the working set; without any the column gets its duality gap.
+    """
+    col = column_of(many, q)
+    again, ratio, beyond = violators(col, sets, q, near, tau, floor)
+    if again:
+        return False
+    if dual:
+        finish_dual(col, sets, q, tau, mu)
+    m = sets.n_support[q]
+    gap[q] = certificate(col, sets.support[q, :m], sets.value[q, :m], tau, mu, ratio, beyond)
+    return True
+
+
+@inner
 def solve_dual(
     col: Column, sets: Sets, q: int, W: Array, tau: float, mu: float, steps: Array
 ) -> None:  # fmt: skip
@@ -75,7 +141,7 @@ def solve_dual(
     sets.n_support[q] = m
 
 
-@inlined
+@inner
 def finish_dual(col: Column, sets: Sets, q: int, tau: float, mu: float) -> None:
     """Put coefficients in the place of the signs that `solve_dual` has left."""
     m = sets.n_support[q]
@@ -84,14 +150,13 @@ def finish_dual(col: Column, sets: Sets, q: int, tau: float, mu: float) -> None:
     record(sets, q, sign, m)
 
 
-@inlined
+@plain
 def solve_primal(col: Column, sets: Sets, q: int, status: int) -> None:
     """Copy the support out of the column."""
-    sign = np.empty(col.size[ACTIVE])
     if status != SOLVED:
         sort_active(col)
         residual(col)
-    m = col.size[ACTIVE]
+    m, sign = col.size[ACTIVE], col.spare
     for a in range(m):
         p = col.active[a]
         sets.support[q, a], sets.value[q, a], sign[a] = col.feature[p], col.b[p], col.sign[p]
@@ -111,68 +176,14 @@ def record(sets: Sets, q: int, sign: Array, m: int) -> None:
 
 
 @plain
-def scan(products: Array, scale: Array, low: float, found: Array) -> int:
-    """List the features with ``|product scale| >= low``, or infinite scale; returns how many."""
-    limit, one, none = np.float32(low), np.int32(1), np.int32(0)
-    count, width = 0, 64
-    for start in range(0, len(products), width):
-        block, scales = products[start : start + width], scale[start : start + width]
-        hits = none  # counted in 32 bits: as wide as the products, so the loop is vectorised
-        for j in range(len(block)):
-            hits += none if abs(block[j] * scales[j]) < limit else one
-        if hits == none:
-            continue
-        for j in range(len(block)):
-            if not abs(block[j] * scales[j]) < limit:
-                found[count] = start + j
-                count += 1
-    return count
-
-
-@jit
-def check(
-    todo: Array, products: Array, scaled: Array, unit: Array, error: Array, many: Column,
-    sets: Sets, tau: Array, mu: Array, dual: Array, strong: Array, floor: Array, gap: Array,
-) -> Array:  # fmt: skip
-    """Check all features of every column in `todo` against the optimality conditions.
-
-    A product times `scaled` is ``unit g`` for a gradient g that is off by at most `error`: enough
-    to screen; whatever comes near tau is computed again. Violators join the working set and the
-    column is to be solved again (True); the others get their duality gap and, for the step that
-    follows, the working set of the strong rule.
-    """
-    again = np.zeros(len(todo), np.bool_)
-    found = np.empty(len(many.F), np.int32)
-    for i in range(len(todo)):
-        q = todo[i]
-        col = column_of(many, q)
-        near = tau[q] - error[i]
-        n_found = scan(products[i], scaled[q], unit[i] * min(near, strong[q]), found)
-        again[i], ratio, beyond = violators(
-            col, sets, q, found[:n_found], products[i], scaled[q], unit[i] * near, tau[q], floor[q]
-        )
-        if not again[i]:
-            if dual[q]:
-                finish_dual(col, sets, q, tau[q], mu[q])
-            m = sets.n_support[q]
-            gap[q] = certificate(
-                col, sets.support[q, :m], sets.value[q, :m], tau[q], mu[q], ratio, beyond
-            )
-            renew(sets, q, found[:n_found])
-    return again
-
-
-@inlined
-def violators(
-    col: Column, sets: Sets, q: int, found: Array, products: Array, scaled: Array, near: float,
-    tau: float, floor: float,
-) -> Any:  # fmt: skip
+def violators(col: Column, sets: Sets, q: int, near: float, tau: float, floor: float) -> Any:
     """Add the worst violators; returns (any, largest |g|/(tau w), sum of squared excess)."""
     top, ratio, beyond = 0.0, 1.0, 0.0
-    excess = np.zeros(len(found))
+    found, excess = sets.found[q, : sets.n_found[q]], sets.level[q]
     for f in range(len(found)):
-        j = found[f]
-        if sets.mark[q, j] & SELECTED or abs(products[j] * scaled[j]) < near:
+        j, level = found[f], excess[f]
+        excess[f] = 0.0
+        if sets.mark[q, j] & SELECTED or level < near:
             continue
         g, limit = abs(gradient(col, j)), tau * col.weights[j]
         if g <= limit:
@@ -180,12 +191,12 @@ def violators(
         beyond += (g - limit) ** 2
         ratio = max(ratio, g / limit if limit > 0.0 else 1.0)
         if not sets.mark[q, j] & WORKING and g > limit * (1.0 + SLACK) + floor:
-            excess[f] = g / col.weights[j] if col.weights[j] > 0.0 else 1e300
+            excess[f] = g / col.weights[j] if col.weights[j] > 0.0 else MOST
             top = max(top, excess[f])
     if top > 0.0:
         # Far from the solution only the largest are worth having: the others may vanish.
         for f in range(len(found)):
-            if excess[f] >= 0.6 * min(top, 1e299) and excess[f] > 0.0:
+            if excess[f] >= 0.6 * top:
                 sets.working[q, sets.n_working[q]] = found[f]
                 sets.n_working[q] += 1
                 sets.mark[q, found[f]] |= WORKING
@@ -209,17 +220,7 @@ def renew(sets: Sets, q: int, found: Array) -> None:
     sets.n_working[q] = n
 
 
-@jit
-def start(
-    products: Array, scaled: Array, unit: Array, sets: Sets, strong: Array
-) -> None:  # fmt: skip
-    """Make the first working sets, at b = 0."""
-    found = np.empty(products.shape[1], np.int32)
-    for q in range(len(products)):
-        renew(sets, q, found[: scan(products[q], scaled[q], unit[q] * strong[q], found)])
-
-
-@inlined
+@plain
 def certificate(
     col: Column, A: Array, b: Array, tau: float, mu: float, ratio: float, beyond: float
 ) -> Any:

@@ -14,12 +14,13 @@ import numpy as np
 
 from genesig.optim.compiled import sweep
 from genesig.optim.compiled.column import Column
+from genesig.optim.compiled.screen import Sets
+from genesig.optim.compiled.tiles import SINGLES
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, padded
 
 Array = np.ndarray[Any, Any]
 
-SINGLE = float(np.finfo(np.float32).eps)
 FRAGILE = 10  # a training scale this much above that of all rows makes products inexact
 MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features makes it safe
 LARGE = 1e-4  # mu above this share of ||Z'Z||/n is solved in the dual
@@ -35,16 +36,26 @@ def landweber_newton(
 ) -> Path:
     """Solve every column exactly; the bytes do not depend on the chunks or on threads."""
     size = int(np.clip(MEMORY / (40 * sets.X.shape[1]), FEWEST, MOST))
-    coefs: list[tuple[Array, Array]] = []
+    parts: list[tuple[Array, Array, Array]] = []
     gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
     single = _single(sets)
     for first in range(0, len(tau), size):
         part = slice(first, first + size)
         chunk = _Chunk(sets, single, part, weights)
         steps = list(chunk.walk(tau[part], mu[part], gap[part], iterations[part]))
-        coefs += [step[q] for q in range(len(tau[part])) for step in steps]
+        parts.append(_by_column(steps))
         del chunk  # before the next one takes its room
-    return Path.of(tau.shape, coefs, gap, iterations, tolerance)
+    sizes, indices, values = map(np.concatenate, zip(*parts, strict=True))
+    return Path.joined(tau.shape, sizes, indices, values, gap, iterations, tolerance)
+
+
+def _by_column(steps: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+    """Put (sizes, indices, values) of all columns, step by step, in the order (column, step)."""
+    sizes = np.stack([step[0] for step in steps])
+    column = np.repeat(np.broadcast_to(np.arange(sizes.shape[1]), sizes.shape), sizes.ravel())
+    order = np.argsort(column, kind="stable")
+    indices, values = (np.concatenate([step[i] for step in steps])[order] for i in (1, 2))
+    return sizes.T.ravel(), indices, values
 
 
 class _Chunk:
@@ -68,66 +79,43 @@ class _Chunk:
             size=np.zeros((q, 2), dtype=np.int64), K=np.zeros((q, width, width)),
             counted=np.zeros((q, d), dtype=np.uint8), **_room(q, min(ROOM, d + 2), width),
         )  # fmt: skip
-        self.sets = sweep.Sets(
+        self.sets = Sets(
             working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
             support=np.empty((q, d), dtype=np.int32), value=np.empty((q, d)),
             n_support=np.zeros(q, dtype=np.int64), mark=np.zeros((q, d), dtype=np.uint8),
+            found=np.empty((q, d), dtype=np.int32), level=np.empty((q, d), dtype=np.float32),
+            n_found=np.zeros(q, dtype=np.int64),
         )  # fmt: skip
-        self.products = np.empty((q, d), dtype=np.float32)
 
     def walk(
         self, tau: Array, mu: Array, gap: Array, iterations: Array
-    ) -> Iterator[list[tuple[Array, Array]]]:
+    ) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the coefficients of all columns, step by step; fill gap and iterations."""
-        d, wide = self.scaled.shape[1], self.many.number[:, 0] < self.scaled.shape[1]
-        unit, _ = self._multiply(np.arange(len(tau)))
-        before = np.maximum(self.tau_max, tau[:, 0])
-        strong = _strong(before, tau[:, 0], False)
-        sweep.start(self.products, self.scaled, unit, self.sets, strong)
+        q, wide = len(tau), self.many.number[:, 0] < len(self.F)
+        before, nothing = np.maximum(self.tau_max, tau[:, 0]), np.zeros(q)
+        first = _strong(before, tau[:, 0], False)
+        self._step(sweep.FIRST, nothing + np.inf, nothing, nothing > 0, first)
         for m in range(tau.shape[1]):
             t, ridge = tau[:, m].copy(), mu[:, m].copy()
             dual = wide & ((ridge > LARGE * self.norm) | (t == 0)) & (ridge > 0)
-            strong = np.full(len(t), np.inf)
+            strong = np.full(q, np.inf)
             if m + 1 < tau.shape[1]:
                 strong = _strong(t, tau[:, m + 1], mu[:, m + 1] != ridge)
-            counts, gaps = np.zeros((len(t), 1), dtype=np.int64), np.full(len(t), np.inf)
-            todo = np.arange(len(t))
-            for _ in range(d + 10):
-                self._solve(todo, t, ridge, dual, counts)
-                unit, error = self._multiply(todo)
-                again = sweep.check(
-                    todo, self.products, self.scaled, unit, error, self.many, self.sets, t, ridge,
-                    dual, strong, FLOOR * self.tau_max, gaps,
-                )  # fmt: skip
-                todo = todo[again]
-                if not len(todo):
-                    break
-            gap[:, m], iterations[:, m] = gaps, counts[:, 0]
+            gap[:, m], iterations[:, m] = self._step(sweep.SOLVE, t, ridge, dual, strong)
             yield self._coefficients()
 
-    def _multiply(self, todo: Array) -> tuple[Array, Array]:
-        """Multiply all features by the residuals of the columns in `todo`, in single precision.
-
-        Returns what a product stands for (times `scaled`, over the gradient) and a bound on the
-        rounding of the gradient: ``(N + 4) eps ||x_j|| ||r||``.
-        """
-        r, rows = self.many.r[todo], self.many.number[todo, 0]
-        length = np.maximum(np.sqrt((r * r).sum(axis=1)), 1e-200)
-        np.matmul(
-            (r / length[:, None]).astype(np.float32), self.single.T, out=self.products[: len(todo)]
-        )
-        gradient = 2 / rows * length * self.top[todo]
-        n = r.shape[1]
-        return 1 / gradient, (n + 4) * SINGLE * np.sqrt(n) * gradient
-
-    def _solve(self, todo: Array, tau: Array, mu: Array, dual: Array, counts: Array) -> None:
-        while len(todo):
-            short = sweep.solve(
-                todo, self.many, self.sets, tau, mu, dual, FLOOR * self.tau_max, counts
-            )
-            todo = todo[short]
-            if len(todo):
-                self._grow()
+    def _step(
+        self, state: int, tau: Array, mu: Array, dual: Array, strong: Array
+    ) -> tuple[Array, Array]:
+        """Take all columns through one step; return their gaps and counts of Newton steps."""
+        states = np.full(len(tau), state, dtype=np.uint8)
+        gap, counts = np.full(len(tau), np.inf), np.zeros((len(tau), 2), dtype=np.int64)
+        while not sweep.step(
+            states, self.many, self.sets, self.single, self.scaled, self.top, tau, mu, dual,
+            strong, FLOOR * self.tau_max, gap, counts,
+        ):  # fmt: skip
+            self._grow()
+        return gap, counts[:, 0]
 
     def _grow(self) -> None:
         """Double the room for known features."""
@@ -139,19 +127,27 @@ class _Chunk:
             array[tuple(map(slice, had.shape))] = had
         self.many = old._replace(**new)
 
-    def _coefficients(self) -> list[tuple[Array, Array]]:
+    def _coefficients(self) -> tuple[Array, Array, Array]:
         s = self.sets
-        return [
-            (s.support[q, :m].astype(np.int64), s.value[q, :m].copy())
-            for q, m in enumerate(s.n_support)
-        ]
+        sizes = s.n_support.copy()
+        inside = np.arange(sizes.max()) < sizes[:, None]
+        part = np.s_[:, : inside.shape[1]]
+        return sizes, s.support[part][inside].astype(np.int64), s.value[part][inside]
 
 
 def _single(sets: TrainingSets) -> tuple[Array, Array]:
-    """Return features of root mean square 1, in single precision, and what they were divided by."""
-    size = np.sqrt(np.einsum("ij,ij->i", sets.features, sets.features) / len(sets.X))
-    single = np.empty(sets.features.shape, dtype=np.float32)
-    np.divide(sets.features, np.where(size > 0, size, 1)[:, None], out=single, casting="same_kind")
+    """Return features of root mean square 1 in tiles (t, N, SINGLES), and what they were.
+
+    In single precision; the tiles hold SINGLES features each, the last one filled up with zeros.
+    """
+    n, (d, width) = len(sets.X), sets.features.shape
+    size = np.sqrt(np.einsum("ij,ij->i", sets.features, sets.features) / n)
+    single = np.zeros((-(-d // SINGLES), width, SINGLES), dtype=np.float32)
+    inverse, row = 1 / np.where(size > 0, size, 1), np.zeros(single.shape[0] * SINGLES)
+    for i in range(n):
+        np.subtract(sets.X[i], sets.shift, out=row[:d])
+        row[:d] *= inverse
+        single[:, i] = row.reshape(-1, SINGLES)
     return single, size
 
 
@@ -172,7 +168,9 @@ def _scales(
     top[top == 0] = 1
     scaled /= top[:, None]
     scaled[fragile] = np.inf
-    return scaled.astype(np.float32), top
+    wide = np.zeros((len(scaled), -(-scaled.shape[1] // SINGLES) * SINGLES), dtype=np.float32)
+    wide[:, : scaled.shape[1]] = scaled
+    return wide, top
 
 
 def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
@@ -193,4 +191,6 @@ def _room(q: int, room: int, width: int) -> dict[str, Array]:
         "inside": np.zeros((q, room), dtype=bool),
         "active": np.zeros((q, room), dtype=np.int64),
         "L": np.zeros((q, room, room)),
+        "spare": np.zeros((q, room)),
+        "place": np.zeros((q, room), dtype=np.int64),
     }

@@ -1,0 +1,54 @@
+"""The features of all supports of one training set, standardised once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.optim.compiled import plain
+from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.moments import moment
+
+Array = np.ndarray[Any, Any]
+
+
+class Known(NamedTuple):
+    """Features of all supports of one training set, standardised.
+
+    Z (U, N) on all rows, masked (U, N) on its training rows, gram (U, U) of the latter or (0, 0)
+    where the supports are so large that each has its own; mean, inverse (U,).
+    """
+
+    Z: Array
+    masked: Array
+    gram: Array
+    mean: Array
+    inverse: Array
+
+
+@plain
+def learn(
+    F: Array, shift: Array, features: Array, mask: Array, number: Array, known: Known
+) -> None:  # fmt: skip
+    """Fill the known features."""
+    for p in range(len(features)):
+        j, z = features[p], known.masked[p]
+        mean, inverse = moment(
+            F[j], shift[j], mask, number[0], number[1] != 0, number[2] != 0, known.Z[p]
+        )
+        known.mean[p], known.inverse[p] = mean, inverse
+        for i in range(len(mask)):
+            known.Z[p, i] = inverse * (F[j, i] - mean)
+            z[i] = mask[i] * known.Z[p, i]
+        if len(known.gram) > 0:
+            for e in range(p + 1):
+                known.gram[p, e] = known.gram[e, p] = dot(z, known.masked[e])
+
+
+@plain
+def gather(rows: Array, A: Array, start: int, count: int, Z: Array) -> None:
+    """Copy rows A[start : start + count] to the first rows of Z, which may be wider."""
+    for a in range(count):
+        for i in range(rows.shape[1]):
+            Z[a, i] = rows[A[start + a], i]

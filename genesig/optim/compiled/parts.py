@@ -1,0 +1,66 @@
+"""Functions that only compiled code calls need no machine code of their own.
+
+numba makes each function that it compiles ready to run: it optimises it, with all that it calls,
+and emits its object code. What the entry points are made from is optimised once more with them and
+never run by itself, so for these functions that work is left out: half of the time of a first run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba.core.codegen
+import numba.core.compiler
+
+JITCodeLibrary: Any = numba.core.codegen.JITCodeLibrary
+Compiler: Any = numba.core.compiler.Compiler
+NEEDED = (
+    *("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals"),
+    *("get_pointer_to_function", "codegen"),
+)
+
+
+class _Nowhere:
+    """In the place of the code generator that would be told where the function is."""
+
+    def set_env(self, name: str, env: object) -> None:
+        """There is no environment to set: the function is nowhere in memory."""
+
+
+class Part(JITCodeLibrary):  # type: ignore[misc]
+    """A module that is linked into others and not made into machine code."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Finish the module and return 0, numba's word for a function that is not there."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> _Nowhere:
+        """Return what has no memory to write to."""
+        return _Nowhere()
+
+
+class PartCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, with a library of its own kind."""
+
+    def __init__(
+        self, typing: Any, target: Any, library: Any, args: Any, returns: Any, flags: Any,
+        local: Any,
+    ) -> None:  # fmt: skip
+        if library is None:
+            library = Part(target.codegen(), "part")
+        super().__init__(typing, target, library, args, returns, flags, local)
+
+
+def compiler_of_parts() -> Any:
+    """Return `PartCompiler`, or numba's own where this numba is built in another way."""
+    known = all(hasattr(JITCodeLibrary, name) for name in NEEDED)
+    return PartCompiler if known else Compiler
