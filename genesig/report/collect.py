@@ -69,12 +69,12 @@ or five significant digits, and what is heavy is capped; ``shown`` and ``total``
     genes, symbols, blocks, samples, response, z (at most 100 × 300), total.
 ``external``
     [{name, file, classes ({class: samples}), samples, left_out ([{reason, count}]), combat,
-    batches, missing, needed, absent, imputed, warnings, scores ({measure: {value, low, high,
-    samples}}), points ([{sample, given, label, score, predicted, wrong}], at most 1000), roc ({x,
-    y}), confusion (2 × 2, rows = true class), reliability ([{score, samples, share, low, high,
-    expected}]), genes (rows of genes.tsv), shift ({edges, by_chance, measured, scored ({genes,
-    counts, median, beyond})}), quantiles ({share, training, cohort})}], one for each data set of
-    another study.
+    batches, missing, needed, absent, imputed, seen_before, inputs ({file: SHA-256}), warnings,
+    scores ({measure: {value, low, high, samples}}), points ([{sample, given, label, score,
+    predicted, wrong}], at most 1000), roc ({x, y}), confusion (2 × 2, rows = true class),
+    reliability ([{score, samples, share, low, high, expected}]), genes (rows of genes.tsv), shift
+    ({edges, by_chance, measured, scored ({genes, counts, median, beyond})}), quantiles ({share,
+    training, cohort})}], one for each data set of another study.
 ``nonlinear``
     null where it was not run; screened (genes), genes (at most 50: {gene, symbol, frequency,
     linear_frequency, mean_norm, final_norm, in_list, in_signature}), ever (their number),

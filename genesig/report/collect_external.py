@@ -54,7 +54,7 @@ def _cohort(about: Data, classes: Sequence[str] | None) -> dict[str, Any]:
     samples = about["predictions"]
     kept = [samples[row] for row in spread(len(samples), MOST_SAMPLES)]
     numbers = ("name", "file", "classes", "combat", "batches", "needed", "absent", "imputed",
-               "missing", "seen_before", "warnings")  # fmt: skip
+               "missing", "seen_before", "inputs", "warnings")  # fmt: skip
     return {
         **{key: plain(about[key]) for key in numbers},
         "samples": len(samples),

@@ -139,6 +139,12 @@ def _facts(data: Data, cohort: Data) -> Iterator[tuple[str, str]]:
     yield "Genes of the model", _genes(cohort)
     yield "Batch check", _batch(cohort)
     yield "Values", _spread(cohort)
+    yield (
+        "Files",
+        "; ".join(
+            f"{clean(file)} (SHA-256 {digest[:12]}…)" for file, digest in cohort["inputs"].items()
+        ),
+    )
     if cohort["warnings"]:
         yield "Noted", "; ".join(map(clean, cohort["warnings"]))
 

@@ -1,0 +1,75 @@
+"""Rheumatoid arthritis against healthy: trained on one centre, tested in another, beside peers."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from genesig.data.config_check import resolve_config
+from genesig.data.dataset import read_dataset
+from genesig.data.normalise import normalise_samples
+from genesig.data.readers import load_schema, read_matrix, read_samples
+from genesig.data.splits import draw_splits
+from genesig.selection.double_loop import fit_final
+from genesig.selection.external import score_cohort
+from genesig.selection.model import final_model
+
+ROOT = Path(__file__).parents[2]
+GEO = ROOT / ".." / "shared" / "data" / "geo"
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """Return the example's config with its files, and the study after log2."""
+    if not (GEO / "GSE55457_series_matrix.txt.gz").exists():
+        pytest.skip("the series are not here")
+    raw = yaml.safe_load((ROOT / "config/examples/external.yaml").read_text())
+    file = str(GEO / f"{raw.pop('geo')}_series_matrix.txt.gz")
+    raw |= {"expression": file, "samples": file}
+    raw["external"][0]["expression"] = str(GEO / "GSE55457_series_matrix.txt.gz")
+    config = resolve_config(raw, load_schema())
+    study = read_dataset(config["expression"], config["samples"], config["label"], **config["data"])
+    return config, normalise_samples(study, **config["normalise"])
+
+
+@pytest.mark.slow
+def test_the_example_does_there_what_other_methods_do(pair):
+    config, dataset = pair
+    folds = config["normalise"]["folds"]
+    splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
+    final = fit_final(dataset, splits, folds=folds, **config["linear"])
+    model = final_model(dataset, final, folds=folds, mu=config["signature"]["mu"])
+    found = score_cohort(dataset, model, {}, **config["external"][0])
+    scores = found.tables["scores"].set_index("measure")
+    assert found.about["classes"] == {"healthy control": 10, "rheumatoid arthritis": 13}
+    assert len(found.about["dropped"]) == 10  # osteoarthritis
+    peers = areas_of_peers(config, dataset)
+    assert 0.85 < min(peers.values()) <= max(peers.values()) < 0.97
+    assert scores.loc["auc", "value"] > min(peers.values()) - 0.05
+    assert scores.loc["auc", "low"] > 0.5
+
+
+def areas_of_peers(config, dataset):
+    """Train scikit-learn's methods on all genes of the first series, test them on the second."""
+    item = config["external"][0]
+    matrix = read_matrix(item["expression"])
+    words = read_samples(item["expression"], matrix.columns, None)[item["label"]]
+    frame = pd.DataFrame(matrix.cells, matrix.rows, matrix.columns).T
+    frame = np.log2(frame.loc[words.isin(["normal control", "rheumatoid arthritis"]), dataset.genes]
+                    .clip(16, 65536))  # fmt: skip
+    y = words.loc[frame.index] == "rheumatoid arthritis"
+    scale = StandardScaler().fit(dataset.X)
+    X, X_new = scale.transform(dataset.X), scale.transform(frame.to_numpy())
+    fitted = {
+        "ridge": RidgeClassifier(alpha=1e4).fit(X, dataset.response()).decision_function(X_new),
+        "svm": LinearSVC(C=1e-4).fit(X, dataset.response()).decision_function(X_new),
+    }
+    means = [X[dataset.response() == c].mean(axis=0) for c in (-1, 1)]
+    fitted["centroid"] = X_new @ (means[1] - means[0])
+    return {name: roc_auc_score(y, f) for name, f in fitted.items()}
