@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
 
 from genesig.cli import main
 from genesig.data.readers import load_schema
 from genesig.data.validate import resolve_config
-from genesig.results.new_study import CONFIG, FILES
+from genesig.results.new_study import README, Start
 
 ROWS = ["gene\tsample_1\tsample_2\tsample_3\tsample_4", "g1\t1\t2\t3\t4.5", "g2\t2\t1\t5\t3"]
 
@@ -20,23 +23,26 @@ def test_the_folder_lacks_the_matrix_only(
 ) -> None:
     assert main(["init", str(tmp_path / "mine")]) == 0
     monkeypatch.chdir(tmp_path / "mine")
-    assert sorted(p.as_posix() for p in Path().rglob("*") if p.is_file()) == sorted(FILES)
+    files = sorted(p.as_posix() for p in Path().rglob("*") if p.is_file())
+    assert files == ["README.md", "config.yaml", "data/README.md", "samples.tsv"]
     capsys.readouterr()
     assert main(["validate", "config.yaml"]) == 1
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 1
     assert errors[0].startswith("error: data/expression.tsv: no such file")
     Path("data/expression.tsv").write_text("\n".join(ROWS))
-    Path("config.yaml").write_text(CONFIG + "splits: {folds: 2, inner_folds: 2, subsamples: 0}\n")
+    text = Path("config.yaml").read_text()
+    Path("config.yaml").write_text(text + "splits: {folds: 2, inner_folds: 2, subsamples: 0}\n")
     main(["validate", "config.yaml"])
     assert not [line for line in capsys.readouterr().err.splitlines() if "expression.tsv" in line]
 
 
 def test_the_settings_it_proposes_exist() -> None:
     """Each commented line, taken out of its comment, is a valid config."""
-    _, proposed = CONFIG.split("need.\n#\n")
+    text = Start().config()
+    _, proposed = text.split("need.\n#\n")
     lines = [line.removeprefix("# ") for line in proposed.splitlines()]
-    raw = yaml.safe_load(CONFIG) | yaml.safe_load("\n".join(lines))
+    raw = yaml.safe_load(text) | yaml.safe_load("\n".join(lines))
     config = resolve_config(raw, load_schema())
     assert config["splits"]["scheme"] == "stratified_group_kfold"
     assert config["data"]["classes"] == ["control", "case"]
@@ -44,13 +50,12 @@ def test_the_settings_it_proposes_exist() -> None:
 
 def test_the_way_to_resume_is_the_command_that_runs() -> None:
     """The lock lies in the study's folder, so the commands differ by --unlock alone."""
-    readme = FILES["README.md"]
-    lines = [line.strip() for line in readme.splitlines() if line.strip().startswith("snakemake ")]
+    lines = [line.strip() for line in README.splitlines() if line.strip().startswith("snakemake ")]
     run, unlock, again = lines
     assert "--configfile config.yaml" in run
     assert (unlock, again) == (f"{run} --unlock", run)
-    assert readme.index("`cd`") < readme.index(run)
-    assert "a folder of its own" in readme
+    assert README.index("`cd`") < README.index(run)
+    assert "a folder of its own" in README
 
 
 @pytest.mark.parametrize("kind", ["folder with a file", "file"])
@@ -71,3 +76,98 @@ def test_a_place_that_cannot_be_written_is_one_line(
     (tmp_path / "file").write_text("")
     assert main(["init", str(tmp_path / "file" / "study")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+NUMBERS = Numbers(
+    genes=[f"g{k}" for k in range(12)],
+    rows=[[(7 * g + 3 * s * s) % 13 + 0.5 + s / 16 for s in range(8)] for g in range(12)],
+)
+RAW = replace(NUMBERS, rows=[[100 * cell + 0.5 for cell in row] for row in NUMBERS.rows])
+COUNTS = replace(NUMBERS, rows=[[round(100 * cell) for cell in row] for row in NUMBERS.rows])
+TABLE = [
+    ["gene", *NUMBERS.samples],
+    *([g, *r] for g, r in zip(NUMBERS.genes, RAW.rows, strict=True)),
+]
+LOG2, CPM = {"samples": [{"step": "log2"}]}, {"samples": [{"step": "log_cpm"}]}
+OWN: dict[str, tuple[str | bytes, str, dict[str, Any]]] = {
+    # file: what it holds, the label that is proposed, sections that are set
+    "GSE1_series_matrix.txt": (
+        series_matrix(RAW),
+        "disease state",
+        {"normalise": LOG2, "data": {"classes": ["normal", "tumor"]}},
+    ),
+    "e.h5ad": (h5ad(NUMBERS), "class", {"data": {"classes": ["normal", "tumor"]}}),
+    "e.gct": (gct12(NUMBERS), "diagnosis", {}),
+    "e.tsv": (tabbed(TABLE), "diagnosis", {"normalise": LOG2}),
+    "t.tsv": (tabbed([*zip(*TABLE, strict=True)]), "diagnosis", {"normalise": LOG2}),
+    "c.gct": (gct12(COUNTS), "diagnosis", {"normalise": CPM}),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_matrix_fills_the_folder_in(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, label, sections = OWN[name]
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    study = tmp_path / "mine"
+    assert main(["init", str(study), "--expression", str(tmp_path / name)]) == 0
+    text = (study / "config.yaml").read_text()
+    raw = yaml.safe_load(text)
+    itself = label != "diagnosis"
+    assert raw == {
+        "expression": f"../{name}",
+        "samples": f"../{name}" if itself else "samples.tsv",
+        "label": label,
+        **sections,
+    }
+    assert ("99th percentile" in text) is ("normalise" in sections)
+    assert all(f"# {key}:" not in text for key in sections)
+    assert (study / "samples.tsv").exists() is not itself
+    monkeypatch.chdir(study)
+    capsys.readouterr()
+    small = "splits: {folds: 2, inner_folds: 2, repeats: 1, subsamples: 0}\n"
+    Path("config.yaml").write_text(text + small)
+    if itself:
+        assert main(["validate", "config.yaml"]) == 0
+        return
+    rows = [line.split("\t") for line in Path("samples.tsv").read_text().splitlines()]
+    assert rows == [["sample", "diagnosis", "patient"], *([s, "", ""] for s in NUMBERS.samples)]
+    assert main(["validate", "config.yaml"]) == 1
+    assert "no sample has a label; two classes are needed" in capsys.readouterr().err
+    filled = ["\t".join([row[0], word, ""]) for row, word in
+              zip(rows[1:], NUMBERS.labels, strict=True)]  # fmt: skip
+    Path("samples.tsv").write_text("\n".join(["\t".join(rows[0]), *filled]))
+    assert main(["validate", "config.yaml"]) == 0
+
+
+def test_a_matrix_that_cannot_be_read_leaves_no_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.tsv")]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path}/e.tsv: no such file")
+    assert not (tmp_path / "mine").exists()
+
+
+def test_arrays_of_a_scanner_get_their_steps(tmp_path: Path) -> None:
+    arrays = Path(__file__).parents[1] / "resources/examples/arrays"
+    assert main(["init", str(tmp_path / "mine"), "-e", str(arrays)]) == 0
+    raw = yaml.safe_load((tmp_path / "mine/config.yaml").read_text())
+    config = resolve_config(raw, load_schema())
+    assert [step["step"] for step in config["normalise"]["folds"]][:2] == [
+        "quantile", "median_polish",
+    ]  # fmt: skip
+    assert (
+        (tmp_path / "mine/samples.tsv")
+        .read_text()
+        .startswith("sample\tdiagnosis\tpatient\nGSM9000")
+    )
+
+
+def test_the_class_to_compare_with_stands_first(tmp_path: Path) -> None:
+    text = series_matrix(NUMBERS).replace("normal", "untreated cells").replace("tumor", "treated")
+    (tmp_path / "GSE1_series_matrix.txt").write_text(text)
+    matrix = tmp_path / "GSE1_series_matrix.txt"
+    assert main(["init", str(tmp_path / "mine"), "-e", str(matrix)]) == 0
+    raw = yaml.safe_load((tmp_path / "mine/config.yaml").read_text())
+    assert raw["data"]["classes"] == ["untreated cells", "treated"]

@@ -137,6 +137,11 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
     return kind.genes(content, str(path), part)
 
 
+def format_of(path: str | Path) -> Format:
+    """Return the format of a file, told by its ending and its opening."""
+    return _read(path)[0]
+
+
 def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
     """Return the format of a file, told by its ending and its opening, and its content."""
     suffix = suffix_of(path)

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from genesig.errors import InvalidInput, Problem
 from genesig.results.files import save_text
 
-CONFIG = """\
+HEAD = """\
 # The study. These three keys are needed; paths are seen from the folder where you run genesig.
-expression: data/expression.tsv   # genes x samples or samples x genes; many formats are read
-samples: samples.tsv              # one row for each sample, its name in the first column
-label: diagnosis                  # the column of the sample table that is predicted
+# Genes x samples or samples x genes; many formats are read.
+{expression}
+# One row for each sample, its name in the first column.
+{samples}
+# The column of the sample table that is predicted.
+{label}
+"""
 
+FOUND = """
+# Seen in the matrix when this file was written, and what follows from it:
+{why}
+{settings}
+"""
+
+OFFER = """
 # Everything else has a default; `genesig parameters` lists all. Take the # away from what you need.
 #
+"""
+
+# Section -> lines; a section that is set already is not offered again.
+OFFERED = {
+    "data": """\
 # data:
 #   classes: [control, case]      # where the label has more than two values; the second is positive
 #   group: patient                # samples of one patient never stand on both sides of a split
-#   batch: centre                 # samples that were processed together
 #   annotation: data/genes.tsv    # gene id and symbol
+""",
+    "normalise": """\
 # normalise:
 #   samples: [{step: log2}]       # where the values were never logged
+""",
+    "splits": """\
 # splits:
 #   scheme: stratified_group_kfold   # goes with data.group
+""",
+    "report": """\
 # report:
 #   title: My study
-"""
+""",
+}
 
 # Two of each class, so that nobody takes the template for a study: validation asks for more.
 SAMPLES = """\
@@ -69,15 +94,53 @@ written into the folder it is run in. Go into it first (`cd` and its name): all 
        genesig predict results/model.json new.tsv -o predictions.tsv
 """
 
-FILES = {
-    "config.yaml": CONFIG,
-    "samples.tsv": SAMPLES,
-    "README.md": README,
-    "data/README.md": "The expression matrix of the study goes here.\n",
-}
+
+@dataclass(frozen=True)
+class Start:
+    """What a new study begins with.
+
+    Attributes
+    ----------
+    expression, samples, label : str
+        Values of the three keys.
+    sheet : str
+        Text of samples.tsv; '' where the study needs none.
+    settings : dict
+        Further sections of the config.
+    why : tuple of str
+        Lines that say where the settings come from.
+    """
+
+    expression: str = "data/expression.tsv"
+    samples: str = "samples.tsv"
+    label: str = "diagnosis"
+    sheet: str = SAMPLES
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    why: tuple[str, ...] = ()
+
+    def config(self) -> str:
+        """Return the text of config.yaml."""
+        needed = {key: _yaml({key: getattr(self, key)})
+                  for key in ("expression", "samples", "label")}  # fmt: skip
+        found = ""
+        if self.why or self.settings:
+            why = "\n".join(f"# {line}" for line in self.why)
+            found = FOUND.format(why=why, settings=_yaml(self.settings, short_lists=True))
+        offered = "".join(text for key, text in OFFERED.items() if key not in self.settings)
+        return HEAD.format(**needed) + found.rstrip("\n") + "\n" * bool(found) + OFFER + offered
 
 
-def write_study(folder: str | Path) -> list[Path]:
+def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
+    import yaml
+
+    if not value:
+        return ""
+    style = None if short_lists else False
+    return yaml.safe_dump(dict(value), sort_keys=False, default_flow_style=style,
+                          allow_unicode=True, width=10_000).strip()  # fmt: skip
+
+
+def write_study(folder: str | Path, start: Start) -> list[Path]:
     """Write the template of a study; return its files.
 
     Raises
@@ -89,9 +152,13 @@ def write_study(folder: str | Path) -> list[Path]:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         what = "is not an empty folder, and nothing in it will be overwritten; name a new one"
         raise InvalidInput([Problem(str(folder), what)])
+    files = {"config.yaml": start.config(), "samples.tsv": start.sheet, "README.md": README}
+    if start.expression.startswith("data/"):
+        files["data/README.md"] = "The expression matrix of the study goes here.\n"
+    files = {name: text for name, text in files.items() if text}
     try:
-        for name, text in FILES.items():
+        for name, text in files.items():
             save_text(folder / name, text)
     except OSError as error:
         raise InvalidInput([Problem(str(folder), f"cannot be written: {error.strerror}")]) from None
-    return [folder / name for name in FILES]
+    return [folder / name for name in files]
