@@ -277,6 +277,19 @@ def test_test_samples_and_labels_change_nothing_that_was_learned() -> None:
     assert fit_steps(X[train], steps, obs.iloc[train]).state() == before
 
 
+def test_a_sample_table_that_a_model_does_not_look_at_is_said_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = _dataset(FOUR)
+    splits = draw_splits(dataset, **SPLITS)
+    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
+    model = final_model(dataset, final, folds=MOMENTS, mu=1.0)
+    (tmp_path / "sheet.tsv").write_bytes(as_text([["sample", "centre"], ["s00", "b1"]]))
+    _predict(tmp_path, model, dataset, "--samples", str(tmp_path / "sheet.tsv"))
+    said = "warning: --samples: is not needed: the model corrects no batches\n"
+    assert capsys.readouterr().err == said
+
+
 def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
     dataset = _dataset(FOUR)
     splits = draw_splits(dataset, **SPLITS)

@@ -235,9 +235,10 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
 
 def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
                    where: str) -> Iterator[Problem]:  # fmt: skip
-    for step in _split_steps(model)[1]:
-        if step.kind != "batch":
-            continue
+    steps = [step for step in _split_steps(model)[1] if step.kind == "batch"]
+    if about is not None and not steps:
+        yield Problem("--samples", "is not needed: the model corrects no batches", "warning")
+    for step in steps:
         left = [n for n, is_left in zip(names, step.uncorrected(about, len(names)), strict=True)
                 if is_left]  # fmt: skip
         if left:
