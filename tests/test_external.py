@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
 from genesig.data.batch_steps import ReferenceBatch
 from genesig.data.normalise import normalise_samples
-from genesig.data.readers import read_matrix
+from genesig.data.readers import load_schema, read_matrix
 from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design, Split, Splits
 from genesig.selection.double_loop import fit_final
@@ -182,6 +183,24 @@ def test_combat_takes_a_shift_of_all_genes_away() -> None:
     shift = _score(study, combat=True).about["shift"]
     assert shift["measured"]["median"] > 2
     assert shift["scored"]["median"] < 0.3
+
+
+def test_combat_with_another_mix_of_classes_is_warned_of() -> None:
+    study = _study("plain")  # two thirds are ill
+    X, y = _draw(M, 1)
+    for labels, said in ((_words(y), []), (_words(-y), ["combat: 33 % of the samples are ill, and "
+                         "67 % of the study's; part of the difference of the classes was taken "
+                         "for one of the batches"])):  # fmt: skip
+        _write(X, labels)
+        assert _score(study, combat=True).about["warnings"] == said
+        assert _score(study).about["warnings"] == []
+
+
+def test_the_keys_of_the_section_are_the_keywords() -> None:
+    schema = load_schema()["properties"]["external"]["items"]["properties"]
+    found = signature(score_cohort).parameters.values()
+    assert {p.name for p in found if p.kind is Parameter.KEYWORD_ONLY} == set(schema)
+    assert all(p.default is Parameter.empty for p in found)
 
 
 def test_measures_are_those_of_scikit_learn() -> None:

@@ -107,7 +107,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         lambda o, s: _column(o, 0, [f"Y{k}" for k in range(8)]),
         ["error: other.tsv: no sample of other_samples.tsv is here: the sheet has 'Y0', 'Y1', "
          "'Y2' and 5 more, the matrix has columns 'X1', 'X2', 'X3' and 5 more and rows 'gene1', "
-         "'gene2', 'gene3' and 5 more"]),
+         "'gene2', 'gene3' and 5 more; name the samples alike in both"]),
     "a sample that the sheet lacks": (
         lambda o, s: o.sheet.pop(),
         ["warning: other.tsv: not in other_samples.tsv, so left out: 1 column, 'X8'"]),
@@ -194,6 +194,16 @@ def test_all_data_sets_are_looked_at_and_stop_the_stage(study: Study) -> None:
         check_external(config)
     assert [problem.what[:24] for problem in caught.value.problems] == [
         "label 'stats' is not a c", "no label is a class of t"]  # fmt: skip
+
+
+def test_a_faulty_study_brings_no_second_error(study: Study) -> None:
+    other = Other()
+    study.column("diagnosis", ["tumor"] * 12)
+    (found,) = _said(study, other)
+    assert found.startswith("error: samples.tsv, column 'diagnosis': every sample is 'tumor'")
+    study.set("data.classes", ["normal", "tumor"])
+    other.item["label"] = "stats"
+    assert len([line for line in _said(study, other) if line.startswith("error")]) == 2
 
 
 def test_two_of_one_name_are_one_too_many(study: Study) -> None:

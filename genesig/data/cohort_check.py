@@ -54,7 +54,8 @@ def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
 
 def check_cohort(item: Config, config: Config, study: Inputs) -> list[Problem]:
     """List every problem of one of them; none where the study's classes are not known."""
-    design = study.sheet.design if study.sheet is not None else _declared(config)
+    sound = all(problem.level != "error" for problem in study.problems)
+    design = study.sheet.design if study.sheet is not None and sound else _declared(config)
     found = [] if design is None else _of_cohort(item, design, study, config)
     return list(dict.fromkeys(found))
 

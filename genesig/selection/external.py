@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ QUANTILES = np.linspace(0, 1, 41)
 # Bars of the histogram of shifts; the outer ones are open. On either side they reach as far as all
 # but one gene in 200, within these bounds, in training standard deviations.
 BARS, LEAST_REACH, MOST_REACH = 40, 2.0, 12.0
+OTHER_MIX = 0.2  # difference of the shares of a class from which ComBat is warned of
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,8 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     about = {
         "name": name, "file": cohort.where, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
-        "warnings": [*said.get(name, ()), *(f"{p.where}: {p.what}" for p in found.problems)],
+        "warnings": [*said.get(name, ()), *(f"{p.where}: {p.what}" for p in found.problems),
+                     *(_other_mix(dataset, cohort) if combat else ())],
         "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,
         "needed": len(found.used), "absent": int((~found.known[:, found.used]).all(axis=0).sum()),
         "imputed": int((found.imputed > 0).sum()),
@@ -157,6 +159,17 @@ def _combat(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
         inside = np.ix_(names == name, complete)
         adjusted[inside] = reference.transform(X[inside])
     return adjusted
+
+
+def _other_mix(dataset: Dataset, cohort: Cohort) -> Iterator[str]:
+    """Warn where ComBat takes part of the difference of the classes for one of the batches."""
+    classes = dataset.design.classes
+    here, there = (float(np.mean(y > 0)) for y in (dataset.response(), cohort.y))
+    if classes and abs(here - there) > OTHER_MIX:
+        yield (
+            f"combat: {100 * there:.0f} % of the samples are {classes[1]}, and {100 * here:.0f} %"
+            " of the study's; part of the difference of the classes was taken for one of the batches"
+        )
 
 
 def _predictions(dataset: Dataset, cohort: Cohort, f: Array, imputed: Array) -> pd.DataFrame:
