@@ -74,7 +74,7 @@ def test_a_regression_shows_the_response_of_each_batch() -> None:
     assert it["wrong"] is None
     assert (it["mean"][0], it["sd"][0]) == pytest.approx((y[rows].mean(), y[rows].std()), abs=1e-3)
     words = " ".join(study_section(data, Limits(12, 500)).words)
-    assert "of the label's variance lies between them" in words
+    assert "of the label's variance lies between batches, beyond chance" in words
 
 
 def test_samples_that_combat_cannot_reach_are_counted_and_warned_of() -> None:

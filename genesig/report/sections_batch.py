@@ -26,7 +26,7 @@ def measured(data: Data) -> str:
         return "association with the label not defined"
     if data["study"]["classes"]:
         return f"Cramér's V with the label {decimal(value)}"
-    return f"{percent(value**2)} of the label's variance lies between them"
+    return f"{percent(value**2)} of the label's variance lies between batches, beyond chance"
 
 
 def batch_words(data: Data) -> list[str]:
