@@ -168,7 +168,8 @@ def _other_mix(dataset: Dataset, cohort: Cohort) -> Iterator[str]:
     if classes and abs(here - there) > OTHER_MIX:
         yield (
             f"combat: {100 * there:.0f} % of the samples are {classes[1]}, and {100 * here:.0f} %"
-            " of the study's; part of the difference of the classes was taken for one of the batches"
+            " of the study's; part of the difference of the classes was taken for one of the"
+            " batches"
         )
 
 
