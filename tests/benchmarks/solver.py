@@ -18,7 +18,6 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-import pandas as pd
 
 from genesig.optim.certificate import duality_gap
 from genesig.optim.refit import refit_scores
@@ -33,6 +32,8 @@ STATUS = Path("/proc/self/status")  # Linux
 
 
 def read(name: str, label: str, positive: str, part: str | None = None) -> tuple:
+    import pandas as pd  # not before the growth table: its memory is not the solver's
+
     table = pd.read_csv(DATA / f"{name}_expression.tsv.gz", sep="\t", index_col=0)
     samples = pd.read_csv(DATA / f"{name}_samples.tsv", sep="\t", index_col=0)
     if part:

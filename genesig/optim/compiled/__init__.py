@@ -12,8 +12,9 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from genesig.optim.compiled.parts import compiler_of_parts
+from genesig.optim.compiled.parts import compiler_of_parts, load_arrays
 
+load_arrays()
 F = TypeVar("F", bound=Callable[..., Any])
 
 SOURCES = tuple(

@@ -7,6 +7,7 @@ never run by itself, so for these functions that work is left out: half of the t
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numba.core.codegen
@@ -58,6 +59,20 @@ class PartCompiler(Compiler):  # type: ignore[misc]
         if library is None:
             library = Part(target.codegen(), "part")
         super().__init__(typing, target, library, args, returns, flags, local)
+
+
+def load_arrays() -> None:
+    """Import numba's array functions without scipy.linalg: a third of a warm first call.
+
+    All that they do with it is to look whether it is there. What uses it asks for it again.
+    """
+    linalg: Any = importlib.import_module("numba.np.linalg")
+    there = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = there
 
 
 def compiler_of_parts() -> Any:

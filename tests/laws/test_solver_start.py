@@ -1,0 +1,43 @@
+"""What the first call in a process brings with it, and jobs that start together."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.laws.test_solver_bytes import ROOT, STUDY, run
+
+AFTER = """
+import numba, numpy
+assert "scipy.linalg" not in sys.modules, "a warm first call takes a third longer with it"
+assert "numpy.f2py" not in sys.modules
+square = numba.njit(lambda a: numpy.dot(a, a))
+numpy.testing.assert_allclose(square(numpy.eye(3) * 2), numpy.eye(3) * 4)
+"""
+
+
+def start(code: str, cache: Path | None = None) -> subprocess.Popen:
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    if cache is not None:
+        env["NUMBA_CACHE_DIR"] = str(cache)
+    command = [sys.executable, "-c", code, "in turn"]
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_the_solver_loads_no_linear_algebra_that_it_does_not_use():
+    job = start(STUDY + AFTER)
+    _, error = job.communicate()
+    assert job.returncode == 0, error.decode()
+
+
+@pytest.mark.slow
+def test_jobs_that_start_together_on_an_empty_cache_do_not_disturb_each_other(tmp_path):
+    jobs = [start(STUDY, tmp_path) for _ in range(3)]
+    out = [job.communicate() for job in jobs]
+    assert [job.returncode for job in jobs] == [0, 0, 0], out[0][1].decode()
+    assert len(np.frombuffer(out[0][0])) > 1000
+    assert {made for made, _ in out} == {run(tmp_path, "in turn")}
+    assert not [file for file in tmp_path.rglob("*") if file.suffix not in (".nbi", ".nbc", "")]
