@@ -197,6 +197,16 @@ def test_two_samples_of_each_class_say_so_and_do_not_stop_the_study():
     assert_array_equal(found.scores, np.repeat(mean, 4))
 
 
+def test_the_control_uses_genes_that_tie_in_information():
+    """A score of zero would count as wrong, and make noise look worse than chance."""
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        X = rng.standard_normal((24, 200))
+        found = outer(*study(X, np.tile([-1.0, 1.0], 12), folds=2), fvm_genes=[1])
+        assert (found.fvm_genes == 1).all()
+        assert (found.fvm_scores != 0).all()
+
+
 def test_genes_that_never_vary_are_not_selected():
     X, y = toy()
     X[:, 2:] = 1.0

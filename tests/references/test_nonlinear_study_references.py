@@ -78,15 +78,15 @@ def noise_error(seed, n=30, d=100, **settings):
 
 
 def test_pure_noise_is_not_predicted():
-    # The error of 30 coin tosses has sd .09, the mean of four .046.
+    # Over 40 studies the error has sd .12, the mean of four .06.
     errors = np.mean([noise_error(seed) for seed in range(4)], axis=0)
-    np.testing.assert_allclose(errors, 0.5, rtol=0, atol=3 * 0.046)
+    np.testing.assert_allclose(errors, 0.5, rtol=0, atol=3 * 0.06)
 
 
 @pytest.mark.slow
 def test_mean_error_on_pure_noise_is_one_half():
     errors = np.mean([noise_error(seed, d=1000) for seed in range(40)], axis=0)
-    np.testing.assert_allclose(errors, 0.5, rtol=0, atol=3 * 0.09 / np.sqrt(40))
+    np.testing.assert_allclose(errors, 0.5, rtol=0, atol=2 * 0.12 / np.sqrt(40))
 
 
 def test_a_screen_on_all_samples_would_be_noticed():
@@ -97,7 +97,7 @@ def test_a_screen_on_all_samples_would_be_noticed():
         X = X[:, np.argsort(-np.abs(X.T @ y))[:20]]
         dataset, splits = study(X, y, **FIVE)
         errors.append(error(dataset, splits, outer(dataset, splits, genes=None, nu=[1e-1])))
-    assert np.mean(errors) < 0.5 - 3 * 0.053
+    assert np.mean(errors) < 0.5 - 3 * 0.06
 
 
 def test_the_curves_are_those_of_scikit_learn():

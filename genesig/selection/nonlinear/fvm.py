@@ -60,10 +60,16 @@ def _scores(ground: Ground, X: Array, protocol: NonlinearProtocol) -> tuple[Arra
 
 
 def _order(ground: Ground, most: int, bins: int) -> list[int]:
+    """Return the genes in the order in which they come in, at most so many.
+
+    With few samples the information has few values: where more genes than asked for share the
+    largest, none comes in, and they stand in the order of the matrix.
+    """
     from genesig.models.fvm import FeatureVectorMachine
 
     found = FeatureVectorMachine(n_features=most, n_bins=bins).fit(ground.X, ground.y)
-    return [int(gene) for gene in found.order_]
+    best = np.argsort(-found.information_, kind="stable")[:most]
+    return [int(gene) for gene in (found.order_ if len(found.order_) else best)]
 
 
 def _ridge(Z: Array, ground: Ground, lam: Array, protocol: NonlinearProtocol) -> Ridge:
