@@ -162,6 +162,19 @@ def test_every_column_of_the_sample_table_is_tested_or_named():
     assert all(one["q"][k] >= one["p"][k] for one in by_name.values() for k in range(10))
 
 
+def test_what_a_step_takes_away_is_not_shown_as_analysed():
+    """ComBat, fitted on all samples as for the final model, leaves no component to the centres."""
+    dataset = with_columns("centre")
+    before, after = found(dataset), found(dataset, folds=[{"step": "combat", "covariates": []}])
+    shares = [
+        next(one["share"][0] for one in it["associations"] if one["column"] == "centre")
+        for it in (before, after)
+    ]
+    assert shares[0] > 0.9
+    assert shares[1] < 0.1
+    assert after["before"] == before["before"]
+
+
 def test_a_number_as_label_is_a_number():
     dataset = with_columns()
     obs = dataset.obs.assign(state=np.arange(30).astype(str))

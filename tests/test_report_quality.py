@@ -182,7 +182,10 @@ def test_missing_values_have_a_figure_and_a_table():
 def test_genes_that_steps_leave_out_are_counted():
     folds = [{"step": "variance_filter", "keep": 0.5}, *MOMENTS]
     section, facts, _ = made(page_data(clean(), folds=folds))
-    assert facts["Genes"] == "300 read, 150 after variance_filter, as fitted on all samples"
+    assert (
+        facts["Genes"]
+        == "300 genes read, 150 genes after variance_filter, as fitted on all samples"
+    )
     assert "As analysed means after variance_filter" in section.words[-1]
 
 

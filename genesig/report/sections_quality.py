@@ -128,11 +128,11 @@ def _scale(it: Data) -> str:
 
 
 def _genes(it: Data) -> str:
-    left, words = it["genes"], [f"{it['genes']} read"]
+    left, words = it["genes"], [f"{counted(it['genes'], 'gene')} read"]
     for one in it["steps"]:
         if one["genes"] != left:
-            words.append(f"{one['genes']} after {clean(one['step'])}")
             left = one["genes"]
+            words.append(f"{counted(left, 'gene')} after {clean(one['step'])}")
     fitted = ", as fitted on all samples" if len(words) > 1 else ""
     return ", ".join(words) + fitted
 
