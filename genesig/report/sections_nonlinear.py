@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from genesig.report import figures_nonlinear as figures
+from genesig.report.collect_nonlinear import MOST_GENES
 from genesig.report.figures_prediction import control_rows
 from genesig.report.measure import measure
 from genesig.report.model_names import model_name
@@ -195,7 +196,7 @@ def _genes(data: Data) -> Picture:
         " green ring: linear list of the signature's μ. Right: mean size of the score's derivative"
         " by the gene, over the splits that select it (score per standard deviation of the gene)."
         " The penalty shrinks it, so only the order means something. Bold: genes of the signature."
-        f" Shown: the {counted(min(len(shown), it['ever']), 'gene')} selected most often of"
+        f" Shown: the {counted(min(MOST_GENES, it['ever']), 'gene')} selected most often of"
         f" {it['ever']}, and the signature.",
     )
 
