@@ -107,6 +107,18 @@ PLACES: dict[str, Broken] = {
         lambda text: text.replace(".", ","), 50,
         ["expression.tsv, line 5, gene 'gene4', sample 'P11'", "a decimal comma; write", "points"],
     ),
+    "decimal commas and points in a European csv": spoilt(
+        placed("expression", "e.csv", lambda s: as_text(
+            [[cell.replace(".", ",") if k % 3 == 2 else cell for k, cell in enumerate(row)]
+             for row in s.matrix], ";")),
+        ["e.csv, line 2, gene 'gene1', sample 'P02'", "with a decimal comma; write"],
+    ),
+    "thousands separated in a European csv": spoilt(
+        placed("expression", "e.csv", lambda s: as_text(
+            [s.matrix[0], *([row[0], *(f"1.000,{k}" for k in range(len(row) - 1))]
+                            for row in s.matrix[1:])], ";")),
+        ["e.csv, line 2, gene 'gene1', sample 'P01'", "is '1.000,0', not a number"],
+    ),
     "thousands separated": _cells(
         lambda text: f"1,{text}", 50, ["expression.tsv, line 5, gene 'gene4', sample 'P11'", "'1,"],
     ),

@@ -53,6 +53,18 @@ def test_what_is_no_number_keeps_its_text_either_way_round(tmp_path: Path) -> No
     assert matrix.turn().turn().rows == matrix.rows
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["g,1;a;b\nx,y;1,5;-0,25e-3\nz;7;,5\n", 'g;a;b\n"x,y";"1,5";-0,25e-3\nz;"7";,5\n'],
+)
+def test_decimal_commas_go_with_semicolons(text: str, tmp_path: Path) -> None:
+    matrix = read_matrix(_file(tmp_path / "e.csv", text))
+    np.testing.assert_array_equal(matrix.cells, [[1.5, -0.25e-3], [7, 0.5]])
+    assert matrix.rows == ("x,y", "z")
+    again = read_matrix(_file(tmp_path / "m.csv", text.replace("7", "7.5")))
+    assert again.text(0, 0) == "1,5"
+
+
 def test_a_column_of_truth_values_is_not_numbers(tmp_path: Path) -> None:
     matrix = read_matrix(_file(tmp_path / "e.csv", "g,a\nx,True\ny,False\n"))
     assert np.isnan(matrix.cells).all()

@@ -48,6 +48,17 @@ ACCEPTED: dict[str, Break] = {
     "gzip": placed("expression", "e.tsv.gz", lambda s: zipped(s.matrix)),
     "commas": placed("samples", "s.csv", lambda s: as_text(s.sheet, ",")),
     "European csv": placed("samples", "s.csv", lambda s: as_text(s.sheet, ";")),
+    "European csv with decimal commas": placed(
+        "expression",
+        "e.csv",
+        lambda s: as_text(
+            [
+                s.matrix[0],
+                *([row[0], *(cell.replace(".", ",") for cell in row[1:])] for row in s.matrix[1:]),
+            ],
+            ";",
+        ),
+    ),
     "samples in rows": lambda s: s.matrix.__setitem__(
         slice(None), [list(column) for column in zip(*s.matrix, strict=True)]
     ),

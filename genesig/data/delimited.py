@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,9 @@ Array = np.ndarray[Any, Any]
 
 # The first one is what the ending promises; the European CSV has semicolons.
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".tab": "\t", ".chip": "\t", ".csv": ",;"}
+# Whole cells of a table with semicolons, the first one left aside: it is a name.
+WITH_POINT = re.compile(r';"?[-+]?\d*\.\d')
+WITH_COMMA = re.compile(r'(;"?[-+]?\d*),(\d+(?:[eE][-+]?\d+)?"?)(?=;|$)')
 NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
 
@@ -88,21 +92,30 @@ def parse_table(text: str, suffix: str, where: str) -> pd.DataFrame:
 def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
     """Parse names and numbers; what is not a number stays as text beside a NaN.
 
-    `first` is the line of the file on which the text begins.
+    A table with semicolons, as spreadsheets write it where the comma is the decimal sign, may have
+    decimal commas if it has no decimal point; elsewhere they are no numbers. `first` is the line
+    of the file on which the text begins.
     """
     import pandas as pd
 
     lines = _lines(text, suffix, where, first)
     try:
         frame = pd.read_csv(
-            StringIO("\n".join(lines.rows)), sep=lines.delimiter, header=None, dtype={0: str},
-            keep_default_na=False, na_values=[], low_memory=False, float_precision="round_trip",
+            StringIO("\n".join(_with_points(lines))), sep=lines.delimiter, header=None,
+            dtype={0: str}, keep_default_na=False, na_values=[], low_memory=False,
+            float_precision="round_trip",
         )  # fmt: skip
     except pd.errors.ParserError as error:
         raise InvalidInput([Problem(where, f"cannot be parsed: {error}")]) from None
     cells, texts = numbers(frame.iloc[:, 1:])
     rows = tuple(frame[0].str.strip())
     return Matrix(rows, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers))
+
+
+def _with_points(lines: _Lines) -> list[str]:
+    if lines.delimiter != ";" or any(WITH_POINT.search(row) for row in lines.rows):
+        return lines.rows
+    return [WITH_COMMA.sub(r"\1.\2", row) for row in lines.rows]
 
 
 def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
