@@ -39,8 +39,8 @@ def _parser() -> argparse.ArgumentParser:
                           help="config file (default: %(default)s)")  # fmt: skip
     init = commands.add_parser("init", help="write a study folder to be filled in")
     init.add_argument("folder", metavar="DIR", help="a new or empty folder")
-    init.add_argument("-e", "--expression", metavar="FILE", help="your matrix, in any format that "
-                      "is read: config and sample table are filled in from it")  # fmt: skip
+    init.add_argument("-e", "--expression", metavar="FILE", help="your matrix in any format, "
+                      "or a series of GEO: fills config and sample table in")  # fmt: skip
     init.add_argument("--part", help="which matrix of a file that holds several (data.part)")
     fetch = commands.add_parser("fetch", help="download a series matrix from GEO")
     fetch.add_argument("series", help="such as GSE55235, or GSE781-GPL96")
@@ -81,8 +81,9 @@ def _validate(chosen: argparse.Namespace) -> int:
 
 
 def _init(chosen: argparse.Namespace) -> int:
-    from genesig.results.new_study import Start, write_study
+    from genesig.results.new_study import Start, check_new, write_study
 
+    check_new(chosen.folder)
     start = Start()
     if chosen.expression is not None:
         from genesig.data.first_look import first_look

@@ -92,6 +92,24 @@ def test_one_platform(archive: Archive, tmp_path: Path, capsys: pytest.CaptureFi
     assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, f"{path.name}.sha256"]
 
 
+def test_a_study_may_begin_with_an_accession(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
+    study = tmp_path / "mine"
+    assert main(["init", str(study), "-e", "GSE1"]) == 0
+    raw = yaml.safe_load((study / "config.yaml").read_text())
+    assert raw["expression"] == raw["samples"] == f"data/geo/GSE1{END}"
+    assert raw["label"] == "disease state"
+    small = {"splits": {"folds": 2, "inner_folds": 2, "repeats": 1, "subsamples": 0}}
+    (study / "config.yaml").write_text(yaml.safe_dump(raw | small))
+    monkeypatch.chdir(study)
+    assert main(["validate", "config.yaml"]) == 0
+    asked = len(archive.asked)
+    assert main(["init", str(study), "-e", "GSE1"]) == 1
+    assert len(archive.asked) == asked
+
+
 def test_a_file_that_is_there_is_left_alone(archive: Archive, tmp_path: Path) -> None:
     path = tmp_path / f"GSE1{END}"
     path.write_text("mine")

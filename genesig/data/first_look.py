@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.delimited import Matrix
+from genesig.data.file_names import FOLDER, is_series
 from genesig.data.formats.format import Format
 from genesig.data.formats.sample_tags import KEPT
 from genesig.data.formats.table import TABLES
+from genesig.data.geo_archive import fetch
 from genesig.data.readers import format_of, read_matrix, read_samples
 from genesig.data.scale_check import looks_raw, sizes
 from genesig.data.words import is_missing
@@ -45,7 +47,7 @@ def first_look(path: str, part: str | None, folder: str | Path) -> Start:
     Parameters
     ----------
     path, part : str
-        ``expression`` and ``data.part`` of the config.
+        ``expression`` and ``data.part`` of the config; a series of GEO is downloaded.
     folder : path
         That of the study, from where the config sees its files.
 
@@ -54,6 +56,8 @@ def first_look(path: str, part: str | None, folder: str | Path) -> Start:
     InvalidInput
         The matrix cannot be read.
     """
+    if is_series(path):
+        path = str(fetch(path, Path(folder) / FOLDER))
     matrix = read_matrix(path, part)
     kind = None if Path(path).is_dir() else format_of(path)
     expression = _seen_from(folder, path)

@@ -140,20 +140,25 @@ def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
                           allow_unicode=True, width=10_000).strip()  # fmt: skip
 
 
-def write_study(folder: str | Path, start: Start) -> list[Path]:
-    """Write the template of a study; return its files.
-
-    Raises
-    ------
-    InvalidInput
-        The folder has files already, or cannot be written: nothing is overwritten.
-    """
+def check_new(folder: str | Path) -> None:
+    """Refuse a folder that has files already: nothing is overwritten."""
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         what = "is not an empty folder, and nothing in it will be overwritten; name a new one"
         raise InvalidInput([Problem(str(folder), what)])
+
+
+def write_study(folder: str | Path, start: Start) -> list[Path]:
+    """Write a study into a folder that `check_new` has seen; return its files.
+
+    Raises
+    ------
+    InvalidInput
+        The folder cannot be written.
+    """
+    folder = Path(folder)
     files = {"config.yaml": start.config(), "samples.tsv": start.sheet, "README.md": README}
-    if start.expression.startswith("data/"):
+    if start.expression == Start().expression:
         files["data/README.md"] = "The expression matrix of the study goes here.\n"
     files = {name: text for name, text in files.items() if text}
     try:
