@@ -160,6 +160,21 @@ def test_the_difference_of_two_predictors_by_hand():
     np.testing.assert_allclose(found[3:], expected, rtol=1e-9)
 
 
+def test_where_splits_hold_one_sample_the_difference_is_over_samples():
+    rng = np.random.default_rng(0)
+    y = np.tile([-1.0, 1.0], 10)
+    dataset, splits = study(rng.standard_normal((20, 4)), y, scheme="leave_one_out")
+    tests = [dataset.rows(split.test) for split in splits.outer]
+    linear = make_fits(dataset, splits.outer, signal=0.5)
+    ours = NonlinearFits.of(made(y + rng.standard_normal(20), tests))
+    known = scored(dataset, splits, ours)["nonlinear"]
+    found = difference(known, held_out(dataset, splits, linear), 0, HEADLINE)
+    apart = (y[ours.test_rows] * ours.scores <= 0).astype(float)
+    apart -= y[linear.test_rows] * linear.scores[:, 0] <= 0
+    expected = stats.t(19, found[2], stats.sem(apart)).interval(0.95)
+    np.testing.assert_allclose(found[3:], expected, rtol=1e-9)
+
+
 def test_tables_count_what_the_splits_select():
     rng = np.random.default_rng(0)
     dataset, splits = study(rng.standard_normal((30, 5)), np.tile([-1.0, 1.0], 15), folds=4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,8 @@ def _order(found: HeldOut) -> Array:
 
 
 def _taken(found: HeldOut, order: Array) -> HeldOut:
-    return HeldOut(found.y[order], found.row[order], found.split[order], found.repeat[order],
-                   found.permutation[order], found.scores[order], found.ratio,
-                   found.grouped)  # fmt: skip
+    rows = ("y", "row", "split", "repeat", "permutation", "scores")
+    return replace(found, **{name: getattr(found, name)[order] for name in rows})
 
 
 def _over_samples(row: Array, apart: Array, centre: float) -> Interval:
