@@ -5,22 +5,10 @@
 # results/external/{name}/{predictions,scores,genes}.tsv, results/external/{name}/about.json
 
 COHORTS = {cohort["name"]: cohort for cohort in config["external"]}
-FILES = ("expression", "samples", "annotation")
-
-
-def settings_of(wildcards):
-    """Return the settings of a data set."""
-    return COHORTS[wildcards.name]
-
-
-def files_of(wildcards):
-    """Return the files of a data set."""
-    return optional(*(COHORTS[wildcards.name][key] for key in FILES))
-
-
-def scored(*files):
-    """Return these files of every data set; none where the config names no data set."""
-    return [f"results/external/{name}/{file}" for file in files for name in COHORTS]
+FILES = {
+    name: optional(cohort["expression"], cohort["samples"], cohort["annotation"])
+    for name, cohort in COHORTS.items()
+}
 
 
 # A rule of its own, so that another data set is no reason to do the study again; the first to run,
@@ -29,7 +17,7 @@ rule validate_external:
     input:
         config["expression"],
         config["samples"],
-        [optional(*(cohort[key] for key in FILES)) for cohort in COHORTS.values()],
+        *FILES.values(),
         code=sources("validate_external.py"),
     output:
         "results/external/validation.json",
@@ -44,7 +32,7 @@ rule validate_external:
 
 rule external:
     input:
-        files_of,
+        lookup(dpath="{name}", within=FILES),
         validation="results/external/validation.json",
         dataset="results/dataset.h5ad",
         model="results/model.json",
@@ -57,6 +45,6 @@ rule external:
     log:
         "logs/external/{name}.log",
     params:
-        cohort=settings_of,
+        cohort=lookup(dpath="{name}", within=COHORTS),
     script:
         "../scripts/external.py"

@@ -29,7 +29,11 @@ rule report_data:
         final="results/linear/final.npz",
         null="results/null.npz",
         run="results/run.json",
-        said=["results/validation.json", "results/quality.json", *scored("about.json")],
+        said=[
+            "results/validation.json",
+            "results/quality.json",
+            *collect("results/external/{name}/about.json", name=COHORTS),
+        ],
         code=sources("report_data.py"),
     output:
         "results/report_data.json",
