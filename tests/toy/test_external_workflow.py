@@ -1,0 +1,121 @@
+"""Samples of other studies in the workflow: beside the study, first checked, never its cause."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_workflow import planned
+from toy_study import make_study, run, write_config
+
+ITEMS = [
+    {"name": "near", "expression": "near.tsv", "samples": "near_samples.tsv", "label": "status",
+     "classes": {"sick": "ill", "healthy": "well"}},
+    {"name": "far-away", "expression": "far.tsv", "samples": "far_samples.tsv",
+     "label": "status", "classes": {"sick": "ill", "healthy": "well"}, "combat": True},
+]  # fmt: skip
+OF_THE_STUDY = {"validate", "read", "normalise", "split", "fit", "fit_final", "gather", "model"}
+
+
+def write_cohort(folder, name, genes, shift, n=12, seed=5):
+    """Write a data set with the toy's three informative genes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.standard_normal((len(genes), n)) + shift
+    X[:3] += 1.6 * y
+    X[3:6] = X[:3] + 0.4 * rng.standard_normal((3, n))
+    table = pd.DataFrame(X, genes, [f"{name}{k}" for k in range(n)])
+    table.to_csv(folder / f"{name}.tsv", sep="\t", index_label="gene")
+    rows = [f"{name}{k}\t{'sick' if y[k] else 'healthy'}" for k in range(n)]
+    (folder / f"{name}_samples.tsv").write_text("id\tstatus\n" + "\n".join(rows) + "\n")
+
+
+def study_with(folder, items):
+    make_study(folder, {"external": items, "controls": {"permutations": 0, "baselines": []},
+                        "nonlinear": {"enabled": False}, "splits": {"subsamples": 0}})  # fmt: skip
+    genes = pd.read_csv(folder / "expression.tsv.gz", sep="\t", index_col=0).index
+    write_cohort(folder, "near", genes, 0.0)
+    write_cohort(folder, "far", genes, 1.5)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tested(tmp_path_factory):
+    """Give a finished study with two data sets of other studies."""
+    folder = study_with(tmp_path_factory.mktemp("toy"), ITEMS)
+    run(folder)
+    return folder
+
+
+def change(folder, items):
+    config = json.loads(json.dumps(ITEMS)) if items is None else items
+    write_config(folder, {"external": config, "controls": {"permutations": 0, "baselines": []},
+                          "nonlinear": {"enabled": False},
+                          "splits": {"subsamples": 0}})  # fmt: skip
+
+
+def test_every_data_set_has_its_tables(tested):
+    for item in ITEMS:
+        there = tested / "results/external" / item["name"]
+        predictions = pd.read_csv(there / "predictions.tsv", sep="\t")
+        assert list(predictions.columns) == ["sample", "given", "label", "score", "predicted",
+                                             "wrong", "imputed"]  # fmt: skip
+        assert len(predictions) == 12
+        scores = pd.read_csv(there / "scores.tsv", sep="\t", index_col="measure")
+        assert scores.loc["auc", "value"] > 0.8
+        assert set(pd.read_csv(there / "genes.tsv", sep="\t")["gene"])
+
+
+def test_combat_takes_the_shift_away_that_is_seen(tested):
+    shift = {}
+    for item in ITEMS:
+        about = json.loads((tested / f"results/external/{item['name']}/about.json").read_text())
+        shift[item["name"]] = [about["shift"][key]["median"] for key in ("measured", "scored")]
+    assert shift["near"][0] == shift["near"][1] < 0.6
+    assert shift["far-away"][0] > 1 > 0.4 > shift["far-away"][1]
+
+
+def test_the_report_shows_both(tested):
+    html = (tested / "results/report.html").read_text()
+    assert 'id="external"' in html
+    assert "On samples of other studies the final model, as it is, reaches AUC" in html
+    for item in ITEMS:
+        assert (tested / f"results/figures/external_{item['name']}_scores.svg").exists()
+        assert f'href="external/{item["name"]}/predictions.tsv"' in html
+
+
+def test_nothing_is_left_to_do(tested):
+    assert planned(tested) == set()
+
+
+def test_another_data_set_reruns_nothing_of_the_study(tested):
+    further = {**ITEMS[0], "name": "third"}
+    change(tested, [*ITEMS, further])
+    try:
+        rules = planned(tested)
+    finally:
+        change(tested, None)
+    assert {"validate_external", "external", "report_data", "report"} <= rules
+    assert not rules & OF_THE_STUDY
+
+
+def test_without_data_sets_no_rule_of_theirs_runs(tested):
+    change(tested, [])
+    try:
+        rules = planned(tested)
+    finally:
+        change(tested, None)
+    assert not rules & {"validate_external", "external", *OF_THE_STUDY}
+
+
+def test_faults_of_all_data_sets_stop_the_study_before_it_computes(tmp_path):
+    items = [{**ITEMS[0], "label": "stats"}, {**ITEMS[1], "classes": {}}]
+    folder = study_with(tmp_path, items)
+    done = run(folder, cores=1, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "did you mean 'status'?" in said
+    assert "no label is a class of the study" in said
+    assert "Traceback" not in said
+    assert not (folder / "results/data").exists()
+    assert not (folder / "results/external").exists()
