@@ -109,6 +109,15 @@ def test_scale_of_X_changes_coefficients_by_its_inverse_only(scale, mu, unit_var
 
 
 @MUS
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_scale_of_y_changes_coefficients_by_as_much(scale, mu):
+    X, y = data()
+    base, fits = check_solved(sets_of(X, y), mu=mu), check_solved(sets_of(X, scale * y), mu=mu)
+    np.testing.assert_array_equal(fits.indices, base.indices)
+    np.testing.assert_allclose(fits.values / scale, base.values, rtol=1e-6, atol=1e-10)
+
+
+@MUS
 def test_features_of_very_different_scales_without_scaling(mu):
     X, y = data()
     check_solved(sets_of(X * np.geomspace(1e-4, 1e4, 25), y, unit_variance=False), mu=mu)
@@ -138,6 +147,16 @@ def test_a_constant_response_selects_nothing():
     fits = check_solved(sets, shares=(1.0, 0.5))
     assert len(fits.indices) == 0
     assert fits.gap.max() == 0
+
+
+@pytest.mark.parametrize("centre", [True, False])
+def test_one_training_row(centre):
+    X, y = data()
+    rows = np.zeros((14, 1), dtype=bool)
+    rows[3] = True
+    sets = sets_of(X, y, rows, centre=centre, unit_variance=False)
+    assert sets.tau_max[0] == 0  # y is centred, so nothing is left to explain
+    assert len(check_solved(sets, shares=(1.0,)).indices) == 0
 
 
 def test_tau_zero_and_tiny():

@@ -37,7 +37,8 @@ def path(
     ----------
     sets : TrainingSets
     tau, mu : floats or arrays that broadcast to (k, m)
-        Absolute. landweber-newton starts each fit at the solution of the one before it in its row.
+        Absolute. landweber-newton starts each fit at the solution of the one before it in its row,
+        the algorithms of the thesis start each as published, from 0 or from ridge.
     solver : str
         A name in `SOLVERS`.
     tolerance : float

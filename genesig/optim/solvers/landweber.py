@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,20 +21,35 @@ ABOVE_HALF = 0.5 * (1 + 1e-4)  # C / ||Z'Z||: convergence needs more than a half
 def landweber(
     sets: TrainingSets, tau: Array, mu: Array, weights: Array, tolerance: float
 ) -> Path:  # fmt: skip
-    """Solve every fit from b = 0 by Algorithm 1, with its own stopping rule.
+    """Solve every fit from b = 0, as published, by Algorithm 1 with its own stopping rule.
 
     The rule is no certificate: the gap is measured afterwards, and is often above the tolerance.
+    The message says where the rule was given up (at .02 tau_max on leukemia data it takes more
+    than 440 000 iterations).
     """
     coefs, shape = [], tau.shape
     gap, iterations = np.empty(shape), np.empty(shape, dtype=np.int64)
-    for k, m in np.ndindex(*shape):
-        t, ridge = float(tau[k, m]), float(mu[k, m])
+    for at, Z, y in problems(sets, shape):
+        b, iterations[at] = algorithm_1(Z, y, tau[at] * weights, mu[at], np.zeros(Z.shape[1]))
+        gap[at] = duality_gap(Z, y, b, tau[at], mu[at], weights)
+        coefs.append(sparse(b))
+    path = Path.of(shape, coefs, gap, iterations, tolerance)
+    given_up = int((iterations >= LONGEST).sum())
+    if not given_up:
+        return path
+    sentence = f"Algorithm 1 was stopped after {LONGEST} iterations in {given_up} fits"
+    return replace(path, message="; ".join(filter(None, [sentence, path.message])))
+
+
+def problems(
+    sets: TrainingSets, shape: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, int], Array, Array]]:
+    """Yield the place (k, m) of each fit, with Z and y of the training rows of its set."""
+    for k in range(shape[0]):
         rows = sets.rows[:, k]
         Z, y = sets.standardised(k)[rows], sets.Y[rows, k]
-        b, iterations[k, m] = algorithm_1(Z, y, t * weights, ridge, np.zeros(Z.shape[1]))
-        gap[k, m] = duality_gap(Z, y, b, t, ridge, weights)
-        coefs.append(sparse(b))
-    return Path.of(shape, coefs, gap, iterations, tolerance)
+        for m in range(shape[1]):
+            yield (k, m), Z, y
 
 
 def algorithm_1(Z: Array, y: Array, tau: Array, mu: float, b: Array) -> tuple[Array, int]:
