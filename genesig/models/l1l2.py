@@ -18,7 +18,54 @@ from genesig.optim.training import training_sets
 Array = np.ndarray[Any, Any]
 
 
-class L1L2Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class _L1L2(BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: the settings, their check, the two fits and the score f(x)."""
+
+    def __init__(
+        self,
+        tau: float = 0.05,
+        mu: float = 1e-6,
+        lam: float = 1e-3,
+        unit_variance: bool = True,
+        solver: str = "landweber-newton",
+        tolerance: float = 1e-9,
+    ) -> None:
+        self.tau = tau
+        self.mu = mu
+        self.lam = lam
+        self.unit_variance = unit_variance
+        self.solver = solver
+        self.tolerance = tolerance
+
+    def _fit(self, X: Array, y: Array) -> None:
+        """Fill the fitted attributes from checked X (n, d) and a real response y (n,)."""
+        rows = np.ones((len(y), 1), dtype=bool)
+        sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=self.unit_variance)
+        norm = sets.norm[:, None]
+        fits = path(
+            sets,
+            self.tau * sets.tau_max[:, None],
+            self.mu * norm,
+            solver=self.solver,
+            tolerance=self.tolerance,
+        )
+        if fits.message:
+            warnings.warn(fits.message, ConvergenceWarning, stacklevel=3)
+        values, intercept = refit_coef(sets, fits, self.lam * norm)
+        self.support_ = fits.indices
+        self.coef_ = np.zeros(X.shape[1])
+        self.coef_[fits.indices] = values
+        self.intercept_ = float(intercept[0, 0])
+        self.gap_ = float(fits.gap[0, 0])
+        self.n_iter_ = int(fits.iterations[0, 0])
+
+    def _score(self, X: Array) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(self.intercept_ + X @ self.coef_)
+
+
+class L1L2Regressor(RegressorMixin, _L1L2):  # type: ignore[misc]
     """``f(x) = intercept + x'b``: l1-l2 selection, then regularised least squares.
 
     The selection minimises ``(1/n)||y - Zb||² + mu ||b||² + tau ||b||_1`` over the centred, scaled
@@ -53,54 +100,22 @@ class L1L2Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Source: Mosci 2009, eq. 4.4 and 4.2.
     """
 
-    def __init__(
-        self,
-        tau: float = 0.05,
-        mu: float = 1e-6,
-        lam: float = 1e-3,
-        unit_variance: bool = True,
-        solver: str = "landweber-newton",
-        tolerance: float = 1e-9,
-    ) -> None:
-        self.tau = tau
-        self.mu = mu
-        self.lam = lam
-        self.unit_variance = unit_variance
-        self.solver = solver
-        self.tolerance = tolerance
-
     def fit(self, X: Array, y: Array) -> L1L2Regressor:
         """Fit to X (n, d) and a real response y (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        _select_and_refit(self, X, np.asarray(y, dtype=float))
+        self._fit(X, np.asarray(y, dtype=float))
         return self
 
     def predict(self, X: Array) -> Array:
         """Return f(x) of each row of X, (n,)."""
-        return _score(self, X)
+        return self._score(X)
 
 
-class L1L2Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class L1L2Classifier(ClassifierMixin, _L1L2):  # type: ignore[misc]
     """The sign of ``f(x) = intercept + x'b``, fitted to two classes coded -1 and +1.
 
     Parameters and attributes are those of `L1L2Regressor`, and ``classes_``: (negative, positive).
     """
-
-    def __init__(
-        self,
-        tau: float = 0.05,
-        mu: float = 1e-6,
-        lam: float = 1e-3,
-        unit_variance: bool = True,
-        solver: str = "landweber-newton",
-        tolerance: float = 1e-9,
-    ) -> None:
-        self.tau = tau
-        self.mu = mu
-        self.lam = lam
-        self.unit_variance = unit_variance
-        self.solver = solver
-        self.tolerance = tolerance
 
     def fit(self, X: Array, y: Array) -> L1L2Classifier:
         """Fit to X (n, d) and the classes y (n,) of its rows."""
@@ -115,12 +130,12 @@ class L1L2Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 if found > 2
                 else "y has only one class; two are needed"
             )
-        _select_and_refit(self, X, np.where(y == self.classes_[1], 1.0, -1.0))
+        self._fit(X, np.where(y == self.classes_[1], 1.0, -1.0))
         return self
 
     def decision_function(self, X: Array) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""
-        return _score(self, X)
+        return self._score(X)
 
     def predict(self, X: Array) -> Array:
         """Return the class of each row of X, (n,)."""
@@ -131,32 +146,3 @@ class L1L2Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _select_and_refit(model: Any, X: Array, y: Array) -> None:
-    """Fill the fitted attributes of an estimator."""
-    rows = np.ones((len(y), 1), dtype=bool)
-    sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=model.unit_variance)
-    norm = sets.norm[:, None]
-    fits = path(
-        sets,
-        model.tau * sets.tau_max[:, None],
-        model.mu * norm,
-        solver=model.solver,
-        tolerance=model.tolerance,
-    )
-    if fits.message:
-        warnings.warn(fits.message, ConvergenceWarning, stacklevel=3)
-    values, intercept = refit_coef(sets, fits, model.lam * norm)
-    model.support_ = fits.indices
-    model.coef_ = np.zeros(X.shape[1])
-    model.coef_[fits.indices] = values
-    model.intercept_ = float(intercept[0, 0])
-    model.gap_ = float(fits.gap[0, 0])
-    model.n_iter_ = int(fits.iterations[0, 0])
-
-
-def _score(model: Any, X: Array) -> Array:
-    check_is_fitted(model)
-    X = validate_data(model, X, dtype=np.float64, reset=False)
-    return np.asarray(model.intercept_ + X @ model.coef_)
