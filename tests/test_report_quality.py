@@ -139,7 +139,9 @@ def test_a_finer_label_is_no_fault_but_a_batch_that_is_one_with_it_is():
     assert data["quality"]["follows"] is None
     dataset = in_centres(clean(), kinds)
     batched = replace(dataset, design=replace(dataset.design, batch="centre"))
-    assert page_data(batched)["quality"]["follows"]["column"] == "centre"
+    data = page_data(batched)
+    assert data["quality"]["follows"]["column"] == "centre"
+    assert "The step combat would" in made(data)[0].words[1]
 
 
 def test_patients_are_no_fault():

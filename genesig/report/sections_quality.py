@@ -66,14 +66,20 @@ def _words(data: Data) -> list[str]:
         said.append(
             f"The first component, {percent(one['explained'])} of the variance, goes with"
             f" {clean(one['column'])} (which explains {percent(one['share'])} of it beyond chance)"
-            f" rather than with {clean(data['study']['label'])} ({percent(one['label'])}). If it"
-            " says how samples were handled and not what they are, name it as data.batch."
+            f" rather than with {clean(data['study']['label'])} ({percent(one['label'])})."
+            f" {_advice(it)}"
         )
     said.append(
         "All samples are described here at once; nothing of it goes back into a fit."
         f" {_as_analysed(it)}"
     )
     return said
+
+
+def _advice(it: Data) -> str:
+    if it["follows"]["column"] == it["batch"]:
+        return "The step combat would bring its batches to one level."
+    return "If it says how samples were handled and not what they are, name it as data.batch."
 
 
 def _reasons(one: Data) -> str:
