@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 from cohort_files import NAMES, Other
 from small_study import GENES, SAMPLES, Study, as_text
+from test_validate_any_bytes import _spoil as spoil
 
+from genesig.cli import main
 from genesig.data.cohort import read_cohort
 from genesig.data.cohort_check import check_external
 from genesig.data.config_check import resolve_config
@@ -180,6 +183,19 @@ def test_what_is_wrong_is_said(name: str, study: Study) -> None:
     expected = sorted(line.format(cwd=Path.cwd()) for line in lines)
     assert sorted(found) == expected
     assert [line[:5] for line in found] == sorted(line[:5] for line in found)  # errors first
+
+
+@pytest.mark.parametrize("name", ["other.tsv", "other_samples.tsv"])
+def test_spoiled_files_end_in_lines_for_people(
+    name: str, study: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed in range(12):
+        Other().write(study)
+        spoil(study.root / name, random.Random(seed))
+        code = main(["validate", "config.yaml"])
+        lines = capsys.readouterr().err.splitlines()
+        assert code == any(line.startswith("error: ") for line in lines), seed
+        assert all(line.startswith(("error: ", "warning: ")) for line in lines), seed
 
 
 def test_all_data_sets_are_looked_at_and_stop_the_stage(study: Study) -> None:
