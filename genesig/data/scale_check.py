@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ Array = np.ndarray[Any, Any]
 LOGGED_P99, LOGGED_MAX = 30.0, 50.0
 # Largest share of genes that the row-wise steps may make constant.
 MOST_FLAT = 0.5
+# A probe of a CEL file that is not the first one of its set.
+PROBE = re.compile(r".+#[0-9]+")
 # Steps that take logarithms, or after which the scale is of no account.
 LOGARITHMS = {"log2", "log_cpm", "median_polish", "rank_samples"}
 
@@ -41,6 +44,16 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
         share = 100 * float((X < 0).mean())
         yield Problem(where, f"{share:.2g} % of the values are negative; log2 raises them to its "
                       "floor", "warning")  # fmt: skip
+
+
+def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) -> Iterator[Problem]:
+    """Yield that probes of CEL files, ``1007_s_at#2``, are not summed up to their sets."""
+    steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
+    probes = sum(PROBE.fullmatch(gene) is not None for gene in genes)
+    if 2 * probes > len(genes) and "median_polish" not in steps:
+        yield Problem(where, "the columns are raw intensities of single probes; for probe sets set "
+                      "normalise.samples: [{step: rma_background}] and begin normalise.folds with "
+                      "{step: quantile}, {step: median_polish}", "warning")  # fmt: skip
 
 
 def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],

@@ -18,7 +18,7 @@ from genesig.data.gene_groups import check_groups
 from genesig.data.leak_check import check_belonging, check_label_genes
 from genesig.data.nonlinear_cost import check_cost
 from genesig.data.readers import read_json
-from genesig.data.scale_check import check_counts, check_scale, rehearse_steps
+from genesig.data.scale_check import check_counts, check_probes, check_scale, rehearse_steps
 from genesig.data.settings_check import check_settings
 from genesig.data.sheet_check import check_column
 from genesig.data.words import counted
@@ -160,17 +160,24 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs]:
             wrong_steps = wrong_steps or bool(covariates)
     if inputs.expression is not None:
         problems += check_groups(config, inputs.expression.genes)
-    if inputs.expression is not None and not wrong_steps:
-        X, normalise = inputs.expression.X, config["normalise"]
-        sheet = None if _errors(inputs.problems) else inputs.sheet
-        problems += check_scale(X, normalise, config["expression"])
-        names = [] if sheet is None else [str(name) for name in sheet.obs.index]
-        faults = list(check_counts(X[: len(names)], inputs.expression.genes, names, normalise,
-                                   config["expression"]))  # fmt: skip
-        problems += faults or rehearse_steps(X, normalise, source, sheet)
+    if not wrong_steps:
+        problems += _check_values(inputs, config, source)
     if not _errors(problems):
         problems += _rehearse_splits(inputs, config, source)
     return problems, inputs
+
+
+def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
+    """Hold the values against the steps, and rehearse these where nothing speaks against it."""
+    if inputs.expression is None:
+        return []
+    X, genes, where = inputs.expression.X, inputs.expression.genes, config["expression"]
+    sheet, normalise = None if _errors(inputs.problems) else inputs.sheet, config["normalise"]
+    probes = list(check_probes(genes, normalise, where))
+    problems = probes or list(check_scale(X, normalise, where))
+    names = [] if sheet is None else [str(name) for name in sheet.obs.index]
+    faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
+    return problems + (faults or list(rehearse_steps(X, normalise, source, sheet)))
 
 
 def _inputs(config: Config) -> Inputs:

@@ -10,7 +10,8 @@ from genesig.data.dataset import read_dataset, read_inputs
 from genesig.data.described import described
 from genesig.data.gene_sets import with_sets
 from genesig.data.normalise import fit_steps, normalise_samples
-from genesig.data.readers import read_bytes, read_matrix, sha256
+from genesig.data.readers import load_schema, read_bytes, read_matrix, sha256
+from genesig.data.validate import resolve_config, validate_study
 from genesig.errors import InvalidInput
 
 SIDE, N_SETS, N_PAIRS = 60, 120, 11
@@ -90,6 +91,17 @@ def test_a_sheet_may_name_the_files_of_its_samples(folder):
     before = listed.provenance["inputs"]["arrays"]
     (folder / "arrays/later/GSM11_scan.CEL").write_bytes(b"other")
     assert sha256("arrays") != before
+
+
+def test_probes_that_stay_probes_are_warned_of(folder):
+    """The advice is RMA, and not the logarithms that the size of the values would call for."""
+    rma = {"samples": SAMPLES, "folds": [*FOLDS, {"step": "centre"}]}
+    study = {"expression": "arrays", "samples": "samples.tsv", "label": "class"}
+    for normalise, number in (({}, 1), (rma, 0)):
+        config = resolve_config(study | {"normalise": normalise}, load_schema())
+        found = [p for p in validate_study(config) if p.where == "arrays"]
+        assert len(found) == number
+        assert all("begin normalise.folds with {step: quantile}" in p.what for p in found)
 
 
 LISTED = {
