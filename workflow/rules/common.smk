@@ -63,10 +63,16 @@ def costs():
     fits = [Path(f).relative_to("results/linear") for f in [*batches("observed"), *permuted()]]
     jobs = [*map(Path, ("fit_final", "fit_subsamples", "baselines")), *fits]
     if config["nonlinear"]["enabled"]:
-        jobs += [Path(file).relative_to("results") for file in nonlinear_fits(final=True)]
+        names = [Path(file).name for file in batches("observed")]
+        jobs += [Path("nonlinear", name) for name in [*names, "final.npz"]]
     return [f"results/times/{job.with_suffix('.tsv')}" for job in jobs]
 
 
 def tables(*names):
     """Return the result tables of these names, by name."""
     return {name: f"results/{name}.tsv" for name in names}
+
+
+def nonlinear_tables(*names):
+    """Return the tables of nonlinear selection of these names; none where it is switched off."""
+    return tables(*names) if config["nonlinear"]["enabled"] else {}

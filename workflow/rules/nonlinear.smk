@@ -9,17 +9,6 @@ NONLINEAR = "nonlinear".split() + [
 ]
 
 
-def nonlinear_fits(final=False):
-    """Return the files of all batches of nonlinear fits, and that of all samples."""
-    names = [Path(file).name for file in batches("observed")]
-    return [f"results/nonlinear/{name}" for name in names + ["final.npz"] * final]
-
-
-def nonlinear_tables(*names):
-    """Return the tables of nonlinear selection of these names; none where it is switched off."""
-    return tables(*names) if config["nonlinear"]["enabled"] else {}
-
-
 rule nonlinear_fit:
     input:
         optional(config["nonlinear"]["groups"]),
@@ -63,7 +52,7 @@ rule nonlinear_gather:
     input:
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
-        fits=nonlinear_fits(),
+        fits=[file.replace("linear/observed", "nonlinear") for file in batches("observed")],
         final="results/nonlinear/final.npz",
         observed=batches("observed"),
         nested="results/nested_lists.tsv",
