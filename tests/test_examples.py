@@ -26,10 +26,23 @@ SHARED = ROOT / ".." / "shared" / "data"
 EXAMPLES = sorted((ROOT / "config/examples").glob("*.yaml"))
 names = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 
-# Says of each command line whether it ended well; one interpreter for all, as imports take long.
+# Says of each command line whether it ended well. One interpreter for all, as imports take long;
+# what a script imports is looked up once and not for each study.
 DRY_RUNS = """
-import json, sys
+import functools, json, modulefinder, sys
 from snakemake.cli import main
+
+class Remembering(modulefinder.ModuleFinder):
+    def run_script(self, script):
+        self.modules = found(script, *self.path)
+
+@functools.cache
+def found(script, *path):
+    finder = plain(path=list(path))
+    finder.run_script(script)
+    return finder.modules
+
+plain, modulefinder.ModuleFinder = modulefinder.ModuleFinder, Remembering
 codes = []
 for line in json.load(sys.stdin):
     try:
