@@ -11,15 +11,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
+sys.path[:0] = [str(Path(__file__).parents[1] / folder) for folder in ("references", "")]
 
 from affy_files import cdf_binary, cel_binary
 from bioconductor import Answer, ask
+from quality_study import MOMENTS, faultless
 
 from genesig.data.affy.arrays import probe_matrix
 from genesig.data.affy.cdf import parse_cdf
@@ -27,6 +29,7 @@ from genesig.data.affy.cel import parse_cel
 from genesig.data.affy.rma import rma
 from genesig.data.batch_steps import Combat
 from genesig.data.fold_steps import Quantile
+from genesig.data.quality import quality
 from genesig.data.readers import read_matrix, read_samples
 from genesig.data.two_colour import loess_ratios
 
@@ -84,12 +87,22 @@ def series_matrix() -> Run:
     return lambda: (read_matrix(GEO), read_samples(GEO, None, None))
 
 
+def looked_at(n: int, d: int) -> Run:
+    """The quality of raw samples with 30 columns in the sample table."""
+    rng = np.random.default_rng(0)
+    columns = {f"column {k}": list(rng.choice(list("abcd"), n)) for k in range(30)}
+    dataset = faultless(rng, n, d, raw=True, **columns)
+    return lambda: quality(dataset, dataset, folds=MOMENTS)
+
+
 CASES = {
     "quantile, 22283 x 63": quantile,
     "ComBat, 22283 x 63": combat,
     "ComBat, reference batch and two covariates": combat_with_reference_and_covariates,
     "two-colour loess, one array of 22283": loess,
     "RMA from 20 CEL files, 54675 sets": rma_of_20_arrays,
+    "quality of 100 samples, 22283 genes": partial(looked_at, 100, 22283),
+    "quality of 300 samples, 54675 genes": partial(looked_at, 300, 54675),
     "series matrix GSE55235 with its phenotypes": series_matrix,
 }
 
