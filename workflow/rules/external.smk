@@ -9,6 +9,7 @@ FILES = {
     name: optional(cohort["expression"], cohort["samples"], cohort["annotation"])
     for name, cohort in COHORTS.items()
 }
+TESTED = collect("results/external/{name}/about.json", name=COHORTS)
 
 
 # A rule of its own, so that another data set is no reason to do the study again; the first to run,

@@ -21,19 +21,14 @@ rule run_record:
 
 rule report_data:
     input:
-        **tables(*GATHERED, "frequency_curve", "controls"),
-        **nonlinear_tables(*NONLINEAR, "nonlinear_curves"),
+        **tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR)),
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
         observed=batches("observed"),
         final="results/linear/final.npz",
         null="results/null.npz",
         run="results/run.json",
-        said=[
-            "results/validation.json",
-            "results/quality.json",
-            *collect("results/external/{name}/about.json", name=COHORTS),
-        ],
+        said=["results/validation.json", "results/quality.json", *TESTED],
         code=sources("report_data.py"),
     output:
         "results/report_data.json",
