@@ -17,7 +17,8 @@ from statistics import median
 
 import numpy as np
 
-sys.path[:0] = [str(Path(__file__).parents[1] / folder) for folder in ("references", "")]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 
 from affy_files import cdf_binary, cel_binary
 from bioconductor import Answer, ask
