@@ -73,6 +73,6 @@ def tables(*names):
     return {name: f"results/{name}.tsv" for name in names}
 
 
-def nonlinear_tables(*names):
-    """Return the tables of nonlinear selection of these names; none where it is switched off."""
-    return tables(*names) if config["nonlinear"]["enabled"] else {}
+def nonlinear(*names):
+    """Return the names of these tables of nonlinear selection; none where it is switched off."""
+    return names if config["nonlinear"]["enabled"] else ()

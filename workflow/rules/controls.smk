@@ -46,7 +46,7 @@ rule controls:
         splits="results/splits.json",
         observed=batches("observed"),
         null="results/null.npz",
-        others=["results/baselines.tsv", *nonlinear_tables("nonlinear_predictions").values()],
+        others=[*tables("baselines", *nonlinear("nonlinear_predictions")).values()],
         code=sources("controls.py"),
     output:
         "results/controls.tsv",

@@ -5,7 +5,7 @@
 # OUTPUTS: results/nonlinear/*.npz, results/nonlinear*.tsv
 
 NONLINEAR = "nonlinear".split() + [
-    f"nonlinear_{of}" for of in "scores model predictions agreement difference".split()
+    f"nonlinear_{of}" for of in "scores model predictions agreement difference curves".split()
 ]
 
 
@@ -58,7 +58,7 @@ rule nonlinear_gather:
         nested="results/nested_lists.tsv",
         code=sources("nonlinear_gather.py"),
     output:
-        **tables(*NONLINEAR),
+        **tables(*NONLINEAR[:-1]),
     log:
         "logs/nonlinear_gather.log",
     params:
