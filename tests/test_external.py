@@ -58,14 +58,19 @@ def _draw(n: int, seed: int, shift: float = 0.0) -> tuple[Array, Array]:
     return 8 + shift + rng.standard_normal((n, D)) + np.outer(y, np.arange(D) < 3), y
 
 
-def _study(chain: str, regression: bool = False) -> tuple[Dataset, dict[str, Any]]:
-    samples, folds, raw = CHAINS[chain]
+def _study(
+    chain: str, regression: bool = False, folds: list[dict[str, Any]] | None = None
+) -> tuple[Dataset, dict[str, Any]]:
+    samples, usual, raw = CHAINS[chain]
+    folds = usual if folds is None else folds
     X, y = _draw(N, 0)
     labels = [f"{v:.3f}" for v in X[:, 0]] if regression else np.where(y > 0, "ill", "healthy")
     names = [f"s{k}" for k in range(N)]
     task = "regression" if regression else "classification"
-    design = Design("label", task, None if regression else ("healthy", "ill"), None, None)
-    data = Dataset(np.exp2(X) if raw else X, pd.DataFrame({"label": labels}, index=names),
+    design = Design("label", task, None if regression else ("healthy", "ill"), None, None,
+                    "run")  # fmt: skip
+    obs = pd.DataFrame({"label": labels, "run": np.resize(["a", "b"], N)}, index=names)
+    data = Dataset(np.exp2(X) if raw else X, obs,
                    pd.DataFrame({"symbol": GENES}, index=GENES), design, {})  # fmt: skip
     dataset = normalise_samples(data, samples=samples, folds=folds)
     inner = tuple(tuple(names[k::4]) for k in range(4))
@@ -196,6 +201,18 @@ def test_combat_with_another_mix_of_classes_is_warned_of() -> None:
         _write(X, labels)
         assert _score(study, combat=True).about["warnings"] == said
         assert _score(study).about["warnings"] == []
+
+
+def test_a_model_that_corrects_batches_knows_none_of_another_study() -> None:
+    folds = [{"step": "combat", "covariates": []}, *MOMENTS]
+    study = _study("plain", folds=folds)
+    X, y = _draw(M, 1, 0.5)
+    _write(X, _words(y))
+    found = _score(study)
+    table, _ = predict(study[1], read_matrix("other.tsv"), "other.tsv", missing=0.1, mu=None)
+    np.testing.assert_array_equal(found.tables["predictions"]["score"], table["score"])
+    (said,) = found.about["warnings"]
+    assert "this data set is none of them" in said
 
 
 def test_the_keys_of_the_section_are_the_keywords() -> None:

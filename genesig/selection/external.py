@@ -120,7 +120,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         "name": name, "file": cohort.where, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
         "warnings": [*said.get(name, ()), *(f"{p.where}: {p.what}" for p in found.problems),
-                     *(_other_mix(dataset, cohort) if combat else ())],
+                     *_no_batch_of_the_study(model), *_other_mix(dataset, cohort, combat)],
         "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,
         "needed": len(found.used), "absent": int((~found.known[:, found.used]).all(axis=0).sum()),
         "imputed": int((found.imputed > 0).sum()),
@@ -161,11 +161,19 @@ def _combat(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
     return adjusted
 
 
-def _other_mix(dataset: Dataset, cohort: Cohort) -> Iterator[str]:
+def _no_batch_of_the_study(model: Model) -> Iterator[str]:
+    if any(step["step"] == "combat" for step in model["normalisation"]["steps"]):
+        yield (
+            "the study's batches were brought together by combat; this data set is none of them,"
+            " and goes past that step as it is"
+        )
+
+
+def _other_mix(dataset: Dataset, cohort: Cohort, combat: bool) -> Iterator[str]:
     """Warn where ComBat takes part of the difference of the classes for one of the batches."""
     classes = dataset.design.classes
     here, there = (float(np.mean(y > 0)) for y in (dataset.response(), cohort.y))
-    if classes and abs(here - there) > OTHER_MIX:
+    if combat and classes and abs(here - there) > OTHER_MIX:
         yield (
             f"combat: {100 * there:.0f} % of the samples are {classes[1]}, and {100 * here:.0f} %"
             " of the study's; part of the difference of the classes was taken for one of the"
