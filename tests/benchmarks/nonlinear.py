@@ -28,8 +28,7 @@ SHAPES = [
     *((100, 20_000), (60, 54_675), (100, 200_000)),
 ]
 REACH = {(100, 1000): 0.3, (60, 7129): 0.5, (100, 20_000): 0.8, (100, 200_000): 3.0}
-DENSE_LIMIT = 5000
-"""n d of the dense form at which its matrices are 0.8 GB."""
+MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def peak():
@@ -75,8 +74,9 @@ def scale():
     print("n,d,solver,seconds,cpu seconds,peak MB,X MB,steps,relative gap,selected,reach s")
     for n, d in SHAPES:
         for solver in ("auto", "fista", "admm"):
-            if solver == "admm" and n * d > DENSE_LIMIT:
-                print(f"{n},{d},admm,not run: {32 * (n * d) ** 2 / 2**30:.3g} GB")
+            dense = 32 * (n * d) ** 2
+            if solver == "admm" and dense > MEMORY / 2:
+                print(f"{n},{d},admm,not run: {dense / 2**30:.3g} GB")
                 continue
             if solver == "fista" and d > 10_000:
                 continue
@@ -92,12 +92,14 @@ def scale():
 def tables(most):
     from nonlinear_tasks import (
         ALG1_PUBLISHED,
+        EARLY,
         TABLE,
         alg1_debiased,
         alg1_line,
         gregorova,
         mean_and_error,
         ridge_of_all,
+        stopped_early,
         table_line,
     )
 
@@ -113,7 +115,8 @@ def tables(most):
         if row.penalty == "lasso":
             full = [ridge_of_all(row.task, row.n, seed) for seed in seeds]
             print(f"{row.task} {row.n} all variables, {len(full)}: {mean_and_error(full)}")
-        runs = [gregorova(row.task, row.penalty, row.n, seed) for seed in seeds]
+        early = EARLY if stopped_early(row) else None
+        runs = [gregorova(row.task, row.penalty, row.n, seed, early=early) for seed in seeds]
         print(table_line(row, np.array(runs)), flush=True)
 
 

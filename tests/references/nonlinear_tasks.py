@@ -5,13 +5,18 @@ Every generator takes a random stream and a size, and returns X and y.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
 import numpy as np
 
 from genesig.optim.kernels import Gaussian, Polynomial, median_distance, tables
+from genesig.optim.nonlinear.checks import number_groups
 from genesig.optim.nonlinear.choice import Settings, fit_path
+from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.solution import conclude
+from genesig.optim.nonlinear.solvers import SOLVERS
 
 RELEVANT = np.array([0, 1, 2, 6, 7, 8])
 TRIPLES = [[0, 1, 2], [6, 7, 8]]
@@ -89,14 +94,46 @@ def settings(kernel, penalty="lasso", **change):
     })  # fmt: skip
 
 
+def path_until_full(train, setting, nu, width, taus, early=None):
+    """As `fit_path`, but left when all variables were selected by three τ in a row.
+
+    From there on the debiased model stays the same, and it is all that is asked for here. `early`
+    stops each fit after so many accelerated gradients, whatever its gap.
+    """
+    fit = fit_path(*train, setting, nu=nu, width=width, tau=[1.0])
+    d = fit.X.shape[1]
+    groups = setting.groups or [[a] for a in range(d)]
+    made = make_instance(
+        fit.X, fit.y, kernel=fit.kernel, penalty=setting.penalty, nu=nu, mu=setting.mu,
+        block=number_groups(groups, d, setting.penalty), weights=np.ones(len(groups)),
+    )  # fmt: skip
+    q, found, tolerance = made.start, [], setting.tolerance
+    solver = SOLVERS["fista" if early else setting.solver]
+    for tau in made.tau_max * np.array(taus):
+        penalty = made.penalty(tau)
+        q, steps = solver(made, penalty, q, tolerance, early or setting.max_iterations)
+        fitted = conclude(made, tau, penalty, q, steps, tolerance)
+        found.append(replace(fitted, norms=saturated(made, penalty, q)) if early else fitted)
+        if len(found) > 2 and min(len(each.support) for each in found[-3:]) == d:
+            break
+    return replace(fit, path=replace(fit.path, solutions=tuple(found)))
+
+
+def saturated(made, penalty, q):
+    """Norms that are zero where the prox leaves the multipliers' bound unreached, gap or no gap."""
+    v = q.dense(made.X)
+    v = v + made.step * made.problem.gradient(made.X, v)
+    return np.linalg.norm(v - penalty.prox_conjugate(v, made.step), axis=1) / made.step
+
+
 def by_validation(train, held_out, test, choices):
     """Return (mean squared test error, selected variables) of the best fit on held-out data.
 
-    `choices` are (settings, nu, width as a multiple of the median distance, taus).
+    `choices` are (settings, nu, width as a multiple of the median distance, taus[, early]).
     """
     best = (np.inf, None)
-    for setting, nu, width, taus in choices:
-        fit = fit_path(*train, setting, nu=nu, width=width, tau=taus)
+    for choice in choices:
+        fit = path_until_full(train, *choice)
         for step in range(len(fit.path.solutions)):
             errors = np.mean((fit.predict(step, held_out[0]) - held_out[1]) ** 2, axis=1)
             if errors.min() < best[0]:
@@ -109,7 +146,7 @@ def by_validation(train, held_out, test, choices):
 TASKS = {"E1": (e1, "polynomial"), "E2": (e2, "polynomial"), "E3": (e3, "gaussian")}
 
 
-def gregorova(task, penalty, n, seed, n_tau=50, mus=(0.1, 0.3, 0.5, 0.7, 0.9), nu=1e-3):
+def gregorova(task, penalty, n, seed, n_tau=50, mus=(0.1, 0.3, 0.5, 0.7, 0.9), nu=1e-3, early=None):
     """(root mean squared test error, Tanimoto error) of one replication; validation on 1000."""
     make, kernel = TASKS[task]
     rng = np.random.default_rng([seed, n])
@@ -118,7 +155,7 @@ def gregorova(task, penalty, n, seed, n_tau=50, mus=(0.1, 0.3, 0.5, 0.7, 0.9), n
     width = 4 / median_distance(centred @ centred.T)
     taus = np.geomspace(1, 1e-3, n_tau).tolist()
     mus = mus if penalty == "elastic" else (1.0,)
-    choices = [(settings(kernel, penalty, mu=mu), nu, width, taus) for mu in mus]
+    choices = [(settings(kernel, penalty, mu=mu), nu, width, taus, early) for mu in mus]
     error, support = by_validation(train, held_out, test, choices)
     return np.sqrt(error), tanimoto(support, RELEVANT)
 
@@ -196,6 +233,18 @@ TABLE = [
     Row("E3", 110, "group", 3, 0.44, 0.044, 0.11, 0.31, 0.14),
 ]
 
+EARLY = 100
+"""Steps after which fits of a cubic kernel at n = 110 are stopped; see `stopped_early`."""
+
+
+def stopped_early(row):
+    """Whether a row's published figures are those of iterates far from the minimum.
+
+    At n = 110 there are more functionals, n (d + 1) = 2090, than the cubic kernel has monomials
+    (1330), and the minimum selects all variables or none; iterates with a gap of 1e-2 select.
+    """
+    return row.task != "E3" and row.n == 110
+
 
 def mean_and_error(values, digits=2):
     """Return "mean ± standard error"."""
@@ -213,8 +262,9 @@ def alg1_line(name, rule, runs, published):
 
 def table_line(row, runs):
     """Say what `gregorova` found beside both published figures."""
+    early = f" after {EARLY} steps" if stopped_early(row) else ""
     return (
-        f"{row.task} {row.n} {row.penalty}, {len(runs)}: {mean_and_error(runs[:, 0])},"
+        f"{row.task} {row.n} {row.penalty}, {len(runs)}{early}: {mean_and_error(runs[:, 0])},"
         f" {mean_and_error(runs[:, 1])} | {row.rmse:g} ± {row.error:g}, {row.selection:.2f}"
         f" | {row.paper_rmse:g}, {row.paper_selection:.2f}"
     )

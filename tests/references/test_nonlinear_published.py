@@ -6,15 +6,26 @@ import numpy as np
 import pytest
 from nonlinear_tasks import (
     ALG1_PUBLISHED,
+    EARLY,
+    GROUPS,
+    RELEVANT,
     TABLE,
     alg1_debiased,
     alg1_line,
+    e1,
     gregorova,
     ridge_of_all,
     rosasco,
+    stopped_early,
     table_line,
 )
 from threadpoolctl import threadpool_limits
+
+from genesig.optim.kernels import Polynomial
+from genesig.optim.nonlinear.checks import number_groups
+from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.solution import conclude
+from genesig.optim.nonlinear.solvers import SOLVERS
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +74,11 @@ def test_alg1_debiased_over_ten_seeds(name, rule, bound, found, false):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.task}-{row.penalty}-{row.n}")
+@pytest.mark.parametrize(
+    "row",
+    [row for row in TABLE if not stopped_early(row)],
+    ids=lambda row: f"{row.task}-{row.penalty}-{row.n}",
+)
 def test_table_of_gregorova(row):
     """Within three standard errors of the difference of two sets of as many data sets."""
     runs = np.array([gregorova(row.task, row.penalty, row.n, s) for s in range(row.count)])
@@ -72,3 +87,38 @@ def test_table_of_gregorova(row):
     assert abs(rmse - row.rmse) <= 3 * np.hypot(row.error, rmse_sd / np.sqrt(row.count))
     noise = selection_sd * np.sqrt(2 / row.count)
     assert abs(selection - row.selection) <= 3 * noise + 0.01
+
+
+@pytest.mark.slow
+def test_e1_at_110_is_the_published_figure_where_steps_stop_early_and_not_at_the_minimum():
+    """A hundred steps from the dual's start: both groups, .44 ± .03. The minimum: all variables.
+
+    With n (d + 1) = 2090 functionals on 1330 monomials, no function but the constants has a zero
+    gradient at all points, and the smoothest one that fits y depends on everything.
+    """
+    row = next(r for r in TABLE if (r.task, r.n, r.penalty) == ("E1", 110, "group"))
+    runs = np.array([gregorova("E1", "group", 110, s, early=EARLY) for s in range(row.count)])
+    print(table_line(row, runs))
+    assert abs(runs[:, 0].mean() - row.rmse) <= 3 * np.hypot(row.error, runs[:, 0].std() / 6**0.5)
+    assert runs[:, 1].max() == row.selection == 0
+    assert gregorova("E1", "group", 110, 0)[1] == 2 / 3
+
+
+@pytest.mark.slow
+def test_minimum_of_e1_at_110_is_below_that_of_the_true_variables():
+    X, y = e1(np.random.default_rng([0, 110]), 110)
+    X, y = X - X.mean(axis=0), (y - y.mean()) / y.std()
+    nu = 1e-3 * np.mean((np.sum(X**2, axis=1) + 1) ** 3) / 110
+    objectives = []
+    for columns, groups in ((range(18), GROUPS), (RELEVANT, [[0, 1, 2], [3, 4, 5]])):
+        Z = X[:, columns]
+        relative = 110 * nu / np.mean((np.sum(Z**2, axis=1) + 1) ** 3)
+        made = make_instance(
+            Z, y, kernel=Polynomial(3, 1.0), penalty="group", nu=relative, mu=1.0,
+            block=number_groups(groups, len(columns), "group"), weights=np.ones(len(groups)),
+        )  # fmt: skip
+        q, steps = SOLVERS["admm"](made, made.penalty(0.6), made.start, 1e-4, 1000)
+        found = conclude(made, 0.6, made.penalty(0.6), q, steps, 1e-4)
+        assert found.gap <= 1e-4
+        objectives.append(found.objective)
+    assert objectives[0] < 0.8 * objectives[1]
