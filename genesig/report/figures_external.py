@@ -111,7 +111,7 @@ def reliability(data: Data, cohort: Data) -> Figure:
     for one in groups:
         ax.vlines(one["score"], one["low"], one["high"], color=INK, lw=1.4)
         ax.scatter([one["score"]], [one["share"]], s=50, color=INK, zorder=3)
-        note(ax, one["score"], 1.04, f"n = {one['samples']}", ha="center")
+        note(ax, one["score"], 1.04, str(one["samples"]), ha="center")
     sides = np.array(
         [one["label"] == data["study"]["classes"][1] for one in cohort["points"]], bool
     )
