@@ -10,8 +10,7 @@ from genesig.report.words import clean, counted, significant
 Data = dict[str, Any]
 
 KERNELS = {
-    "gaussian": "a Gaussian kernel whose width is {width} the median distance between training"
-    " samples",
+    "gaussian": "a Gaussian kernel (width {width} the median distance between training samples)",
     "polynomial": "a polynomial kernel of degree {degree}",
     "linear": "a linear kernel",
 }
@@ -42,8 +41,7 @@ def nonlinear_sentences(data: Data) -> list[str]:
 
 
 def _model(it: Data) -> str:
-    width = significant(it["width"][0]) + " times"
-    width = "one of several multiples of" if len(it["width"]) > 1 else width
+    width = " or ".join(map(significant, it["width"])) + " times"
     groups = "group of genes of a table" if it["groups"] else "block of correlated genes"
     kernel = KERNELS.get(it["kernel"], clean(it["kernel"]))
     penalty = PENALTIES.get(it["penalty"], clean(it["penalty"]))
@@ -67,7 +65,7 @@ def _screen(it: Data) -> str:
 
 
 def _choice(it: Data) -> str:
-    what = "τ, ν" + (", the width" if len(it["width"]) > 1 else "")
+    what = "τ, ν and the width" if len(it["width"]) > 1 else "τ and ν"
     refit = (
         f"; kernel ridge regression on the selected genes, its weight chosen from"
         f" {counted(len(it['lam']), 'value')} ({power(min(it['lam']))} to {power(max(it['lam']))}),"
