@@ -244,8 +244,9 @@ def _reliability(data: Data, cohort: Data, stem: str) -> Picture:
         description=f"Share of {positive} in groups of similar scores: {'; '.join(parts)}.",
         caption=f"Dots: share of {positive} in groups of similar scores, with 95\u00a0% intervals"
         " and the number of samples above; green: line fitted to all samples; dashed:"
-        " (1 + score)/2, where the scores of a calibrated model would lie in the class mix it was trained on. The score is a ridge"
-        " prediction of ±1 and no probability: it may leave the range from −1 to 1.",
+        " (1 + score)/2, where the scores of a calibrated model would lie in the class mix it was"
+        " trained on. The score is a ridge prediction of ±1 and no probability: it may leave the"
+        " range from −1 to 1.",
     )
 
 
