@@ -92,6 +92,18 @@ def test_samples_that_combat_cannot_reach_are_counted_and_warned_of() -> None:
     assert not any("ComBat" in one for one in without["warnings"])
 
 
+@pytest.mark.parametrize(("names", "few"), [(THREE, True), (["a", "b", "c", "d", "e"] * 6, False)])
+def test_few_batches_left_out_are_warned_of(names: list[str], few: bool) -> None:
+    dataset = _dataset(Study(), names)
+    given = arguments(Study(), dataset)
+    given["splits"] = replace(given["splits"], scheme="leave_one_batch_out")
+    found = [one for one in collect(**given)["warnings"] if "left out in turn" in one]
+    assert len(found) == few
+    assert all(
+        one.startswith("Only 3 batches were left out in turn. The interval") for one in found
+    )
+
+
 def test_methods_and_chance_speak_of_batches() -> None:
     data, _ = _collected(Study(), THREE, COMBAT)
     text = " ".join(methods(data))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Data = Mapping[str, Any]
 
+FEW = 5  # batches, below which t on so few degrees of freedom makes the interval very wide
+
 
 def batch(dataset: Dataset, splits: Splits, held_out: Data, config: Data) -> dict[str, Any] | None:
     """Sum the batches up; None for a study that names none.
@@ -76,12 +78,21 @@ def _wrong(samples: Sequence[Data], of: Mapping[str, str],
 
 
 def warnings_of_batches(data: Data) -> list[str]:
-    """Say how many held-out samples a batch correction could not reach."""
+    """Say how many held-out samples a correction could not reach, and of few batches left out."""
     it = data["batch"]
-    if it is None or not it["combat"] or not it["too_few"]:
+    if it is None:
         return []
+    found = []
+    if data["design"]["scheme"] == "leave_one_batch_out" and len(it["names"]) < FEW:
+        found.append(
+            f"Only {len(it['names'])} batches were left out in turn. The interval of the error is"
+            " over batches, so it is wide: so few say little of a batch that is yet to come."
+        )
+    if not it["combat"] or not it["too_few"]:
+        return found
     return [
+        *found,
         f"In {counted(it['splits'], 'split')} of {data['design']['outer']} ComBat left held-out"
         f" samples as measured ({it['too_few']} of {it['held_out']} in all), because their batch"
-        f" had fewer than {FEWEST_IN_TRAINING} training samples."
+        f" had fewer than {FEWEST_IN_TRAINING} training samples.",
     ]
