@@ -70,6 +70,7 @@ def _verdict(data: Data) -> str:
         limits = (-d["high"], -d["low"])
     words += f" (95\u00a0% interval of the difference {write(limits[0])} to {write(limits[1])})"
     if _neither(data):
+        words = words.replace("its ", "the nonlinear ", 1)
         return (
             f"Neither nonlinear nor linear selection is better than chance on these data: {words}"
         )
