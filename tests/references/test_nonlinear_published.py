@@ -55,8 +55,8 @@ def test_two_variables_of_f3_in_one_replication():
     [
         ("f1", "saturation", 0.01, 0.75, 0.15),
         ("f1", "threshold", 0.005, 0.95, 0.12),
-        ("f3", "saturation", 0.004, 1.0, 0.05),
-        ("f3", "threshold", 0.004, 1.0, 0.05),
+        ("f3", "saturation", 0.004, 1.0, 0.1),
+        ("f3", "threshold", 0.004, 1.0, 0.1),
     ],
 )
 def test_alg1_debiased_over_ten_seeds(name, rule, bound, found, false):
