@@ -12,6 +12,8 @@ Data = dict[str, Any]
 FOR_CLASSES = (
     "DeLong ER, DeLong DM, Clarke-Pearson DL (1988). Comparing the areas under two or more"
     " correlated receiver operating characteristic curves. Biometrics 44.",
+    "Newcombe RG (2006). Confidence intervals for an effect size measure based on the Mann-Whitney"
+    " statistic. Part 2. Stat Med 25.",
     "Zou GY, Donner A (2008). Construction of confidence limits about effect measures: a general"
     " approach. Stat Med 27.",
 )
@@ -43,8 +45,9 @@ def external_sentences(data: Data) -> Iterator[str]:
         )
     if data["study"]["classes"]:
         yield (
-            "Intervals are DeLong's for the AUC (DeLong et al. 1988) and combine Wilson's of both"
-            " classes for the error (Zou and Donner 2008)."
+            "Intervals hold DeLong's and the score interval for the AUC (DeLong et al. 1988;"
+            " Newcombe 2006) and combine Wilson's of both classes for the error (Zou and Donner"
+            " 2008)."
         )
     else:
         yield "R² is against the mean of these samples; its interval is that of the mean loss."

@@ -113,7 +113,7 @@ def assess(found: HeldOut, headline: Headline) -> list[Assessment]:
     over samples covers 91-97 % at 3 or 4 folds, so there the hull is kept.
 
     Limits are clipped to [0, 1]; for regression only the lower one is. The AUC is that of the mean
-    score of each sample over the repeats, with DeLong's interval; empty for regression.
+    score of each sample over the repeats, with the interval of `delong`; empty for regression.
     """
     errors = study_errors(found, headline)[0]
     losses = headline.loss(found.y[:, None], found.scores)

@@ -32,7 +32,7 @@ def external_scores(y: Array, f: Array, classes: bool) -> pd.DataFrame:
     samples like these, unlike those of the double cross-validation, which are for the procedure.
 
     ``auc``
-        Interval of DeLong.
+        Hull of DeLong's interval and the score interval (`delong`).
     ``balanced_error``
         Mean of both classes' error shares, from their Wilson intervals (`mean_of_shares`).
     ``misclassification``, ``sensitivity``, ``specificity``

@@ -75,12 +75,13 @@ def hull(*intervals: Interval) -> Interval:
 
 
 def delong(y: Array, f: Array) -> tuple[float, float, float]:
-    """Return the AUC and its interval, AUC ± z √(var(V₊)/n₊ + var(V₋)/n₋).
+    """Return the AUC and the hull of two intervals of it, clipped to [0, 1].
 
-    V₊ and V₋ are the placements of each positive among the negatives and of each negative among
-    the positives (DeLong, DeLong and Clarke-Pearson 1988). Their variance is 0 when all pairs are
-    ordered alike; then the score interval with the variance of Hanley and McNeil stands in
-    (Newcombe 2006, method 5), as an AUC of 1 in few samples is not certainty. Clipped to [0, 1].
+    AUC ± z √(var(V₊)/n₊ + var(V₋)/n₋), V₊ and V₋ the placements of each positive among the
+    negatives and of each negative among the positives (DeLong, DeLong and Clarke-Pearson 1988);
+    and the score interval with the variance of Hanley and McNeil (Newcombe 2006, method 5). The
+    first alone is too narrow near an AUC of 1, always on the flattering side (10 to 40 samples of
+    each class: 84 to 93 % coverage), and has no width at all where every pair is ordered alike.
     NaN with fewer than two samples in a class.
     """
     positive, negative = f[y > 0], f[y < 0]
@@ -89,10 +90,9 @@ def delong(y: Array, f: Array) -> tuple[float, float, float]:
     up, down = placements(positive, negative), 1 - placements(negative, positive)
     area = float(np.mean(up))
     variance = np.var(up, ddof=1) / len(up) + np.var(down, ddof=1) / len(down)
-    if variance <= 0:
-        return area, *_newcombe(area, len(up), len(down))
     half = Z * float(np.sqrt(variance))
-    return area, max(0.0, area - half), min(1.0, area + half)
+    by_pairs = (max(0.0, area - half), min(1.0, area + half))
+    return area, *hull(by_pairs, _newcombe(area, len(up), len(down)))
 
 
 def _newcombe(area: float, positive: int, negative: int) -> Interval:
