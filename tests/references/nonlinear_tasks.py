@@ -13,7 +13,7 @@ import numpy as np
 
 from genesig.optim.kernels import Gaussian, Polynomial, median_distance, tables
 from genesig.optim.nonlinear.checks import number_groups
-from genesig.optim.nonlinear.choice import Settings, fit_path
+from genesig.optim.nonlinear.choice import RULES, Settings, fit_path
 from genesig.optim.nonlinear.instance import make_instance
 from genesig.optim.nonlinear.solution import conclude
 from genesig.optim.nonlinear.solvers import SOLVERS
@@ -108,13 +108,13 @@ def path_until_full(train, setting, nu, width, taus, early=None):
         block=number_groups(groups, d, setting.penalty), weights=np.ones(len(groups)),
     )  # fmt: skip
     q, found, tolerance = made.start, [], setting.tolerance
-    solver = SOLVERS["fista" if early else setting.solver]
+    solver, selected = SOLVERS["fista" if early else setting.solver], RULES[setting.rule]
     for tau in made.tau_max * np.array(taus):
         penalty = made.penalty(tau)
         q, steps = solver(made, penalty, q, tolerance, early or setting.max_iterations)
         fitted = conclude(made, tau, penalty, q, steps, tolerance)
         found.append(replace(fitted, norms=saturated(made, penalty, q)) if early else fitted)
-        if len(found) > 2 and min(len(each.support) for each in found[-3:]) == d:
+        if len(found) > 2 and min(len(selected(each)) for each in found[-3:]) == d:
             break
     return replace(fit, path=replace(fit.path, solutions=tuple(found)))
 
