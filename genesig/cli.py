@@ -35,8 +35,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"genesig {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     validate = commands.add_parser("validate", help="check config, sample sheet and matrix")
-    validate.add_argument("config", nargs="?", default="config/config.yaml",
-                          help="config file (default: %(default)s)")  # fmt: skip
+    validate.add_argument("config", nargs="*", default=["config/config.yaml"],
+                          help="config file (default: config/config.yaml); of several, as with "
+                          "--configfile, each stands on top of those before it")  # fmt: skip
     init = commands.add_parser("init", help="write a study folder to be filled in")
     init.add_argument("folder", metavar="DIR", help="a new or empty folder")
     init.add_argument("-e", "--expression", metavar="FILE", help="your matrix in any format, "
@@ -67,16 +68,18 @@ def _parser() -> argparse.ArgumentParser:
 
 def _validate(chosen: argparse.Namespace) -> int:
     # Imported here: the help and the version need not wait for numpy and pandas.
+    from genesig.data.config_check import on_top
     from genesig.data.readers import load_schema, read_config
     from genesig.data.validate import examine
     from genesig.data.words import counted
 
-    found = examine(read_config(chosen.config), load_schema(), chosen.config)
+    source = " + ".join(chosen.config)
+    found = examine(on_top(*map(read_config, chosen.config)), load_schema(), source)
     for problem in found.problems:
         print(problem, file=sys.stderr)
     errors, warnings = len(found.errors), len(found.problems) - len(found.errors)
     counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
-    print(f"{chosen.config}: {counts}" + ("" if errors else f"; {found.summary}"))
+    print(f"{source}: {counts}" + ("" if errors else f"; {found.summary}"))
     return 1 if errors else 0
 
 

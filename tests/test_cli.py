@@ -13,6 +13,7 @@ from small_study import Study, as_text, zipped
 
 from genesig import __version__
 from genesig.cli import main
+from genesig.data.config_check import on_top
 from genesig.data.parameters import parameter_table
 from genesig.data.readers import load_schema
 from genesig.data.validate import (
@@ -40,6 +41,21 @@ def test_a_sound_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
     assert done.stdout == (
         "config.yaml: 0 errors, 0 warnings; 12 samples (6 normal, 6 tumor), 8 genes\n"
     )
+
+
+def test_several_configs_lie_upon_each_other_as_in_the_workflow(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.write()
+    (tmp_path / "more.yaml").write_text("splits: {folds: 4}\nreport: {title: more}\n")
+    done = _genesig("validate", "config.yaml", "more.yaml", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("config.yaml + more.yaml: 0 errors")
+    (tmp_path / "more.yaml").write_text("splits: {folds: 40}\n")
+    done = _genesig("validate", "config.yaml", "more.yaml", cwd=tmp_path)
+    assert done.returncode == 1
+    first, second = {"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"c": [2]}, "d": {"e": 3}}
+    assert on_top(first, second) == {"a": {"b": 1, "c": [2]}, "d": {"e": 3}}
+    assert first == {"a": {"b": 1, "c": [1]}, "d": 2}
 
 
 def test_problems_end_with_1_and_no_traceback(tmp_path: Path) -> None:

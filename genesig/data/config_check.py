@@ -15,6 +15,19 @@ Node = dict[str, Any]
 Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
 
 
+def on_top(first: Node, *others: Node) -> Node:
+    """Lay configs upon each other as Snakemake does: sections are merged, all else is replaced."""
+    merged = dict(first)
+    for other in others:
+        for key, value in other.items():
+            below = merged.get(key)
+            if isinstance(below, dict) and isinstance(value, dict):
+                merged[key] = on_top(below, value)
+            else:
+                merged[key] = value
+    return merged
+
+
 def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config") -> dict[str, Any]:
     """Fill in the schema's defaults, and check the result.
 
