@@ -110,6 +110,17 @@ def test_a_study_may_begin_with_an_accession(
     assert len(archive.asked) == asked
 
 
+def test_a_study_goes_on_where_its_download_broke_off(archive: Archive, tmp_path: Path) -> None:
+    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
+    archive.break_at = 100
+    assert main(["init", str(tmp_path / "mine"), "-e", "GSE1"]) == 1
+    assert [p.name for p in tmp_path.rglob("*.*")] == [f"GSE1{END}.part"]
+    archive.break_at = None
+    assert main(["init", str(tmp_path / "mine"), "-e", "GSE1"]) == 0
+    assert archive.asked[-1][1] == "bytes=100-"
+    assert (tmp_path / "mine" / "config.yaml").exists()
+
+
 def test_a_file_that_is_there_is_left_alone(archive: Archive, tmp_path: Path) -> None:
     path = tmp_path / f"GSE1{END}"
     path.write_text("mine")

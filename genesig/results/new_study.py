@@ -10,6 +10,9 @@ from typing import Any
 from genesig.errors import InvalidInput, Problem
 from genesig.results.files import save_text
 
+DOWNLOADS = ("data", "geo")
+ENDING = "_series_matrix.txt.gz"
+
 HEAD = """\
 # The study. These three keys are needed; paths are seen from the folder where you run genesig.
 # Genes x samples or samples x genes; many formats are read.
@@ -141,11 +144,19 @@ def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
 
 
 def check_new(folder: str | Path) -> None:
-    """Refuse a folder that has files already: nothing is overwritten."""
+    """Refuse a folder that has files already: nothing is overwritten.
+
+    What an earlier try has downloaded, whole or in part, is no obstacle: it is gone on with.
+    """
     folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    files = (path for path in folder.rglob("*") if not path.is_dir())
+    if folder.exists() and (not folder.is_dir() or any(not _is_download(f) for f in files)):
         what = "is not an empty folder, and nothing in it will be overwritten; name a new one"
         raise InvalidInput([Problem(str(folder), what)])
+
+
+def _is_download(path: Path) -> bool:
+    return path.parent.parts[-2:] == DOWNLOADS and ENDING in path.name
 
 
 def write_study(folder: str | Path, start: Start) -> list[Path]:
