@@ -129,6 +129,16 @@ def test_training_samples_and_far_values_are_warned_of() -> None:
     assert not any("half of the genes" in line for line in _data({})["warnings"])
 
 
+def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
+    """Not in the warnings alone: the sentence with the AUC is the one that is copied."""
+    data = _data({"seen_before": 3}, {"seen_before": 25}, {})
+    (line,) = (line for line in sentences(data) if line.startswith("On samples of other"))
+    words = external(data, LIMITS).words
+    for k, seen in enumerate((", 3 of them seen in training", ", all seen in training", "")):
+        assert f"c{k} (25 samples{seen})" in line
+        assert words[1 + k].startswith(f"c{k} (25 samples{seen}): AUC")
+
+
 @pytest.mark.parametrize(
     ("study", "changes"),
     [

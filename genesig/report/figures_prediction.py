@@ -29,7 +29,7 @@ from genesig.report.style import (
     rule,
     sheet,
 )
-from genesig.report.words import decimal, percent, shorten, significant
+from genesig.report.words import ABSENT, decimal, percent, shorten, significant
 
 Data = dict[str, Any]
 
@@ -71,7 +71,8 @@ def confusion(data: Data) -> Figure:
     ax.imshow(share, cmap=shade, vmin=0, vmax=1)
     for true in range(2):
         for said in range(2):
-            text = f"{significant(counts[true, said], 4)}\n{percent(share[true, said])}"
+            part = percent(share[true, said]) if counts[true].sum() else ABSENT
+            text = f"{significant(counts[true, said], 4)}\n{part}"
             ax.text(said, true, text, ha="center", va="center", fontsize=11, color=OVER)
     names = [shorten(name, 16) for name in data["study"]["classes"]]
     ax.set_xticks([0, 1], names)

@@ -18,6 +18,7 @@ from genesig.report.words import (
     decimal,
     percent,
     rate,
+    samples_tested,
     shorten,
     significant,
 )
@@ -135,7 +136,7 @@ def _elsewhere(data: Data) -> list[str]:
 
 
 def _cohort(one: Data, classes: bool) -> str:
-    where = f"in {clean(one['name'])} ({counted(one['samples'], 'sample')})"
+    where = f"in {clean(one['name'])} ({samples_tested(one)})"
     scores = one["scores"]
     row = scores["auc" if classes else "r2"]
     if row["value"] is None:

@@ -11,7 +11,7 @@ from genesig.report.measure import measure
 from genesig.report.section import Facts, Limits, Section
 from genesig.report.svg import Picture, picture
 from genesig.report.tables import Column, Table, cell
-from genesig.report.words import clean, counted, decimal, percent, rate
+from genesig.report.words import clean, counted, decimal, percent, rate, samples_tested
 
 Data = dict[str, Any]
 
@@ -63,7 +63,7 @@ def external(data: Data, limits: Limits) -> Section:
 
 def finding(data: Data, cohort: Data) -> str:
     """Say in one sentence what came out, beside the estimate of this study."""
-    name, count = clean(cohort["name"]), counted(cohort["samples"], "sample")
+    name, count = clean(cohort["name"]), samples_tested(cohort)
     own = measure(data).value(data["answer"]["error"]["value"])
     if data["study"]["classes"] is None:
         r2 = cohort["scores"]["r2"]

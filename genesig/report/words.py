@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
+from typing import Any
 
 ABSENT = "–"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200e\u200f\u202a-\u202e]+")
+
+
+def samples_tested(cohort: Mapping[str, Any]) -> str:
+    """Count the samples of another study, and those of them that trained the model."""
+    seen = cohort["seen_before"]
+    if seen == 0:
+        return counted(cohort["samples"], "sample")
+    who = "all" if seen == cohort["samples"] else f"{seen} of them"
+    return f"{counted(cohort['samples'], 'sample')}, {who} seen in training"
 
 
 def counted(number: int, noun: str) -> str:
