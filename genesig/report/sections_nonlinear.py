@@ -19,6 +19,8 @@ Data = dict[str, Any]
 
 BENT, STRAIGHT = 0.8, 0.95
 """Median r² of the curves with a line, below and above which they are called so."""
+NOTICED = 0.005
+"""Share fitted by no gene that is worth a sentence."""
 
 
 def nonlinear(data: Data, limits: Limits) -> Section:
@@ -43,13 +45,15 @@ def nonlinear(data: Data, limits: Limits) -> Section:
         caption = "Every gene that any split selected."
         items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
     caption = "Every outer split: what was chosen, what was selected and how it predicts."
-    items.append(packed_table(data, "nonlinear_scores", caption, limits.table_rows))
+    items.append(
+        packed_table(data, "nonlinear_scores", caption, limits.table_rows, without=("message",))
+    )
     return Section("nonlinear", "Nonlinear selection", words, items)
 
 
 def finding(data: Data) -> str:
-    """Say in one sentence what nonlinear selection adds, from the measured numbers alone."""
-    return f"{_verdict(data)}; {_shared(data)}{_bent(data)}."
+    """Say first what nonlinear selection adds, from the measured numbers alone."""
+    return " ".join(f"{one}." for one in (_verdict(data), _shared(data), _bent(data)) if one)
 
 
 def _verdict(data: Data) -> str:
@@ -93,33 +97,41 @@ def _shared(data: Data) -> str:
     a = data["nonlinear"]["agreement"]
     size, signature, shared = a["n_nonlinear"], a["n_linear"], a["shared"]
     if not size:
-        return "no gene is selected often enough for a list of its own"
+        return "No gene is selected often enough for a list of its own"
     if not signature:
-        return f"its list has {counted(size, 'gene')}, the linear signature none"
-    verb = "is" if shared == 1 else "are"
-    return (
-        f"{shared} of the {counted(size, 'gene')} of its list {verb} among the {signature} of the"
-        " linear signature"
-    )
+        return f"Its list has {counted(size, 'gene')}, the linear signature none"
+    there = f"in the linear signature of {counted(signature, 'gene')}"
+    if size == 1:
+        return f"Its list has one gene, which is {'also' if shared else 'not'} {there}"
+    some = {0: "none of them is", 1: "one of them is also"}.get(shared, f"{shared} are also")
+    return f"Its list has {size} genes; {some} {there}"
 
 
 def _bent(data: Data) -> str:
     it = data["nonlinear"]
     if it["straight"] is None:
         return ""
-    if it["straight"] >= STRAIGHT:
-        how = "nearly straight lines, so what it sees of each gene is linear"
-    elif it["straight"] < BENT:
-        how = "bent"
-    else:
-        how = "slightly bent"
+    if data["config"]["nonlinear"]["kernel"] == "linear":
+        return "Its kernel is linear, so its curves are straight lines on any data"
     r2 = f"(median r² with a line {decimal(it['straight'])})"
-    return f"; the curves of its final model are {how} {r2}"
+    if it["straight"] >= STRAIGHT:
+        return (
+            f"The curves of its final model are nearly straight {r2}: gene by gene, what it sees is"
+            " linear"
+        )
+    how = "bent" if it["straight"] < BENT else "slightly bent"
+    return f"The curves of its final model are {how} {r2}"
 
 
 def _what(data: Data) -> str:
-    it, of = data["nonlinear"], data["study"]["genes"]
+    it, of, set_to = data["nonlinear"], data["study"]["genes"], data["config"]["nonlinear"]
     label = "the class" if data["study"]["classes"] else clean(data["study"]["label"])
+    here = {
+        "linear": "nonlinear.kernel is linear here, so the score has the same form and only the way"
+        " of selecting differs.",
+        "polynomial": "here a gene counts if the score, a polynomial of degree"
+        f" {set_to['degree']}, changes with it.",
+    }.get(set_to["kernel"], "here a gene counts if the score changes with it in any smooth way.")
     kept = (
         f"Of {counted(of, 'gene')}, each training set kept the {it['screened']} on which {label}"
         " depends most, one by one; a gene that matters only together with others may be lost"
@@ -128,10 +140,18 @@ def _what(data: Data) -> str:
         else "No gene was left out beforehand."
     )
     return (
-        "The linear lists add up genes, each along a straight line; here a gene counts if the score"
-        f" changes with it in any smooth way. {kept} Splits and inner folds are those of the linear"
-        " lists, and everything is learned on training samples."
+        f"The linear lists add up genes, each along a straight line; {here}{_penalty(set_to)}"
+        f" {kept} Splits and inner folds are those of the linear lists, and everything is learned"
+        " on training samples."
     )
+
+
+def _penalty(set_to: Data) -> str:
+    groups = "those of a table" if set_to["groups"] else "blocks of correlated genes"
+    return {
+        "group": f" Genes are selected in whole groups, {groups}.",
+        "elastic": " The penalty is elastic: correlated genes tend to be selected together.",
+    }.get(set_to["penalty"], "")
 
 
 def _differs() -> str:
@@ -147,19 +167,21 @@ def _honest(data: Data) -> list[str]:
     it, trouble = data["nonlinear"], data["nonlinear"]["trouble"]
     found = []
     low, middle, high = it["none"]
-    if middle is not None:
-        refit = (
-            " Errors here are therefore those of a smooth refit on the selected genes alone."
-            if data["config"]["nonlinear"]["debias"]
-            else " Errors here are those of the penalised function and contain it; set"
-            " nonlinear.debias: true for a refit on the selected genes alone."
-        )
+    refit = (
+        "Errors here are those of a smooth refit on the selected genes alone."
+        if data["config"]["nonlinear"]["debias"]
+        else "Errors here are those of the penalised function; nonlinear.debias: true refits it on"
+        " the selected genes alone."
+    )
+    if middle is not None and high >= NOTICED:
         found.append(
             f"With no gene at all, the penalised function already fits {percent(middle)} of the"
             f" differences among training samples (median over the splits; {percent(low)} to"
             f" {percent(high)}): memory, not selection. Where it is large, trust the order of the"
-            f" genes more than their number.{refit}"
+            f" genes more than their number. {refit}"
         )
+    else:
+        found.append(refit)
     if trouble["cut"] or trouble["inner_cut"]:
         found.append(
             f"The path stops where it would select more genes than there are samples, because"
@@ -175,8 +197,8 @@ def _honest(data: Data) -> list[str]:
             f"{counted(trouble['unfinished'], 'fit')} did not reach the requested accuracy"
             " (nonlinear.tolerance); more nonlinear.max_iterations may help."
         )
-    other = [clean(one) for one in trouble["messages"] if "path ends" not in one]
-    return found + ([f"Said of single splits: {'; '.join(other)}."] if other else [])
+    other = "; ".join(clean(one) for one in trouble["messages"]) + " …" * bool(trouble["more"])
+    return found + ([f"Said of single splits: {other}."] if trouble["messages"] else [])
 
 
 def _genes(data: Data) -> Picture:

@@ -190,14 +190,16 @@ def cell(value: Any, kind: str) -> Cell:
 
 
 def packed_table(
-    data: dict[str, Any], name: str, caption: str, most: int, *, search: bool = False
-) -> Table:
-    """Show a table of report_data.json, at most `most` rows of it."""
+    data: dict[str, Any], name: str, caption: str, most: int, *, search: bool = False,
+    without: tuple[str, ...] = (),
+) -> Table:  # fmt: skip
+    """Show a table of report_data.json, at most `most` rows of it, `without` some columns."""
     table = data["tables"][name]
-    rows = table["rows"]
+    kept = [place for place, column in enumerate(table["columns"]) if column not in without]
+    rows = [[row[place] for place in kept] for row in table["rows"]]
     return shown_table(
-        name, caption, table["columns"], rows, most, total=table["total"], file=table["file"],
-        search=search,
+        name, caption, [table["columns"][place] for place in kept], rows, most,
+        total=table["total"], file=table["file"], search=search,
     )  # fmt: skip
 
 
