@@ -261,6 +261,29 @@ def test_samples_of_no_known_batch_stay_as_they_are_and_one_line_says_so(
     assert same.tolist() == [False] * 5 + [True] * 19
     (line,) = capsys.readouterr().err.splitlines()
     assert "combat leaves 19 samples as measured" in line
+    assert "--samples" not in line
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([["sample", "site"], ["s00", "b1"]], ["no column 'centre'", "(columns: 'site')"]),
+        ([["sample", "centre"], ["x1", "b1"]], ["none of the new samples", "'s00'", "'x1'"]),
+    ],
+)
+def test_a_sample_table_that_says_nothing_of_the_batch_is_refused(
+    rows: list[list[str]], words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = _dataset(FOUR)
+    (tmp_path / "sheet.tsv").write_bytes(as_text(rows))
+    _predict(tmp_path, _model(dataset)[0], dataset)
+    capsys.readouterr()
+    files = [str(tmp_path / name) for name in ("model.json", "new.tsv", "sheet.tsv", "none.tsv")]
+    assert main(["predict", *files[:2], "--samples", files[2], "-o", files[3]]) == 1
+    assert not Path(files[3]).exists()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: --samples: ")
+    assert all(word in line for word in words)
 
 
 def test_test_samples_and_labels_change_nothing_that_was_learned() -> None:

@@ -108,6 +108,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
     about = None
     if samples is not None:
+        _check_about(model, samples, found.samples)
         about = samples[~samples.index.duplicated()].reindex(list(found.samples))
     scores = score_values(seen_by(model, chosen, found.values, about), chosen)
     classes = model["classes"]
@@ -233,6 +234,20 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
     return [Problem(where, what, "warning")]
 
 
+def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> None:
+    """Refuse a sample table that cannot say of which batch the new samples are."""
+    for step in _split_steps(model)[1]:
+        if step.kind != "batch":
+            continue
+        lacking = [column for column in map(str, step.columns) if column not in about.columns]
+        if lacking:
+            what = f"has no column {listing(lacking)}, which combat looks at (columns: "
+            raise InvalidInput([Problem("--samples", f"{what}{listing(about.columns, 6)})")])
+        if not about.index.isin(list(names)).any():
+            what = f"none of the new samples is in this table: they are {listing(names)}, it has "
+            raise InvalidInput([Problem("--samples", what + listing(map(str, about.index)))])
+
+
 def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
                    where: str) -> Iterator[Problem]:  # fmt: skip
     steps = [step for step in _split_steps(model)[1] if step.kind == "batch"]
@@ -245,8 +260,10 @@ def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | Non
             column, *covariates = map(str, step.columns)
             also = f" (and {listing(covariates)})" if covariates else ""
             what = f"combat leaves {counted(len(left), 'sample')} as measured, of no batch that "
-            what += f"the model knows ({listing(step.batches, 6)}): {listing(left)}; --samples "
-            what += f"names the table whose column '{column}'{also} says of which batch a sample is"
+            what += f"the model knows ({listing(step.batches, 6)}): {listing(left)}"
+            if about is None:
+                what += f"; --samples names the table whose column '{column}'{also} says of which "
+                what += "batch a sample is"
             yield Problem(where, what, "warning")
 
 
