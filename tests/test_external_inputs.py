@@ -93,6 +93,10 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
          "warning: other_samples.tsv, column 'status': no sample is 'tumor', so AUC and balanced "
          "error are not defined; the samples are scored; is it spelled otherwise? classes: "
          "{{THEIR WORD: tumor}}"]),
+    "the mapping turned round": (
+        lambda o, s: o.item.update(classes={"normal": "control", "tumor": "RA"}),
+        ["error: other_samples.tsv, column 'status': classes: the other way round; their word "
+         "first, then the class of the study: {{control: normal, RA: tumor}}"]),
     "one class": (
         lambda o, s: (_column(o, 1, ["RA"] * 8), o.item.update(classes={"RA": "tumor"})),
         ["warning: other_samples.tsv, column 'status': no sample is 'normal', so AUC and balanced "

@@ -119,6 +119,10 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
         lambda s: s.set("normalise.samples", [{"step": "log2", "floor": 0.001}]),
         ["expression.tsv:", "logged already", "take log2 out of normalise.samples"],
     ),
+    "RMA of a table of logarithms": (
+        lambda s: s.set("normalise.samples", [{"step": "rma_background"}]),
+        ["expression.tsv:", "logged already", "rma_background would take logarithms of log"],
+    ),
     "negative values raised to the floor": (
         lambda s: s.set("normalise.samples", [{"step": "log2"}]) or [
             row.__setitem__(c, f"{2 ** float(row[c]) - 99:.1f}") for row in s.matrix[1:]

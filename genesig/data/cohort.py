@@ -185,6 +185,12 @@ def _translate(given: dict[str, str], design: Design, words: dict[str, str], at:
     if design.classes is None:
         return given, []
     counts = Counter(given.values())
+    turned = {name: word for word, name in words.items()}
+    if turned and set(turned) <= set(counts) and set(words) <= set(design.classes) - set(turned):
+        pairs = ", ".join(f"{word}: {name}" for word, name in turned.items())
+        what = "classes: the other way round; their word first, then the class of the study: "
+        problems.append(Problem(at, f"{what}{{{pairs}}}"))
+        return {}, []
     for word, name in words.items():
         if name not in design.classes:
             near = did_you_mean(name, design.classes) or f" (it has {listing(design.classes)})"

@@ -23,6 +23,9 @@ PROBE = re.compile(r".+#[0-9]+")
 # Steps that take logarithms, or after which the scale is of no account.
 LOGARITHMS = {"log2", "log_cpm", "median_polish", "rank_samples"}
 
+# Steps for raw intensities of probes.
+RMA = ("rma_background", "median_polish")
+
 
 def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Problem]:
     """Yield what the size of the values says about log2.
@@ -37,6 +40,11 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
     if raw and not LOGARITHMS & set(steps):
         yield Problem(where, f"the values look as if they were never logged ({size}); to take "
                       "logarithms set normalise.samples: [{step: log2}]", "warning")  # fmt: skip
+    rma = [step for step in steps if step in RMA]
+    if rma and not raw:
+        yield Problem(where, f"the values look as if they were logged already ({size}); "
+                      f"{' and '.join(rma)} would take logarithms of logarithms, and need raw "
+                      "intensities of probes: take them out of normalise", "warning")  # fmt: skip
     if "log2" in steps and not raw:
         yield Problem(where, f"the values look as if they were logged already ({size}); take log2 "
                       "out of normalise.samples", "warning")  # fmt: skip
