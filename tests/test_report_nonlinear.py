@@ -125,7 +125,7 @@ def test_messages_are_not_crowded_out_by_paths_that_ended():
     section = nonlinear(collect(**given), LIMITS)
     assert "Said of single splits: " in section.words[-1]
     assert "too few samples" in section.words[-1]
-    assert "message" not in [column.label.lower() for column in section.items[-1].columns]
+    assert "Said" not in [column.label for column in section.items[-1].columns]
 
 
 def test_what_went_wrong_is_said():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,8 @@ from report_study import HOSTILE, Study, arguments
 
 from genesig.report import style
 from genesig.report.collect import collect
-from genesig.report.figures_selection import frequency_curve
+from genesig.report.figures_prediction import confusion
+from genesig.report.figures_selection import frequency_curve, per_split
 from genesig.report.page import render
 from genesig.report.sections import SECTIONS
 from genesig.report.svg import picture
@@ -143,3 +146,24 @@ def test_the_page_knows_every_colour_of_the_figures():
     for colour in named:
         assert f'[fill="{colour}"]' in css, colour
         assert f'[stroke="{colour}"]' in css, colour
+
+
+def test_the_axis_labels_of_a_square_figure_stay_inside_it():
+    """Its axes move when they are made square, after the labels were given room."""
+    data = {"held_out": {"confusion": [[10, 0], [0, 10]]},
+            "study": {"classes": ["healthy control", "rheumatoid arthritis"]}}  # fmt: skip
+    words = {"title": "t", "description": "d", "caption": "c"}
+    svg = picture("square", partial(confusion, data), **words).svg
+    place = re.search(r'transform="translate\(([-\d.]+) [-\d.]+\) rotate\(-90\)"[^>]*>true<', svg)
+    place = place or re.search(r'rotate\(-90 ([-\d.]+) [-\d.]+\)"[^>]*>true<', svg)
+    assert place is not None
+    assert float(place[1]) > 7
+
+
+def test_errors_of_zero_have_the_axis_of_errors():
+    data = collect(**arguments(Study()))
+    table = data["tables"]["scores"]
+    at = table["columns"].index("balanced_error")
+    for row in table["rows"]:
+        row[at] = 0.0
+    assert per_split(data).axes[0].get_ylim() == (0, 0.1)

@@ -258,3 +258,12 @@ def test_the_page_has_the_section_and_its_warning():
     mine = [one for one in data["warnings"] if one.startswith("Quality of the samples")]
     assert mine == ["Quality of the samples: 1 sample lies far from the others (S03)."]
     assert set(RULES) >= {rule["name"] for rule in given["seen"]["outliers"]["rules"]}
+
+
+def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence():
+    dataset = in_centres(faultless(np.random.default_rng(3), batch="centre"), ["a", "b"] * 10)
+    dataset = replace(dataset, obs=dataset.obs.assign(centre=["a", "a", "b", "b"] * 5))
+    combat = [{"step": "combat", "covariates": []}, *MOMENTS]
+    words = "no evidence that nothing of it is left"
+    assert words in made(page_data(dataset, folds=combat))[2]["associations"].caption
+    assert words not in made(page_data(dataset))[2]["associations"].caption

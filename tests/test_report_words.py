@@ -398,3 +398,10 @@ def test_the_sentence_gives_the_r2_of_the_tile(error, words):
     sentence = sentences(data)[0]
     assert words in sentence
     assert sentence.endswith(f"(R² {decimal(1 - error)}; 95\u00a0% interval −0.40 to 0.90).")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"), [(-0.004, "0\u00a0%"), (-0.006, "−1\u00a0%"), (0.0, "0\u00a0%")]
+)
+def test_what_is_written_as_zero_has_no_sign(value, written):
+    assert percent(value) == written

@@ -209,8 +209,8 @@ def _of_blocks(data: Data) -> list[str]:
         return []
     first = ", ".join(f"{names[a]} and {names[b]} ({decimal(r[a][b])})" for a, b in pairs[:3])
     return [
-        f"{counted(len(pairs), 'pair')} of prototypes with |r| above {decimal(bound)}, so their"
-        f" blocks may be one: {first}{' …' if len(pairs) > 3 else '.'}"
+        f"{counted(len(pairs), 'pair')} of block leaders with |r| above {decimal(bound)}, so that"
+        f" their blocks may be one: {first}{' …' if len(pairs) > 3 else '.'}"
     ]
 
 

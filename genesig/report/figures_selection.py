@@ -79,7 +79,8 @@ def per_split(data: Data) -> Figure:
     ):
         _dots_by_repeat(ax, rows, column)
         ax.set_ylabel(label)
-        ax.set_ylim(0, max(r[column] or 0 for r in rows) * 1.08 + 0.01)
+        top = max(r[column] or 0 for r in rows) * 1.08 + 0.01
+        ax.set_ylim(0, max(top, 0.1) if data["study"]["classes"] else top)
     axes[1, 0].set_xlabel("repeat")
     return figure
 

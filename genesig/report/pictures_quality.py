@@ -157,7 +157,18 @@ def associations(data: Data) -> Picture:
         f" explains: {_strongest(it)}.",
         caption="η² of a column of names, r² of one of numbers. Framed: adjusted p below 0.05 (F"
         " test, Benjamini and Hochberg over the whole picture). A column of many values explains"
-        f" much by chance alone; the frame, not the share, tells.{capped}",
+        f" much by chance alone; the frame, not the share, tells.{_corrected(it)}{capped}",
+    )
+
+
+def _corrected(it: Data) -> str:
+    """Say why batches explain nothing after ComBat."""
+    tested = any(one["role"] == "batch" for one in it["associations"])
+    if not tested or all(one["step"] != "combat" for one in it["steps"]):
+        return ""
+    return (
+        f" After combat each {clean(it['batch'])} has the same mean by construction: that it"
+        " explains nothing here is no evidence that nothing of it is left."
     )
 
 

@@ -49,7 +49,10 @@ def batch_words(data: Data) -> list[str]:
     elif it["combat"]:
         words += " ComBat corrected every held-out sample by estimates from training samples."
     if it["combat"] and not it["shown"]:
-        words += " Pictures and single-gene tests show the values as they were before it."
+        words += (
+            " The quality of the samples is shown before and after it; other pictures and"
+            " single-gene tests show the values as they were before it."
+        )
     return [words]
 
 

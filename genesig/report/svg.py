@@ -58,6 +58,9 @@ def picture(
         # The browser has the letters that matplotlib's own font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = draw()
+        if any(axes.get_aspect() != "auto" for axes in figure.axes):
+            # Axes of a fixed shape move after their labels were given room: a second pass.
+            figure.draw_without_rendering()
         stream = io.StringIO()
         meta = {"Date": None, "Creator": None, "Format": None, "Type": None}
         figure.savefig(stream, format="svg", metadata=meta)

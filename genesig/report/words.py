@@ -64,8 +64,9 @@ def rate(value: float | None) -> str:
 
 
 def signed(text: str) -> str:
-    """Use a true minus sign."""
-    return text.replace("-", "\u2212", 1) if text.startswith("-") else text
+    """Use a true minus sign; what is written as zero has none."""
+    size = text.removeprefix("-")
+    return f"\u2212{size}" if size != text and size.strip("0.") else size
 
 
 def clean(name: object) -> str:
