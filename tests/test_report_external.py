@@ -166,3 +166,22 @@ def test_odd_data_sets_make_a_page(
     ids = re.findall(r'\sid="([^"]+)"', html)
     assert len(ids) == len(set(ids))
     assert (tmp_path / "figures" / "external_second_shift.svg").exists()
+
+
+def test_combat_is_said_beside_the_numbers_it_made() -> None:
+    data = _data({"combat": True}, {})
+    words = external(data, LIMITS).words
+    assert words[-1].startswith("ComBat brought c0 to the level of this study first")
+    assert "do not hold for patients who come one by one" in words[-1]
+    line = sentences(data)[3]
+    assert "in c0 (25 samples, after ComBat)" in line
+    assert "in c1 (25 samples)" in line
+    assert not any("ComBat brought" in text for text in external(_data({}), LIMITS).words)
+
+
+def test_worse_than_chance_is_called_so() -> None:
+    data = _data({})
+    data["external"][0]["scores"]["auc"] |= {"value": 0.1, "low": 0.02, "high": 0.3}
+    assert "worse than chance" in external(data, LIMITS).words[1]
+    data["external"][0]["scores"]["auc"] |= {"value": 0.4, "low": 0.2, "high": 0.6}
+    assert "not told apart from chance" in external(data, LIMITS).words[1]

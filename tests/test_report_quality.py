@@ -29,7 +29,8 @@ def page_data(dataset, samples=(), folds=MOMENTS):
     after = normalise_samples(dataset, samples=list(samples), folds=list(folds))
     seen = json.loads(json.dumps(stage(dataset, after, folds=list(folds)), allow_nan=False))
     design = dataset.design
-    study = {"label": design.label, "classes": design.classes, "dropped": [], "response": None}
+    study = {"label": design.label, "classes": design.classes, "dropped": [], "response": None,
+             "group": design.group, "pair": design.pair}  # fmt: skip
     data = {"quality": shown(seen, after), "study": study}
     return json.loads(json.dumps(data, allow_nan=False))
 
@@ -267,3 +268,12 @@ def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence(
     words = "no evidence that nothing of it is left"
     assert words in made(page_data(dataset, folds=combat))[2]["associations"].caption
     assert words not in made(page_data(dataset))[2]["associations"].caption
+
+
+@pytest.mark.parametrize("role", ["group", "pair"])
+def test_samples_of_one_patient_are_not_called_independent(role):
+    dataset = faultless(np.random.default_rng(3), patient=[f"p{k // 2}" for k in range(20)])
+    words = "those of one patient are not"
+    assert words not in made(page_data(dataset))[2]["associations"].caption
+    grouped = replace(dataset, design=replace(dataset.design, **{role: "patient"}))
+    assert words in made(page_data(grouped))[2]["associations"].caption

@@ -136,7 +136,8 @@ def _elsewhere(data: Data) -> list[str]:
 
 
 def _cohort(one: Data, classes: bool) -> str:
-    where = f"in {clean(one['name'])} ({samples_tested(one)})"
+    moved = ", after ComBat" if one["combat"] else ""
+    where = f"in {clean(one['name'])} ({samples_tested(one)}{moved})"
     scores = one["scores"]
     row = scores["auc" if classes else "r2"]
     if row["value"] is None:

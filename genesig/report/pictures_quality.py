@@ -157,7 +157,20 @@ def associations(data: Data) -> Picture:
         f" explains: {_strongest(it)}.",
         caption="η² of a column of names, r² of one of numbers. Framed: adjusted p below 0.05 (F"
         " test, Benjamini and Hochberg over the whole picture). A column of many values explains"
-        f" much by chance alone; the frame, not the share, tells.{_corrected(it)}{capped}",
+        f" much by chance alone; the frame, not the share, tells."
+        f"{_dependent(data)}{_corrected(it)}{capped}",
+    )
+
+
+def _dependent(data: Data) -> str:
+    """Say whose p are too small where several samples are of one patient."""
+    column = data["study"]["group"] or data["study"]["pair"]
+    if column is None:
+        return ""
+    name = clean(column)
+    return (
+        f" The test takes samples as independent; those of one {name} are not, so the p of a column"
+        f" that is the same throughout each {name} is too small."
     )
 
 

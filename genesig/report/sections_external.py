@@ -56,9 +56,20 @@ def external(data: Data, limits: Limits) -> Section:
         f" fitted again{threshold}. These intervals are for this one model in samples"
         " like these; those of the cross-validation are for the procedure that made it.",
         *(finding(data, cohort) for cohort in cohorts),
+        *_moved(cohorts),
     ]
     items = [item for cohort in cohorts for item in _items(data, cohort, limits)]
     return Section("external", "Other studies", words, items)
+
+
+def _moved(cohorts: list[Data]) -> Iterator[str]:
+    names = [clean(cohort["name"]) for cohort in cohorts if cohort["combat"]]
+    if names:
+        yield (
+            f"ComBat brought {', '.join(names)} to the level of this study first, without looking"
+            " at classes. It needs many samples at once, and each score depends on the others: the"
+            " numbers do not hold for patients who come one by one."
+        )
 
 
 def finding(data: Data, cohort: Data) -> str:
@@ -84,9 +95,11 @@ def finding(data: Data, cohort: Data) -> str:
 
 
 def _chance(scores: Data) -> str:
-    low = scores["auc"]["low"]
+    low, high = (scores["auc"][end] for end in ("low", "high"))
     if low is not None and low > 0.5:
         return ""
+    if high is not None and high < 0.5:
+        return " That is worse than chance (an AUC of 0.5), as if the classes were swapped."
     return " That is not told apart from chance (an AUC of 0.5)."
 
 
