@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -297,3 +298,32 @@ def test_a_file_that_is_no_model_is_one_line(
         assert _predict(tmp_path, content, "new.tsv", "g\ts\nx\t1\n") == 1  # type: ignore[arg-type]
         line = f"error: {tmp_path / 'model.json'}: is no model.json of this version of genesig (it"
         assert capsys.readouterr().err.startswith(line)
+
+
+DAMAGE: dict[str, tuple[Callable[[Any], object], str]] = {
+    "threshold": (lambda m: m.update(threshold="x"), "threshold"),
+    "no threshold": (lambda m: m.update(threshold=None), "threshold"),
+    "training": (lambda m: m.update(training=[]), "training"),
+    "fewer means": (lambda m: m["training"]["means"].pop(), "training.means"),
+    "a coefficient": (lambda m: m["models"][0]["coefficients"].append(1.0), "models.0.genes"),
+    "a gene": (lambda m: m["models"][0]["genes"].__setitem__(0, "?"), "models.0.genes"),
+    "no list": (lambda m: m.update(models=[]), "models"),
+    "classes": (lambda m: m.update(classes=["a", "b"]), "classes"),
+    "a step": (lambda m: m["normalisation"].update(steps=[{"step": "magic"}]),
+               "normalisation.steps"),
+    "a state": (lambda m: m["normalisation"].update(steps=[{"step": "quantile"}]),
+                "normalisation.steps"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_model_changed_by_hand_is_one_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_it, part = DAMAGE[name]
+    model, data = _model("plain")
+    model = json.loads(json.dumps(model))
+    break_it(model)
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {tmp_path / 'model.json'}: is damaged or was edited: '{part}'")

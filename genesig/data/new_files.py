@@ -32,7 +32,13 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
     InvalidInput
         What `read_matrix` says; a folder in a list, or two files of one sample.
     """
+    if layout is not None and not Path(layout).is_dir():
+        raise refuse("--layout", f"'{layout}' is no folder; name the one with the chip's CDF file")
     first = Path(paths[0])
+    if len(paths) == 1 and first.is_dir() and layout is not None:
+        arrays = sorted(str(path) for path in first.iterdir() if suffix_of(path) in CEL)
+        if arrays:
+            return read_new(arrays, part, layout)
     if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in CEL):
         return read_matrix(first, part)
     for path in map(Path, paths):

@@ -21,13 +21,13 @@ from genesig.data.normalise import Reference, apply
 from genesig.data.words import counted, listing
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.selection.frequency import mu_number
+from genesig.selection.model_shape import check_model, damaged
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
 Model = Mapping[str, Any]
-PARTS = ("training", "normalisation", "models", "signature_mu", "classes", "threshold")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,8 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     """
     import pandas as pd
 
-    _check_model(model, source)
+    check_model(model, source)
+    _check_steps(model, source)
     chosen = chosen_model(model, mu)
     if not 0 <= missing <= 1:
         raise InvalidInput([Problem("--missing", f"{missing:g} is no share; it needs 0 to 1")])
@@ -202,12 +203,12 @@ def chosen_model(model: Model, mu: float | None) -> Model:
     return dict(model["models"][at])
 
 
-def _check_model(model: Model, source: str) -> None:
-    """Refuse a file that is no model, or one of an earlier version, without training means."""
-    lacks = [key for key in PARTS if not isinstance(model, Mapping) or key not in model]
-    if lacks:
-        what = f"is no model.json of this version of genesig (it has no '{lacks[0]}'); name "
-        raise InvalidInput([Problem(source, what + "results/model.json, or run the study again")])
+def _check_steps(model: Model, source: str) -> None:
+    """Refuse a model whose learned steps cannot be taken up again."""
+    try:
+        _split_steps(model)
+    except (GenesigError, LookupError, TypeError, ValueError):
+        raise damaged(source, "normalisation.steps") from None
 
 
 def _used(model: Model, chosen: Model) -> list[int]:

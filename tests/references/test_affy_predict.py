@@ -62,6 +62,9 @@ def test_the_layout_may_be_elsewhere(scores, capsys):
     assert err.startswith("error: new: holds 1 array of chip 'Toy' but no CDF file; put Toy.cdf")
     pd.testing.assert_frame_equal(predicted("new/s04.CEL", "--layout", "arrays"),
                                   scores.loc[["s04"]])  # fmt: skip
+    pd.testing.assert_frame_equal(predicted("new", "--layout", "arrays"), scores)
+    assert main(["predict", "model.json", "new/s04.CEL", "--layout", "nowhere"]) == 1
+    assert capsys.readouterr().err.startswith("error: --layout: 'nowhere' is no folder; name the")
 
 
 LISTS = {
