@@ -130,3 +130,25 @@ def test_real_matrices(name: str, shape: tuple[int, int]) -> None:
         last = stream.read().splitlines()[-1].split("\t")
     assert matrix.rows[-1] == last[0]
     np.testing.assert_array_equal(matrix.cells[-1], np.array(last[1:], dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("GSE55235", "no such file (looked for in {cwd}); to download it: genesig fetch GSE55235"),
+        ("matrix", "no such file (looked for in {cwd}); did you mean 'matrix.tsv'?"),
+    ],
+)
+def test_a_name_without_ending_that_is_not_there(
+    name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("matrix.tsv").write_text("g\ts\n")
+    with pytest.raises(InvalidInput) as raised:
+        read_matrix(name)
+    assert str(raised.value) == f"error: {name}: {words.format(cwd=tmp_path)}"
+
+
+def test_a_name_that_no_file_can_have() -> None:
+    with pytest.raises(InvalidInput, match="is no name of a file"):
+        read_matrix("a\0.tsv")

@@ -247,10 +247,12 @@ def _open(path: Path) -> bytes:
         raise _refuse(path, "is a folder; name a file in it") from None
     except OSError as error:
         raise _refuse(path, f"cannot be read: {error.strerror}") from None
+    except ValueError:  # a zero byte
+        raise _refuse(repr(str(path)), "is no name of a file; correct it") from None
 
 
 def _from_geo(name: str) -> str:
-    series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)_series_matrix\.txt\.gz", name)
+    series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", name)
     return f"; to download it: genesig fetch {series[1]}" if series else ""
 
 
@@ -272,6 +274,8 @@ def _refuse(path: str | Path, what: str, line: int | None = None) -> InvalidInpu
 
 def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
     suffix = suffix_of(path)
+    if not suffix and not Path(path).exists():
+        _open(Path(path))  # says so, and what is near
     found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
     names = f"{', '.join(known)}; also gzipped, such as .csv.gz"
     advice = FOREIGN.get(suffix) or did_you_mean(suffix, known) or "; save it as one of these"
