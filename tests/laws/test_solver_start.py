@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from tests.laws.test_solver_bytes import ROOT, STUDY, run
+from test_solver_bytes import ROOT, STUDY, run
 
 AFTER = """
 import numba, numpy
@@ -31,6 +30,22 @@ def test_the_solver_loads_no_linear_algebra_that_it_does_not_use():
     job = start(STUDY + AFTER)
     _, error = job.communicate()
     assert job.returncode == 0, error.decode()
+
+
+UNKNOWN = "import numba; numba.__version__ = '9.0.0'\n"
+
+
+@pytest.mark.slow
+def test_a_numba_that_nobody_has_tried_compiles_in_its_own_way_to_the_same_bytes(tmp_path):
+    made = []
+    for name, before in (("known", ""), ("unknown", UNKNOWN)):
+        job = start(before + STUDY, tmp_path / name)
+        out, error = job.communicate()
+        assert job.returncode == 0, error.decode()
+        made.append(out)
+    assert made[0] == made[1]
+    sizes = [sum(f.stat().st_size for f in (tmp_path / n).rglob("*")) for n in ("known", "unknown")]
+    assert sizes[0] != sizes[1]  # so that the second did take the other way
 
 
 @pytest.mark.slow

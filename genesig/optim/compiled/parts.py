@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numba
 import numba.core.codegen
 import numba.core.compiler
 
@@ -19,6 +20,8 @@ NEEDED = (
     *("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals"),
     *("get_pointer_to_function", "codegen"),
 )
+TRIED = (0, 61), (0, 68)
+"""First and last version of numba whose inside is known to work like this."""
 
 
 class _Nowhere:
@@ -76,6 +79,7 @@ def load_arrays() -> None:
 
 
 def compiler_of_parts() -> Any:
-    """Return `PartCompiler`, or numba's own where this numba is built in another way."""
-    known = all(hasattr(JITCodeLibrary, name) for name in NEEDED)
-    return PartCompiler if known else Compiler
+    """Return `PartCompiler`, or numba's own where this numba may be built in another way."""
+    first, last = TRIED
+    known = first <= tuple(map(int, numba.__version__.split(".")[:2])) <= last
+    return PartCompiler if known and all(hasattr(JITCodeLibrary, n) for n in NEEDED) else Compiler
