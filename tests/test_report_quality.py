@@ -277,3 +277,11 @@ def test_samples_of_one_patient_are_not_called_independent(role):
     assert words not in made(page_data(dataset))[2]["associations"].caption
     grouped = replace(dataset, design=replace(dataset.design, **{role: "patient"}))
     assert words in made(page_data(grouped))[2]["associations"].caption
+
+
+def test_factors_that_are_all_alike_are_no_range():
+    data = page_data(clean(raw=True))
+    data["quality"]["size"] = [1.0, 1.0001] * 10
+    assert made(data)[1]["Scaling factors"] == "all 1"
+    data["quality"]["size"] = [0.5, 2.0] * 10
+    assert made(data)[1]["Scaling factors"] == "0.5 to 2"

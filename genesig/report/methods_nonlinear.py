@@ -49,8 +49,8 @@ def _model(it: Data) -> str:
         "For nonlinear selection on the same splits, the squared error of a function with"
         f" {kernel.format(width=width, degree=it['degree'])} was minimised under a penalty on"
         f" {penalty.format(groups=groups, mu=significant(it['mu']))} (Rosasco et al. 2010;"
-        " Gregorova et al. 2018), plus ν times its squared norm; a gene is selected where this"
-        " derivative is not zero at all training samples."
+        " Gregorova et al. 2018), plus ν times its squared norm; a gene is selected unless"
+        " this derivative is zero at every training sample."
     )
 
 

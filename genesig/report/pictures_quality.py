@@ -29,7 +29,8 @@ def size_words(it: Data) -> str:
     known = [value for value in it["size"] if value is not None]
     if not known:
         return ""
-    ends = f"{significant(min(known))} to {significant(max(known))}"
+    low, high = significant(min(known)), significant(max(known))
+    ends = f"{low} to {high}" if low != high else f"all {low}"
     return f"{ends} million reads" if it["kind"] == "library" else ends
 
 

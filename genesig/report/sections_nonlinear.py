@@ -72,7 +72,10 @@ def _verdict(data: Data) -> str:
     limits = shown.interval({"low": d["low"], "high": d["high"]})
     if shown.better == "larger":  # 1 − R² apart, shown as R²
         limits = (-d["high"], -d["low"])
-    words += f" (95\u00a0% interval of the difference {write(limits[0])} to {write(limits[1])})"
+    apart = f"{write(limits[0])} to {write(limits[1])}"
+    if data["study"]["classes"]:
+        apart = apart.replace("\u00a0%", "") + " percentage points"
+    words += f" (95\u00a0% interval of the difference {apart})"
     if _neither(data):
         words = words.replace("its ", "the nonlinear ", 1)
         return (

@@ -122,7 +122,7 @@ def _scale(it: Data) -> str:
     scale = it["scale"]
     evidence = (
         f"99th percentile {significant(scale['p99'], 4)}, maximum {significant(scale['max'], 4)};"
-        f" logarithms stay below {LOGGED_P99:g} and {LOGGED_MAX:g}"
+        f" of logarithms these stay below {LOGGED_P99:g} and {LOGGED_MAX:g}"
     )
     taken = clean(scale["taken"] or "")
     if scale["doubled"]:
