@@ -59,7 +59,7 @@ def test_all_genes_are_looked_at(
     study = Study(tmp_path)
     for row in (study.matrix[1], study.matrix[8]):
         row[1:] = ["1", "2"] * 6
-    assert "gene 'gene1', 'gene8' equals the label" in _warnings(study, monkeypatch, capsys)[0]
+    assert "genes 'gene1', 'gene8' equal the label" in _warnings(study, monkeypatch, capsys)[0]
 
 
 COLUMNS: dict[str, tuple[str, list[str], dict[str, object], bool]] = {

@@ -35,9 +35,12 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
     r = np.concatenate([correlations(part, y) for part in parts])
     found = [expression.genes[k] for k in np.flatnonzero(np.abs(r) >= 1 - ROUNDING)]
     if found:
-        what = f"gene {listing(found)} equals the label '{design.label}' (correlation 1 over all "
-        what += "samples); is it the label itself, or made from it? Take it out, else the errors "
-        yield Problem(where, what + "say nothing of new samples", "warning")
+        one = len(found) == 1
+        what = f"{'gene' if one else 'genes'} {listing(found)} {'equals' if one else 'equal'} the "
+        what += f"label '{design.label}' (correlation 1 over all samples); "
+        what += "is it the label itself, or made from it? " if one else "are they made from it? "
+        what += f"Take {'it' if one else 'them'} out, else the errors say nothing of new samples"
+        yield Problem(where, what, "warning")
 
 
 def correlations(X: Array, y: Array) -> Array:
