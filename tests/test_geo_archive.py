@@ -261,3 +261,36 @@ def test_a_study_goes_on_with_a_download_that_broke_off(archive: Archive, tmp_pa
     _study(tmp_path, geo="GSE1")
     assert archive.asked[-1][1] == "bytes=100-"
     assert (tmp_path / f"data/geo/GSE1{END}").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("base", "words"),
+    [
+        ("nonsense", "error: nonsense/series/GSEnnn/GSE1/matrix/: is no address; it begins with"),
+        ("http://[", "error: http://[/series/GSEnnn/GSE1/matrix/: is no address; it begins with"),
+    ],
+)
+def test_a_server_that_is_no_address_is_one_line(
+    base: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv(VARIABLE, base)
+    assert main(["fetch", "GSE1", "-d", str(tmp_path / "new")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(words)
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_empty_variable_names_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    assert series_address("GSE55235").startswith("https://ftp.ncbi.nlm.nih.gov/geo/series/")
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(
+    archive: Archive, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
+    (tmp_path / "file").write_text("")
+    assert main(["fetch", "GSE1", "-d", str(tmp_path / "file")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {tmp_path / 'file'}: is no folder that can be written to: ")

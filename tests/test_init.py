@@ -171,3 +171,13 @@ def test_the_class_to_compare_with_stands_first(tmp_path: Path) -> None:
     assert main(["init", str(tmp_path / "mine"), "-e", str(matrix)]) == 0
     raw = yaml.safe_load((tmp_path / "mine/config.yaml").read_text())
     assert raw["data"]["classes"] == ["untreated cells", "treated"]
+
+
+def test_a_table_of_words_is_no_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [["sample", "state", "age"], *([f"s{k}", "ill", str(k)] for k in range(9))]
+    (tmp_path / "sheet.tsv").write_text("\n".join("\t".join(row) for row in rows))
+    assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "sheet.tsv")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    said = f"error: {tmp_path / 'sheet.tsv'}: 9 of 18 cells are no numbers ('ill', 'ill', 'ill' and"
+    assert line.startswith(said)
+    assert not (tmp_path / "mine").exists()

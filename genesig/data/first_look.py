@@ -18,8 +18,8 @@ from genesig.data.formats.table import TABLES
 from genesig.data.geo_archive import fetch
 from genesig.data.readers import format_of, read_matrix, read_samples
 from genesig.data.scale_check import looks_raw, sizes
-from genesig.data.words import is_missing
-from genesig.errors import InvalidInput
+from genesig.data.words import is_missing, listing
+from genesig.errors import InvalidInput, Problem
 from genesig.results.new_study import Start
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Fewer samples of a class cannot be split outside and inside.
 LEAST = 3
+# From this share of cells on that are words, a table is no matrix.
+MOST_WORDS = 0.1
 # Words of the class that the other one is held against: it stands first, the other is positive.
 WITHOUT = re.compile(
     r"control|normal|healthy|benign|wild|untreated|vehicle|^non|^no\b", re.IGNORECASE
@@ -59,6 +61,7 @@ def first_look(path: str, part: str | None, folder: str | Path) -> Start:
     if is_series(path):
         path = str(fetch(path, Path(folder) / FOLDER))
     matrix = read_matrix(path, part)
+    _check_numbers(matrix, path)
     kind = None if Path(path).is_dir() else format_of(path)
     expression = _seen_from(folder, path)
     normalise, why = _steps(matrix)
@@ -72,6 +75,15 @@ def first_look(path: str, part: str | None, folder: str | Path) -> Start:
     if classes:
         settings.setdefault("data", {})["classes"] = classes
     return Start(expression, expression, label, "", settings, (*why, *about))
+
+
+def _check_numbers(matrix: Matrix, path: str) -> None:
+    """Refuse a table with a column or row of words: it is one about samples or genes."""
+    words = [text for text in matrix.texts.values() if not is_missing(text)]
+    if len(words) >= MOST_WORDS * max(matrix.cells.size, 1):
+        what = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}"
+        what += "); is it a table about samples or genes? Name the expression matrix"
+        raise InvalidInput([Problem(path, what)])
 
 
 def _seen_from(folder: str | Path, path: str) -> str:

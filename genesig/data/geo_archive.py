@@ -52,7 +52,7 @@ def fetch(series: str, folder: str | Path) -> Path:
 
 def series_address(accession: str) -> str:
     """Return ``{base}/series/GSE55nnn/GSE55235/matrix/``; the base is an environment variable's."""
-    base = os.environ.get(VARIABLE, BASE).rstrip("/")
+    base = (os.environ.get(VARIABLE) or BASE).rstrip("/")
     number = accession.removeprefix("GSE")
     return f"{base}/series/GSE{number[:-3]}nnn/{accession}/matrix/"
 

@@ -28,7 +28,7 @@ def read_page(url: str) -> str:
     try:
         with urlopen(url, timeout=TIMEOUT) as answer:  # the address is the user's own setting
             return str(answer.read().decode("utf-8", errors="replace"))
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:
         raise _refuse(url, error) from None
 
 
@@ -43,7 +43,11 @@ def download(url: str, path: Path) -> str:
         It is not there, or broke off; what came so far is kept.
     """
     part = part_of(path)
-    part.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        part.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"is no folder that can be written to: {error.strerror}; name another one"
+        raise InvalidInput([Problem(str(path.parent), what)]) from None
     have = part.stat().st_size if part.exists() else 0
     headers = {"Range": f"bytes={have}-"} if have else {}
     try:
@@ -98,6 +102,8 @@ def _refuse(url: str, error: Exception) -> InvalidInput:
     if isinstance(error, HTTPError):
         what = f"the server answers {error.code} ({error.reason})"
         what += "; is the accession right, and public?" if error.code == 404 else "; try later"
+    elif isinstance(error, ValueError):
+        what = "is no address; it begins with https://"
     else:
         why = error.reason if isinstance(error, URLError) else str(error) or type(error).__name__
         what = f"cannot be reached ({why}); try later, or download the file in a browser"
