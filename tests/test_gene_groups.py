@@ -82,3 +82,13 @@ def test_a_sound_table_or_none_that_is_used(
 def test_genes_without_a_group_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "sets.csv").write_text("gene,set\ng1,a\ng2,\ng1,a\n")
     assert read_groups(str(tmp_path / "sets.csv"), ["g1"]) == {"g1": "a"}
+
+
+def test_a_table_of_mostly_other_genes_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _study(tmp_path, "gene\tset\ngene1\ta\nx\ta\ny\tb\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 0
+    said = "warning: sets.tsv: 2 of its 3 genes with a group are not in the data: 'x', 'y'"
+    assert _said(capsys) == [said]

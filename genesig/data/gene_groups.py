@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from genesig.data.readers import read_genes
+from genesig.data.words import listing
 from genesig.errors import InvalidInput, Problem
 
 
@@ -39,7 +40,14 @@ def check_groups(config: dict[str, Any], genes: Sequence[str]) -> Iterator[Probl
     """Yield what is wrong with the table of the config, where it names one."""
     section = config.get("nonlinear", {})
     if section.get("enabled") and section.get("groups") is not None:
+        path = section["groups"]
         try:
-            read_groups(section["groups"], genes)
+            named = read_groups(path, genes)
         except InvalidInput as error:
             yield from error.problems
+            return
+        known = set(genes)
+        absent = [gene for gene in named if gene not in known]
+        if 2 * len(absent) > len(named):
+            what = f"{len(absent)} of its {len(named)} genes with a group are not in the data"
+            yield Problem(path, f"{what}: {listing(absent)}", "warning")
