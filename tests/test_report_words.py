@@ -18,7 +18,7 @@ from genesig.report.sections import SECTIONS
 from genesig.report.sections_data import reproducibility
 from genesig.report.sections_data import study as study_section
 from genesig.report.sections_genes import expression, single_genes
-from genesig.report.sections_model import chance
+from genesig.report.sections_model import chance, controls
 from genesig.report.sections_samples import samples
 from genesig.report.style import power
 from genesig.report.tables import COLUMNS, WRITERS, cell
@@ -405,3 +405,11 @@ def test_the_sentence_gives_the_r2_of_the_tile(error, words):
 )
 def test_what_is_written_as_zero_has_no_sign(value, written):
     assert percent(value) == written
+
+
+@pytest.mark.parametrize("count", [0, 9, 10])
+def test_a_band_that_is_not_drawn_is_not_explained(count):
+    data = collect(**arguments(Study(permutations=count)))
+    (image,) = [item for item in controls(data, Limits(12, 500)).items if hasattr(item, "svg")]
+    assert ("Grey: where 95 %" in image.caption) == (count >= 10)
+    assert ("shuffled labels" in image.svg) == (count >= 10)

@@ -33,6 +33,9 @@ from genesig.report.words import ABSENT, decimal, percent, shorten, significant
 
 Data = dict[str, Any]
 
+FEWEST_FOR_BAND = 10
+"""Permutations."""
+
 
 def roc(data: Data) -> Figure:
     """One curve per repeat of the outer splits."""
@@ -231,7 +234,7 @@ def control_rows(data: Data) -> list[dict[str, Any]]:
 
 
 def _null_band(ax: Axes, errors: list[float]) -> None:
-    if len(errors) < 10:
+    if len(errors) < FEWEST_FOR_BAND:
         return
     low, high = np.quantile(errors, [0.025, 0.975])
     ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)

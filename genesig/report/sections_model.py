@@ -197,10 +197,15 @@ def controls(data: Data, limits: Limits) -> Section:
         title=f"{shown.name[0].upper()}{shown.name[1:]} of every predictor on the same splits",
         description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
         caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."
-        " Dashed: chance. Grey: where 95 % of the runs with shuffled labels lie. Overlapping"
-        " intervals do not rank methods.",
+        f" Dashed: chance.{_band(data)} Overlapping intervals do not rank methods.",
     )
     return Section("controls", "Other methods", words, [image, table])
+
+
+def _band(data: Data) -> str:
+    if len(data["null"]["errors"]) < prediction.FEWEST_FOR_BAND:
+        return ""
+    return " Grey: where 95 % of the runs with shuffled labels lie."
 
 
 def _controls_table(data: Data, caption: str, limits: Limits) -> Table:
