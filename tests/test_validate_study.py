@@ -215,6 +215,10 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _splits(_outer(SAMPLES[:8], [*SAMPLES[8:11], "P1"])),
         ["splits.json, split split1", "'P1'", "not a sample"],
     ),
+    "splits file of another study": (
+        _splits({"outer": [{"train": [f"Q{k}" for k in range(8)], "test": ["Q8"]}] * 9}),
+        ["splits.json, split split1: 'Q0', 'Q1', 'Q2' and 6 more", "8 further problems of this kind"],
+    ),
     "splits file with a sample on both sides": (
         _splits(_outer(SAMPLES[:9], SAMPLES[8:])),
         ["splits.json, split split1: 'P09' occurs 2 times"],

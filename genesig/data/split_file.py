@@ -11,10 +11,11 @@ from typing import Any
 
 from genesig.data.folds import Samples
 from genesig.data.seeds import INNER_FOLD, OUTER_SPLIT, spawn_key
-from genesig.data.words import listing
+from genesig.data.words import counted, listing
 from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
 from genesig.results import Split, load_json
 
+MOST = 5
 FINAL = {"name": "final", "repeat": 0, "fold": 0, "seed": spawn_key(INNER_FOLD)}
 
 
@@ -120,11 +121,18 @@ def _name_problems(path: str, listed: Listed, samples: Samples) -> Iterator[Prob
     for name, times in Counter(split.name for split in every).items():
         if times > 1:
             yield Problem(path, f"{times} splits are named '{name}'; names must differ")
+    found: list[Problem] = []
     for split in every:
         where = f"{path}, split {split.name}"
-        yield from _list_problems(where, "train or test", split.train + split.test, samples.names)
+        found += _list_problems(where, "train or test", split.train + split.test, samples.names)
         inner = tuple(name for fold in split.inner for name in fold)
-        yield from _list_problems(where, "the inner folds", inner, split.train)
+        found += _list_problems(where, "the inner folds", inner, split.train)
+    if len(found) <= MOST:
+        yield from found
+        return
+    further = counted(len(found) - 1, "further problem")  # the same in every split
+    what = f"{found[0].what}; {further} of this kind: is it the file of another study?"
+    yield Problem(found[0].where, what)
 
 
 def _list_problems(
