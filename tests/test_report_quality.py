@@ -31,7 +31,7 @@ def page_data(dataset, samples=(), folds=MOMENTS):
     design = dataset.design
     study = {"label": design.label, "classes": design.classes, "dropped": [], "response": None,
              "group": design.group, "pair": design.pair}  # fmt: skip
-    data = {"quality": shown(seen, after), "study": study}
+    data = {"quality": shown(seen, after), "study": study, "design": {"scheme": "leave_one_out"}}
     return json.loads(json.dumps(data, allow_nan=False))
 
 
@@ -143,6 +143,8 @@ def test_a_finer_label_is_no_fault_but_a_batch_that_is_one_with_it_is():
     data = page_data(batched)
     assert data["quality"]["follows"]["column"] == "centre"
     assert "The step combat would" in made(data)[0].words[1]
+    data["design"]["scheme"] = "leave_one_batch_out"
+    assert "combat" not in made(data)[0].words[1]
 
 
 def test_patients_are_no_fault():

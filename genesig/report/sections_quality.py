@@ -67,7 +67,7 @@ def _words(data: Data) -> list[str]:
             f"The first component, {percent(one['explained'])} of the variance, goes with"
             f" {clean(one['column'])} (which explains {percent(one['share'])} of it beyond chance)"
             f" rather than with {clean(data['study']['label'])} ({percent(one['label'])})."
-            f" {_advice(it)}"
+            f" {_advice(data)}"
         )
     said.append(
         "All samples are described here at once; nothing of it goes back into a fit."
@@ -76,8 +76,11 @@ def _words(data: Data) -> list[str]:
     return said
 
 
-def _advice(it: Data) -> str:
+def _advice(data: Data) -> str:
+    it = data["quality"]
     if it["follows"]["column"] == it["batch"]:
+        if data["design"]["scheme"] == "leave_one_batch_out":
+            return "A batch that is left out cannot be brought to the level of the others."
         return "The step combat would bring its batches to one level."
     return "If it says how samples were handled and not what they are, name it as data.batch."
 
