@@ -217,7 +217,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "splits file of another study": (
         _splits({"outer": [{"train": [f"Q{k}" for k in range(8)], "test": ["Q8"]}] * 9}),
-        ["splits.json, split split1: 'Q0', 'Q1', 'Q2' and 6 more", "8 further problems of this kind"],
+        ["splits.json, split split1: 'Q0', 'Q1', 'Q2' and 6 more", "8 further problems"],
     ),
     "splits file with a sample on both sides": (
         _splits(_outer(SAMPLES[:9], SAMPLES[8:])),
