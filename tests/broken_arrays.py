@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from format_files import (
 )
 
 R_OBJECTS = Path(__file__).parent / "references" / "r_objects.rda"
+WEAK_REFERENCE = b"X\n" + struct.pack(">7i", 2, 0x30602, 0x20300, 23, 0, 0, 0)
+"""An RDS file, version 2, whose object only R itself can hold."""
 NUMBERS = Numbers()
 FEWER = Numbers(genes=["g0", "g1"], rows=NUMBERS.rows[:2])
 STATE = "disease state"
@@ -222,6 +225,10 @@ CASES: dict[str, tuple[Study, list[str]]] = {
     "R: other bytes": (
         with_sheet("r.rds", {"r.rds": b"hello"}),
         ["r.rds: cannot be read as R data", "Save it again, in R: saveRDS("],
+    ),
+    "R: a weak reference": (
+        with_sheet("r.rds", {"r.rds": WEAK_REFERENCE}),
+        ["r.rds: holds R objects that cannot be read outside R", "saveRDS(exprs(x)"],
     ),
     "R: no table of samples": (
         own_study("r.rda", R_OBJECTS.read_bytes(), "class", part="values"),

@@ -35,7 +35,7 @@ def toy(seed=0, n=24, d=30):
     return X, y
 
 
-def equal(here, there, names):
+def assert_same(here, there, names):
     for name in names:
         assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
 
@@ -52,7 +52,7 @@ def test_altered_test_rows_change_nothing_that_is_fitted(name):
         obs.iloc[rows, 0] = "ill"  # nor may the labels of the test rows count
         one = replace(splits, outer=(split,))
         changed = outer(replace(dataset, X=X, obs=obs), one, **VARIANTS[name])
-        equal(changed, NonlinearFits.of([before.rows()[number]]), LEARNED)
+        assert_same(changed, NonlinearFits.of([before.rows()[number]]), LEARNED)
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "group"])
@@ -66,7 +66,7 @@ def test_an_inner_fold_is_not_seen_by_the_screen_the_blocks_or_the_fit_beside_it
     here, there = prepare(X, y, rows, given), prepare(altered, flipped, rows, given)
     assert_array_equal(here.genes, there.genes)
     assert here.settings.groups == there.settings.groups
-    equal(here, there, ("X", "y"))
+    assert_same(here, there, ("X", "y"))
 
 
 def test_the_inner_folds_screen_for_themselves(monkeypatch):
@@ -103,7 +103,7 @@ def test_batches_do_not_change_a_byte(count):
     whole = outer(dataset, splits)
     parts = [outer(dataset, splits, batch=f"{k}of{count}") for k in range(count, 0, -1)]
     joined = NonlinearFits.joined(parts, names)
-    equal(whole, joined, [f.name for f in fields(NonlinearFits)])
+    assert_same(whole, joined, [f.name for f in fields(NonlinearFits)])
     assert all(getattr(whole, f.name).dtype == getattr(joined, f.name).dtype
                for f in fields(NonlinearFits))  # fmt: skip
 
@@ -118,7 +118,9 @@ def test_a_missing_batch_is_named():
 def test_fits_survive_their_file(tmp_path):
     found = outer(*study(*toy()))
     found.save(tmp_path / "fits.npz")
-    equal(found, NonlinearFits.load(tmp_path / "fits.npz"), [f.name for f in fields(NonlinearFits)])
+    assert_same(
+        found, NonlinearFits.load(tmp_path / "fits.npz"), [f.name for f in fields(NonlinearFits)]
+    )
 
 
 def test_ranks_are_those_of_scipy():

@@ -87,7 +87,7 @@ def _convert(content: bytes, where: str) -> Any:
             return rdata.conversion.convert(rdata.parser.parse_data(content))
     except Exception as error:  # a damaged file makes it raise anything
         why = " ".join(str(error).split())[:120] or type(error).__name__
-        if isinstance(error, NotImplementedError) and "RObjectType" in why:
+        if "RObjectType" in why:
             raise refuse(where, f"holds R objects that cannot be read outside R ({why}); save the "
                          "values alone, in R: saveRDS(exprs(x), 'expression.rds') or "
                          "saveRDS(as.matrix(x), 'expression.rds')") from None  # fmt: skip
