@@ -68,10 +68,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _validate(chosen: argparse.Namespace) -> int:
     # Imported here: the help and the version need not wait for numpy and pandas.
-    from genesig.data.config_check import on_top
-    from genesig.data.readers import load_schema, read_config
+    from genesig.data.files.readers import load_schema, read_config
+    from genesig.data.study.config_check import on_top
     from genesig.data.validate import examine
-    from genesig.data.words import counted
+    from genesig.words import counted
 
     source = " + ".join(chosen.config)
     found = examine(on_top(*map(read_config, chosen.config)), load_schema(), source)
@@ -89,7 +89,7 @@ def _init(chosen: argparse.Namespace) -> int:
     check_new(chosen.folder)
     start = Start()
     if chosen.expression is not None:
-        from genesig.data.first_look import first_look
+        from genesig.data.files.first_look import first_look
 
         start = first_look(chosen.expression, chosen.part, chosen.folder)
     for path in write_study(chosen.folder, start):
@@ -98,19 +98,19 @@ def _init(chosen: argparse.Namespace) -> int:
 
 
 def _fetch(chosen: argparse.Namespace) -> int:
-    from genesig.data.geo_archive import fetch
+    from genesig.data.files.geo_archive import fetch
 
     print(fetch(chosen.series, chosen.folder))
     return 0
 
 
 def _predict(chosen: argparse.Namespace) -> int:
-    from genesig.data.new_files import read_new
-    from genesig.data.readers import read_json, read_samples
-    from genesig.data.words import counted
+    from genesig.data.cohorts.new_files import read_new
+    from genesig.data.files.readers import read_json, read_samples
     from genesig.errors import InvalidInput, Problem
     from genesig.results.files import save_table
-    from genesig.selection.new_samples import predict
+    from genesig.selection.model.new_samples import predict
+    from genesig.words import counted
 
     model, matrix = read_json(chosen.model), read_new(chosen.matrix, chosen.part, chosen.layout)
     more = len(chosen.matrix) - 1
@@ -130,8 +130,8 @@ def _predict(chosen: argparse.Namespace) -> int:
 
 
 def _parameters(chosen: argparse.Namespace) -> int:
-    from genesig.data.parameters import parameter_table
-    from genesig.data.readers import load_schema
+    from genesig.data.files.readers import load_schema
+    from genesig.data.study.parameters import parameter_table
 
     print(parameter_table(load_schema()), end="")
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, TypeVar
@@ -43,6 +43,15 @@ class InvalidInput(GenesigError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = tuple(problems)
+
+
+def attempt(read: Callable[[], T], problems: list[Problem]) -> T | None:
+    """Return what a reader gives; keep its problems instead of raising them."""
+    try:
+        return read()
+    except InvalidInput as error:
+        problems.extend(error.problems)
+        return None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

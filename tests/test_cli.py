@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from places import ROOT
 from small_study import Study, as_text, zipped
 
 from genesig import __version__
 from genesig.cli import main
-from genesig.data.config_check import on_top
-from genesig.data.parameters import parameter_table
-from genesig.data.readers import load_schema
+from genesig.data.files.readers import load_schema
+from genesig.data.study.config_check import on_top
+from genesig.data.study.parameters import parameter_table
 from genesig.data.validate import (
     check_study,
     examine,
@@ -25,7 +26,6 @@ from genesig.data.validate import (
 )
 from genesig.errors import InvalidInput
 
-ROOT = Path(__file__).parents[1]
 HEAVY = ("numpy", "pandas", "anndata", "sklearn", "matplotlib", "numba", "scipy", "yaml")
 
 

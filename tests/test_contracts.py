@@ -2,20 +2,19 @@
 
 from dataclasses import fields
 from inspect import Parameter, signature
-from pathlib import Path
 
 import pytest
 import yaml
+from places import ROOT
 
-from genesig.data.dataset import read_dataset
-from genesig.data.normalise import normalise_samples
-from genesig.data.splits import draw_splits
-from genesig.report.page import render
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.dataset import read_dataset
+from genesig.report.render import render
+from genesig.selection.genes.ranking import block_tables
+from genesig.selection.linear.protocol import Protocol
 from genesig.selection.nonlinear.protocol import NonlinearProtocol
-from genesig.selection.protocol import Protocol
-from genesig.selection.ranking import block_tables
 
-ROOT = Path(__file__).parents[1]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 
 SECTIONS = {

@@ -18,11 +18,10 @@ import pandas as pd
 import pytest
 import yaml
 from example_data import HOME, INFORMATIVE, annotated, files
+from places import ROOT, SHARED
 
 from genesig.cli import main
 
-ROOT = Path(__file__).parents[1]
-SHARED = ROOT / ".." / "shared" / "data"
 EXAMPLES = sorted((ROOT / "config/examples").glob("*.yaml"))
 names = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 

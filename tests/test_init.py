@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import yaml
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
+from places import ROOT
 
 from genesig.cli import main
-from genesig.data.readers import load_schema
+from genesig.data.files.readers import load_schema
 from genesig.data.validate import resolve_config
 from genesig.results.new_study import README, Start
 
@@ -150,7 +151,7 @@ def test_a_matrix_that_cannot_be_read_leaves_no_folder(
 
 
 def test_arrays_of_a_scanner_get_their_steps(tmp_path: Path) -> None:
-    arrays = Path(__file__).parents[1] / "resources/examples/arrays"
+    arrays = ROOT / "resources/examples/arrays"
     assert main(["init", str(tmp_path / "mine"), "-e", str(arrays)]) == 0
     raw = yaml.safe_load((tmp_path / "mine/config.yaml").read_text())
     config = resolve_config(raw, load_schema())

@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "genesig").rglob("*.py"))
 RULE_FILES = sorted([*ROOT.glob("Snakefile"), *ROOT.glob("workflow/rules/*.smk")])
 SCRIPTS = sorted(ROOT.glob("workflow/scripts/*"))

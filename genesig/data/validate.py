@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.cohort_check import check_cohorts
-from genesig.data.config_check import examine_config, resolve_config
-from genesig.data.confounding import check_covariates
-from genesig.data.dataset import Inputs, read_inputs
-from genesig.data.design_check import check_design
-from genesig.data.gene_groups import check_groups
-from genesig.data.leak_check import check_belonging, check_label_genes
-from genesig.data.nonlinear_cost import check_cost
-from genesig.data.readers import read_json
-from genesig.data.scale_check import check_counts, check_probes, check_scale, rehearse_steps
-from genesig.data.settings_check import check_settings
-from genesig.data.sheet_check import check_column
-from genesig.data.words import counted
+from genesig.data.cohorts.cohort_check import check_cohorts
+from genesig.data.files.readers import read_json
+from genesig.data.study.config_check import examine_config, resolve_config
+from genesig.data.study.confounding import check_covariates
+from genesig.data.study.dataset import Inputs, read_inputs
+from genesig.data.study.design_check import check_design
+from genesig.data.study.gene_groups import check_groups
+from genesig.data.study.leak_check import check_belonging, check_label_genes
+from genesig.data.study.nonlinear_cost import check_cost
+from genesig.data.study.scale_check import check_counts, check_probes, check_scale, rehearse_steps
+from genesig.data.study.settings_check import check_settings
+from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.results import Dataset
+from genesig.words import counted
 
 __all__ = [
     "Examination",
@@ -203,8 +203,8 @@ def _check_split_file(path: str) -> Iterator[Problem]:
 
 def _rehearse_splits(inputs: Inputs, config: Config, source: str) -> Iterator[Problem]:
     """Draw the splits and one permutation: what the study would refuse is refused here."""
-    from genesig.data.permute import permutation
-    from genesig.data.splits import draw_splits
+    from genesig.data.splits.draw import draw_splits
+    from genesig.data.splits.permute import permutation
 
     if inputs.sheet is None:
         return

@@ -95,16 +95,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.described import described
-from genesig.report import collect_external, collect_nonlinear
-from genesig.report.collect_answer import answer, warnings
-from genesig.report.collect_batches import batch
-from genesig.report.collect_genes import components, correlation, heat, projection, strips
-from genesig.report.collect_lists import lists, nested, univariate
-from genesig.report.collect_model import design, held_out, null_errors, study, surface
-from genesig.report.collect_quality import quality, quality_warnings
-from genesig.report.rounding import plain, rounded
-from genesig.selection.univariate import what_was_tested
+from genesig.data.steps.described import described
+from genesig.report.answer.collect import answer, warnings
+from genesig.report.data.collect_batches import batch
+from genesig.report.external import collect as collect_external
+from genesig.report.genes.collect import components, correlation, heat, projection, strips
+from genesig.report.genes.lists import lists, nested, univariate
+from genesig.report.nonlinear import collect as collect_nonlinear
+from genesig.report.page.rounding import plain, rounded
+from genesig.report.prediction.collect import design, held_out, null_errors, study, surface
+from genesig.report.quality.collect import quality, quality_warnings
+from genesig.selection.genes.univariate import what_was_tested
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from genesig.report import methods_nonlinear
-from genesig.report.measure import measure
-from genesig.report.methods_external import external_references, external_sentences
-from genesig.report.sections_batch import batch_fact
-from genesig.report.shuffling import shuffled
-from genesig.report.style import power
-from genesig.report.words import clean, counted, percent, significant
-from genesig.selection.assessment import HEADLINES
+from genesig.report.data.batches import batch_fact
+from genesig.report.external.methods import external_references, external_sentences
+from genesig.report.nonlinear import methods as methods_nonlinear
+from genesig.report.page.measure import measure
+from genesig.report.page.shuffling import shuffled
+from genesig.report.page.style import power
+from genesig.report.page.words import clean, counted, percent, significant
+from genesig.selection.assess.assessment import HEADLINES
 
 Data = dict[str, Any]
 
@@ -172,7 +172,7 @@ def _assessment(data: Data) -> list[str]:
 
 
 def _covers(data: Data) -> str:
-    """Say what the interval is about: see `genesig.selection.assessment.assess`."""
+    """Say what the interval is about: see `genesig.selection.assess.assessment.assess`."""
     study, few = data["study"], HEADLINES[data["study"]["task"]].fewest
     apart = not study["group"] and data["design"]["scheme"] != "leave_one_batch_out"
     if data["design"]["outer"] < few and apart:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from genesig.report.section import Limits, Section
-from genesig.report.sections_data import methods_section, reproducibility, study
-from genesig.report.sections_external import external
-from genesig.report.sections_genes import blocks, expression, lists, signature, single_genes
-from genesig.report.sections_model import chance, controls, model_selection, performance
-from genesig.report.sections_nonlinear import nonlinear
-from genesig.report.sections_quality import quality
-from genesig.report.sections_samples import samples
+from genesig.report.data.section import methods_section, reproducibility, study
+from genesig.report.external.section import external
+from genesig.report.genes.section import blocks, expression, lists, signature, single_genes
+from genesig.report.nonlinear.section import nonlinear
+from genesig.report.page.section import Limits, Section
+from genesig.report.prediction.samples import samples
+from genesig.report.prediction.section import chance, controls, model_selection, performance
+from genesig.report.quality.section import quality
 
 SECTIONS: dict[str, Callable[[dict[str, Any], Limits], Section]] = {
     "data": study,

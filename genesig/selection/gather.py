@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.described import described
+from genesig.data.steps.described import described
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.batches import joined
-from genesig.selection.frequency import list_sizes, mu_number, nested_lists
-from genesig.selection.held_out import predictions_table, scores_table
-from genesig.selection.ranking import block_tables
-from genesig.selection.rejection import rejection_table
-from genesig.selection.stability import stability_table
-from genesig.selection.univariate import univariate_table
+from genesig.results.joined import joined
+from genesig.selection.assess.held_out import predictions_table, scores_table
+from genesig.selection.assess.rejection import rejection_table
+from genesig.selection.assess.stability import stability_table
+from genesig.selection.genes.frequency import list_sizes, mu_number, nested_lists
+from genesig.selection.genes.ranking import block_tables
+from genesig.selection.genes.univariate import univariate_table
 
 if TYPE_CHECKING:
     import pandas as pd

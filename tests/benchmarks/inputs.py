@@ -17,22 +17,22 @@ from statistics import median
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 
 from affy_files import cdf_binary, cel_binary
 from bioconductor import Answer, ask
 from quality_study import MOMENTS, faultless
 
-from genesig.data.affy.arrays import probe_matrix
-from genesig.data.affy.cdf import parse_cdf
-from genesig.data.affy.cel import parse_cel
-from genesig.data.affy.rma import rma
-from genesig.data.batch_steps import Combat
-from genesig.data.fold_steps import Quantile
-from genesig.data.quality import quality
-from genesig.data.readers import read_matrix, read_samples
-from genesig.data.two_colour import loess_ratios
+from genesig.data.files.affy.arrays import probe_matrix
+from genesig.data.files.affy.cdf import parse_cdf
+from genesig.data.files.affy.cel import parse_cel
+from genesig.data.files.readers import read_matrix, read_samples
+from genesig.data.quality.overview import quality
+from genesig.data.steps.batch_steps import Combat
+from genesig.data.steps.fold_steps import Quantile
+from genesig.data.steps.rma import rma
+from genesig.data.steps.two_colour import loess_ratios
 
 GEO = Path(__file__).parents[3] / "shared/data/geo/GSE55235_series_matrix.txt.gz"
 Run = Callable[[], object]

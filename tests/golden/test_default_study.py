@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "default_study"
 PARTS = ("Snakefile", "profiles", "workflow", "genesig", "config", "resources")
 TABLES = ("signature", "lists", "controls", "stability", "prototypes", "nonlinear")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats.contingency import association as scipys
 from sklearn.linear_model import LinearRegression
 
-from genesig.data.confounding import association
+from genesig.data.study.confounding import association
 
 rows = st.lists(st.tuples(st.sampled_from([-1.0, 1.0]), st.integers(0, 3)), min_size=8, max_size=60)
 

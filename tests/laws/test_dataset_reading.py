@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genesig.data.dataset import read_dataset
+from genesig.data.study.dataset import read_dataset
 from genesig.errors import InvalidInput
 from genesig.results import Dataset
 

@@ -22,7 +22,7 @@ from format_files import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genesig.data.readers import read_matrix
+from genesig.data.files.readers import read_matrix
 
 NUMBERS = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=False)
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from genesig.data.collapse import Collapse
-from genesig.data.gene_sets import with_sets
-from genesig.data.normalise import Reference, fit_steps
+from genesig.data.steps.collapse import Collapse
+from genesig.data.steps.gene_sets import with_sets
+from genesig.data.steps.normalise import Reference, fit_steps
 from genesig.errors import GenesigError
 
 RULES = {

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.normalise import normalise_samples
+from genesig.data.steps.normalise import normalise_samples
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.selection.double_loop import double_loop, fit_final
-from genesig.selection.model import final_model, score
+from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.model.final import final_model, score
 
 MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 LINEAR = {

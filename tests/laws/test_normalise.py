@@ -1,7 +1,6 @@
 """What every normaliser must hold, over the registry."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,8 +9,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from places import ROOT
 
-from genesig.data.normalise import (
+from genesig.data.steps.normalise import (
     NORMALISERS,
     Reference,
     fit_reference_steps,
@@ -22,9 +22,7 @@ from genesig.data.normalise import (
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
 
-SCHEMA = yaml.safe_load(
-    Path(__file__).parents[2].joinpath("workflow/schemas/config.schema.yaml").read_text()
-)
+SCHEMA = yaml.safe_load(ROOT.joinpath("workflow/schemas/config.schema.yaml").read_text())
 SAMPLE_KIND = [name for name, step in NORMALISERS.items() if step.kind == "sample"]
 FOLD_KIND = [name for name in NORMALISERS if name not in SAMPLE_KIND]
 BATCH_KIND = [name for name, step in NORMALISERS.items() if step.kind == "batch"]

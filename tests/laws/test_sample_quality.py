@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genesig.data.components import standardised_products
-from genesig.data.sample_quality import (
+from genesig.data.quality.components import standardised_products
+from genesig.data.quality.sample_quality import (
     FAR,
     QUANTILES,
     as_logarithms,

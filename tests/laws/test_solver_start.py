@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_solver_bytes import ROOT, STUDY, run
+from compiled_solver import STUDY, run
+from places import ROOT
 
 AFTER = """
 import numba, numpy

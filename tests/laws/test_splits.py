@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from genesig.data.folds import Samples
-from genesig.data.splits import SCHEMES, draw_splits
+from genesig.data.splits.draw import SCHEMES, draw_splits
+from genesig.data.splits.folds import Samples
 from genesig.errors import GenesigError, InvalidInput
 from genesig.results import Dataset, Design, Splits, load_json, save_json
 

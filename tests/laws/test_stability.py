@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from genesig.selection.stability import stability
+from genesig.selection.assess.stability import stability
 
 
 def of(Z):

@@ -3,13 +3,10 @@
 The data lie beside the project, not in it; a test that needs one is skipped where it is absent.
 """
 
-from pathlib import Path
-
 import pytest
+from places import SHARED
 
-from genesig.data.dataset import read_dataset
-
-SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
+from genesig.data.study.dataset import read_dataset
 
 # Mosci (2009), Table 7.1: numbers of genes at growing mu (in a unit of their own), on raw
 # intensities. `reproduced` is what an exact solver finds on centred intensities with tau set by

@@ -1,16 +1,15 @@
 """A study without its files: the calls of the workflow's scripts, in their order."""
 
-from pathlib import Path
-
 import yaml
+from places import ROOT
 
-from genesig.data.config_check import resolve_config
-from genesig.data.normalise import normalise_samples
-from genesig.data.readers import load_schema
-from genesig.data.splits import draw_splits
-from genesig.selection.double_loop import double_loop, fit_final
+from genesig.data.files.readers import load_schema
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.config_check import resolve_config
+from genesig.selection.linear.double_loop import double_loop, fit_final
 
-PRESET = Path(__file__).parents[2] / "config" / "thesis2009.yaml"
+PRESET = ROOT / "config" / "thesis2009.yaml"
 
 
 def preset():

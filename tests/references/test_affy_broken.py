@@ -9,10 +9,10 @@ from affy_files import cdf_binary, cdf_text, cel_binary, cel_command_console, ce
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genesig.data.affy.cdf import parse_cdf
-from genesig.data.affy.cel import parse_cel
-from genesig.data.affy.folder import arrays_in, layout_in, matrix_of, read_arrays
-from genesig.data.readers import read_bytes
+from genesig.data.files.affy.cdf import parse_cdf
+from genesig.data.files.affy.cel import parse_cel
+from genesig.data.files.affy.folder import arrays_in, layout_in, matrix_of, read_arrays
+from genesig.data.files.readers import read_bytes
 from genesig.errors import InvalidInput
 
 INTENSITY = np.arange(1.0, 31).reshape(5, 6)

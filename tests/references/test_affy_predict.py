@@ -9,12 +9,12 @@ import pytest
 from test_affy_study import CHOICES, FOLDS, SAMPLES, folder  # noqa: F401
 
 from genesig.cli import main
-from genesig.data.dataset import read_dataset
-from genesig.data.normalise import normalise_samples
-from genesig.data.readers import read_matrix
+from genesig.data.files.readers import read_matrix
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.dataset import read_dataset
 from genesig.results import Split, Splits, save_json
-from genesig.selection.double_loop import fit_final
-from genesig.selection.model import final_model
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.final import final_model
 
 STEPS = [*FOLDS, {"step": "centre"}, {"step": "unit_variance"}]
 LINEAR = {

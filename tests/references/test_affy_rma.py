@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 from published import SHARED
 
-from genesig.data.affy.arrays import probe_matrix
-from genesig.data.affy.background import RmaBackground
-from genesig.data.affy.cdf import parse_cdf
-from genesig.data.affy.cel import parse_cel
-from genesig.data.affy.folder import arrays_in, layout_in, read_arrays
-from genesig.data.affy.median_polish import MedianPolish
-from genesig.data.affy.rma import rma
-from genesig.data.fold_steps import Quantile
-from genesig.data.readers import read_bytes
+from genesig.data.files.affy.arrays import probe_matrix
+from genesig.data.files.affy.cdf import parse_cdf
+from genesig.data.files.affy.cel import parse_cel
+from genesig.data.files.affy.folder import arrays_in, layout_in, read_arrays
+from genesig.data.files.readers import read_bytes
+from genesig.data.steps.background import RmaBackground
+from genesig.data.steps.fold_steps import Quantile
+from genesig.data.steps.median_polish import MedianPolish
+from genesig.data.steps.rma import rma
 
 AFFY = SHARED / "affy"
 real_arrays = pytest.mark.skipif(not AFFY.is_dir(), reason="the shared data are not here")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from genesig.selection.calibration import GROUP, MOST_GROUPS, calibration_line, reliability
-from genesig.selection.intervals import wilson
+from genesig.selection.assess.calibration import GROUP, MOST_GROUPS, calibration_line, reliability
+from genesig.selection.assess.intervals import wilson
 
 SHAPES = {
     "uniform": lambda rng, n: rng.uniform(-1, 1, n),

@@ -9,9 +9,9 @@ import pytest
 from study import outer_fits, settings, splits_of
 from toys import dataset, noise, paired_lines
 
-from genesig.selection.assessment import HEADLINES, study_errors
-from genesig.selection.held_out import held_out
-from genesig.selection.permutations import null_errors, p_value
+from genesig.selection.assess.assessment import HEADLINES, study_errors
+from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.permutations import null_errors, p_value
 
 NO_SUBSAMPLES = {"subsamples": 0}
 ONE_REPEAT = {"subsamples": 0, "repeats": 1}

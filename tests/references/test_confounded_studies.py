@@ -13,11 +13,11 @@ from published import SHARED
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from genesig.data.batch_steps import Combat
-from genesig.data.confounding import association
-from genesig.data.fold_steps import Quantile
-from genesig.data.normalise import Reference, fit_steps
-from genesig.data.readers import read_matrix
+from genesig.data.files.readers import read_matrix
+from genesig.data.steps.batch_steps import Combat
+from genesig.data.steps.fold_steps import Quantile
+from genesig.data.steps.normalise import Reference, fit_steps
+from genesig.data.study.confounding import association
 
 STUDIES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]
 pytestmark = [

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from published import SHARED
 
-from genesig.data.normalise import fit_steps
+from genesig.data.steps.normalise import fit_steps
 from genesig.errors import GenesigError
 
 STEP = [{"step": "log_cpm", "prior": 0.5}]

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from genesig.selection.assessment import HEADLINES, assess
-from genesig.selection.held_out import HeldOut
-from genesig.selection.intervals import corrected_t
+from genesig.selection.assess.assessment import HEADLINES, assess
+from genesig.selection.assess.held_out import HeldOut
+from genesig.selection.assess.intervals import corrected_t
 
 CLASSES, NUMBERS = HEADLINES["classification"], HEADLINES["regression"]
 SIZES = (27, 11)

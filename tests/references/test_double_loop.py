@@ -9,10 +9,10 @@ from sklearn.linear_model import ElasticNet, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from genesig.data.permute import permutation
-from genesig.data.splits import draw_splits
+from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
-from genesig.selection.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 
 FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
 LINEAR = {

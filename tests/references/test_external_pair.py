@@ -1,26 +1,24 @@
 """Rheumatoid arthritis against healthy: trained on one centre, tested in another, beside peers."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from places import ROOT
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from genesig.data.config_check import resolve_config
-from genesig.data.dataset import read_dataset
-from genesig.data.normalise import normalise_samples
-from genesig.data.readers import load_schema, read_matrix, read_samples
-from genesig.data.splits import draw_splits
-from genesig.selection.double_loop import fit_final
-from genesig.selection.external import score_cohort
-from genesig.selection.model import final_model
+from genesig.data.files.readers import load_schema, read_matrix, read_samples
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.config_check import resolve_config
+from genesig.data.study.dataset import read_dataset
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.external import score_cohort
+from genesig.selection.model.final import final_model
 
-ROOT = Path(__file__).parents[2]
 GEO = ROOT / ".." / "shared" / "data" / "geo"
 
 

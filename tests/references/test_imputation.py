@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.imputation import KnnImpute
-from genesig.data.normalise import Reference, fit_steps
+from genesig.data.steps.imputation import KnnImpute
+from genesig.data.steps.normalise import Reference, fit_steps
 
 KNN = [{"step": "knn_impute", "neighbours": 5}]
 

@@ -10,8 +10,8 @@ from sklearn.inspection import partial_dependence
 
 from genesig.models.derivative import DerivativeRegressor
 from genesig.results.nonlinear_fits import NonlinearFits
-from genesig.selection.assessment import HEADLINES, study_errors
-from genesig.selection.held_out import held_out
+from genesig.selection.assess.assessment import HEADLINES, study_errors
+from genesig.selection.assess.held_out import held_out
 from genesig.selection.nonlinear.curves import straightness
 from genesig.selection.nonlinear.difference import difference
 from genesig.selection.nonlinear.gather import (

@@ -9,8 +9,8 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import StandardScaler
 
-from genesig.data.association import association, means_numbers
-from genesig.data.components import principal_components, standardised_products
+from genesig.data.quality.components import principal_components, standardised_products
+from genesig.data.study.association import association, means_numbers
 
 
 @pytest.mark.parametrize("unit_variance", [False, True])

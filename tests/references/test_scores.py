@@ -5,8 +5,15 @@ import pytest
 from scipy import optimize, stats
 from sklearn import metrics
 
-from genesig.selection.intervals import corrected_t, delong, hull, mean_of_shares, mean_t, wilson
-from genesig.selection.scores import (
+from genesig.selection.assess.intervals import (
+    corrected_t,
+    delong,
+    hull,
+    mean_of_shares,
+    mean_t,
+    wilson,
+)
+from genesig.selection.assess.scores import (
     auc,
     balanced_error,
     misclassification,

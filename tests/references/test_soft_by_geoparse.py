@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genesig.data.readers import read_genes, read_matrix, read_samples
+from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.errors import InvalidInput
 
 pytestmark = [

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import importlib
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import SHARED
 
 from genesig.optim.certificate import duality_gap, objective
 from genesig.optim.solvers import path
 from genesig.optim.solvers.landweber import algorithm_1, iterates
 from genesig.optim.solvers.nested import ladder, landweber_nested
 from genesig.optim.training import training_sets
-
-DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 
 
 def small(seed=0, n=15, d=40):
@@ -30,10 +28,10 @@ def small(seed=0, n=15, d=40):
 
 @pytest.fixture(scope="module")
 def leukemia():
-    if not (DATA / "golub_1999_expression.tsv.gz").exists():
+    if not (SHARED / "golub_1999_expression.tsv.gz").exists():
         pytest.skip("the shared leukemia data are not there")
-    table = pd.read_csv(DATA / "golub_1999_expression.tsv.gz", sep="\t", index_col=0)
-    samples = pd.read_csv(DATA / "golub_1999_samples.tsv", sep="\t", index_col=0)
+    table = pd.read_csv(SHARED / "golub_1999_expression.tsv.gz", sep="\t", index_col=0)
+    samples = pd.read_csv(SHARED / "golub_1999_samples.tsv", sep="\t", index_col=0)
     train = samples.index[samples["original_split"] == "train"]
     y = np.where(samples.loc[train, "diagnosis"] == "ALL", 1.0, -1.0)[:, None]
     X = table[train].to_numpy(float).T

@@ -9,8 +9,8 @@ import pytest
 from study import final_fit, preset, settings, splits_of
 from toys import BLOCKS, dataset, three_blocks
 
-from genesig.selection.frequency import nested_lists
-from genesig.selection.ranking import block_tables
+from genesig.selection.genes.frequency import nested_lists
+from genesig.selection.genes.ranking import block_tables
 
 
 def assignments(variant, seed):

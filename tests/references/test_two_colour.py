@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from published import SHARED
 
-from genesig.data.lowess import lowess
-from genesig.data.readers import read_matrix
-from genesig.data.two_colour import loess_ratios
+from genesig.data.files.readers import read_matrix
+from genesig.data.steps.lowess import lowess
+from genesig.data.steps.two_colour import loess_ratios
 
 
 def test_ratios_are_limmas():

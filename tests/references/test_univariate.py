@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from genesig.results import Dataset, Design
-from genesig.selection.univariate import univariate_table, what_was_tested
+from genesig.selection.genes.univariate import univariate_table, what_was_tested
 
 
 def data(seed, n=16, genes=30, task="classification"):

@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from test_workflow import planned
-from toy_study import make_study, run, write_config
+from toy_study import make_study, planned, run, write_config
 
 ITEMS = [
     {"name": "near", "expression": "near.tsv", "samples": "near_samples.tsv", "label": "status",

@@ -12,7 +12,7 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
-from toy_study import HOSTILE, command, environment, make_study, results, run, write_config
+from toy_study import HOSTILE, command, environment, make_study, planned, results, run, write_config
 
 
 @pytest.fixture(scope="session")
@@ -21,15 +21,6 @@ def finished(tmp_path_factory):
     folder = make_study(tmp_path_factory.mktemp("toy"))
     run(folder)
     return folder
-
-
-def planned(folder):
-    """Return the rules that a dry run would execute, from its table of jobs."""
-    said = run(folder, "--dry-run")
-    text = said.stdout + said.stderr
-    rules = set(re.findall(r"^(\w+) +\d+$", text, re.MULTILINE)) - {"total", "all"}
-    assert rules or "Nothing to be done" in text
-    return rules
 
 
 def test_every_promised_file_is_there(finished):
@@ -118,9 +109,13 @@ def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
 @pytest.mark.parametrize(
     ("edited", "rerun", "kept"),
     [
-        ("genesig/report/page.py", {"report"}, {"report_data", "gather", "fit", "read"}),
-        ("genesig/report/templates/page.css", {"report"}, {"report_data", "gather", "fit"}),
-        ("genesig/selection/rejection.py", {"gather", "report"}, {"fit", "fit_final", "model"}),
+        ("genesig/report/render.py", {"report"}, {"report_data", "gather", "fit", "read"}),
+        ("genesig/report/page/templates/page.css", {"report"}, {"report_data", "gather", "fit"}),
+        (
+            "genesig/selection/assess/rejection.py",
+            {"gather", "report"},
+            {"fit", "fit_final", "model"},
+        ),
         ("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
         (
             "genesig/selection/nonlinear/screen.py",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from genesig.data.readers import load_schema
+from genesig.data.files.readers import load_schema
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, load_arrays, load_table, save_table
-from genesig.selection.controls import controls_table
+from genesig.selection.assess.controls import controls_table
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, load_table
-from genesig.selection.export import signature_dataset
+from genesig.selection.genes.export import signature_dataset
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, load_json, save_json, save_tables
-from genesig.selection.external import score_cohort
+from genesig.selection.model.external import score_cohort
 
 log_to(snakemake.log[0])
 dataset, model = Dataset.load(snakemake.input.dataset), load_json(snakemake.input.model)

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
-from genesig.selection.double_loop import double_loop
+from genesig.selection.linear.double_loop import double_loop
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

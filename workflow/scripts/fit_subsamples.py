@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.double_loop import fit_subsamples
+from genesig.selection.linear.double_loop import fit_subsamples
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, save_json
-from genesig.selection.model import final_model
+from genesig.selection.model.final import final_model
 
 log_to(snakemake.log[0])
 dataset, final = Dataset.load(snakemake.input.dataset), Fits.load(snakemake.input.final)

@@ -1,6 +1,6 @@
 """Apply the row-wise steps."""
 
-from genesig.data.normalise import normalise_samples
+from genesig.data.steps.normalise import normalise_samples
 from genesig.log import log_to
 from genesig.results import Dataset
 

@@ -1,6 +1,6 @@
 """Look at the samples, before and after the steps."""
 
-from genesig.data.quality import quality
+from genesig.data.quality.overview import quality
 from genesig.log import log_to
 from genesig.results import Dataset, save_json
 

@@ -1,6 +1,6 @@
 """Read the expression matrix and both tables into one data set."""
 
-from genesig.data.dataset import read_dataset
+from genesig.data.study.dataset import read_dataset
 from genesig.log import log_to
 
 log_to(snakemake.log[0])

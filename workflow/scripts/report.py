@@ -1,7 +1,7 @@
 """Render the report."""
 
 from genesig.log import log_to
-from genesig.report.page import render
+from genesig.report.render import render
 from genesig.results import load_json
 
 log_to(snakemake.log[0])

@@ -3,7 +3,7 @@
 from genesig.log import log_to
 from genesig.report.collect import TEXT, collect, tables_in
 from genesig.results import Dataset, Fits, Splits, load_arrays, load_json, load_tables, save_json
-from genesig.selection.batches import joined
+from genesig.results.joined import joined
 
 log_to(snakemake.log[0])
 dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)

@@ -1,8 +1,8 @@
 """Write down what it takes to do this run again."""
 
 from genesig.log import log_to
-from genesig.report.run import job_names, run_record
 from genesig.results import Dataset, load_table, save_json
+from genesig.results.run import job_names, run_record
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.normalise import Reference
+from genesig.data.steps.normalise import Reference
 from genesig.optim.nonlinear.choice import Fit
 from genesig.results import Dataset
 from genesig.selection.nonlinear.ground import Ground

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from genesig.selection.assessment import Headline, study_errors
-from genesig.selection.held_out import HeldOut
-from genesig.selection.intervals import LEVEL, NOTHING, Interval, corrected_t, hull
+from genesig.selection.assess.assessment import Headline, study_errors
+from genesig.selection.assess.held_out import HeldOut
+from genesig.selection.assess.intervals import LEVEL, NOTHING, Interval, corrected_t, hull
 
 Array = np.ndarray[Any, Any]
 

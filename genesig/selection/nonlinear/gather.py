@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.results import Dataset, Fits, Splits
+from genesig.results.joined import joined
 from genesig.results.nonlinear_fits import NonlinearFits
-from genesig.selection.assessment import HEADLINES
-from genesig.selection.batches import joined
-from genesig.selection.frequency import least_count, mu_number
-from genesig.selection.held_out import HeldOut, arrange, decisions, held_out, split_errors
+from genesig.selection.assess.assessment import HEADLINES
+from genesig.selection.assess.held_out import HeldOut, arrange, decisions, held_out, split_errors
+from genesig.selection.genes.frequency import least_count, mu_number
 from genesig.selection.nonlinear.difference import difference
 
 if TYPE_CHECKING:

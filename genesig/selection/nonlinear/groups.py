@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.selection.clusters import assign
+from genesig.selection.genes.clusters import assign
 
 Array = np.ndarray[Any, Any]
 Groups = list[list[int]]

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.gene_groups import read_groups
-from genesig.data.normalise import Reference, bound, moments
+from genesig.data.steps.normalise import Reference, bound, moments
+from genesig.data.study.gene_groups import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.nonlinear.choice import Fit
 from genesig.results import Dataset, Splits
 from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.selection.linear.tasks import Task, batch_of, shared_matrices, tasks
 from genesig.selection.nonlinear.choice import Choice, choose, final_fit
 from genesig.selection.nonlinear.curves import curves
 from genesig.selection.nonlinear.fvm import fvm_scores
 from genesig.selection.nonlinear.ground import Given, Ground, prepare
 from genesig.selection.nonlinear.protocol import NonlinearProtocol
-from genesig.selection.tasks import Task, batch_of, shared_matrices, tasks
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,1 +1,0 @@
-"""Affymetrix arrays: from the scanner's files to probe intensities, and RMA."""

@@ -1,0 +1,1 @@
+"""Samples of elsewhere: other studies and new samples, in the words of this one."""

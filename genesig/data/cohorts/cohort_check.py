@@ -1,0 +1,165 @@
+"""Data sets of other studies, held against this one before anything runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from genesig.data.cohorts.cohort import Cohort, read_cohort
+from genesig.data.cohorts.new_matrix import (
+    GENE_BY_GENE,
+    check_new_scale,
+    matched,
+    row_wise,
+    scale_of,
+)
+from genesig.data.steps.batch_steps import FEWEST
+from genesig.data.steps.normalise import fit_steps
+from genesig.data.study.dataset import Inputs, read_inputs
+from genesig.data.study.matrix_check import Expression
+from genesig.errors import GenesigError, InvalidInput, Problem, attempt
+from genesig.results import Design
+from genesig.words import counted, listing
+
+Array = np.ndarray[Any, Any]
+Config = dict[str, Any]
+BESIDE = ("name", "combat", "missing")  # settings of a cohort that say nothing of its files
+
+
+def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
+    """Return ``{"warnings": {name: [sentences]}}`` of data sets that the study can be tested on.
+
+    Raises
+    ------
+    InvalidInput
+        With all problems of all of them, warnings among them, if one is an error.
+    """
+    study = read_inputs(config["expression"], config["samples"], config["label"], **config["data"])
+    found = {item["name"]: check_cohort(item, config, study) for item in config["external"]}
+    problems = sorted((p for each in found.values() for p in each), key=lambda p: p.level)
+    if any(problem.level == "error" for problem in problems):
+        raise InvalidInput(problems)
+    return {"warnings": {n: [f"{p.where}: {p.what}" for p in each] for n, each in found.items()}}
+
+
+def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
+    """List every problem of the data sets in the section ``external``.
+
+    Parameters
+    ----------
+    config : dict
+        As `resolve_config` gives it.
+    study : Inputs
+        What the study's own files say, as far as they could be understood.
+    """
+    return [problem for item in config["external"] for problem in check_cohort(item, config, study)]
+
+
+def check_cohort(item: Config, config: Config, study: Inputs) -> list[Problem]:
+    """List every problem of one of them; none where the study's classes are not known."""
+    sound = all(problem.level != "error" for problem in study.problems)
+    design = study.sheet.design if study.sheet is not None and sound else _declared(config)
+    found = [] if design is None else _of_cohort(item, design, study, config)
+    return list(dict.fromkeys(found))
+
+
+def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> Iterator[Problem]:
+    files = {key: value for key, value in item.items() if key not in BESIDE}
+    try:
+        cohort = read_cohort(design, **files)
+    except InvalidInput as error:
+        yield from error.problems
+        return
+    yield from cohort.problems
+    yield from _check_batches(cohort, item)
+    if study.expression is not None and study.sheet is not None:
+        names = [str(name) for name in study.sheet.obs.index]
+        yield from _against(cohort, study.expression, names, config, item)
+
+
+def _declared(config: Config) -> Design | None:
+    """Return what the config alone says of the label, where the sample table could not."""
+    classes, task = config["data"]["classes"], config["data"]["task"]
+    if classes is None and task == "classification":
+        return None
+    return Design(config["label"], task, None if classes is None else tuple(classes), None, None)
+
+
+def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
+    if not item["combat"]:
+        return
+    for name, size in Counter(cohort.batch).items():
+        if size < FEWEST:
+            batch = f"batch '{name}'" if item["batch"] else f"'{item['name']}'"
+            what = f"combat needs a batch of at least {FEWEST} samples, {batch} has {size}; "
+            yield Problem(f"external, {item['name']}, combat", what + "set it to false")
+
+
+def _against(cohort: Cohort, study: Expression, names: list[str], config: Config,
+             item: Config) -> Iterator[Problem]:  # fmt: skip
+    here = set(cohort.matrix.columns)
+    common = [k for k, gene in enumerate(study.genes) if gene in here]
+    if not common:
+        what = (f"no gene of the study is here: the study has {listing(study.genes)}, this matrix "
+                f"{listing(cohort.matrix.columns)}; name a table of their ids and the study's in "
+                "annotation")  # fmt: skip
+        yield Problem(cohort.where, what)
+        return
+    yield from _absent(cohort, study, common, config, item)
+    problems: list[Problem] = []
+    genes = [study.genes[k] for k in common]
+    found = attempt(lambda: matched(cohort.matrix, genes, cohort.where), problems)
+    if found is not None:
+        yield from _seen_before(cohort, found[0], study.X[:, common], names)
+        attempt(lambda: _check_scale(cohort, *found, study.X[:, common], config), problems)
+    yield from problems
+
+
+def _absent(cohort: Cohort, study: Expression, common: list[int], config: Config,
+            item: Config) -> Iterator[Problem]:  # fmt: skip
+    lacking = len(study.genes) - len(common)
+    if lacking <= item["missing"] * len(study.genes):
+        return
+    what = f"{lacking} of the {counted(len(study.genes), 'gene')} of the study are not here"
+    steps = {s["step"] for s in config["normalise"]["samples"] + config["normalise"]["folds"]}
+    across = sorted(steps - GENE_BY_GENE)
+    if across:
+        what += f", but {listing(across)} looks at all of them; at most a share of "
+        what += f"{item['missing']:g} may be filled in (missing): leave them out of the study"
+        yield Problem(cohort.where, what)
+    else:
+        what += "; if the model needs many of them, it cannot be tested here. To be sure leave "
+        yield Problem(cohort.where, what + "them out of the study", "warning")
+
+
+def _seen_before(cohort: Cohort, X: Array, training: Array, names: list[str]) -> Iterator[Problem]:
+    """Warn of samples that the model will have been trained on."""
+    rows = {row.tobytes(): name for name, row in zip(names, np.ascontiguousarray(training),
+                                                     strict=True)}  # fmt: skip
+    pairs = zip(cohort.matrix.rows, np.ascontiguousarray(X), strict=True)
+    same = {name: rows[row.tobytes()] for name, row in pairs if row.tobytes() in rows}
+    if same:
+        name, twin = next(iter(same.items()))
+        what = f"{counted(len(same), 'sample')} with the values of a sample of the study: '{name}' "
+        what += f"is its '{twin}'; a test on training samples says nothing, take them out"
+        yield Problem(cohort.where, what, "warning")
+    shared = [name for name in cohort.matrix.rows if name in set(names) and name not in same]
+    if shared:
+        what = f"{listing(shared)} is also the name of a sample of the study; is it the same one?"
+        yield Problem(cohort.where, what, "warning")
+
+
+def _check_scale(cohort: Cohort, X: Array, known: Array, training: Array, config: Config) -> None:
+    steps = config["normalise"]["samples"]
+    try:
+        fitted = fit_steps(training, steps)
+        T = fitted.transform(training)
+        values = row_wise(fitted.steps, X, known, np.zeros(X.shape[1]))
+    except GenesigError:  # said of the study's own values
+        return
+    everything = steps + config["normalise"]["folds"]
+    scale = scale_of(T, np.nanmean(T, axis=0), np.nanstd(T, axis=0), everything)
+    check_new_scale(X, values, known, cohort.matrix.rows, scale, cohort.where)

@@ -1,0 +1,157 @@
+"""A matrix of new samples in the genes of a study: matched by name, held against its scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.steps.normalise import MOMENTS, Normaliser
+from genesig.data.steps.scale import looks_raw, sizes
+from genesig.errors import InvalidInput, Problem
+from genesig.words import counted, is_missing, listing, number_fault
+
+Array = np.ndarray[Any, Any]
+# In training standard deviations. Batches shift the median gene by one or two of them; another
+# base of the logarithm, by three or more.
+FAR, ODD = 5.0, 1.0
+LOGARITHMS = {"log2", "log_cpm", "rma_background"}
+# Steps that do to a gene what they would do without the others, once they are fitted.
+GENE_BY_GENE = {
+    "log2", "combat", "detection_filter", "variance_filter", "fold_filter", "range_filter", *MOMENTS
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the training values were.
+
+    Attributes
+    ----------
+    means, sds : (n_genes,) float
+        Of each gene over the training samples, after the row-wise steps.
+    p99, most : float
+        99th percentile and maximum of all these values.
+    steps : set of str
+        Names of the steps of the study.
+    """
+
+    means: Array
+    sds: Array
+    p99: float
+    most: float
+    steps: frozenset[str]
+
+
+def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix:
+    """Turn a matrix so that its columns are genes, told by the genes that are needed.
+
+    Raises
+    ------
+    InvalidInput
+        None of the genes is there.
+    """
+    wanted = set(needed)
+    in_rows, in_columns = len(wanted & set(matrix.rows)), len(wanted & set(matrix.columns))
+    if wanted and not in_rows and not in_columns:
+        what = (f"none of the {counted(len(wanted), 'gene')} of the model is here: the model has "
+                f"{listing(needed)}, the matrix has rows {listing(matrix.rows)} and columns "
+                f"{listing(matrix.columns)}; is it another kind of gene id?")  # fmt: skip
+        raise InvalidInput([Problem(where, what)])
+    return matrix.turn() if in_rows > in_columns else matrix
+
+
+def matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, Array]:
+    """Return the needed genes (n, d) in their order, NaN where absent, and which are known.
+
+    Raises
+    ------
+    InvalidInput
+        A gene occurs twice, or a cell is neither a number nor missing.
+    """
+    wanted = set(needed)
+    place: dict[str, int] = {}
+    for column, gene in enumerate(matrix.columns):
+        if gene in place and gene in wanted:
+            raise InvalidInput([Problem(where, f"gene '{gene}' occurs twice; keep one")])
+        place[gene] = column
+    here = [k for k, gene in enumerate(needed) if gene in place]
+    columns = [place[needed[k]] for k in here]
+    X = np.full((len(matrix.rows), len(needed)), np.nan)
+    X[:, here] = matrix.cells[:, columns]
+    for row, k in np.argwhere(~np.isfinite(X[:, here])).tolist():
+        text = matrix.text(row, columns[k])
+        if not is_missing(text):
+            at = f"{where}, gene '{needed[here[k]]}', sample '{matrix.rows[row]}'"
+            raise InvalidInput([Problem(at, f"the value {number_fault(text)}")])
+    known = np.isfinite(X)
+    return X, known
+
+
+def row_wise(steps: Sequence[Normaliser], X: Array, known: Array, filler: Array) -> Array:
+    """Apply steps of kind "sample" to what is known of each sample; the rest is the filler's.
+
+    Parameters
+    ----------
+    steps : sequence of Normaliser
+    X, known : (n_samples, n_genes) float, bool
+    filler : (n_genes,) float
+    """
+    values = np.tile(filler, (len(X), 1))
+    for row in range(len(X)):
+        seen = X[row : row + 1, known[row]]
+        for step in steps:
+            seen = step.transform(seen)
+        values[row, known[row]] = seen[0]
+    return values
+
+
+def scale_of(X: Array, means: Array, sds: Array, steps: Sequence[Mapping[str, Any]]) -> Scale:
+    """Describe training values X, after the row-wise steps."""
+    names = frozenset(str(step["step"]) for step in steps)
+    if not X.size:
+        return Scale(means, sds, 0.0, 0.0, names)
+    return Scale(means, sds, float(np.nanpercentile(X, 99)), float(np.nanmax(X)), names)
+
+
+def check_new_scale(X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale,
+                    where: str) -> None:  # fmt: skip
+    """Refuse values that were logged where the training ones were not, or the reverse.
+
+    Parameters
+    ----------
+    X, values : (n_samples, n_genes) float
+        As measured, and after the row-wise steps.
+    known : (n_samples, n_genes) bool
+    names : sequence of str
+        Samples.
+    scale : Scale
+    where : str
+        File, in messages.
+
+    Raises
+    ------
+    InvalidInput
+        Naming the first sample of another scale.
+    """
+    takes_logarithms = bool(LOGARITHMS & scale.steps)
+    then = looks_raw(scale.p99, scale.most)
+    for row, name in enumerate(names):
+        used = known[row] & (scale.sds > 0)
+        if not used.any():
+            continue
+        off = np.abs(values[row] - scale.means)[used] / scale.sds[used]
+        distance = float(np.median(off))
+        raw, now = (looks_raw(*sizes(Z[row, used])[1:]) for Z in (X, values))
+        other = distance > ODD and (now != then or (takes_logarithms and not raw))
+        # The step quantile puts a brighter scan right.
+        if other or (distance > FAR and "quantile" not in scale.steps):
+            size = "look as if they were " + ("never logged" if raw else "logged already")
+            size = size if other else f"are {distance:.1f} standard deviations off"
+            what = (f"the values of sample '{name}' {size}, other than those the model was trained "
+                    f"on (median distance {distance:.1f} standard deviations); bring them to the "
+                    "same scale")  # fmt: skip
+            raise InvalidInput([Problem(where, what)])

@@ -1,0 +1,111 @@
+"""A matrix under other names: genes in the words of a gene table, samples chosen by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.files.readers import read_genes
+from genesig.data.study.sheet_check import check_column
+from genesig.errors import InvalidInput, Problem
+from genesig.words import counted, is_missing, listing, number_fault
+
+Array = np.ndarray[Any, Any]
+Problems = list[Problem]
+
+
+def rows_of(matrix: Matrix, names: Sequence[str]) -> Matrix:
+    """Take the rows of these names, in this order; what is no number keeps its text."""
+    place = {name: row for row, name in enumerate(matrix.rows)}
+    rows = [place[name] for name in names]
+    return _retold(matrix, rows, tuple(names), range(len(matrix.columns)), matrix.columns)
+
+
+def translated(matrix: Matrix, annotation: str, symbol: str | None,
+               problems: Problems) -> Matrix | None:  # fmt: skip
+    """Give the genes of a matrix their names in a column of a gene table.
+
+    Several genes of one name become their median in each sample; those without a name are left
+    out and counted.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Either way round; the side with more of the table's ids holds the genes.
+    annotation, symbol : str, str or None
+        Gene table; the column with the names, None for the second one.
+    problems : list of Problem
+        What is wrong is added here.
+    """
+    names = _names(annotation, symbol, problems)
+    if names is None:
+        return None
+    in_rows, in_columns = (len(set(names) & set(side)) for side in (matrix.rows, matrix.columns))
+    if not in_rows and not in_columns:
+        what = f"no gene of the matrix is in its first column, which has {listing(names)}"
+        problems.append(Problem(annotation, what))
+        return None
+    oriented = matrix.turn() if in_rows > in_columns else matrix
+    groups: dict[str, list[int]] = {}
+    for column, gene in enumerate(oriented.columns):
+        if gene in names:
+            groups.setdefault(names[gene], []).append(column)
+    left = len(oriented.columns) - sum(map(len, groups.values()))
+    if left:
+        what = f"{counted(left, 'gene')} of the matrix without a name here, so left out"
+        problems.append(Problem(annotation, what, "warning"))
+    return _medians(oriented, groups, annotation, problems)
+
+
+def _names(annotation: str, symbol: str | None, problems: Problems) -> dict[str, str] | None:
+    try:
+        table = read_genes(annotation, None)
+    except InvalidInput as error:
+        problems.extend(error.problems)
+        return None
+    columns = list(map(str, table.columns))
+    check_column(symbol, "symbol", columns, str(table.index.name), annotation, problems)
+    column = symbol if symbol is not None else next(iter(columns), None)
+    if column is None:
+        problems.append(Problem(annotation, "needs two columns: gene id and the study's gene id"))
+    if column not in columns or columns.count(column) > 1:
+        return None
+    first = table[~table.index.duplicated()][column]
+    return {str(gene): str(name) for gene, name in first.items() if not is_missing(str(name))}
+
+
+def _medians(matrix: Matrix, groups: dict[str, list[int]], annotation: str,
+             problems: Problems) -> Matrix:  # fmt: skip
+    single = [columns[0] for columns in groups.values()]
+    found = _retold(matrix, range(len(matrix.rows)), matrix.rows, single, tuple(groups))
+    several = [k for k, columns in enumerate(groups.values()) if len(columns) > 1]
+    for k, columns in zip(several, [c for c in groups.values() if len(c) > 1], strict=True):
+        values = matrix.cells[:, columns]
+        for row, column in np.argwhere(~np.isfinite(values)).tolist():
+            if not is_missing(text := matrix.text(row, columns[column])):
+                what = f"the value {number_fault(text)} (gene '{matrix.columns[columns[column]]}')"
+                problems.append(Problem(f"{annotation}, sample '{matrix.rows[row]}'", what))
+                return found
+        none = ~np.isfinite(values).any(axis=1)
+        values[none] = 0.0
+        found.cells[:, k] = np.where(none, np.nan, np.nanmedian(values, axis=1))
+    if several:
+        what = f"{counted(len(several), 'name')} for more than one gene of the matrix; their median"
+        problems.append(Problem(annotation, f"{what} is taken in each sample", "warning"))
+    return found
+
+
+def _retold(matrix: Matrix, rows: Sequence[int], names: tuple[str, ...], columns: Sequence[int],
+            genes: tuple[str, ...]) -> Matrix:  # fmt: skip
+    """Copy rows and columns; the texts of cells that are no numbers go along."""
+    at_row, at_column = ({old: new for new, old in enumerate(o)} for o in (rows, columns))
+    texts = {}
+    for place, text in matrix.texts.items():
+        row, column = reversed(place) if matrix.turned else place
+        if row in at_row and column in at_column:
+            texts[at_row[row], at_column[column]] = text
+    cells = matrix.cells[np.ix_(list(rows), list(columns))]
+    return Matrix(names, genes, cells, texts, tuple(range(1, len(rows) + 1)), line_word="row")

@@ -1,0 +1,1 @@
+"""Affymetrix arrays: CEL files and the layouts of their chips."""

@@ -1,0 +1,164 @@
+"""CEL files: the mean intensity of every cell of one array, in the three forms there are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.data.files.affy.command_console import read_header, read_intensities
+from genesig.data.files.affy.cursor import Cursor
+from genesig.errors import InvalidInput, Problem
+
+Array = np.ndarray[Any, Any]
+
+TEXT = b"[CEL]"
+BINARY = b"\x40\x00\x00\x00"
+COMMAND_CONSOLE = b"\x3b\x01"
+# Of a cell: mean, standard deviation, number of pixels.
+CELL = np.dtype([("mean", "<f4"), ("deviation", "<f4"), ("pixels", "<i2")])
+
+
+@dataclass(frozen=True, eq=False)
+class Cel:
+    """One array.
+
+    Attributes
+    ----------
+    chip : str
+        Chip type as the scanner wrote it (``HG-U133A``); empty where it did not.
+    n_columns, n_rows : int
+    intensity : (n_rows * n_columns,) float64
+        Mean intensity; the cell at (x, y) has number ``y * n_columns + x``.
+    """
+
+    chip: str
+    n_columns: int
+    n_rows: int
+    intensity: Array
+
+
+def parse_cel(content: bytes, where: str) -> Cel:
+    """Parse a CEL file: version 3 (text), version 4 (binary) or Command Console.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole file, unpacked.
+    where : str
+        Its name, for messages.
+
+    Raises
+    ------
+    InvalidInput
+        The file is none of these, ends too early, or its cells are not those it announces.
+        Masked cells and outliers are kept, as affy does.
+    """
+    if content.startswith(TEXT):
+        cel = _parse_text(content.decode("latin-1"), where)
+    elif content.startswith(BINARY):
+        cel = _parse_binary(Cursor(content, where, "<"))
+    elif content.startswith(COMMAND_CONSOLE):
+        cel = _parse_command_console(Cursor(content, where, ">"))
+    else:
+        what = "is no CEL file: it begins neither with [CEL] nor as version 4 or Command Console; "
+        what += "copy or download it again"
+        raise InvalidInput([Problem(where, what)])
+    return _checked(cel, where)
+
+
+def _checked(cel: Cel, where: str) -> Cel:
+    wrong = np.flatnonzero(~(np.isfinite(cel.intensity) & (cel.intensity >= 0)))
+    if len(wrong):
+        y, x = divmod(int(wrong[0]), cel.n_columns)
+        what = (f"{len(wrong)} of {len(cel.intensity)} intensities are negative or no number, "
+                f"the first at x={x}, y={y}; the file is damaged, copy it again")  # fmt: skip
+        raise InvalidInput([Problem(where, what)])
+    return cel
+
+
+def _parse_binary(cursor: Cursor) -> Cel:
+    cursor.version("CEL", [4])
+    n_columns, n_rows, n_cells = (cursor.number("i") for _ in range(3))
+    _check_size(n_columns, n_rows, n_cells, cursor.where)
+    header = cursor.text()
+    cursor.text()  # algorithm
+    cursor.text()  # its parameters
+    cursor.take(4 * 4)  # margin; numbers of outliers, of masked cells, of subgrids
+    return Cel(_chip(header), n_columns, n_rows, cursor.floats(CELL, n_cells, "mean"))
+
+
+def _parse_command_console(cursor: Cursor) -> Cel:
+    header = read_header(cursor)
+    try:
+        n_columns, n_rows = (int(header[f"affymetrix-cel-{key}"]) for key in ("cols", "rows"))
+    except (KeyError, ValueError):
+        what = "is a Command Console file but no CEL file: it lacks affymetrix-cel-cols and -rows; "
+        what += "keep CEL files only in the folder"
+        raise cursor.refuse(what) from None
+    intensity = read_intensities(cursor)
+    _check_size(n_columns, n_rows, len(intensity), cursor.where)
+    return Cel(str(header.get("affymetrix-array-type", "")), n_columns, n_rows, intensity)
+
+
+def _parse_text(text: str, where: str) -> Cel:
+    head, found, rest = text.partition("[INTENSITY]")
+    if not found:
+        raise InvalidInput([Problem(where, "ends before its section [INTENSITY]; copy it again")])
+    values = dict(re.findall(r"^([^=\n]+)=(.*?)\r?$", head, re.MULTILINE))
+    if values.get("Version") != "3":
+        version = values.get("Version", "unknown")
+        what = f"is a CEL text file of version {version}; version 3 is read, export it so"
+        raise InvalidInput([Problem(where, what)])
+    body, ended, _ = rest.partition("\n[")
+    if not (ended or body.endswith("\n")):
+        raise InvalidInput([Problem(where, "ends in the middle of a line; copy it again")])
+    count = re.search(r"NumberCells=(\d+)", body)
+    columns, rows = (str(values.get(key, "")).strip() for key in ("Cols", "Rows"))
+    if count is None or not (columns.isdecimal() and rows.isdecimal()):
+        what = "lacks Cols, Rows or NumberCells; the file is damaged, copy it again"
+        raise InvalidInput([Problem(where, what)])
+    size = int(columns), int(rows)
+    _check_size(*size, int(count[1]), where)
+    return Cel(_chip(head), *size, _text_cells(body, *size, where))
+
+
+def _text_cells(body: str, n_columns: int, n_rows: int, where: str) -> Array:
+    """Place the lines ``x y mean deviation pixels``, in whatever order they come."""
+    from io import StringIO
+
+    import pandas as pd
+
+    lines = body.partition("CellHeader=")[2].partition("\n")[2]
+    try:
+        cells = pd.read_csv(StringIO(lines), sep=r"\s+", header=None, names=list("xymsp"),
+                            dtype=np.float64, float_precision="round_trip")  # fmt: skip
+    except ValueError:  # pandas' ParserError and EmptyDataError among them
+        what = "section [INTENSITY] holds something else than numbers; copy the file again"
+        raise InvalidInput([Problem(where, what)]) from None
+    x, y, mean, _, _ = cells.dropna().to_numpy().T
+    inside = (x >= 0) & (x < n_columns) & (y >= 0) & (y < n_rows)
+    place = (y * n_columns + x)[inside].astype(np.int64)
+    n_cells = n_columns * n_rows
+    if len(x) != n_cells or len(np.unique(place)) != n_cells:
+        what = (f"has {len(np.unique(place))} different cells where {n_columns} × {n_rows} = "
+                f"{n_cells} are announced; copy or download it again")  # fmt: skip
+        raise InvalidInput([Problem(where, what)])
+    intensity = np.empty(n_cells)
+    intensity[place] = mean
+    return intensity
+
+
+def _check_size(n_columns: int, n_rows: int, n_cells: int, where: str) -> None:
+    if min(n_columns, n_rows) < 1 or n_columns * n_rows != n_cells:
+        what = (f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is "
+                "damaged, copy or download it again")  # fmt: skip
+        raise InvalidInput([Problem(where, what)])
+
+
+def _chip(header: str) -> str:
+    """Find the chip in the scanner's DatHeader: ``... HG-U133A.1sq ...``."""
+    found = re.search(r"([\w.-]+)\.1sq", header)
+    return found[1] if found else ""

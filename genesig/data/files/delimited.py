@@ -1,0 +1,198 @@
+"""Text with columns: from one string to a table of strings or a matrix of numbers."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.errors import InvalidInput, Problem
+from genesig.words import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+# The first one is what the ending promises; the European CSV has semicolons.
+DELIMITERS = {".tsv": "\t", ".txt": "\t", ".tab": "\t", ".chip": "\t", ".csv": ",;"}
+# Whole cells of a table with semicolons, the first one left aside: it is a name.
+WITH_POINT = re.compile(r';"?[-+]?\d*\.\d')
+WITH_COMMA = re.compile(r'(;"?[-+]?\d*),(\d+(?:[eE][-+]?\d+)?"?)(?=;|$)')
+NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix as it lies in its file, either way round.
+
+    Attributes
+    ----------
+    rows, columns : tuple of str
+        Names as they stand in the file; '001' stays '001'.
+    cells : (n_rows, n_columns) float64 array
+        NaN where the text is no number.
+    texts : dict
+        Line and field in the file, from 0 -> text of each cell that is no finite number.
+    lines : tuple of int
+        Line of the file of each row.
+    turned : bool
+        Rows of this record are columns of the file.
+    line_word : str
+        What `lines` counts: lines of text, or rows of a file that has no lines.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: Array
+    texts: dict[tuple[int, int], str]
+    lines: tuple[int, ...]
+    turned: bool = False
+    line_word: str = "line"
+
+    def text(self, row: int, column: int) -> str:
+        """Return a cell as it stands in the file."""
+        place = (column, row) if self.turned else (row, column)
+        return self.texts.get(place, f"{self.cells[row, column]:g}")
+
+    def turn(self) -> Matrix:
+        """Exchange rows and columns."""
+        return replace(self, rows=self.columns, columns=self.rows, cells=self.cells.T,
+                       turned=not self.turned)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The parts of a delimited text: names of the header, then the rows that are not blank."""
+
+    delimiter: str
+    names: list[str]
+    numbers: list[int]
+    rows: list[str]
+
+
+def parse_table(text: str, suffix: str, where: str) -> pd.DataFrame:
+    """Parse a table of strings; ``attrs["lines"]`` holds the line of each row."""
+    import pandas as pd
+
+    lines = _lines(text, suffix, where)
+    cells = [[cell.strip() for cell in _split(row, lines.delimiter)] for row in lines.rows]
+    # Spreadsheets leave empty columns at the right-hand side.
+    width = max(k for row in [lines.names, *cells] for k, cell in enumerate(row, 1) if cell)
+    table = pd.DataFrame([r[1:width] for r in cells], columns=lines.names[1:width], dtype=object)
+    table.index = pd.Index([row[0] for row in cells], name=lines.names[0], dtype=object)
+    table.attrs["lines"] = lines.numbers
+    return table
+
+
+def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
+    """Parse names and numbers; what is not a number stays as text beside a NaN.
+
+    A table with semicolons, as spreadsheets write it where the comma is the decimal sign, may have
+    decimal commas if it has no decimal point; elsewhere they are no numbers. `first` is the line
+    of the file on which the text begins.
+    """
+    import pandas as pd
+
+    lines = _lines(text, suffix, where, first)
+    try:
+        frame = pd.read_csv(
+            StringIO("\n".join(_with_points(lines))), sep=lines.delimiter, header=None,
+            dtype={0: str}, keep_default_na=False, na_values=[], low_memory=False,
+            float_precision="round_trip",
+        )  # fmt: skip
+    except pd.errors.ParserError as error:
+        raise InvalidInput([Problem(where, f"cannot be parsed: {error}")]) from None
+    cells, texts = numbers(frame.iloc[:, 1:])
+    rows = tuple(frame[0].str.strip())
+    return Matrix(rows, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers))
+
+
+def _with_points(lines: _Lines) -> list[str]:
+    if lines.delimiter != ";" or any(WITH_POINT.search(row) for row in lines.rows):
+        return lines.rows
+    return [WITH_COMMA.sub(r"\1.\2", row) for row in lines.rows]
+
+
+def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
+    """Convert to float64; a cell that is no finite number keeps its text."""
+    import pandas as pd
+
+    words = np.array([k for k, kind in enumerate(frame.dtypes) if kind.kind not in "if"], int)
+    plain = np.setdiff1d(np.arange(frame.shape[1]), words)
+    cells = np.empty(frame.shape)
+    cells[:, plain] = frame.iloc[:, plain].to_numpy(dtype=np.float64)
+    for k in words:
+        column = frame.iloc[:, k].astype(str)
+        cells[:, k] = pd.to_numeric(column, errors="coerce")
+        known = np.isfinite(cells[:, k])  # to_numeric itself may miss the last digit
+        cells[known, k] = [float(text) for text in column[known]]
+    bad = ~np.isfinite(cells)
+    texts: dict[tuple[int, int], str] = {}
+    for k in map(int, np.flatnonzero(bad.any(axis=0))):
+        column = frame.iloc[:, k].tolist()
+        texts |= {(int(row), k): str(column[row]) for row in np.flatnonzero(bad[:, k])}
+    return cells, texts
+
+
+def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
+    blank = " " + DELIMITERS[suffix]
+    kept = [(n, line) for n, line in enumerate(text.split("\n"), begin) if line.strip(blank)]
+    (first, header), body = kept[0], kept[1:]
+    delimiter = _delimiter(header, suffix, f"{where}, line {first}")
+    if not body:
+        raise InvalidInput(
+            [
+                Problem(
+                    where,
+                    "has a header line but no rows below it; is it cut off? "
+                    "Copy or export it again",
+                )
+            ]
+        )
+    names = [name.strip() for name in _split(header, delimiter)]
+    numbers, rows = [n for n, _ in body], [line for _, line in body]
+    widths = {_width(row, delimiter) for row in rows}
+    if widths == {len(names) + 1}:  # R's write.table leaves the corner out
+        names.insert(0, "")
+    elif widths != {len(names)}:
+        _refuse_widths(len(names), numbers, [_width(row, delimiter) for row in rows], where)
+    return _Lines(delimiter, names, numbers, rows)
+
+
+def _refuse_widths(expected: int, numbers: list[int], widths: list[int], where: str) -> None:
+    wrong = [k for k, width in enumerate(widths) if width != expected]
+    further = f" ({counted(len(wrong) - 1, 'further line')})" if len(wrong) > 1 else ""
+    raise InvalidInput([Problem(
+        f"{where}, line {numbers[wrong[0]]}",
+        f"{widths[wrong[0]]} fields where the header has {expected}{further}; the line is cut "
+        "off, or a field holds the delimiter and needs quotes",
+    )])  # fmt: skip
+
+
+def _delimiter(header: str, suffix: str, where: str) -> str:
+    """Return what the ending promises, or say what stands there instead."""
+    declared = max(DELIMITERS[suffix], key=header.count)
+    if declared in header:
+        return declared
+    needed, found = NAMES[DELIMITERS[suffix][0]], max(NAMES, key=header.count)
+    what = NAMES[found] if found in header else "one column only"
+    ending = {",": " or rename it to .csv", ";": " or rename it to .csv",
+              "\t": " or rename it to .tsv"}.get(found, "")  # fmt: skip
+    raise InvalidInput([Problem(
+        where,
+        f"the ending '{suffix}' promises {needed} between columns, but the header has {what}; "
+        f"save the file with {needed}{ending if found in header else ''}",
+    )])  # fmt: skip
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader([line], delimiter=delimiter)) if '"' in line else line.split(delimiter)
+
+
+def _width(line: str, delimiter: str) -> int:
+    return len(_split(line, delimiter)) if '"' in line else line.count(delimiter) + 1

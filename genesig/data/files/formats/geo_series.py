@@ -1,0 +1,105 @@
+"""GEO series matrix: found by tag, never by line number; its head is the sample table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from genesig.data.files.delimited import Matrix, parse_matrix
+from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.sample_tags import sample_table
+from genesig.words import counted, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BEGIN, END = "!series_matrix_table_begin", "!series_matrix_table_end"
+AGAIN = "download the file again"
+
+
+def matrix(text: str, where: str, part: str | None) -> Matrix:
+    """Read the table of a series matrix, probes × samples; "null" stays text beside a NaN.
+
+    Raises
+    ------
+    InvalidInput
+        No table, more than one, one that is cut off or empty, samples of several platforms.
+    """
+    lines = text.split("\n")
+    begin, end = _table(lines, where)
+    platforms = sorted({cell for _, cells in _tags(lines[:begin], "!sample_platform_id")
+                        for cell in cells})  # fmt: skip
+    if len(platforms) > 1:
+        raise refuse(where, f"holds samples of {len(platforms)} platforms: {listing(platforms)}; "
+                     "their probes differ, use one file for each platform")  # fmt: skip
+    if not any(line.strip() for line in lines[begin + 2 : end]):
+        raise refuse(where, _empty(lines[:begin]), begin + 1)
+    # Only names are quoted, and a probe's or a sample's name holds no quotation mark.
+    table = "\n".join(lines[begin + 1 : end]).replace('"', "")
+    return parse_matrix(table, ".tsv", where, first=begin + 2)
+
+
+def samples(text: str, where: str, part: str | None) -> pd.DataFrame:
+    """Read the head of a series matrix as a sample table: see `sample_table`."""
+    head = text[:found] if (found := text.lower().find(BEGIN)) >= 0 else text
+    lines = head.split("\n")
+    named = list(_tags(lines, "!sample_geo_accession"))
+    if not named:
+        raise refuse(where, f"has no line !Sample_geo_accession, so no samples; {AGAIN}")
+    number, names = named[0]
+    if len(set(names)) < len(names):
+        raise refuse(where, f"!Sample_geo_accession names a sample twice; {AGAIN}", number)
+    tags: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
+    for number, line in enumerate(lines, 1):
+        tag, cells = _split(line)
+        if not tag.startswith("!sample_") or tag == "!sample_geo_accession":
+            continue
+        if len(cells) != len(names):
+            raise refuse(where, f"{tag} has {counted(len(cells), 'value')} for "
+                         f"{counted(len(names), 'sample')}; {AGAIN}", number)  # fmt: skip
+        for name, cell in zip(names, cells, strict=True):
+            tags[name].append((tag.removeprefix("!sample_"), cell))
+    return sample_table(tags, named[0][0])
+
+
+def _table(lines: list[str], where: str) -> tuple[int, int]:
+    """Return the places of the two lines around the table."""
+    begins = [k for k, line in enumerate(lines) if line.strip().lower() == BEGIN]
+    ends = [k for k, line in enumerate(lines) if line.strip().lower() == END]
+    if not begins:
+        raise refuse(where, f"has no line {BEGIN}: it is cut off before the table, or is not a "
+                     f"series matrix; {AGAIN}")  # fmt: skip
+    if len(begins) > 1:
+        raise refuse(where, "holds two series matrix tables, as if files had been joined; use one "
+                     "file for each platform", begins[1] + 1)  # fmt: skip
+    if not ends or ends[0] < begins[0]:
+        raise refuse(where, f"has no line {END}: the table is cut off; {AGAIN}", len(lines))
+    return begins[0], ends[0]
+
+
+def _empty(head: list[str]) -> str:
+    files = [cell for _, cells in _tags(head, "!series_supplementary_file") for cell in cells]
+    names = [file.rsplit("/", 1)[-1] for file in files if "/" in file]
+    kept = f" ({listing(names)})" if names else ""
+    return ("the table is empty, as in most series of RNA-seq: their values are in a supplementary "
+            f"file{kept}; download that and name it as 'expression'")  # fmt: skip
+
+
+def _tags(lines: list[str], wanted: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(lines, 1):
+        if line.lower().startswith(wanted):
+            yield number, _split(line)[1]
+
+
+def _split(line: str) -> tuple[str, list[str]]:
+    """Split a line into its tag, in lower case, and its values without the quotes around them."""
+    tag, *cells = line.rstrip("\n").split("\t")
+    return tag.lower(), [_unquoted(cell.strip()) for cell in cells]
+
+
+def _unquoted(cell: str) -> str:
+    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1].replace('""', '"').strip() if quoted else cell
+
+
+SERIES = Format("a GEO series matrix", matrix, samples)

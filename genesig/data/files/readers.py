@@ -1,0 +1,294 @@
+"""The one place of the data floor that opens files: tables, matrices, config and schema.
+
+A reader finds out what a file is from its name and its first bytes, and refuses what does not
+fit together; it never guesses silently. Every failure is an `InvalidInput` with one line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from genesig.data.files.affy.folder import CEL
+from genesig.data.files.delimited import parse_table
+from genesig.data.files.folders import read_folder
+from genesig.data.files.formats import cls, told_by_opening
+from genesig.data.files.formats.format import Format
+from genesig.data.files.formats.gct import GCT
+from genesig.data.files.formats.h5ad import H5AD
+from genesig.data.files.formats.rdata import RDATA
+from genesig.data.files.formats.sample_name import suffix_of
+from genesig.data.files.formats.soft import SOFT
+from genesig.data.files.formats.table import TABLES
+from genesig.data.files.formats.text import as_text
+from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genesig.data.files.delimited import Matrix
+
+GZIP = b"\x1f\x8b"
+# Endings of what people have instead.
+FOREIGN = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "; save the sheet as tab-separated text (.tsv)"),
+    **dict.fromkeys((".tar", ".tgz", ".zip"), "; unpack it, and name a file or the folder"),
+    **dict.fromkeys((".bz2", ".xz", ".zst"), "; unpack it, or pack it by gzip"),
+}
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Read a whole file, unpacked if it is gzip.
+
+    Raises
+    ------
+    InvalidInput
+        The file is absent, empty, unreadable, truncated or not what its name says.
+    """
+    content = _unpacked(path)
+    if not content.strip():
+        raise _refuse(path, "is empty; it needs a header line and at least one row")
+    return content
+
+
+def _unpacked(path: str | Path) -> bytes:
+    content = _open(Path(path))
+    if content.startswith(GZIP):
+        return _unpack(str(path), content)
+    if str(path).lower().endswith(".gz"):
+        raise _refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
+    return content
+
+
+def read_text(path: str | Path) -> str:
+    """Read UTF-8 text with Unix line ends; a byte order mark is taken away."""
+    return as_text(read_bytes(path), str(path))
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Read a table of text: index = first column, every cell a string without outer blanks."""
+    if suffix_of(path) not in TABLES:
+        raise _unknown_suffix(path, list(TABLES))
+    return parse_table(read_text(path), suffix_of(path), str(path))
+
+
+def read_matrix(
+    path: str | Path, part: str | None = None, files: Mapping[str, Path] | None = None
+) -> Matrix:
+    """Read an expression matrix as it lies in the file, either way round.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder of files of one array each is read as one matrix.
+    part : str or None
+        ``data.part`` of the config: which one, where a file holds several matrices.
+    files : dict or None
+        Sample -> file of its array, where the sample table names them (``data.files``).
+    """
+    if Path(path).is_dir():
+        return read_folder(Path(path), part, files, _only_file(Path(path)), read_bytes,
+                           lambda file: read_matrix(file, part))  # fmt: skip
+    if files is not None:
+        raise _refuse(path, "is no folder; data.files names files of arrays, so 'expression' is "
+                      "the folder that they are in")  # fmt: skip
+    kind, content = _read(path)
+    if part is not None and not kind.parts:
+        raise _refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' out of "
+                      "the config")  # fmt: skip
+    return kind.matrix(content, str(path), part)
+
+
+def _only_file(folder: Path) -> Path | None:
+    """Return the one file of a folder whose ending is known, if there is just one."""
+    files = [p for p in folder.iterdir() if p.is_file() and suffix_of(p) in READERS]
+    return files[0] if len(files) == 1 else None
+
+
+def read_samples(path: str | Path, names: Sequence[str] | None, part: str | None) -> pd.DataFrame:
+    """Read a sample table: a table of text, or what a matrix's file says of its samples.
+
+    `names` are those of the matrix, which a CLS file needs; None where it could not be read.
+    """
+    if suffix_of(path) == ".cls":
+        if names is None:
+            raise _refuse(path, "names no samples, and the matrix whose samples it describes "
+                          "cannot be read")  # fmt: skip
+        return cls.samples(read_text(path), str(path), names)
+    kind, content = _read(path, [".cls"])
+    if kind.samples is None:
+        raise _refuse(path, f"is {kind.name}, which says nothing of samples; write a sample table")
+    return kind.samples(content, str(path), part)
+
+
+def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
+    """Read a gene table: a table of text, or what a matrix's file says of its genes."""
+    kind, content = _read(path)
+    if kind.genes is None:
+        raise _refuse(path, f"is {kind.name}, which says nothing of genes; name a gene table")
+    return kind.genes(content, str(path), part)
+
+
+def format_of(path: str | Path) -> Format:
+    """Return the format of a file, told by its ending and its opening."""
+    return _read(path)[0]
+
+
+def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
+    """Return the format of a file, told by its ending and its opening, and its content."""
+    suffix = suffix_of(path)
+    if Path(path).is_dir():
+        alone = _only_file(Path(path))
+        raise _refuse(path, "is a folder; name " + (f"the file in it: {alone}" if alone else
+                      "a file in it"))  # fmt: skip
+    if suffix not in READERS:
+        raise _unknown_suffix(path, [*READERS, *further])
+    content, kind = read_bytes(path), READERS[suffix]
+    if kind.binary:
+        return kind, content
+    if suffix in TABLES:
+        kind = told_by_opening(content) or kind
+    return kind, as_text(content, str(path), old=kind not in TABLES.values())
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """Read the config file (YAML) as it is, without defaults."""
+    import yaml
+
+    text = as_text(_unpacked(path), str(path))
+    try:
+        raw, tree = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        what = " ".join(str(getattr(error, "problem", None) or error).split())
+        advice = f"is not YAML: {what}; look at indents (spaces, no tabs), colons and quotes"
+        raise _refuse(path, advice, line=mark.line + 1 if mark else None) from None
+    if raw is None:
+        raise _refuse(path, "is empty; a study needs three keys: expression (a file), samples (a "
+                      "file) and label (a column of samples)")  # fmt: skip
+    if not isinstance(raw, dict):
+        raise _refuse(path, "needs lines 'key: value' such as 'label: diagnosis'")
+    for key, first, again in _repeated(tree):
+        what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
+        raise _refuse(path, what, line=again)
+    return raw
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file of the user."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise _refuse(
+            path,
+            f"is not JSON: {error.msg.lower()}; is it cut off? Copy it again",
+            line=error.lineno,
+        ) from None
+
+
+def load_schema(name: str = "config") -> dict[str, Any]:
+    """Load ``workflow/schemas/{name}.schema.yaml``: every key, default, bound and description."""
+    within = Path("workflow", "schemas", f"{name}.schema.yaml")
+    for root in (Path(__file__).parents[2], Path.cwd()):
+        if (root / within).is_file():
+            return deepcopy(_parsed((root / within).read_text(encoding="utf-8")))
+    raise GenesigError(f"{within} is not here; run genesig in the folder of the study's workflow")
+
+
+@cache
+def _parsed(text: str) -> dict[str, Any]:
+    import yaml
+
+    return dict(yaml.safe_load(text))
+
+
+def sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file's bytes, as they lie on disk; of a folder, that of its files."""
+    if Path(path).is_dir():
+        inside = sorted(each for each in Path(path).rglob("*") if each.is_file())
+        each = "".join(f"{sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in inside)
+        return hashlib.sha256(each.encode()).hexdigest()
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _repeated(node: Any) -> Iterator[tuple[str, int, int]]:
+    """Yield each key that a YAML mapping has twice, with its two lines."""
+    lines: dict[str, int] = {}
+    for key, value in node.value if node.id == "mapping" else ():
+        line = key.start_mark.line + 1
+        if key.value in lines:
+            yield key.value, lines[key.value], line
+        lines[key.value] = line
+        yield from _repeated(value)
+
+
+def _open(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        place = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
+        near_words = (
+            did_you_mean(path.name, near)
+            or _from_geo(path.name)
+            or "; correct the name, or put the file there"
+        )
+        raise _refuse(path, f"no such file{place}{near_words}") from None
+    except IsADirectoryError:
+        raise _refuse(path, "is a folder; name a file in it") from None
+    except OSError as error:
+        raise _refuse(path, f"cannot be read: {error.strerror}") from None
+    except ValueError:  # a zero byte
+        raise _refuse(repr(str(path)), "is no name of a file; correct it") from None
+
+
+def _from_geo(name: str) -> str:
+    series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", name)
+    return f"; to download it: genesig fetch {series[1]}" if series else ""
+
+
+def _unpack(path: str, content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except EOFError:
+        raise _refuse(path, "the gzip file is truncated (it ends too early); copy or download it "
+                      "again") from None  # fmt: skip
+    except (zlib.error, gzip.BadGzipFile) as error:
+        what = f"the gzip file is damaged ({error}); copy or download it again"
+        raise _refuse(path, what) from None
+
+
+def _refuse(path: str | Path, what: str, line: int | None = None) -> InvalidInput:
+    where = f"{path}, line {line}" if line else str(path)
+    return InvalidInput([Problem(where, what)])
+
+
+def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
+    suffix = suffix_of(path)
+    if not suffix and not Path(path).exists():
+        _open(Path(path))  # says so, and what is near
+    found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
+    names = f"{', '.join(known)}; also gzipped, such as .csv.gz"
+    advice = FOREIGN.get(suffix) or did_you_mean(suffix, known) or "; save it as one of these"
+    return _refuse(path, f"{found} (known: {names}){advice}")
+
+
+READERS: dict[str, Format] = {
+    **TABLES,
+    **CEL,
+    ".gct": GCT,
+    ".soft": SOFT,
+    ".h5ad": H5AD,
+    ".rds": RDATA,
+    ".rda": RDATA,
+    ".rdata": RDATA,
+}

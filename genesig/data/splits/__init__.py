@@ -1,0 +1,1 @@
+"""Which samples train and which test."""

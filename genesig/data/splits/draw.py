@@ -1,0 +1,254 @@
+"""Outer splits with their inner folds, and the half-subsamples for stability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from genesig.data.splits.folds import Samples
+from genesig.data.splits.seeds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, spawn_key
+from genesig.data.splits.split_checks import inner_faults, outer_faults
+from genesig.data.splits.split_file import Listed, read_split_file
+from genesig.errors import GenesigError, InvalidInput, Problem, pick
+from genesig.results import Dataset, Split, Splits
+from genesig.words import listing
+
+Array = np.ndarray[Any, Any]
+
+
+def draw_splits(
+    dataset: Dataset,
+    *,
+    seed: int,
+    scheme: str,
+    folds: int,
+    repeats: int,
+    column: str | None,
+    file: str | None,
+    inner_scheme: str,
+    inner_folds: int,
+    subsamples: int,
+    batches: int,
+) -> Splits:
+    """Draw every split of the study, or take them from a file.
+
+    Each random choice has its own child seed (stage, repeat, fold): more repeats, more subsamples
+    or another number of inner folds leave the other draws as they are.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    seed : int
+        The study's seed; a complete file brings its own.
+    scheme, folds, repeats, column, file, inner_scheme, inner_folds, subsamples
+        As in the config schema, section ``splits``.
+    batches : int
+        How jobs share the splits; the splits do not depend on it.
+
+    Returns
+    -------
+    Splits
+        All training sets, inner ones too, hold both classes (two different responses), and no
+        group straddles a split.
+
+    Raises
+    ------
+    InvalidInput
+        With one line for every split or fold that cannot be used.
+    """
+    samples = Samples.of(dataset)
+    if file is None:
+        sides = None if column is None else dataset.obs[column].astype(str).to_numpy(dtype=object)
+        draw = pick("splits.scheme", SCHEMES, scheme)
+        _check_scheme(samples, scheme, folds)
+        outer = draw(samples, seed=seed, folds=folds, repeats=repeats, sides=sides)
+        listed = Listed(scheme=scheme, outer=tuple(outer))
+    else:
+        listed = read_split_file(file, samples)
+    _refuse(outer_faults(samples, listed.outer))
+    seed = seed if listed.seed is None else listed.seed
+    inner = _Inner(samples, seed, listed.inner_scheme or inner_scheme, inner_folds)
+    everyone = Split("final", 0, 0, samples.names, (), (), spawn_key(INNER_FOLD))
+    splits = Splits(
+        scheme=listed.scheme,
+        inner_scheme=inner.scheme,
+        seed=seed,
+        outer=tuple(map(inner.fill, listed.outer)),
+        final=inner.fill(listed.final or everyone),
+        subsamples=tuple(_halves(samples, seed, subsamples))
+        if listed.subsamples is None
+        else listed.subsamples,
+    )
+    _refuse(inner_faults(samples, splits))
+    return splits
+
+
+def _refuse(problems: Iterable[Problem]) -> None:
+    found = list(problems)
+    if found:
+        raise InvalidInput(found)
+
+
+@dataclass(frozen=True)
+class _Inner:
+    """How the inner folds of a split are drawn."""
+
+    samples: Samples
+    seed: int
+    scheme: str
+    folds: int
+
+    def fill(self, split: Split) -> Split:
+        """Return the split with its inner folds, unless it brings them."""
+        if split.inner:
+            return split
+        key = spawn_key(INNER_FOLD, split=split.repeat, fold=split.fold)
+        where = f"split {split.name}, splits.inner_folds"
+        divide = pick("splits.inner_scheme", INNER_SCHEMES, self.scheme)
+        rows = self.samples.rows(split.train)
+        parts = divide(where, self.samples, rows, self.folds, self.seed, key)
+        return replace(split, inner=tuple(map(self.samples.named, parts)))
+
+
+def _one_by_one(
+    where: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+) -> list[Array]:
+    return samples.one_by_one(rows)
+
+
+def _stratified(
+    where: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+) -> list[Array]:
+    """Divide rows; an error says which split it is about."""
+    try:
+        return samples.parts(rows, number, seed, key)
+    except GenesigError as error:
+        raise GenesigError(f"{where}: {error}") from error
+
+
+def _halves(samples: Samples, seed: int, number: int) -> Iterator[Split]:
+    """Yield subsamples s01a, s01b, s02a, ...: a and b are complementary."""
+    everyone = np.arange(len(samples.names))
+    for pair in range(1, (number + 1) // 2 + 1):
+        key = spawn_key(SUBSAMPLE, split=pair)
+        halves = _stratified("splits.subsamples", samples, everyone, 2, seed, key)
+        for fold, half in enumerate(halves[: number - 2 * pair + 2], start=1):
+            name = f"s{pair:02d}{'ab'[fold - 1]}"
+            yield Split(name, pair, fold, samples.named(half), (), (), key)
+
+
+def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
+    """Refuse schemes that would tear groups apart or leave a class out of a fold."""
+    everyone = np.arange(len(samples.names))
+    grouped = len(samples.one_by_one(everyone)) < len(everyone)
+    instead = GROUPED.get(scheme)
+    if grouped and instead:
+        raise GenesigError(
+            f"splits.scheme: {scheme} tears groups apart; {instead} keeps the samples of one "
+            "data.group (or data.pair) together"
+        )
+    if samples.groups is None and "group" in scheme:
+        raise GenesigError(f"splits.scheme: {scheme} needs data.group (or data.pair)")
+    if scheme == "leave_one_batch_out":
+        _check_batches(samples)
+    if scheme == "stratified_kfold" and samples.classes is not None:
+        for number, name in enumerate(samples.classes):
+            size = int(np.sum((samples.y > 0) == number))
+            if size < folds:
+                raise GenesigError(
+                    f"splits.folds: {folds} folds, but class '{name}' has {size} samples; each "
+                    f"fold needs one: at most {size} folds"
+                )
+
+
+def _check_batches(samples: Samples) -> None:
+    if samples.batches is None:
+        raise GenesigError("splits.scheme: leave_one_batch_out needs data.batch")
+    if len(set(samples.batches)) < 2:
+        raise GenesigError(
+            f"splits.scheme: leave_one_batch_out needs two batches, every sample is of "
+            f"'{samples.batches[0]}'"
+        )
+    if samples.groups is not None:
+        for group in np.unique(samples.groups):
+            among = np.unique(samples.batches[samples.groups == group])
+            if len(among) > 1:
+                raise GenesigError(
+                    f"splits.scheme: leave_one_batch_out tears group '{group}' apart, which has "
+                    f"samples in the batches {listing(among)}; choose leave_one_group_out"
+                )
+
+
+def _kfold(samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any) -> Iterator[Split]:
+    everyone = np.arange(len(samples.names))
+    for repeat in range(1, repeats + 1):
+        key = spawn_key(OUTER_SPLIT, split=repeat)
+        parts = _stratified("splits.folds", samples, everyone, folds, seed, key)
+        for fold, test in enumerate(parts, start=1):
+            yield _split(samples, f"r{repeat}f{fold}", repeat, fold, test)
+
+
+def _leave_one_out(
+    samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
+) -> Iterator[Split]:
+    for row, name in enumerate(samples.names):
+        yield _split(samples, name, 1, row + 1, np.array([row]))
+
+
+def _leave_one_group_out(
+    samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
+) -> Iterator[Split]:
+    yield from _leave_out(samples, samples.groups)
+
+
+def _leave_one_batch_out(
+    samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
+) -> Iterator[Split]:
+    yield from _leave_out(samples, samples.batches)
+
+
+def _leave_out(samples: Samples, sets: Array | None) -> Iterator[Split]:
+    """Yield a split for each set of samples, by name: the test side of one is that set."""
+    for fold, name in enumerate([] if sets is None else np.unique(sets), start=1):
+        yield _split(samples, str(name), 1, fold, np.flatnonzero(sets == name))
+
+
+def _predefined(
+    samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
+) -> Iterator[Split]:
+    if sides is None:
+        raise GenesigError("splits.column: the predefined scheme needs a column (train or test)")
+    strange = sorted(set(sides) - {"train", "test"})
+    if strange:
+        found = ", ".join(f"'{word}'" for word in strange[:5])
+        raise GenesigError(f"splits.column: only 'train' and 'test' are known, found {found}")
+    yield _split(samples, "predefined", 1, 1, np.flatnonzero(sides == "test"))
+
+
+def _split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> Split:
+    train = np.setdiff1d(np.arange(len(samples.names)), test)
+    key = spawn_key(OUTER_SPLIT, split=repeat, fold=fold)
+    return Split(name, repeat, fold, samples.named(train), samples.named(test), (), key)
+
+
+GROUPED = {
+    "stratified_kfold": "stratified_group_kfold",
+    "leave_one_out": "leave_one_group_out",
+}
+
+INNER_SCHEMES: dict[str, Callable[..., list[Array]]] = {
+    "stratified_kfold": _stratified,
+    "leave_one_out": _one_by_one,
+}
+
+SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {
+    "stratified_kfold": _kfold,
+    "leave_one_out": _leave_one_out,
+    "leave_one_group_out": _leave_one_group_out,
+    "leave_one_batch_out": _leave_one_batch_out,
+    "stratified_group_kfold": _kfold,
+    "predefined": _predefined,
+}

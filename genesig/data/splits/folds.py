@@ -1,0 +1,137 @@
+"""Parts of a set of samples: stratified, with groups kept whole."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.data.splits.seeds import generator, random_state
+from genesig.errors import GenesigError
+from genesig.results import Dataset
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What dividing samples needs to know of them.
+
+    Attributes
+    ----------
+    names : (n,) str
+    y : (n,) float
+        ±1, or the response of a regression.
+    classes : (str, str) or None
+        Names of -1 and +1; None for regression.
+    groups : (n,) str or None
+        Samples of one group stay together.
+    batches : (n,) str or None
+        Samples of one batch were processed together.
+    """
+
+    names: tuple[str, ...]
+    y: Array
+    classes: tuple[str, str] | None
+    groups: Array | None
+    batches: Array | None
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Samples:
+        """Take them from a data set."""
+        response = dataset.response()
+        classes, groups = dataset.design.classes, dataset.groups()
+        return cls(tuple(dataset.samples), response, classes, groups, dataset.batches())
+
+    def rows(self, names: Iterable[str]) -> Array:
+        """Return the row numbers of some names, growing."""
+        place = {name: row for row, name in enumerate(self.names)}
+        return np.array(sorted(place[name] for name in names), dtype=np.int64)
+
+    def named(self, rows: Array) -> tuple[str, ...]:
+        """Return the names of some rows, in the order of the data set."""
+        return tuple(self.names[row] for row in np.sort(rows))
+
+    def strata(self, rows: Array, parts: int) -> Array:
+        """Return the stratum of each row: its class, or a bin of at least `parts` like responses.
+
+        A regression is cut along the ranks of its response, so that each part gets low, middle and
+        high responses alike.
+        """
+        if self.classes is not None:
+            return (self.y[rows] > 0).astype(np.int64)
+        bins = np.empty(len(rows), dtype=np.int64)
+        by_rank = np.argsort(self.y[rows], kind="stable")
+        for number, members in enumerate(np.array_split(by_rank, max(1, len(rows) // parts))):
+            bins[members] = number
+        return bins
+
+    def one_by_one(self, rows: Array) -> list[Array]:
+        """Return each sample, or each group (in the order of their names), as a part."""
+        if self.groups is None:
+            return list(rows[:, None])
+        return [rows[self.groups[rows] == group] for group in np.unique(self.groups[rows])]
+
+    def parts(self, rows: Array, number: int, seed: int, key: tuple[int, ...]) -> list[Array]:
+        """Divide rows into stratified parts of like size, groups whole.
+
+        Raises
+        ------
+        GenesigError
+            If there are fewer samples or groups, or fewer samples of every class, than parts.
+        """
+        strata = self.strata(rows, number)
+        units = len(self.one_by_one(rows))
+        if max(np.bincount(strata)) < number or units < number:
+            unit = "samples" if self.groups is None else "groups"
+            raise GenesigError(
+                f"{len(rows)} samples ({units} {unit}) cannot be divided into {number} stratified "
+                "parts: ask for fewer"
+            )
+        if self.groups is None:
+            part = _stratified(strata, number, random_state(seed, key))
+        else:
+            _, group = np.unique(self.groups[rows], return_inverse=True)
+            part = _stratified_groups(strata, group, number, generator(seed, key))
+        return [rows[part == which] for which in range(number)]
+
+
+def _stratified(strata: Array, number: int, state: int) -> Array:
+    """Return the part of each sample, by scikit-learn's StratifiedKFold."""
+    from sklearn.model_selection import StratifiedKFold
+
+    part = np.empty(len(strata), dtype=np.int64)
+    divide = StratifiedKFold(number, shuffle=True, random_state=state)
+    with warnings.catch_warnings():
+        # That a class has fewer samples than parts is a fault of the outer splits only, which say
+        # so themselves; some validation folds may well lack the rarer class.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        for which, (_, test) in enumerate(divide.split(strata, strata)):
+            part[test] = which
+    return part
+
+
+def _stratified_groups(strata: Array, group: Array, number: int, rng: np.random.Generator) -> Array:
+    """Return the part of each sample: each group takes the part least filled with its classes.
+
+    Large groups choose first, but only roughly so. scikit-learn's StratifiedGroupKFold goes
+    strictly by size: where all sizes differ, every repeat and every pair of halves would be the
+    same, and stability a false 1.
+    """
+    counts = np.zeros((group.max() + 1, strata.max() + 1))
+    np.add.at(counts, (group, strata), 1)
+    shares = counts / np.maximum(counts.sum(axis=0), 1)
+    order = np.argsort(-shares.max(axis=1) * rng.uniform(0.25, 1, len(shares)))
+    held = np.zeros((number, shares.shape[1]))
+    size = np.zeros(number)
+    place = np.empty(len(shares), dtype=np.int64)
+    for which in order:
+        overlap = np.sum(held * shares[which], axis=1).round(12)
+        part = np.lexsort((rng.permutation(number), size, overlap))[0]
+        held[part] += shares[which]
+        size[part] += counts[which].sum()
+        place[which] = part
+    return place[group]

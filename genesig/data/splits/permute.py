@@ -1,0 +1,101 @@
+"""Permutations of the samples against their expression, as the design allows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.data.splits.seeds import PERMUTATION, generator, spawn_key
+from genesig.errors import GenesigError
+from genesig.results import Dataset, Splits
+
+Array = np.ndarray[Any, Any]
+
+
+def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
+    """Return rows pi such that ``X[pi]`` with the unpermuted y and splits is a study under H0.
+
+    Samples are exchanged as far as they are exchangeable when expression tells nothing of the
+    label: inside a group where the label varies there; groups of constant label as a whole, among
+    those of equal size; inside each side of a single split into training and test; inside each
+    batch, because a label that goes with the batch would be predicted by way of it. Without groups
+    and batches, and with several splits, all samples are exchanged.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    splits : Splits
+        Their seed, and the sides of a single split, are used.
+    number : int
+        0 for the observed study (the identity), 1, 2, ... for permutations.
+
+    Returns
+    -------
+    (n_samples,) int
+
+    Raises
+    ------
+    GenesigError
+        If no label can change place: all groups of constant label are of different size, or each
+        batch has one label.
+
+    Notes
+    -----
+    p = (1 + #{null >= observed}) / (B + 1): B. Phipson, G. K. Smyth (2010), Permutation p-values
+    should never be zero. Restricted exchange: P. Good (2005), Permutation, parametric and
+    bootstrap tests of hypotheses.
+    """
+    pi = np.arange(len(dataset.samples))
+    if number == 0:
+        return pi
+    y = dataset.response()
+    rng = generator(splits.seed, spawn_key(PERMUTATION, permutation=number))
+    moved = False
+    for blocks in _exchangeable(dataset, splits, y):
+        rows = np.array(blocks)
+        moved = moved or len(np.unique(y[rows])) > 1
+        pi[rows] = rows[rng.permutation(len(rows))]
+    if not moved and dataset.design.batch is not None:
+        raise GenesigError(
+            "controls.permutations: no label can change place inside its batch, because each batch "
+            "has one label (or groups of one label, none of equal size with the other); set "
+            "controls.permutations: 0, or take data.batch away"
+        )
+    if not moved:
+        raise GenesigError(
+            "controls.permutations: no label can change place, because groups with one label are "
+            "exchanged as a whole with groups of equal size, and there are none with the other "
+            "label; set controls.permutations: 0"
+        )
+    return pi
+
+
+def _exchangeable(dataset: Dataset, splits: Splits, y: Array) -> list[list[Array]]:
+    """Return lists of blocks of rows; the blocks of one list may change places."""
+    side, groups = _sides(dataset, splits), dataset.groups()
+    groups = np.arange(len(y)) if groups is None else groups
+    batches = dataset.batches()
+    batch = np.zeros(len(y)) if batches is None else batches
+    strata: dict[tuple[Any, ...], list[Array]] = {}
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        if len(np.unique(y[rows])) == 1:
+            # Samples of one batch have one number; a group in several batches is exchanged with
+            # those that have as many samples in each.
+            rows = rows[np.argsort(batch[rows], kind="stable")]
+            strata.setdefault((side[rows[0]], tuple(batch[rows])), []).append(rows)
+        else:
+            for each in np.unique(batch[rows]):
+                strata[side[rows[0]], each, group] = list(rows[batch[rows] == each][:, None])
+    return list(strata.values())
+
+
+def _sides(dataset: Dataset, splits: Splits) -> Array:
+    """Return 0 or 1 (test) of a single split, 2 for samples it leaves out; else all 0."""
+    side = np.zeros(len(dataset.samples), dtype=np.int64)
+    if len(splits.outer) == 1:
+        side[:] = 2
+        side[dataset.rows(splits.outer[0].train)] = 0
+        side[dataset.rows(splits.outer[0].test)] = 1
+    return side

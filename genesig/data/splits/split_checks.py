@@ -1,0 +1,63 @@
+"""What makes a split unusable, in a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from genesig.data.splits.folds import Samples
+from genesig.errors import Problem
+from genesig.results import Split, Splits
+
+Array = np.ndarray[Any, Any]
+
+REMEDY = {
+    "outer": "another splits.scheme, number of splits.folds or seed",
+    "inner": "another splits.inner_scheme, number of splits.inner_folds or seed",
+    "subsample": "splits.subsamples: 0 (no stability), or more samples of the rarer class",
+}
+
+
+def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:
+    """Yield a problem for each outer split that cannot assess anything."""
+    for split in outer:
+        where, train = f"split {split.name}", samples.rows(split.train)
+        if not split.test:
+            yield Problem(where, f"no test samples; choose {REMEDY['outer']}")
+        yield from _torn(samples, where, train, samples.rows(split.test))
+        yield from _one_sided(samples, where, train, "outer")
+
+
+def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
+    """Yield a problem for each inner fold and subsample that cannot be used."""
+    for split in (*splits.outer, splits.final):
+        for number, fold in enumerate(split.inner, start=1):
+            where = f"split {split.name}, inner fold {number}"
+            if not fold:
+                yield Problem(where, f"no validation samples; choose {REMEDY['inner']}")
+            train = samples.rows(sorted(set(split.train) - set(fold)))
+            yield from _torn(samples, where, train, samples.rows(fold))
+            yield from _one_sided(samples, where, train, "inner")
+    for split in splits.subsamples:
+        where = f"subsample {split.name}"
+        yield from _one_sided(samples, where, samples.rows(split.train), "subsample")
+
+
+def _torn(samples: Samples, where: str, train: Array, test: Array) -> Iterator[Problem]:
+    if samples.groups is not None:
+        for group in np.intersect1d(samples.groups[train], samples.groups[test]):
+            yield Problem(where, f"group '{group}' has samples on both sides; keep it whole")
+
+
+def _one_sided(samples: Samples, where: str, train: Array, level: str) -> Iterator[Problem]:
+    """Yield a problem if there is nothing to tell apart in a training set."""
+    if len(np.unique(samples.y[train])) > 1:
+        return
+    found = "do not have two different responses"
+    if samples.classes is not None and len(train):
+        only = samples.classes[int(samples.y[train[0]] > 0)]
+        found = f"are all '{only}', and both classes are needed"
+    sentence = f"its {len(train)} training samples {found}; choose {REMEDY[level]}"
+    yield Problem(where, sentence)

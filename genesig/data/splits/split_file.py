@@ -1,0 +1,149 @@
+"""Splits from a file: a splits.json of an earlier study, or a short one written by hand."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from genesig.data.splits.folds import Samples
+from genesig.data.splits.seeds import INNER_FOLD, OUTER_SPLIT, spawn_key
+from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
+from genesig.results import Split, load_json
+from genesig.words import counted, listing
+
+MOST = 5
+FINAL = {"name": "final", "repeat": 0, "fold": 0, "seed": spawn_key(INNER_FOLD)}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Splits as far as they are given; None, or an empty `inner`, is still to be drawn."""
+
+    scheme: str
+    outer: tuple[Split, ...]
+    inner_scheme: str | None = None
+    seed: int | None = None
+    final: Split | None = None
+    subsamples: tuple[Split, ...] | None = None
+
+
+def read_split_file(path: str, samples: Samples) -> Listed:
+    """Read splits by sample name.
+
+    The least a file holds is ``{"outer": [{"train": [...], "test": [...]}, ...]}``; every key of
+    a complete splits.json may be added.
+
+    Raises
+    ------
+    InvalidInput
+        One line for every list with an unknown or repeated name, and for every overlap.
+    """
+    raw = _load(path)
+    problems = list(_form_problems(path, raw))
+    if problems:
+        raise InvalidInput(problems)
+    final, subsamples = raw.get("final"), raw.get("subsamples")
+    listed = Listed(
+        scheme=str(raw.get("scheme", "file")),
+        outer=_splits(raw["outer"]),
+        inner_scheme=raw.get("inner_scheme"),
+        seed=raw.get("seed"),
+        final=None if final is None else _splits([FINAL | final])[0],
+        subsamples=None if subsamples is None else _splits(subsamples),
+    )
+    problems = list(_name_problems(path, listed, samples))
+    if problems:
+        raise InvalidInput(problems)
+    return listed
+
+
+def _load(path: str) -> dict[str, Any]:
+    if not Path(path).is_file():
+        raise GenesigError(f"splits.file: there is no file '{path}'")
+    try:
+        raw = load_json(path)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise GenesigError(f"{path}: not JSON: {error}") from error
+    if not isinstance(raw, dict):
+        raise GenesigError(f'{path}: needed is an object {{"outer": [...]}}')
+    return raw
+
+
+def _form_problems(path: str, raw: dict[str, Any]) -> Iterator[Problem]:
+    need = "needed are objects with the lists 'train' and 'test' (and 'inner', a list of lists)"
+    for key in ("outer", "subsamples"):
+        value = raw.get(key, [])
+        if not isinstance(value, list) or not all(map(_is_split, value)):
+            yield Problem(f"{path}, '{key}'", need)
+    if raw.get("final") is not None and not _is_split(raw["final"]):
+        yield Problem(f"{path}, 'final'", need)
+    if not raw.get("outer"):
+        yield Problem(f"{path}, 'outer'", "at least one split is needed")
+    for key, kind in (("seed", int), ("scheme", str), ("inner_scheme", str)):
+        if not isinstance(raw.get(key), kind | None):
+            yield Problem(f"{path}, '{key}'", f"{raw[key]!r} is not of type {kind.__name__}")
+
+
+def _is_split(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(_are_names(value.get(side)) for side in ("train", "test"))
+        and isinstance(value.get("inner", []), list)
+        and all(map(_are_names, value.get("inner", [])))
+        and isinstance(value.get("name", ""), str)
+        and all(isinstance(value.get(key, 1), int) for key in ("repeat", "fold"))
+        and isinstance(value.get("seed", []), list)
+    )
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _splits(raw: list[dict[str, Any]]) -> tuple[Split, ...]:
+    """Fill what a hand-written split leaves out."""
+    filled = []
+    for number, given in enumerate(raw, start=1):
+        split: dict[str, Any] = {"name": f"split{number}", "repeat": 1, "fold": number, "inner": []}
+        split |= given
+        key = spawn_key(OUTER_SPLIT, split=split["repeat"], fold=split["fold"])
+        filled.append(Split.of({"seed": key} | split))
+    return tuple(filled)
+
+
+def _name_problems(path: str, listed: Listed, samples: Samples) -> Iterator[Problem]:
+    final = () if listed.final is None else (listed.final,)
+    every = (*listed.outer, *final, *(listed.subsamples or ()))
+    for name, times in Counter(split.name for split in every).items():
+        if times > 1:
+            yield Problem(path, f"{times} splits are named '{name}'; names must differ")
+    found: list[Problem] = []
+    for split in every:
+        where = f"{path}, split {split.name}"
+        found += _list_problems(where, "train or test", split.train + split.test, samples.names)
+        inner = tuple(name for fold in split.inner for name in fold)
+        found += _list_problems(where, "the inner folds", inner, split.train)
+    if len(found) <= MOST:
+        yield from found
+        return
+    further = counted(len(found) - 1, "further problem")  # the same in every split
+    what = f"{found[0].what}; {further} of this kind: is it the file of another study?"
+    yield Problem(found[0].where, what)
+
+
+def _list_problems(
+    where: str, what: str, names: tuple[str, ...], known: tuple[str, ...]
+) -> Iterator[Problem]:
+    strange = [name for name in dict.fromkeys(names) if name not in known]
+    if strange:
+        allowed = "a sample" if what == "train or test" else "in 'train'"
+        is_not = f"is not {allowed}" if len(strange) == 1 else f"are not {allowed} each"
+        near = did_you_mean(strange[0], known) or "; correct that, or draw the splits anew"
+        yield Problem(where, f"{listing(strange)} of {what} {is_not}{near}")
+    for name, times in Counter(names).items():
+        if times > 1:
+            yield Problem(where, f"'{name}' occurs {times} times in {what}; keep it once")

@@ -1,0 +1,238 @@
+"""ComBat: batches brought to one mean and one spread, gene by gene, the class never looked at.
+
+`ReferenceBatch` brings a new cohort to the training set, `Combat` the batches of a training set to
+one another. As a step of a study the latter is `batch_correction.BatchCorrection`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from genesig.data.steps.shrinkage import shrunken
+from genesig.errors import GenesigError, did_you_mean
+
+Array = np.ndarray[Any, Any]
+FEWEST = 5
+FEWEST_IN_TRAINING = 2
+"""Training samples of a batch without which it has no spread of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceBatch:
+    """``x* = (x - mean - scale gamma_b) / sqrt(delta_b) + mean``, the training set untouched.
+
+    ComBat with the training set as reference batch: a new batch b is brought to the training
+    set's mean and standard deviation of each gene. gamma_b and delta_b, the batch's shift and
+    variance in units of the training set, are shrunken towards those of its other genes. A gene
+    constant in the training set or in the batch is left alone.
+
+    Attributes
+    ----------
+    mean, scale : (n_genes,) float
+        Of the training samples; standard deviation with ddof=0.
+
+    Notes
+    -----
+    W. E. Johnson et al. (2007), Biostatistics 8:118; the reference batch: Y. Zhang et al. (2018),
+    BMC Bioinformatics 19:262. The class is never in the design (V. Nygaard et al. 2016,
+    Biostatistics 17:29). The same numbers as sva's ``ComBat(ref.batch=)``.
+    """
+
+    mean: Array
+    scale: Array
+    kind: ClassVar[Literal["cohort"]] = "cohort"  # transform needs the samples of a whole batch
+
+    @classmethod
+    def fit(cls, X: Array) -> ReferenceBatch:
+        """Take mean and standard deviation of each column."""
+        return cls(X.mean(axis=0), _scale(X))
+
+    def transform(self, X: Array) -> Array:
+        """Bring the samples of one batch, at least 5, to the training set.
+
+        Raises
+        ------
+        GenesigError
+            With fewer samples there is no batch to speak of.
+        """
+        if len(X) < FEWEST:
+            raise GenesigError(
+                f"combat: needs a batch of at least {FEWEST} samples to bring it to the training "
+                f"set, found {len(X)}; predict them without it"
+            )
+        used = (self.scale > 0) & (_scale(X) > 0)
+        adjusted = X.copy()
+        mean, scale = self.mean[used], self.scale[used]
+        Z = (X[:, used] - mean) / scale
+        gamma, delta = shrunken(Z)
+        adjusted[:, used] = (Z - gamma) / np.sqrt(delta) * scale + mean
+        return adjusted
+
+    def state(self) -> dict[str, Any]:
+        """Return mean and standard deviation."""
+        return {"mean": self.mean.tolist(), "scale": self.scale.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class Combat:
+    """``x* = (x - level - scale gamma_b) / sqrt(delta_b) + level``, level = mean + covariates.
+
+    ComBat inside a training set, its estimates kept for other samples of the same batches.
+
+    Attributes
+    ----------
+    batches : tuple of str
+        Those that had at least two samples; samples of any other one stay as they are.
+    mean, scale : (n_genes,) float
+        Mean of the batches' means, weighted by their samples, and pooled standard deviation;
+        those of the reference batch, where there is one. 0 for the scale of a gene that is
+        constant inside a batch: it is left alone.
+    coefficients : (n_covariates, n_genes) float
+    gamma, delta : (n_batches, n_genes) float
+        Shift and variance of each batch in units of the scale, shrunken.
+
+    Notes
+    -----
+    W. E. Johnson et al. (2007), Biostatistics 8:118. The same numbers as sva's ``ComBat``.
+    """
+
+    batches: tuple[str, ...]
+    mean: Array
+    scale: Array
+    coefficients: Array
+    gamma: Array
+    delta: Array
+    kind: ClassVar[Literal["fold"]] = "fold"
+
+    @classmethod
+    def fit(cls, X: Array, *, batch: Sequence[str], reference: str | None,
+            covariates: Array | None) -> Combat:  # fmt: skip
+        """Estimate the batches' shifts and variances; with one batch there are none.
+
+        Parameters
+        ----------
+        X : (n_samples, n_genes) float
+        batch : (n_samples,) names
+        reference : str or None
+            Batch that stays as it is.
+        covariates : (n_samples, n_covariates) float, or None
+            What the batches may differ in for a reason, such as age; never the class.
+
+        Raises
+        ------
+        GenesigError
+            An unknown reference, or covariates that the batches, or one another, determine.
+        """
+        names, extra = _names(batch), _columns(covariates, len(X))
+        batches = tuple(sorted(n for n, k in Counter(names).items() if k >= FEWEST_IN_TRAINING))
+        kept = np.isin(names, batches)
+        if not kept.all():
+            X, names, extra = X[kept], names[kept], extra[kept]
+        if reference is not None and reference not in batches:
+            near = did_you_mean(reference, batches)
+            raise GenesigError(f"combat: no sample is of the reference batch '{reference}'{near}")
+        if len(batches) < 2:
+            return cls._nothing(batches, X.shape[1], extra.shape[1])
+        member = (names[:, None] == np.array(batches, dtype=object)).astype(float)
+        _check_design(np.hstack([member, extra]))
+        B = np.linalg.lstsq(np.hstack([member, extra]), X, rcond=None)[0]
+        residual = X - np.hstack([member, extra]) @ B
+        groups = dict(zip(batches, member.T > 0, strict=True))
+        rows = slice(None) if reference is None else groups[reference]
+        mean = member[rows].mean(axis=0) @ B[: len(batches)]
+        scale = np.sqrt(np.mean(residual[rows] ** 2, axis=0))
+        scale[np.any([_scale(X[inside]) == 0 for inside in groups.values()], axis=0)] = 0
+        fitted = cls(batches, mean, scale, B[len(batches) :], *_untouched(batches, mean))
+        Z = fitted._standardised(X, extra)
+        for k, (name, inside) in enumerate(groups.items()):
+            if name != reference:
+                shift, variance = shrunken(Z[inside])
+                fitted.gamma[k, scale > 0], fitted.delta[k, scale > 0] = shift, variance
+        return fitted
+
+    def transform(self, X: Array, *, batch: Sequence[str], covariates: Array | None) -> Array:
+        """Adjust samples of known batches; those of other batches stay as they are (`unseen`).
+
+        Parameters
+        ----------
+        X : (n_samples, n_genes) float
+        batch : (n_samples,) names
+        covariates : as in `fit`
+        """
+        adjusted, used = X.copy(), self.scale > 0
+        extra = _columns(covariates, len(X))
+        Z, scale = self._standardised(X, extra), self.scale[used]
+        level = self._level(extra)[:, used]
+        names = _names(batch)
+        for name, gamma, delta in zip(self.batches, self.gamma, self.delta, strict=True):
+            rows = names == name
+            if gamma.any():  # the reference batch has none, and keeps its last digit
+                values = (Z[rows] - gamma[used]) / np.sqrt(delta[used]) * scale + level[rows]
+                adjusted[np.ix_(rows, used)] = values
+        return adjusted
+
+    def unseen(self, batch: Sequence[str]) -> list[str]:
+        """Name the batches that were not among the training samples."""
+        return sorted(set(_names(batch)) - set(self.batches))
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that was estimated."""
+        arrays = ("mean", "scale", "coefficients", "gamma", "delta")
+        return {"batches": list(self.batches)} | {k: getattr(self, k).tolist() for k in arrays}
+
+    @classmethod
+    def _nothing(cls, batches: tuple[str, ...], n_genes: int, n_covariates: int) -> Combat:
+        none = np.zeros(n_genes)
+        coefficients = np.zeros((n_covariates, n_genes))
+        return cls(batches, none, none, coefficients, *_untouched(batches, none))
+
+    def _level(self, extra: Array) -> Array:
+        # Not a matrix product: its sums depend on how many samples stand beside one.
+        level = np.tile(self.mean, (len(extra), 1))
+        for column, slopes in zip(extra.T, self.coefficients, strict=True):
+            level += column[:, None] * slopes
+        return level
+
+    def _standardised(self, X: Array, extra: Array) -> Array:
+        used = self.scale > 0
+        Z = X - self._level(extra)
+        Z = Z if used.all() else Z[:, used]
+        return np.asarray(np.divide(Z, self.scale[used], out=Z))
+
+
+def _names(batch: Sequence[str]) -> Array:
+    return np.array(list(map(str, batch)), dtype=object)
+
+
+def _columns(covariates: Array | None, n_samples: int) -> Array:
+    return np.empty((n_samples, 0)) if covariates is None else np.asarray(covariates, dtype=float)
+
+
+def _untouched(batches: tuple[str, ...], mean: Array) -> tuple[Array, Array]:
+    return np.zeros((len(batches), len(mean))), np.ones((len(batches), len(mean)))
+
+
+def _scale(X: Array) -> Array:
+    """Return the standard deviation (ddof=0) of each column, 0 where all its values are the same.
+
+    Rounding of the mean would make it a little more than 0.
+    """
+    return np.asarray(np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0))
+
+
+def _check_design(design: Array) -> None:
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        raise GenesigError(
+            "combat: the covariates follow from the batches or from one another, so that their "
+            "effects cannot be told apart; leave one of them out"
+        )
+    if len(design) <= design.shape[1]:
+        raise GenesigError(
+            f"combat: {len(design)} samples are too few to estimate {design.shape[1]} means and "
+            "covariates; leave covariates out"
+        )

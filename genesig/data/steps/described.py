@@ -1,0 +1,31 @@
+"""The values that tables and figures speak of, where a learned step changes what a gene is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from genesig.data.steps.normalise import bound, fit_steps
+from genesig.results import Dataset
+
+
+def described(dataset: Dataset) -> Dataset:
+    """Put the value of each set of columns in place of the one column that stands for it.
+
+    A study of probes selects probe sets: each under the name of its first probe, whose own
+    intensity would say little. Here it has the set's value, from steps fitted on all samples; so
+    have the genes of a collapsed table, and missing values that a step fills in. Nothing of this
+    is used to fit or to assess: tests of single genes, blocks and figures describe all samples
+    anyway. All columns stay, and a study without such steps is returned as it is.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps (`normalise_samples` notes which of the learned ones count).
+    """
+    steps = dataset.provenance.get("summaries", [])
+    if not steps:
+        return dataset
+    fitted = fit_steps(dataset.X, bound(steps, dataset), dataset.obs)
+    X = dataset.X.copy()
+    X[:, fitted.genes] = fitted.transform(dataset.X, dataset.obs)
+    return replace(dataset, X=X)

@@ -1,0 +1,287 @@
+"""Normalisation steps in a row, and which of them may see what.
+
+A step of kind ``"sample"`` looks at one sample at a time. A step of kind ``"fold"`` learns across
+samples: it is fitted on training rows and its fitted values are applied to any other row. One of
+kind ``"batch"`` does so, too, and is told what the sample table says of each row. None is told the
+label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from genesig.data.steps.background import RmaBackground
+from genesig.data.steps.batch_correction import BatchCorrection
+from genesig.data.steps.collapse import Collapse
+from genesig.data.steps.counts import LogCpm
+from genesig.data.steps.fold_steps import Centre, Quantile, UnitVariance
+from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
+from genesig.data.steps.gene_sets import with_sets
+from genesig.data.steps.imputation import KnnImpute
+from genesig.data.steps.median_polish import MedianPolish
+from genesig.data.steps.sample_steps import Log2, RankSamples, StandardiseSamples
+from genesig.errors import GenesigError, pick
+from genesig.results import Dataset, Design
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+Steps = Sequence[Mapping[str, Any]]
+
+# Refitted in every inner fold, by the solver, hence last.
+MOMENTS = ("centre", "unit_variance")
+
+# After these a column is no longer the gene of that name as it was measured (see `described`).
+SUMMARIES = ("knn_impute", "median_polish", "collapse")
+
+
+class Normaliser(Protocol):
+    """A fitted step. Its class has ``fit(X, **settings)``; ``cls(**state)`` builds it again.
+
+    A step of kind ``"batch"`` takes the rows of the sample table as second argument of ``fit`` and
+    of ``transform``; there, None means that nothing is known of them.
+    """
+
+    @property
+    def kind(self) -> Literal["sample", "fold", "batch"]:
+        """What the step looks at."""
+
+    @property
+    def genes(self) -> Array | None:
+        """Columns that are left, or that stand for their set; None for steps that keep all."""
+
+    def transform(self, X: Array, *about: Any) -> Array:
+        """Return the normalised rows; each depends on itself and on the fitted values only."""
+
+    def state(self) -> dict[str, Any]:
+        """Return the fitted values as JSON has them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Fitted steps, to be applied to training rows, test rows or one new sample alike.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Registry names of the steps.
+    steps : tuple of Normaliser
+    n_genes : int
+        Columns that `transform` takes.
+    """
+
+    names: tuple[str, ...]
+    steps: tuple[Normaliser, ...]
+    n_genes: int
+
+    @property
+    def genes(self) -> Array:
+        """Numbers of the kept genes among those that `transform` takes."""
+        genes = np.arange(self.n_genes)
+        for step in self.steps:
+            genes = genes if step.genes is None else genes[step.genes]
+        return genes
+
+    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+        """Apply the steps; (n, n_genes) becomes (n, len(genes)).
+
+        `about` are the rows of the sample table, where they are known: without them no batch is
+        corrected.
+        """
+        for step in self.steps:
+            X = apply(step, X, about)
+        return X
+
+    def uncorrected(self, about: pd.DataFrame) -> Array:
+        """Return the mask of the samples whose batch some step cannot correct."""
+        n = len(about)
+        masks = [s.uncorrected(about, n) for s in self.steps if isinstance(s, BatchCorrection)]
+        return np.asarray(np.any([np.zeros(n, dtype=bool), *masks], axis=0))
+
+    def state(self) -> dict[str, Any]:
+        """Return everything needed to build the record again, as JSON has it."""
+        steps = [{"step": n, **s.state()} for n, s in zip(self.names, self.steps, strict=True)]
+        return {"n_genes": self.n_genes, "steps": steps}
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> Reference:
+        """Build the record from its `state`."""
+        names = tuple(step["step"] for step in state["steps"])
+        steps = tuple(map(_rebuilt, state["steps"]))
+        return cls(names, steps, state["n_genes"])
+
+
+def apply(step: Normaliser, X: Array, about: pd.DataFrame | None) -> Array:
+    """Apply a fitted step; only one that corrects batches is told about the samples."""
+    return step.transform(X, about) if step.kind == "batch" else step.transform(X)
+
+
+def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
+    values = {key: value for key, value in state.items() if key != "step"}
+    arrays = {k: np.asarray(v) if isinstance(v, list) else v for k, v in values.items()}
+    fitted: Normaliser = pick("step", NORMALISERS, state["step"])(**arrays)
+    return fitted
+
+
+def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
+    """Tell the steps what the config leaves to the data set: sets of columns, column of batches.
+
+    Raises
+    ------
+    GenesigError
+        The gene table lacks a column; a covariate is the label.
+    """
+    return with_sets(with_batch(steps, dataset.design), dataset.var)
+
+
+def with_batch(steps: Steps, design: Design) -> list[dict[str, Any]]:
+    """Tell the steps that correct batches which column of the sample table names them."""
+    named = []
+    for step in steps:
+        batch = pick("normalise.folds", NORMALISERS, step["step"]).kind == "batch"
+        if batch and design.label in step["covariates"]:
+            raise GenesigError(
+                f"normalise.folds: covariate '{design.label}' of {step['step']} is the label, "
+                "which no step may see; take it out"
+            )
+        named.append({**step, "batch": design.batch} if batch else dict(step))
+    return named
+
+
+def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Reference:
+    """Fit steps one after the other, each on the training rows as the ones before leave them.
+
+    Parameters
+    ----------
+    X : (n_train, n_genes) float
+        Training rows; not modified.
+    steps : list of {"step": name, setting: value, ...}
+        A setting ``by`` names the set of each column of `X` (see `bound`), or None.
+    about : DataFrame or None
+        The training rows of the sample table, for steps that correct batches.
+
+    Raises
+    ------
+    GenesigError
+        If a filter leaves no gene or cannot be applied.
+    """
+    n_genes, fitted, genes = X.shape[1], [], np.arange(X.shape[1])
+    for step in steps:
+        settings = {key: value for key, value in step.items() if key != "step"}
+        if settings.get("by") is not None:
+            settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
+        kind = pick("normalise.folds", NORMALISERS, step["step"])
+        known = (about,) if kind.kind == "batch" else ()
+        fitted.append(kind.fit(X, *known, **settings))
+        X = apply(fitted[-1], X, about)
+        genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
+    return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
+
+
+def fit_reference_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Reference:
+    """Fit the steps before centring and scaling, on the training rows of an outer split."""
+    check_order(steps)
+    return fit_steps(X, [step for step in steps if step["step"] not in MOMENTS], about)
+
+
+def moments(steps: Steps) -> dict[str, bool]:
+    """Tell which of centring and scaling there is, as the solver's ``training_sets`` takes it."""
+    check_order(steps)
+    names = [step["step"] for step in steps]
+    return {name: name in names for name in MOMENTS}
+
+
+def check_order(folds: Steps) -> None:
+    """Refuse fold steps after centring or scaling, and those two more than once."""
+    names = [step["step"] for step in folds]
+    for name in MOMENTS:
+        if names.count(name) > 1:
+            raise GenesigError(f"normalise.folds: '{name}' occurs {names.count(name)} times")
+    others = [place for place, name in enumerate(names) if name not in MOMENTS]
+    for name in names[: others[-1] if others else 0]:
+        if name in MOMENTS:
+            raise GenesigError(
+                f"normalise.folds: '{name}' must come last, after '{names[others[-1]]}', because "
+                "it is learned again in every inner fold"
+            )
+
+
+def check_steps(*, samples: Steps, folds: Steps) -> None:
+    """Refuse steps in the wrong place, and settings that contradict each other.
+
+    Raises
+    ------
+    GenesigError
+        Naming the setting: a step that learns across samples stands before the splits; centring
+        or scaling does not come last; a floor is not below its ceiling.
+    """
+    for step in samples:
+        if pick("normalise.samples", NORMALISERS, step["step"]).kind != "sample":
+            raise GenesigError(
+                f"normalise.samples: '{step['step']}' learns across samples, so before the splits "
+                "it would see the test samples; move it to normalise.folds"
+            )
+    for place, steps in (("samples", samples), ("folds", folds)):
+        for step in steps:
+            pick(f"normalise.{place}", NORMALISERS, step["step"])
+            if step["step"] == "log2" and step["floor"] >= step["ceiling"]:
+                raise GenesigError(
+                    f"normalise.{place}: log2 has floor {step['floor']:g}, which must be below "
+                    f"its ceiling {step['ceiling']:g}"
+                )
+    check_order(folds)
+
+
+def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Dataset:
+    """Apply the row-wise steps, before the splits.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    samples : list of steps
+        Applied, and added to the provenance.
+    folds : list of steps
+        Only checked; they are fitted later, on training rows. Those up to the last that changes
+        what a column means are noted.
+
+    Raises
+    ------
+    GenesigError
+        If a step stands in the wrong place (see `check_steps`).
+    """
+    check_steps(samples=samples, folds=folds)
+    X = fit_steps(dataset.X, samples).transform(dataset.X)
+    done = dataset.provenance.get("steps", [])
+    notes = {**dataset.provenance, "steps": [*done, *map(dict, samples)]}
+    if places := [k for k, step in enumerate(folds, 1) if step["step"] in SUMMARIES]:
+        notes["summaries"] = list(map(dict, folds[: places[-1]]))
+    constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
+    if constant > 0:
+        sentence = f"Made constant by normalise.samples, hence never selected: {constant} genes."
+        notes["warnings"] = [*notes.get("warnings", []), sentence]
+    return replace(dataset, X=X, provenance=notes)
+
+
+NORMALISERS: dict[str, Any] = {
+    "log2": Log2,
+    "standardise_samples": StandardiseSamples,
+    "rank_samples": RankSamples,
+    "log_cpm": LogCpm,
+    "rma_background": RmaBackground,
+    "knn_impute": KnnImpute,
+    "quantile": Quantile,
+    "median_polish": MedianPolish,
+    "collapse": Collapse,
+    "detection_filter": Filter(by_detection),
+    "variance_filter": Filter(by_variance),
+    "fold_filter": Filter(by_fold),
+    "range_filter": Filter(by_range),
+    "combat": BatchCorrection,
+    "centre": Centre,
+    "unit_variance": UnitVariance,
+}

@@ -1,0 +1,1 @@
+"""Config, sample table and matrix become one data set; each check beside what it checks."""

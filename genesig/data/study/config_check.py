@@ -1,0 +1,250 @@
+"""The config against its schema: defaults filled in, every fault in the user's words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from copy import deepcopy
+from difflib import get_close_matches
+from typing import Any
+
+from genesig.data.files.file_names import with_file_names
+from genesig.errors import InvalidInput, Problem, did_you_mean
+
+Node = dict[str, Any]
+Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
+
+
+def on_top(first: Node, *others: Node) -> Node:
+    """Lay configs upon each other as Snakemake does: sections are merged, all else is replaced."""
+    merged = dict(first)
+    for other in others:
+        for key, value in other.items():
+            below = merged.get(key)
+            if isinstance(below, dict) and isinstance(value, dict):
+                merged[key] = on_top(below, value)
+            else:
+                merged[key] = value
+    return merged
+
+
+def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config") -> dict[str, Any]:
+    """Fill in the schema's defaults, and check the result.
+
+    Parameters
+    ----------
+    raw : dict
+        The config as it was written.
+    schema : dict
+        ``workflow/schemas/config.schema.yaml``.
+    source : str
+        Name of the config in messages.
+
+    Returns
+    -------
+    dict
+        A new dict with every key set; resolving it again changes nothing.
+
+    Raises
+    ------
+    InvalidInput
+        With one problem per faulty key.
+    """
+    config, problems = examine_config(raw, schema, source)
+    if problems:
+        raise InvalidInput(problems)
+    return config
+
+
+def examine_config(
+    raw: dict[str, Any], schema: Node, source: str
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the filled config, faulty keys reset to their defaults, and the problems."""
+    config = with_file_names(_fill(deepcopy(raw), schema, schema))
+    found = list(_problems(config, schema, source))
+    for place, _ in found:
+        _take_out(config, place)
+    return _fill(config, schema, schema), list(dict.fromkeys(problem for _, problem in found))
+
+
+def _take_out(config: Any, place: list[Any]) -> None:
+    """Delete a key; of a list with a faulty item, the whole."""
+    for key in place[:-1]:
+        inside = config.get(key) if isinstance(config, dict) else None
+        if not isinstance(inside, dict):
+            place = [key]
+            break
+        config = inside
+    for key in [key for key in config if str(key) == place[-1]]:
+        del config[key]
+
+
+def expected(node: Node, schema: Node) -> str:
+    """Say in words what a value must be: ``"a whole number, at least 2"``."""
+    node = _definition(node, schema)
+    if "enum" in node:
+        return "one of " + ", ".join(node["enum"])
+    kinds = node.get("type", "object")
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    kinds = kinds if "array" in kinds else sorted(kinds, key="null".__eq__)
+    text = " or ".join(_kind(kind, node, schema) for kind in kinds)
+    bounds = [f"{word} {node[key]:g}" for key, word in _BOUNDS.items() if key in node]
+    such = f", such as {' or '.join(node['examples'])}" if "examples" in node else ""
+    return text + such + (", " + " and ".join(bounds) if bounds else "")
+
+
+_BOUNDS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+}
+
+
+def _kind(kind: str, node: Node, schema: Node) -> str:
+    if kind == "array":
+        items = expected(node["items"], schema) if "items" in node else "anything"
+        size = f" {node['minItems']}" if node.get("minItems", 0) > 1 else ""
+        different = " different" if node.get("uniqueItems") else ""
+        return f"a list of{size}{different} values, each {items}"
+    if kind == "object":
+        if "step" in node["properties"]:
+            return "a step such as {step: log2}"
+        return "a section" if node["properties"] else "pairs of words"
+    return {"string": "text", "integer": "a whole number", "number": "a number",
+            "boolean": "true or false", "null": "null"}[kind]  # fmt: skip
+
+
+def _definition(node: Node, schema: Node) -> Node:
+    return dict(schema["$defs"][node["$ref"].rsplit("/", 1)[1]]) if "$ref" in node else node
+
+
+def _step(value: Any, schema: Node) -> Node | None:
+    """Return the definition of a normalisation step, None for an unknown one."""
+    name = value.get("step") if isinstance(value, dict) else None
+    known = isinstance(name, str) and name in step_names(schema)
+    return dict(schema["$defs"][name]) if known else None
+
+
+def step_names(schema: Node) -> list[str]:
+    """Return the names of the normalisation steps."""
+    return [name for name in schema["$defs"] if name != "step"]
+
+
+def _fill(value: Any, node: Node, schema: Node) -> Any:
+    if isinstance(value, list):
+        return [_fill(item, node.get("items", {}), schema) for item in value]
+    if "$ref" in node:
+        node = _step(value, schema) or {}
+    if node.get("type") == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if node.get("type") != "object":
+        return value
+    # A section whose lines are all commented out is read as null.
+    value = {} if value is None and "default" in node else value
+    if isinstance(value, dict):
+        for key, below in node["properties"].items():
+            if key in value:
+                value[key] = _fill(value[key], below, schema)
+            elif "default" in below:
+                value[key] = _fill(deepcopy(below["default"]), below, schema)
+    return value
+
+
+def _problems(config: Any, schema: Node, source: str) -> Iterator[tuple[list[Any], Problem]]:
+    from jsonschema import Draft202012Validator
+
+    for error in Draft202012Validator(schema).iter_errors(config):
+        place, value, node = list(error.absolute_path), error.instance, dict(error.schema)
+        if error.validator == "additionalProperties":
+            found = _unknown(value, node, place, schema)
+        elif error.validator == "required":
+            found = _missing(value, node, place)
+        else:
+            found = iter([(place, _wrong(value, node, schema))])
+        for at, what in found:
+            yield at, Problem(_at(source, at), what)
+    for place, number in _numbers(config, []):
+        if not math.isfinite(number):
+            yield place, Problem(_at(source, place), f"found {number}, needs a finite number")
+
+
+def _numbers(value: Any, place: list[Any]) -> Iterator[tuple[list[Any], float]]:
+    if isinstance(value, float):
+        yield place, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) \
+        if isinstance(value, list) else ()  # fmt: skip
+    for key, below in items:
+        yield from _numbers(below, [*place, key])
+
+
+def _unknown(value: Node, node: Node, place: list[Any], schema: Node) -> Found:
+    """Name each unknown key with its nearest neighbour, here or in another section."""
+    here = {key: dotted([*place, key]) for key in node["properties"]}
+    elsewhere = {
+        key: f"{section}.{key}"
+        for section, below in reversed(schema["properties"].items())  # of two, the first counts
+        for key in below.get("properties", ())
+    }
+    for key in map(str, value):  # YAML keys may be numbers
+        if key in here:
+            continue
+        near = [elsewhere[key]] if key in elsewhere else []
+        near += [
+            found[word] for found in (here, elsewhere) for word in get_close_matches(key, found)
+        ]
+        advice = f"; did you mean '{near[0]}'?" if near else f" (known: {', '.join(here)})"
+        yield [*place, key], f"unknown key '{key}'{advice}"
+
+
+def _missing(value: Node, node: Node, place: list[Any]) -> Found:
+    for key in node["required"]:
+        # A faulty accession would have named both files: that it is faulty is said by itself.
+        if key not in value and not (value.get("geo") and key in ("expression", "samples")):
+            about = node["properties"][key].get("description", "write it as {step: log2}")
+            yield [*place, key], f"the key '{key}' is missing: {about}"
+
+
+def _wrong(value: Any, node: Node, schema: Node) -> str:
+    near = did_you_mean(value, node["enum"]) if "enum" in node and isinstance(value, str) else ""
+    return f"found {_shown(value)}, needs {expected(node, schema)}{near or _hint(value, node)}"
+
+
+def _hint(value: Any, node: Node) -> str:
+    """Explain the traps of YAML: 1e-6 is text there, and no is false."""
+    kinds = node.get("type", ())
+    if isinstance(value, str) and ("number" in kinds or "integer" in kinds):
+        try:
+            return f"; write {float(value)!r} as {_yaml_number(float(value))}, without quotes"
+        except ValueError:
+            return ""
+    if "string" in kinds and isinstance(value, bool | int | float):
+        return "; put it in quotes, YAML reads bare yes, no, true and numbers as values"
+    if "array" in kinds and not isinstance(value, list | dict):
+        return f"; write it as [{value}]"
+    return ""
+
+
+def _yaml_number(number: float) -> str:
+    text = f"{number:g}"
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+
+
+def _shown(value: Any) -> str:
+    text = {None: "nothing (null)", True: "true", False: "false"}.get(value) \
+        if value is None or isinstance(value, bool) else None  # fmt: skip
+    text = text or (f"the text '{value}'" if isinstance(value, str) else str(value))
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def dotted(place: list[Any]) -> str:
+    """Write a place as the user would: ``"normalise.folds, item 2, step"`` counts from 1."""
+    text, join = "", ""
+    for key in place:
+        text += f", item {key + 1}" if isinstance(key, int) else f"{join}{key}"
+        join = ", " if isinstance(key, int) else "."
+    return text
+
+
+def _at(source: str, place: list[Any]) -> str:
+    return f"{source}, {dotted(place)}" if place else source

@@ -1,0 +1,133 @@
+"""How far batch and label go together, so that one could be taken for the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.study.association import association as measure
+from genesig.data.study.leak_check import ROUNDING, correlations
+from genesig.data.study.sheet_check import Sheet, check_column
+from genesig.errors import Problem
+from genesig.results import Design
+from genesig.words import is_number, listing, number_fault, too
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+NOTABLE = 0.3
+"""A medium effect size (J. Cohen 1988, Statistical power analysis, 7.2.3): worth a warning."""
+
+
+def association(y: Array, batch: Array) -> float | None:
+    """``epsilon = sqrt(max(0, 1 - (1 - eta²)(n - 1)/(n - k)))``: 0 not at all, 1 entirely.
+
+    eta² is the share of the response's variance that lies between the k batches. For two classes,
+    eta is Cramér's V of the table batch × class, whatever the number of batches. The correction
+    takes off what chance gives, as in the adjusted R²: with labels drawn at random, ten batches of
+    four samples have V = 0.48 without it. For two batches it is Bergsma's correction of V; for more
+    of them that one, other than this, stays below 1 where each batch has but one class.
+
+    Parameters
+    ----------
+    y : (n,) float
+        ±1 for two classes, the number itself for regression.
+    batch : (n,) names
+
+    Returns
+    -------
+    float or None
+        None where it is not defined: one batch, one response, or hardly more samples than batches.
+
+    Notes
+    -----
+    T. L. Kelley (1935), PNAS 21:554. W. Bergsma (2013), J. Korean Stat. Soc. 42:323.
+    """
+    found = measure(y[:, None], [str(name) for name in batch], number=False)
+    if isinstance(found, str) or np.isnan(found.adjusted[0]):
+        return None
+    return float(np.sqrt(found.adjusted[0]))
+
+
+def check_confounding(obs: pd.DataFrame, design: Design, limit: float,
+                      where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield what the batches say of the label: an error above `limit`, else warnings."""
+    if design.batch is None:
+        return
+    at, batch = f"{where}, column '{design.batch}'", obs[design.batch].to_numpy(dtype=object)
+    if len(set(batch)) == 1:
+        yield Problem(at, f"data.batch: every sample is '{batch[0]}', so that there is nothing "
+                      "between batches to look at", "warning")  # fmt: skip
+        return
+    labels = obs[design.label]
+    y = labels.astype(float) if design.classes is None else (labels == design.classes[1]) * 2.0 - 1
+    value = association(y.to_numpy(), batch)
+    if value is None:
+        yield Problem(at, f"data.batch: {len(set(batch))} batches for {len(batch)} samples; how "
+                      "far batch and label go together cannot be measured", "warning")  # fmt: skip
+        return
+    measured = _measured(value, design)
+    lacking = _lacking(labels, batch, design)
+    if value > limit:
+        yield Problem(at, f"batch and label go together ({measured}, at most {limit:g} is "
+                      f"accepted), so that the batch could be taken for the label{lacking}; leave "
+                      "samples out until they do not, or set data.confounding: 1 to go on all "
+                      "the same")  # fmt: skip
+    elif value > NOTABLE:
+        yield Problem(at, f"batch and label go together ({measured}), so that part of what "
+                      f"predicts the label may be the batch{lacking}", "warning")  # fmt: skip
+    elif lacking:
+        yield Problem(at, f"{lacking.removeprefix(': ')} ({measured}), so that between batches "
+                      "the label cannot be told from the batch", "warning")  # fmt: skip
+
+
+def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
+                     where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield the covariates of a batch correction that are no numbers, or the label by another name.
+
+    The class in the design of a correction leaks into the test samples (V. Nygaard et al. 2016,
+    Biostatistics 17:29).
+    """
+    obs, design = sheet.obs, sheet.design
+    labels = obs[design.label]
+    y = labels.astype(float) if design.classes is None else (labels == design.classes[1]) * 1.0
+    named = dict.fromkeys(name for step in folds for name in step.get("covariates", ()))
+    for name in [n for n in named if n not in (design.label, design.batch)]:  # see settings_check
+        at = f"{where}, column '{name}'"
+        problems: list[Problem] = []
+        check_column(name, "covariate", list(obs.columns), str(obs.index.name), where, problems)
+        yield from problems
+        if problems:
+            continue
+        wrong = [(str(n), value) for n, value in obs[name].items() if not is_number(value)]
+        if wrong:
+            more = too(len(wrong) - 1, "sample")
+            yield Problem(at, f"covariate of combat: the value of '{wrong[0][0]}' "
+                          f"{number_fault(wrong[0][1])}, needs a number, such as 0 and 1 for two "
+                          f"kinds{more}")  # fmt: skip
+            continue
+        r = correlations(obs[[name]].to_numpy(dtype=float), y.to_numpy())[0]
+        if abs(r) >= 1 - ROUNDING:
+            yield Problem(at, f"covariate of combat: equals the label '{design.label}', which no "
+                          "step may see; take it out")  # fmt: skip
+
+
+def _measured(value: float, design: Design) -> str:
+    if design.classes is not None:
+        return f"Cramér's V {value:.2f}"
+    return f"correlation ratio {value:.2f}: {100 * value**2:.0f} % of the variance of the label"
+
+
+def _lacking(labels: pd.Series[str], batch: Array, design: Design) -> str:
+    """Name the batches without a class: ``": batch 'b2' has no 'tumor'"``, or nothing."""
+    parts = []
+    for name in design.classes or ():
+        without = sorted(set(batch) - set(batch[(labels == name).to_numpy()]))
+        if without:
+            verb = "has" if len(without) == 1 else "have"
+            parts.append(f"batch {listing(without)} {verb} no '{name}'")
+    return f": {', '.join(parts)}" if parts else ""

@@ -1,0 +1,216 @@
+"""From the files of a study to its data set: read, matched by name, every drop counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.files.folders import files_of
+from genesig.data.files.formats.sample_name import suffix_of
+from genesig.data.files.readers import read_genes, read_matrix, read_samples, sha256
+from genesig.data.study.confounding import check_confounding
+from genesig.data.study.matrix_check import Expression, check_matrix
+from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
+from genesig.errors import InvalidInput, Problem, attempt
+from genesig.results import Dataset
+from genesig.words import counted, is_missing, is_number, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the files say, as far as it could be understood.
+
+    Attributes
+    ----------
+    sheet : Sheet or None
+    expression : Expression or None
+    symbols : dict or None
+        Gene id -> symbol; None where the study has no gene table.
+    problems : list of Problem
+        Errors and warnings; with an error, one of the other three may be None.
+    """
+
+    sheet: Sheet | None
+    expression: Expression | None
+    symbols: dict[str, str] | None
+    problems: list[Problem]
+
+
+def read_dataset(expression: str, samples: str, label: str, *, task: str,
+                 classes: Sequence[str] | None, group: str | None, pair: str | None,
+                 batch: str | None, confounding: float, annotation: str | None,
+                 symbol: str | None, part: str | None, files: str | None,
+                 missing: bool) -> Dataset:  # fmt: skip
+    """Read the expression matrix, the sample table and the gene table of a study.
+
+    Parameters
+    ----------
+    expression, samples : str
+        Files; the matrix may lie either way round. They may be the same file, where its format
+        describes samples, too.
+    label : str
+        Column of the sample table that is predicted.
+    task : {"classification", "regression"}
+    classes : [negative, positive] or None
+        Other classes are left out; None takes the two there are, in alphabetical order.
+    group, pair : str or None
+        Columns of samples that belong together; of matched pairs, which are groups, too.
+    batch : str or None
+        Column of samples that were processed together.
+    confounding : float
+        Largest association of batch and label that is accepted, see `confounding.association`.
+    annotation, symbol : str or None
+        Gene table and its column with symbols; None is the second one.
+    part : str or None
+        Which matrix of a file that holds several: platform, layer, object.
+    files : str or None
+        Column of the sample table that names each sample's file in the folder `expression`.
+    missing : bool
+        Whether blank and NA cells are kept, as NaN, for a step that fills them in.
+
+    Returns
+    -------
+    Dataset
+        Samples in the order of the sample table, genes in the order of the matrix;
+        everything left out is in ``provenance["dropped"]``.
+
+    Raises
+    ------
+    InvalidInput
+        With every error of all files.
+    """
+    inputs = read_inputs(expression, samples, label, task=task, classes=classes, group=group,
+                         pair=pair, batch=batch, confounding=confounding, annotation=annotation,
+                         symbol=symbol, part=part, files=files, missing=missing)  # fmt: skip
+    # One file may be matrix, sample table and gene table: what is wrong with it is said once.
+    errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
+    if errors or inputs.sheet is None or inputs.expression is None:
+        raise InvalidInput(errors)
+    given = dict.fromkeys(path for path in (expression, samples, annotation) if path is not None)
+    provenance = {
+        "dropped": inputs.sheet.dropped + inputs.expression.dropped,
+        "steps": [],
+        "inputs": {path: sha256(path) for path in given},
+        "warnings": [f"{p.where}: {p.what}" for p in inputs.problems],
+    }
+    obs = inputs.sheet.obs.copy()
+    obs.attrs = {}
+    if obs.index.name in ["", "_index", *obs.columns]:  # h5ad would refuse it
+        obs.index.name = None
+    var = _gene_table(inputs.expression.genes, inputs.symbols or {})
+    return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
+
+
+def read_inputs(expression: str, samples: str, label: str, *, task: str,
+                classes: Sequence[str] | None, group: str | None, pair: str | None,
+                batch: str | None, confounding: float, annotation: str | None,
+                symbol: str | None, part: str | None, files: str | None,
+                missing: bool) -> Inputs:  # fmt: skip
+    """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
+    problems: list[Problem] = []
+    matrix, table = _read_both(expression, samples, part, files, problems)
+    sheet, values, symbols = None, None, None
+    if table is not None and matrix is not None and _look_swapped(matrix, table, label):
+        what = f"is the sample table, and {samples} the matrix, as it looks: expression and samples"
+        return Inputs(None, None, None, [Problem(expression, f"{what} are swapped; exchange them")])
+    if table is not None:
+        sheet = check_sheet(table, samples, label=label, task=task, classes=classes, group=group,
+                            pair=pair, batch=batch, problems=problems)  # fmt: skip
+    if sheet is not None and not any(problem.level == "error" for problem in problems):
+        problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
+    if table is not None and matrix is not None:
+        used = list(table.index if sheet is None else sheet.obs.index)
+        values = check_matrix(matrix, expression, names=list(table.index), used=used,
+                              sheet=samples, missing=missing, problems=problems)  # fmt: skip
+    if annotation is not None:
+        genes = values.genes if values is not None else None
+        chosen = part if annotation == expression else None
+        symbols = _read_symbols(annotation, symbol, chosen, genes, problems)
+    return Inputs(sheet, values, symbols, problems)
+
+
+def _read_both(expression: str, samples: str, part: str | None, files: str | None,
+               problems: list[Problem]) -> tuple[Matrix | None, pd.DataFrame | None]:  # fmt: skip
+    """Read matrix and sample table; the second first, where it names the files of the arrays."""
+    if files is not None:
+        table = attempt(lambda: read_samples(samples, None, None), problems)
+        if table is None:
+            return None, None
+        known = list(table.columns)
+        check_column(files, "data.files", known, str(table.index.name), samples, problems)
+        if files not in known:
+            return None, table
+        listed = attempt(lambda: files_of(table[files], expression, samples), problems)
+        if listed is None:
+            return None, table
+        return attempt(lambda: read_matrix(expression, part, listed), problems), table
+    matrix = attempt(lambda: read_matrix(expression, part), problems)
+    if matrix is None and suffix_of(samples) == ".cls":
+        return None, None  # it names no samples: without its matrix there is nothing to say of it
+    names = None if matrix is None else matrix.columns
+    chosen = part if samples == expression else None
+    return matrix, attempt(lambda: read_samples(samples, names, chosen), problems)
+
+
+def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:
+    """Tell whether the table has numbers, and the matrix the label, or words for its samples."""
+    if label in table.columns or table.empty:
+        return False
+    if not all(is_number(cell) or is_missing(cell) for cell in table.iloc[0]):
+        return False
+    words = not np.isfinite(matrix.cells).any(axis=0).all()
+    return label in matrix.columns or (words and bool(set(table.columns) & set(matrix.rows)))
+
+
+def _read_symbols(annotation: str, symbol: str | None, part: str | None,
+                  genes: list[str] | None,
+                  problems: list[Problem]) -> dict[str, str] | None:  # fmt: skip
+    table = attempt(lambda: read_genes(annotation, part), problems)
+    if table is None:
+        return None
+    names = list(table.columns)
+    if symbol is None and not names:
+        problems.append(Problem(annotation, "needs two columns: gene id and symbol"))
+    check_column(symbol, "data.symbol", names, "", annotation, problems)
+    column = symbol if symbol is not None else next(iter(names), None)
+    if column not in names or names.count(column) > 1:
+        return None
+    first = table[~table.index.duplicated()]
+    symbols = {str(gene): str(text) for gene, text in first[column].items()}
+    if genes is not None:
+        symbols |= _of_probes(genes, symbols)
+        _check_annotation(annotation, str(table.index.name), symbols, genes, problems)
+    return symbols
+
+
+def _of_probes(genes: list[str], symbols: dict[str, str]) -> dict[str, str]:
+    """Give the probes of a set, ``1007_s_at#2``, the symbol of the set: tables name sets alone."""
+    return {gene: symbols[of] for gene in genes if gene not in symbols
+            and (of := gene.rpartition("#")[0]) in symbols}  # fmt: skip
+
+
+def _check_annotation(annotation: str, index: str, symbols: dict[str, str], genes: list[str],
+                      problems: list[Problem]) -> None:  # fmt: skip
+    unknown = [gene for gene in genes if gene not in symbols]
+    if len(unknown) == len(genes):
+        what = (f"no gene of the matrix is in column '{index}', the first one: the matrix has "
+                f"{listing(genes)}, the column has {listing(symbols)}; name the gene table "
+                "of this matrix")  # fmt: skip
+        problems.append(Problem(annotation, what))
+    elif unknown:
+        what = f"{len(unknown)} of the {counted(len(genes), 'gene')} not found here, so shown by "
+        problems.append(Problem(annotation, f"{what}id: {listing(unknown)}", "warning"))
+
+
+def _gene_table(genes: list[str], symbols: dict[str, str]) -> pd.DataFrame:
+    import pandas as pd
+
+    index = pd.Index(genes, name="gene", dtype=object)
+    return pd.DataFrame({"symbol": [symbols.get(gene) or gene for gene in genes]}, index=index)

@@ -1,0 +1,243 @@
+"""The expression matrix: which way round it lies, and whether every cell is a number."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.data.files.delimited import Matrix
+from genesig.errors import Problem, did_you_mean
+from genesig.words import counted, listing, number_fault, too
+
+Array = np.ndarray[Any, Any]
+Problems = list[Problem]
+# A spreadsheet turns SEPT2, MARCH1, DEC1 into dates.
+DATES = re.compile(r"\d{1,2}-(mar|sep|dec|oct|feb|nov|apr)|(mar|sep|dec|oct)-\d{2}", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """The study's part of the matrix, checked.
+
+    Attributes
+    ----------
+    X : (n_samples, n_genes) float64 array
+        Rows in the order of the sample table, constant genes left out.
+    genes : list of str
+    dropped : list of dict
+        {kind, name, reason} of matrix columns without a sample and of constant genes.
+    """
+
+    X: Array
+    genes: list[str]
+    dropped: list[dict[str, str]]
+
+
+def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequence[str],
+                 sheet: str, missing: bool,
+                 problems: Problems) -> Expression | None:  # fmt: skip
+    """Turn the matrix samples × genes and check the samples in use.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    where : str
+        Its file.
+    names, used : sequence of str
+        Samples of the sample table; those of them that are in the study.
+    sheet : str
+        File of the sample table.
+    missing : bool
+        Whether cells may be missing; they are NaN then.
+    problems : list of Problem
+        What is wrong is added here.
+
+    Returns
+    -------
+    Expression or None
+        None where an error was found.
+    """
+    oriented = orient(matrix, where, names, sheet, problems)
+    if oriented is None:
+        return None
+    start = len(problems)
+    extra = check_samples(oriented, where, names, used, sheet, problems)
+    _check_genes(oriented, where, problems)
+    place = {name: row for row, name in enumerate(oriented.rows)}
+    rows = [place[name] for name in used if name in place]
+    if not rows:
+        return None
+    _check_cells(oriented, rows, where, missing, problems)
+    if any(problem.level == "error" for problem in problems[start:]):
+        return None
+    return _without_constant_genes(oriented, rows, where, extra, problems)
+
+
+def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
+           problems: Problems) -> Matrix | None:  # fmt: skip
+    """Return the matrix with samples in rows, found by the names of the sample table."""
+    known = set(names)
+    in_rows, in_columns = len(known & set(matrix.rows)), len(known & set(matrix.columns))
+    if in_columns and in_columns > in_rows and (in_rows == 0 or in_columns == len(known)):
+        return matrix.turn()
+    if in_rows and in_rows > in_columns and (in_columns == 0 or in_rows == len(known)):
+        return matrix
+    if in_rows or in_columns:
+        what = (f"cannot tell samples from genes: of {len(known)} sample names in {sheet}, "
+                f"{in_columns} are column names and {in_rows} are row names; make the names of "
+                "samples and genes different")  # fmt: skip
+    else:
+        what = (f"no sample of {sheet} is here: the sheet has {listing(names)}, the matrix has "
+                f"columns {listing(matrix.columns)} and rows {listing(matrix.rows)}"
+                + (_nearest(names, [*matrix.columns, *matrix.rows])
+                   or "; name the samples alike in both"))  # fmt: skip
+    problems.append(Problem(where, what))
+    return None
+
+
+def _nearest(names: Sequence[str], found: Collection[str]) -> str:
+    """Recognise names that a program has changed: leading zeros, R's make.names, case."""
+    name = names[0]
+    usual: dict[str, Callable[[str], str]] = {
+        "R has changed it; read and write with check.names=FALSE": _r_name,
+        "leading zeros differ": _without_zeros,
+        "upper and lower case differ": str.casefold,
+        "blanks or punctuation differ": _letters,
+    }
+    for why, plain in usual.items():
+        for other in found:
+            if plain(name) == plain(other):
+                return f"; is '{other}' the sample '{name}'? ({why})"
+    return did_you_mean(name, found)
+
+
+def _r_name(text: str) -> str:
+    text = re.sub(r"[^A-Za-z0-9._]", ".", text)
+    return text if re.match(r"[A-Za-z.]", text) else f"X{text}"
+
+
+def _without_zeros(text: str) -> str:
+    return re.sub(r"(?<!\d)0+(?=\d)", "", text)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text)
+
+
+def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequence[str],
+                  sheet: str, problems: Problems) -> list[dict[str, str]]:  # fmt: skip
+    """Hold the samples of a matrix against those of the sheet; return what is left out."""
+    here, known = set(matrix.rows), set(names)
+    absent = [name for name in dict.fromkeys(used) if name and name not in here]
+    if absent:
+        extra = [name for name in matrix.rows if name not in known]
+        what = f"{len(absent)} of the {counted(len(known), 'sample')} in {sheet} not found here: "
+        what += f"{listing(absent)}; add them or take them out of the sheet"
+        problems.append(Problem(where, what + (_nearest(absent, extra) if extra else "")))
+    times = Counter(name for name in matrix.rows if name in known)
+    twice = [name for name, count in times.items() if count > 1]
+    if twice:
+        what = f"sample {listing(twice)} occurs more than once; keep one column for each sample"
+        problems.append(Problem(where, what))
+    extra = [name for name in matrix.rows if name not in known]
+    if extra:
+        kind = counted(len(extra), "column" if matrix.turned else "row")
+        what = f"not in {sheet}, so left out: {kind}, {listing(extra)}"
+        problems.append(Problem(where, what, "warning"))
+    return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in extra]
+
+
+def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
+    if "" in matrix.columns:
+        k = matrix.columns.index("")
+        place = f"{matrix.line_word} {matrix.lines[k]}" if matrix.turned else f"column {k + 2}"
+        problems.append(
+            Problem(f"{where}, {place}", "the gene id is blank; each gene needs a name")
+        )
+    times = Counter(name for name in matrix.columns if name)
+    twice = [name for name, count in times.items() if count > 1]
+    if twice:
+        places = [k for k, name in enumerate(matrix.columns) if name == twice[0]]
+        at = [str(matrix.lines[k] if matrix.turned else k + 2) for k in places[:3]]
+        kind = f"{matrix.line_word}s" if matrix.turned else "columns"
+        more = too(len(twice) - 1, "id")
+        what = f"gene id '{twice[0]}' occurs {len(places)} times ({kind} {', '.join(at)}){more}"
+        problems.append(Problem(where, f"{what}; keep one row for each gene, or use probe ids"))
+    dates = [name for name in matrix.columns if DATES.fullmatch(name)]
+    if dates:
+        what = (
+            f"turned into dates by a spreadsheet: {counted(len(dates), 'gene')}, {listing(dates)}"
+        )
+        problems.append(Problem(where, what, "warning"))
+
+
+def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool,
+                 problems: Problems) -> None:  # fmt: skip
+    """Name the first faulty cell of each kind, and count the others."""
+    bad = np.argwhere(~np.isfinite(matrix.cells[rows].T))
+    kinds: dict[str, list[tuple[int, int, str]]] = {}
+    for gene, k in bad:
+        fault = number_fault(matrix.text(rows[k], gene))
+        if not (missing and _kind(fault) == "missing"):
+            kinds.setdefault(_kind(fault), []).append((gene, rows[k], fault))
+    for kind, cells in kinds.items():
+        gene, row, fault = cells[0]
+        line = f", {matrix.line_word} {matrix.lines[gene if matrix.turned else row]}"
+        at = f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
+        genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
+        further = counted(len(cells) - 1, "further cell")
+        further = f" ({further} in {genes})" if len(cells) > 1 else ""
+        problems.append(Problem(at, f"the value {fault}{further}{ADVICE[kind]}"))
+
+
+ADVICE = {
+    "missing": "; fill it in, leave the gene out, or set data.missing for the step knn_impute",
+    "comma": "; export the table with decimal points",
+    "other": "; every cell must be a finite number",
+}
+
+
+def _kind(fault: str) -> str:
+    if "decimal comma" in fault:
+        return "comma"
+    return "missing" if "blank" in fault or "missing" in fault else "other"
+
+
+def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
+                            dropped: list[dict[str, str]],
+                            problems: Problems) -> Expression | None:  # fmt: skip
+    X = np.ascontiguousarray(matrix.cells[rows])
+    constant = ~(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))  # or never measured
+    names = [matrix.columns[k] for k in np.flatnonzero(constant)]
+    if constant.all():
+        what = "every gene has the same value in all samples, so that nothing can be learned; "
+        what += "export the matrix again, or name another one"
+        problems.append(Problem(where, what))
+        return None
+    if names:
+        what = "with the same value in all samples, so left out: "
+        what += f"{counted(len(names), 'gene')}, {listing(names)}"
+        problems.append(Problem(where, what, "warning"))
+    if len(constant) - len(names) == 1:
+        gene = matrix.columns[int(np.argmin(constant))]
+        what = f"there is one gene only, '{gene}', so that there is none to select; is this the "
+        problems.append(Problem(where, what + "whole matrix?", "warning"))
+    _check_twins(X, [matrix.rows[row] for row in rows], where, problems)
+    dropped = dropped + [{"kind": "gene", "name": n, "reason": "constant"} for n in names]
+    genes = [name for name, same in zip(matrix.columns, constant, strict=True) if not same]
+    return Expression(np.ascontiguousarray(X[:, ~constant]), genes, dropped)
+
+
+def _check_twins(X: Array, names: list[str], where: str, problems: Problems) -> None:
+    """Warn of two names for one measurement: it would stand in training and test at once."""
+    seen: dict[bytes, str] = {}
+    for name, row in zip(names, X, strict=True):
+        twin = seen.setdefault(row.tobytes(), name)
+        if twin != name:
+            what = f"samples '{twin}' and '{name}' have the same values; is one a copy? It would"
+            problems.append(Problem(where, f"{what} be trained and tested on at once", "warning"))

@@ -1,0 +1,128 @@
+"""The size of the values against the steps: values never logged, or logged twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
+from genesig.data.steps.scale import LOGARITHMS, looks_raw, sizes
+from genesig.data.study.sheet_check import Sheet
+from genesig.errors import GenesigError, Problem
+from genesig.words import counted, listing
+
+Array = np.ndarray[Any, Any]
+# Largest share of genes that the row-wise steps may make constant.
+MOST_FLAT = 0.5
+# A probe of a CEL file that is not the first one of its set.
+PROBE = re.compile(r".+#[0-9]+")
+
+# Steps for raw intensities of probes.
+RMA = ("rma_background", "median_polish")
+
+
+def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Problem]:
+    """Yield what the size of the values says about log2.
+
+    Values count as never logged where the 99th percentile is above 30 or the maximum above 50.
+    """
+    X = X[np.isfinite(X)]
+    least, p99, most = sizes(X)
+    raw = looks_raw(p99, most)
+    size = f"99th percentile {p99:.4g}, maximum {most:.4g}"
+    steps = [step["step"] for step in normalise["samples"] + normalise["folds"]]
+    if raw and not LOGARITHMS & set(steps):
+        yield Problem(where, f"the values look as if they were never logged ({size}); to take "
+                      "logarithms set normalise.samples: [{step: log2}]", "warning")  # fmt: skip
+    rma = [step for step in steps if step in RMA]
+    if rma and not raw:
+        yield Problem(where, f"the values look as if they were logged already ({size}); "
+                      f"{' and '.join(rma)} would take logarithms of logarithms, and need raw "
+                      "intensities of probes: take them out of normalise", "warning")  # fmt: skip
+    if "log2" in steps and not raw:
+        yield Problem(where, f"the values look as if they were logged already ({size}); take log2 "
+                      "out of normalise.samples", "warning")  # fmt: skip
+    elif "log2" in steps and least < 0:
+        share = 100 * float((X < 0).mean())
+        yield Problem(where, f"{share:.2g} % of the values are negative; log2 raises them to its "
+                      "floor", "warning")  # fmt: skip
+
+
+def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) -> Iterator[Problem]:
+    """Yield that probes of CEL files, ``1007_s_at#2``, are not summed up to their sets."""
+    steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
+    probes = sum(PROBE.fullmatch(gene) is not None for gene in genes)
+    if 2 * probes > len(genes) and "median_polish" not in steps:
+        yield Problem(where, "the columns are raw intensities of single probes; for probe sets set "
+                      "normalise.samples: [{step: rma_background}] and begin normalise.folds with "
+                      "{step: quantile}, {step: median_polish}", "warning")  # fmt: skip
+
+
+def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
+                 normalise: dict[str, Any], where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield what keeps a matrix from being counts, where the steps take it for counts."""
+    if [step["step"] for step in normalise["samples"][:1]] != ["log_cpm"]:
+        return
+    negative = np.argwhere(X.T < 0)
+    if len(negative):
+        gene, row = map(int, negative[0])
+        further = counted(len(negative) - 1, "further cell")
+        more = f" ({further})" if len(negative) > 1 else ""
+        yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
+                      f"the count {X[row, gene]:g} is negative{more}; name the raw counts, or take "
+                      "log_cpm out of normalise.samples")  # fmt: skip
+        return
+    empty = [samples[int(row)] for row in np.flatnonzero(X.sum(axis=1) == 0)]
+    if empty:
+        yield Problem(where, f"every count of {listing(empty)} is 0; take such samples out of the "
+                      "sample table")  # fmt: skip
+
+
+def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
+                   sheet: Sheet | None) -> Iterator[Problem]:  # fmt: skip
+    """Apply the steps to all samples, as the study does to its training samples.
+
+    Yields what a step says of itself (a filter that leaves no gene, values that are not positive),
+    and a row-wise step that leaves less than half of the genes with values that vary. Without the
+    sheet, batches are left alone.
+    """
+    try:
+        for number, step in enumerate(normalise["samples"], 1):
+            before, X = X, fit_steps(X, [step]).transform(X)
+            flat = float(np.mean(~_varies(X)))
+            if flat > MOST_FLAT:
+                at = f"{source}, normalise.samples, item {number}"
+                yield Problem(at, _flattened(step, before, flat))
+                return
+    except GenesigError as error:
+        what = str(error).removeprefix("normalise.folds: ").removeprefix("normalise.samples: ")
+        yield Problem(f"{source}, normalise.samples", what)
+        return
+    try:
+        if sheet is None:
+            fit_steps(X, [s for s in normalise["folds"] if NORMALISERS[s["step"]].kind != "batch"])
+        else:
+            fit_steps(X, with_batch(normalise["folds"], sheet.design), sheet.obs)
+    except GenesigError as error:
+        what = str(error).removeprefix("normalise.folds: ")
+        yield Problem(f"{source}, normalise.folds", what)
+
+
+def _varies(X: Array) -> Array:
+    return np.asarray(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))
+
+
+def _flattened(step: dict[str, Any], X: Array, flat: float) -> str:
+    share = "all" if flat == 1 else f"{100 * flat:.3g} %"
+    what = f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
+    what += f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "
+    what += f"{np.nanmax(X):.4g}); "
+    if step["step"] != "log2":
+        return what + "take the step away"
+    what += "take the step away if these are logarithms already, else set a "
+    if np.nanmin(X) >= step["ceiling"]:
+        return what + f"higher ceiling than {step['ceiling']:g}"
+    return what + f"lower floor than {step['floor']:g}"

@@ -1,0 +1,216 @@
+"""Settings against each other: what no single key of the config can say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from genesig.data.files.file_names import series_file
+from genesig.data.steps.normalise import MOMENTS, NORMALISERS
+from genesig.errors import Problem
+
+Config = dict[str, Any]
+Found = Iterator[tuple[str, str] | tuple[str, str, str]]
+
+GROUPED = {
+    "stratified_kfold": "stratified_group_kfold",
+    "leave_one_out": "leave_one_group_out",
+}
+CLASS_CRITERIA = ("balanced_error", "misclassification", "log_loss")
+
+
+def check_settings(config: Config, source: str) -> list[Problem]:
+    """Check a resolved config by itself, without looking at any file.
+
+    Parameters
+    ----------
+    config : dict
+        As `resolve_config` gives it.
+    source : str
+        Name of the config in messages.
+    """
+    found = [item for rule in RULES for item in rule(config)]
+    return [Problem(f"{source}, {key}", *words) for key, *words in found]  # type: ignore[arg-type]
+
+
+def _geo(config: Config) -> Found:
+    if config["geo"] is not None and config["expression"] != series_file(config["geo"]):
+        yield "geo", f"names the matrix, and so does expression, {config['expression']}; keep one"
+
+
+def _wrong_place(config: Config) -> Found:
+    for number, step in enumerate(config["normalise"]["samples"], 1):
+        if NORMALISERS[step["step"]].kind != "sample":
+            yield (f"normalise.samples, item {number}", f"'{step['step']}' learns from several "
+                   "samples, so before the splits it would see the test samples; move it to "
+                   "normalise.folds")  # fmt: skip
+    for number, step in enumerate(config["normalise"]["folds"], 1):
+        if NORMALISERS[step["step"]].kind != "sample":
+            break  # after a learned step, a row-wise one has nowhere else to go
+        yield (f"normalise.folds, item {number}", f"'{step['step']}' looks at one sample at a "
+               "time and needs no training samples; move it to normalise.samples")  # fmt: skip
+
+
+def _wrong_order(config: Config) -> Found:
+    names = [step["step"] for step in config["normalise"]["folds"]]
+    for number, name in enumerate(names, 1):
+        after = [other for other in names[number:] if other not in MOMENTS]
+        if name in MOMENTS and after:
+            yield (f"normalise.folds, item {number}", f"'{name}' stands before '{after[-1]}'; "
+                   "centre and unit_variance come last")  # fmt: skip
+
+
+def _repeated(config: Config) -> Found:
+    for place in ("samples", "folds"):
+        names = [step["step"] for step in config["normalise"][place]]
+        for number, name in enumerate(names, 1):
+            if name in names[: number - 1]:
+                what = f"'{name}' is already item {names.index(name) + 1}; keep one of them"
+                yield f"normalise.{place}, item {number}", what
+
+
+def _floors(config: Config) -> Found:
+    for place in ("samples", "folds"):
+        for number, step in enumerate(config["normalise"][place], 1):
+            if step["step"] == "log2" and step["floor"] >= step["ceiling"]:
+                what = f"floor {step['floor']:g} must be below ceiling {step['ceiling']:g}"
+                yield f"normalise.{place}, item {number}", what
+
+
+def _missing(config: Config) -> Found:
+    samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
+    if not config["data"]["missing"]:
+        if "knn_impute" in folds:
+            what = "'knn_impute' has nothing to do: missing values are refused; set data.missing"
+            yield "normalise.folds", what, "warning"
+        return
+    if folds[:1] != ["knn_impute"]:
+        yield "data.missing", "needs {step: knn_impute} as the first step of normalise.folds"
+    for number, name in enumerate(samples, 1):
+        if name != "log2":
+            yield (f"normalise.samples, item {number}", f"'{name}' needs every value of a sample; "
+                   "with data.missing only log2 may stand before knn_impute")  # fmt: skip
+
+
+def _mu(config: Config) -> Found:
+    mu, chosen = config["linear"]["mu"], config["signature"]["mu"]
+    for number, (before, value) in enumerate(pairwise(mu), 2):
+        if value <= before:
+            what = f"{value:g} follows {before:g}; mu must grow: {sorted(mu)}"
+            yield f"linear.mu, item {number}", what
+            break
+    if chosen is not None and chosen not in mu:
+        near = min(mu, key=lambda value: abs(value - chosen))
+        yield "signature.mu", f"{chosen:g} is not in linear.mu {mu}; the nearest is {near:g}"
+
+
+def _regression(config: Config) -> Found:
+    data, criterion = config["data"], config["linear"]["criterion"]
+    if data["task"] != "regression":
+        return
+    if criterion in CLASS_CRITERIA:
+        yield "linear.criterion", f"'{criterion}' needs classes; regression needs 'squared_error'"
+    for key in ("classes", "pair"):
+        if data[key] is not None:
+            what = "is for classification; take it away or set data.task: classification"
+            yield f"data.{key}", what
+
+
+def _columns(config: Config) -> Found:
+    data, label = config["data"], config["label"]
+    for key, plural in (("group", "groups"), ("pair", "pairs"), ("batch", "batches")):
+        if data[key] == label:
+            yield f"data.{key}", f"'{label}' is the label itself; name the column of the {plural}"
+    if data["group"] and data["pair"] and data["group"] != data["pair"]:
+        yield "data.group", "a pair is a group, too; set data.pair alone"
+    if data["symbol"] is not None and data["annotation"] is None:
+        yield "data.symbol", "names a column of the gene table; set data.annotation to its file"
+
+
+def _batches(config: Config) -> Found:
+    batch, label = config["data"]["batch"], config["label"]
+    alone = config["splits"]["scheme"] == "leave_one_batch_out" and not config["splits"]["file"]
+    lacks = "needs data.batch, the column that says which samples were processed together"
+    if alone and batch is None:
+        yield "splits.scheme", f"'leave_one_batch_out' {lacks}"
+    for number, step in enumerate(config["normalise"]["folds"], 1):
+        if step["step"] != "combat":
+            continue
+        at = f"normalise.folds, item {number}"
+        if batch is None:
+            yield at, f"'combat' {lacks}"
+        for name in sorted({label, batch} & set(step["covariates"])):
+            who = "label, which no step may see" if name == label else "batch itself"
+            yield at, f"covariate '{name}' of 'combat' is the {who}; take it out"
+        if alone:
+            what = "'combat' has seen no sample of the batch that is left out, and corrects only "
+            what += "training samples; take it away, or choose another splits.scheme"
+            yield at, what, "warning"
+
+
+def _scheme(config: Config) -> Found:
+    splits = config["splits"]
+    scheme, group = splits["scheme"], config["data"]["pair"] or config["data"]["group"]
+    if splits["column"] is not None and scheme != "predefined":
+        what = f"is not used by the scheme '{scheme}'; set splits.scheme: predefined to use it"
+        yield "splits.column", what, "warning"
+    if splits["file"] is not None:
+        return
+    if group is not None and scheme in GROUPED:
+        yield ("splits.scheme", f"'{scheme}' tears the samples of one '{group}' apart; "
+               f"use '{GROUPED[scheme]}'")  # fmt: skip
+    if group is None and scheme in GROUPED.values():
+        yield (
+            "splits.scheme",
+            f"'{scheme}' needs data.group, the column that says who belongs to it",
+        )
+    if scheme == "predefined" and splits["column"] is None:
+        yield "splits.column", "the scheme 'predefined' needs a column that says train or test"
+
+
+def _permutations(config: Config) -> Found:
+    count = config["controls"]["permutations"]
+    if 0 < count < 19:
+        what = f"with {count} permutations no p-value can be below {1 / (count + 1):.2f}; 19 are "
+        yield "controls.permutations", what + "needed for 0.05, 99 for 0.01", "warning"
+
+
+def _external(config: Config) -> Found:
+    names = [cohort["name"] for cohort in config["external"]]
+    for number, cohort in enumerate(config["external"], 1):
+        at = f"external, item {number}"
+        # Folders on some disks do not tell upper from lower case.
+        if cohort["name"].lower() in [name.lower() for name in names[: number - 1]]:
+            yield f"{at}, name", f"'{cohort['name']}' is already taken; each needs its own folder"
+        if config["data"]["task"] == "regression" and cohort["classes"]:
+            yield f"{at}, classes", "is for classification; take it away"
+        if cohort["batch"] is not None and not cohort["combat"]:
+            yield f"{at}, batch", "is used by combat only; set combat: true or take it away"
+        if cohort["symbol"] is not None and cohort["annotation"] is None:
+            yield f"{at}, symbol", "names a column of the gene table; set annotation to its file"
+
+
+def _groups(config: Config) -> Found:
+    section = config.get("nonlinear", {})  # the job that checks files is not told of it
+    if section.get("groups") is not None and section["penalty"] != "group":
+        yield ("nonlinear.groups", f"is not used with nonlinear.penalty: {section['penalty']}; set"
+               " nonlinear.penalty: group", "warning")  # fmt: skip
+
+
+RULES: Sequence[Callable[[Config], Found]] = (
+    _geo,
+    _wrong_place,
+    _wrong_order,
+    _repeated,
+    _floors,
+    _missing,
+    _mu,
+    _regression,
+    _columns,
+    _batches,
+    _scheme,
+    _permutations,
+    _external,
+    _groups,
+)

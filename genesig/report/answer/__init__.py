@@ -1,0 +1,1 @@
+"""The first screen: the answer in plain words and its tiles."""

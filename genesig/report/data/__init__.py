@@ -1,0 +1,1 @@
+"""What went in, how it was divided, and its batches."""

@@ -1,0 +1,1 @@
+"""The final model on samples of other studies."""

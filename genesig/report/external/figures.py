@@ -1,0 +1,180 @@
+"""Pictures of the final model on samples of another study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from genesig.report.page.style import (
+    CLASS_COLOURS,
+    CLASS_MARKERS,
+    INK,
+    MUTED,
+    OTHER,
+    OWN,
+    PAPER,
+    RULE,
+    SMALL,
+    WIDE,
+    note,
+    sheet,
+)
+from genesig.report.page.words import decimal, gene_label, shorten
+from genesig.report.prediction import figures as figures_prediction
+
+Data = dict[str, Any]
+JITTER = (0.0, 0.16, -0.16, 0.08, -0.08)
+NAMED = 6  # genes of the model that are named in the histogram
+
+
+def limits_text(name: str, row: Data) -> str:
+    """Write ``"AUC 0.92 (0.79 to 1.00)"``."""
+    text = f"{name} {decimal(row['value'])}"
+    if row["low"] is None:
+        return text
+    return f"{text} ({decimal(row['low'])} to {decimal(row['high'])})"
+
+
+def roc(data: Data, cohort: Data) -> Figure:
+    """Draw the curve of the other study's samples, in grey those of the held-out ones."""
+    figure, ax = sheet(SMALL, 4.2)
+    ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
+    for curve in data["held_out"]["roc"]:
+        ax.plot(curve["x"], curve["y"], color=OTHER, lw=1.2, alpha=0.6)
+    ax.plot(cohort["roc"]["x"], cohort["roc"]["y"], color=OWN, lw=2.2)
+    ax.set_aspect("equal")
+    ax.set_xlim(-0.01, 1)
+    ax.set_ylim(0, 1.01)
+    negative, positive = (shorten(name, 24) for name in data["study"]["classes"])
+    ax.set_xlabel(f"share of {negative} called {positive}")
+    ax.set_ylabel(f"share of {positive} called {positive}")
+    text = limits_text("AUC", cohort["scores"]["auc"])
+    ax.text(0.97, 0.06, text, ha="right", fontsize=9, color=OWN, fontweight="bold")
+    return figure
+
+
+def confusion(data: Data, cohort: Data) -> Figure:
+    """Draw true class by predicted class, at the threshold of the model."""
+    inside = {"study": data["study"], "held_out": {"confusion": cohort["confusion"]}}
+    return figures_prediction.confusion(inside)
+
+
+def scores(data: Data, cohort: Data) -> Figure:
+    """Scores by class: the study's own while held out above, the other study's below."""
+    classes = data["study"]["classes"]
+    figure, ax = sheet(WIDE, 3.2)
+    own = [(one["label"], one["mean"]) for one in data["held_out"]["samples"]]
+    other = [(one["label"], one["score"]) for one in cohort["points"]]
+    names = []
+    for row, (found, side) in enumerate((f, s) for f in (own, other) for s in (0, 1)):
+        values = sorted(score for label, score in found if label == classes[side])
+        y = 3 - row - (0.35 if row > 1 else 0)
+        _strip(ax, values, y, side, faint=row < 2)
+        names.append((y, f"{shorten(classes[side], 22)} ({len(values)})"))
+    ax.axvline(0, color=MUTED, lw=0.9)
+    ax.axhline(1.3, color=RULE, lw=1)
+    ax.set_yticks([y for y, _ in names], [text for _, text in names])
+    ax.set_ylim(-1.0, 3.75)
+    notes = ((3.45, "this study, mean score while held out"), (1.02, shorten(cohort["name"], 40)))
+    for y, text in notes:
+        note(ax, 0.005, y, text, transform=ax.get_yaxis_transform())
+    negative, positive = (shorten(name, 20) for name in classes)
+    ax.set_xlabel(f"score   (← called {negative}, called {positive} →)")
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    return figure
+
+
+def _strip(ax: Axes, values: list[float], y: float, side: int, *, faint: bool) -> None:
+    jitter = np.resize(JITTER, len(values)) * (1 if len(values) < 200 else 1.6)
+    ax.scatter(values, y + jitter, s=26, marker=CLASS_MARKERS[side], color=CLASS_COLOURS[side],
+               edgecolor=PAPER, lw=0.5, alpha=0.55 if faint else 1)  # fmt: skip
+    if values:
+        ax.vlines(float(np.median(values)), y - 0.3, y + 0.3, color=INK, lw=1.6)
+
+
+def reliability(data: Data, cohort: Data) -> Figure:
+    """Share of positive samples in groups of similar scores, beside what calibrated ones have."""
+    figure, ax = sheet(SMALL, 3.9)
+    groups = cohort["reliability"]
+    f = [one["score"] for one in cohort["points"]]
+    ends = np.array([min([*f, -1.0]), max([*f, 1.0])])
+    corners = np.unique([ends[0], -1.0, 1.0, ends[1]])
+    ax.plot(corners, np.clip((1 + corners) / 2, 0, 1), color=MUTED, lw=0.9, dashes=(4, 3))
+    slope, intercept = _line(cohort)
+    if slope is not None:
+        x = np.linspace(ends[0], ends[1], 100)
+        ax.plot(x, np.clip((1 + intercept + slope * x) / 2, 0, 1), color=OWN, lw=1.6)
+    for one in groups:
+        ax.vlines(one["score"], one["low"], one["high"], color=INK, lw=1.4)
+        ax.scatter([one["score"]], [one["share"]], s=50, color=INK, zorder=3)
+        note(ax, one["score"], 1.04, str(one["samples"]), ha="center")
+    sides = np.array(
+        [one["label"] == data["study"]["classes"][1] for one in cohort["points"]], bool
+    )
+    for side, y in enumerate((-0.1, -0.06)):
+        mine = np.array(f)[sides == bool(side)]
+        ax.scatter(mine, np.full(len(mine), y), s=9, lw=0, marker=CLASS_MARKERS[side],
+                   color=CLASS_COLOURS[side])  # fmt: skip
+    ax.set_ylim(-0.14, 1.1)
+    ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    ax.set_xlabel("score")
+    ax.set_ylabel(f"share of {shorten(data['study']['classes'][1], 24)}")
+    return figure
+
+
+def _line(cohort: Data) -> tuple[Any, Any]:
+    found = (cohort["scores"][f"calibration_{name}"]["value"] for name in ("slope", "intercept"))
+    return next(found), next(found)
+
+
+def observed_predicted(data: Data, cohort: Data) -> Figure:
+    """Scores against observed values, with the line that would make them right."""
+    figure, ax = sheet(SMALL, 3.9)
+    y = np.array([float(one["label"]) for one in cohort["points"]])
+    f = np.array([one["score"] for one in cohort["points"]])
+    ends = np.array([min(y.min(), f.min()), max(y.max(), f.max())])
+    ax.plot(ends, ends, color=MUTED, lw=0.9, dashes=(4, 3))
+    slope, intercept = _line(cohort)
+    if slope is not None:
+        x = np.array([f.min(), f.max()])
+        ax.plot(x, intercept + slope * x, color=OWN, lw=1.6)
+    ax.scatter(f, y, s=28, color=INK, edgecolor=PAPER, lw=0.5, zorder=3)
+    ax.set_xlabel(f"predicted {shorten(data['study']['label'], 24)}")
+    ax.set_ylabel("observed")
+    text = limits_text("R²", cohort["scores"]["r2"])
+    ax.text(0.97, 0.05, text, ha="right", transform=ax.transAxes, color=OWN, fontweight="bold")
+    return figure
+
+
+def shift(data: Data, cohort: Data) -> Figure:
+    """Draw the shift of every gene in training standard deviations; ticks: genes of the model."""
+    figure, ax = sheet(SMALL, 3.9)
+    it = cohort["shift"]
+    edges = np.array(it["edges"], dtype=float)
+    band = 1.96 * it["by_chance"]
+    ax.axvspan(-band, band, color=OTHER, alpha=0.25, lw=0)
+    counts = np.array(it["measured"]["counts"], dtype=float)
+    ax.stairs(counts, edges, fill=True, color=OTHER, alpha=0.8)
+    top = counts.max(initial=1.0)
+    if cohort["combat"]:
+        after = np.array(it["scored"]["counts"], dtype=float)
+        ax.stairs(after * top / max(after.max(initial=1.0), top), edges, color=OWN, lw=1.6)
+    genes = [g for g in cohort["genes"] if g["shift"] is not None]
+    genes.sort(key=lambda g: -abs(g["coef"]))
+    for place, gene in enumerate(genes):
+        x = float(np.clip(gene["shift"], edges[0], edges[-1]))
+        ax.vlines(x, 0, top * 1.04, color=OWN, lw=1.1, alpha=0.8)
+        if place < NAMED:
+            name = gene_label(gene["gene"], gene["symbol"], 18)
+            side = {"ha": "right"} if x > 0.7 * edges[-1] + 0.3 * edges[0] else {"ha": "left"}
+            note(ax, x, top * (1.07 + 0.09 * place), f" {name} ", color=OWN, **side)
+    ax.set_ylim(0, top * (1.1 + 0.09 * min(len(genes), NAMED)))
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    ax.vlines(0, 0, top, color=MUTED, lw=0.9, linestyle=(0, (4, 3)))
+    ax.set_xlabel("shift of the mean, in training standard deviations")
+    return figure

@@ -1,0 +1,65 @@
+"""What the Methods text says of samples of other studies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from genesig.report.page.words import clean, counted
+
+Data = dict[str, Any]
+
+FOR_CLASSES = (
+    "DeLong ER, DeLong DM, Clarke-Pearson DL (1988). Comparing the areas under two or more"
+    " correlated receiver operating characteristic curves. Biometrics 44.",
+    "Newcombe RG (2006). Confidence intervals for an effect size measure based on the Mann-Whitney"
+    " statistic. Part 2. Stat Med 25.",
+    "Zou GY, Donner A (2008). Construction of confidence limits about effect measures: a general"
+    " approach. Stat Med 27.",
+)
+OF_COMBAT = (
+    "Johnson WE, Li C, Rabinovic A (2007). Adjusting batch effects in microarray expression data"
+    " using empirical Bayes methods. Biostatistics 8.",
+)
+OF_CALIBRATION = (
+    "Long JS, Ervin LH (2000). Using heteroscedasticity consistent standard errors in the linear"
+    " regression model. Am Stat 54.",
+)
+
+
+def external_sentences(data: Data) -> Iterator[str]:
+    """Yield nothing for a study that names no other one."""
+    cohorts = data["external"]
+    if not cohorts:
+        return
+    names = ", ".join(f"{clean(c['name'])}, n = {c['samples']}" for c in cohorts)
+    yield (
+        f"The final model was applied as it is, with its threshold, to"
+        f" {counted(len(cohorts), 'data set')} of other studies ({names})."
+    )
+    corrected = [clean(cohort["name"]) for cohort in cohorts if cohort["combat"]]
+    if corrected:
+        yield (
+            f"{', '.join(corrected)} had been brought to the training set by ComBat (Johnson et al."
+            " 2007), this study as the reference batch and without classes in the design."
+        )
+    if data["study"]["classes"]:
+        yield (
+            "Intervals hold DeLong's and the score interval for the AUC (DeLong et al. 1988;"
+            " Newcombe 2006) and combine Wilson's of both classes for the error (Zou and Donner"
+            " 2008)."
+        )
+    else:
+        yield "R² is against the mean of these samples; its interval is that of the mean loss."
+    yield (
+        "Calibration is the regression of the response on the score, with HC3 standard errors"
+        " (Long and Ervin 2000)."
+    )
+
+
+def external_references(data: Data) -> tuple[str, ...]:
+    """Return what these sentences cite."""
+    if not data["external"]:
+        return ()
+    combat = OF_COMBAT if any(cohort["combat"] for cohort in data["external"]) else ()
+    return (*OF_CALIBRATION, *combat, *(FOR_CLASSES if data["study"]["classes"] else ()))

@@ -1,0 +1,1 @@
+"""The signature, its lists, blocks and values."""

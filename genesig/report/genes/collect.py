@@ -1,0 +1,146 @@
+"""The part of report_data.json about genes: correlations, projections, values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.quality.components import principal_components
+from genesig.report.page.rounding import rounded
+from genesig.report.prediction.collect import MOST_SAMPLES, spread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genesig.results import Dataset
+
+Array = np.ndarray[Any, Any]
+
+MOST_CORRELATED = 300
+MOST_POINTS = 1000
+MOST_STRIPS = 60
+MOST_HEAT = (100, 300)
+
+
+def correlation(dataset: Dataset, blocks: pd.DataFrame) -> dict[str, Any]:
+    """Pearson's r between the genes of the blocks, in their order."""
+    shown = _share(blocks, MOST_CORRELATED)
+    r = np.zeros((0, 0))
+    if len(shown):
+        z = _standardised(dataset, shown["gene"])
+        r = np.clip(z.T @ z / len(z), -1, 1)
+    return {
+        **_names(shown),
+        "blocks": [int(value) for value in shown["block"]],
+        "layers": [int(value) for value in shown["layer"]],
+        "r": r.round(2).tolist(),
+        "total": len(blocks),
+    }
+
+
+def _share(blocks: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Keep the first genes of each block, in proportion, but its prototype in any case."""
+    if len(blocks) <= most:
+        return blocks
+    size = blocks.groupby("block")["gene"].transform("size")
+    rank = blocks.groupby("block").cumcount()
+    return blocks[rank < np.maximum(1, size * most // len(blocks))].head(most)
+
+
+def projection(
+    dataset: Dataset, blocks: pd.DataFrame, nested_lists: pd.DataFrame
+) -> dict[str, Any]:
+    """Place the genes of all lists on the first three meta-patients.
+
+    With the standardised genes Z = U S V' (samples × genes), gene j lies at the first three
+    entries of row j of V S: its products with the meta-patients u_1, u_2, u_3 (Mosci 2009, 6.3).
+    """
+    place, share = np.zeros((0, 3)), np.zeros(0)
+    if len(blocks):
+        _, place, share = _projected(_standardised(dataset, blocks["gene"]))
+    shown = blocks.head(MOST_POINTS)
+    return {
+        **_names(shown),
+        "blocks": [int(value) for value in shown["block"]],
+        "points": rounded(place[:MOST_POINTS], 4),
+        "explained": rounded(share, 4),
+        "total": len(blocks),
+    }
+
+
+def components(dataset: Dataset, signature: pd.DataFrame) -> dict[str, Any]:
+    """Place the samples on the first three principal components of the signature."""
+    place, share = np.zeros((0, 0)), np.zeros(0)
+    if len(signature):
+        place, _, share = _projected(_standardised(dataset, signature["gene"]))
+        place = place[spread(len(place), MOST_SAMPLES)]
+    return {
+        "points": rounded(place, 4),
+        "explained": rounded(share, 4),
+        "genes": len(signature),
+    }
+
+
+def strips(dataset: Dataset, signature: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the values of the first genes of the signature."""
+    shown, rows = signature.head(MOST_STRIPS), spread(len(dataset.samples), MOST_SAMPLES)
+    values = dataset.X[np.ix_(rows, _columns(dataset, shown["gene"]))]
+    return [
+        {"gene": gene, "symbol": symbol, "values": rounded(values[:, column], 4)}
+        for column, (gene, symbol) in enumerate(zip(*_names(shown).values(), strict=True))
+    ]
+
+
+def heat(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -> dict[str, Any]:
+    """Standardised values of the signature; genes by block, samples by response and score."""
+    shown = signature.head(MOST_HEAT[0]).sort_values(["block", "rank"])
+    order = _sample_order(dataset, predictions)
+    order = order[spread(len(order), MOST_HEAT[1])]
+    z = np.zeros((0, len(order)))
+    if len(shown):
+        z = _standardised(dataset, shown["gene"])[order].T
+    return {
+        **_names(shown),
+        "blocks": [None if value != value else int(value) for value in shown["block"]],
+        "samples": [dataset.samples[row] for row in order],
+        "response": rounded(dataset.response()[order], 5),
+        "z": np.clip(z, -4, 4).round(2).tolist(),
+        "total": len(signature),
+    }
+
+
+def _sample_order(dataset: Dataset, predictions: pd.DataFrame) -> Array:
+    """Sort by response, then by mean held-out score: doubtful samples meet at the border."""
+    means = predictions.groupby("sample")["score"].mean()
+    score = np.array([means.get(name, 0.0) for name in dataset.samples], dtype=float)
+    return np.lexsort((score, dataset.response()))
+
+
+def _names(table: pd.DataFrame) -> dict[str, list[str]]:
+    genes = [str(gene) for gene in table["gene"]]
+    symbols = [g if s != s else str(s) for g, s in zip(genes, table["symbol"], strict=True)]
+    return {"genes": genes, "symbols": symbols}
+
+
+def _columns(dataset: Dataset, genes: pd.Series[Any]) -> list[int]:
+    place = {gene: column for column, gene in enumerate(dataset.genes)}
+    return [place[str(gene)] for gene in genes]
+
+
+def _standardised(dataset: Dataset, genes: pd.Series[Any]) -> Array:
+    x = dataset.X[:, _columns(dataset, genes)]
+    x = x - x.mean(axis=0)
+    deviation = x.std(axis=0)
+    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    return np.asarray(x * scale)
+
+
+def _projected(z: Array) -> tuple[Array, Array, Array]:
+    """Return samples U S, genes V S and shares of variance, three columns."""
+    found = principal_components(z @ z.T, 3)
+    missing = 3 - len(found.size)
+    samples, genes = (
+        np.pad(place, ((0, 0), (0, missing))) for place in (found.points, z.T @ found.directions)
+    )
+    return samples, genes, np.pad(found.explained, (0, missing))

@@ -1,0 +1,223 @@
+"""Pictures of genes and their values: correlation, projections, strips, heat map."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from genesig.report.page.style import (
+    BLOCK_COLOURS,
+    BLOCK_MARKERS,
+    CLASS_COLOURS,
+    CLASS_MARKERS,
+    DIVERGING,
+    INK,
+    MUTED,
+    OTHER,
+    OVER,
+    OWN,
+    PAPER,
+    SEQUENTIAL,
+    SMALL,
+    WIDE,
+    colour_bar,
+    sheet,
+)
+from genesig.report.page.words import gene_label, percent, shorten
+
+Data = dict[str, Any]
+
+NAMED = 45  # rows of the correlation image up to which genes have their names
+
+
+def correlation(data: Data) -> Figure:
+    """Pearson's r in block and layer order; thick lines between blocks, thin between layers."""
+    it = data["correlation"]
+    count = len(it["genes"])
+    named = count <= NAMED
+    figure, ax = sheet(WIDE, 5.0 if named else 6.2)
+    image = ax.imshow(np.array(it["r"]), cmap=DIVERGING, vmin=-1, vmax=1)
+    colour_bar(figure, image, ax, "Pearson's r", shrink=0.6)
+    places = list(zip(it["blocks"], it["layers"], strict=True))
+    for edge in range(1, count):
+        if places[edge] != places[edge - 1]:
+            thick = places[edge][0] != places[edge - 1][0]
+            for draw in (ax.axhline, ax.axvline):
+                draw(edge - 0.5, color=OVER, lw=1.6 if thick else 0.5)
+    ticks = _middles(it["blocks"], least=max(1, count // 45))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_ticks([x for x, _ in ticks], [str(block) for _, block in ticks])
+    ax.set_xlabel("block")
+    ax.set_ylabel("block")
+    if named:
+        names = [gene_label(g, s, 32) for g, s in zip(it["genes"], it["symbols"], strict=True)]
+        ax.set_yticks(range(count), names, fontsize=6)
+        ax.set_ylabel("")
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return figure
+
+
+def _middles(blocks: list[Any], least: int) -> list[tuple[float, Any]]:
+    """Return (middle, name) of each run of equal values that is long enough for a label."""
+    found, start = [], 0
+    for block, run in groupby(blocks):
+        length = len(list(run))
+        if length >= least:
+            found.append((start + (length - 1) / 2, block))
+        start += length
+    return found
+
+
+def projection(data: Data) -> Figure:
+    """Genes of all lists on pairs of the first three meta-patients, coloured by block."""
+    it = data["projection"]
+    points, blocks = np.array(it["points"], dtype=float), np.array(it["blocks"])
+    figure, axes = sheet(WIDE, 3.5, 1, 3, gap=0.06)
+    for ax, (a, b) in zip(axes[0], ((0, 1), (0, 2), (1, 2)), strict=True):
+        rest = blocks > len(BLOCK_COLOURS)
+        ax.scatter(points[rest, a], points[rest, b], s=9, color=OTHER, alpha=0.5, lw=0)
+        for block, colour in enumerate(BLOCK_COLOURS, start=1):
+            mine = points[blocks == block]
+            how = {"color": colour, "marker": BLOCK_MARKERS[block - 1]}
+            ax.scatter(mine[1:, a], mine[1:, b], s=18, lw=0.4, edgecolor=PAPER, **how)
+            # the prototype comes first in its block
+            ax.scatter(mine[:1, a], mine[:1, b], s=56, lw=1.1, edgecolor=INK, label=block, **how)
+        plane(ax, it["explained"], a, b, "meta-patient")
+    handles, names = axes[0][0].get_legend_handles_labels()
+    shown = [(h, n) for h, n in zip(handles, names, strict=True) if int(n) in set(it["blocks"])]
+    figure.legend(*zip(*shown, strict=True), loc="outside upper left", ncols=len(shown),
+                  title="block", alignment="left", title_fontsize=8, fontsize=8,
+                  handletextpad=0.1, columnspacing=1.2)  # fmt: skip
+    return figure
+
+
+def plane(ax: Axes, explained: list[float], a: int, b: int, noun: str) -> None:
+    """Turn axes into a plane through two components, with the share that each explains."""
+    for axis, k in ((ax.xaxis, a), (ax.yaxis, b)):
+        axis.set_label_text(f"{noun} {k + 1} ({percent(explained[k])})")
+    ax.axhline(0, color=MUTED, lw=0.5, zorder=0)
+    ax.axvline(0, color=MUTED, lw=0.5, zorder=0)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def components(data: Data) -> Figure:
+    """Place samples on the first principal components of the signature."""
+    it = data["components"]
+    points = np.array(it["points"], dtype=float)
+    planes = ((0, 1), (0, 2)) if it["explained"][2] else ((0, 1),)
+    figure, axes = sheet(WIDE if len(planes) > 1 else SMALL, 3.5, 1, 2 if len(planes) > 1 else 1,
+                         squeeze=False)  # fmt: skip
+    image = None
+    for ax, (a, b) in zip(axes[0], planes, strict=True):
+        image = by_response(ax, points[:, a], points[:, b], data["study"], label=a + b == 1)
+        plane(ax, it["explained"], a, b, "component")
+    if image is not None:
+        colour_bar(figure, image, axes, shorten(data["study"]["label"], 30))
+    return figure
+
+
+def by_response(ax: Axes, x: Any, y: Any, study: Data, *, label: bool) -> Any:
+    """Scatter samples: by class, or coloured by a real response (returns the colours)."""
+    value = np.array(study["response"]["value"], dtype=float)
+    if study["classes"] is None:
+        return ax.scatter(x, y, c=value, cmap=SEQUENTIAL, s=30, edgecolor=PAPER, lw=0.5)
+    for side, name in enumerate(study["classes"]):
+        mine = value == (-1, 1)[side]
+        ax.scatter(x[mine], y[mine], s=34, color=CLASS_COLOURS[side], edgecolor=PAPER, lw=0.6,
+                   marker=CLASS_MARKERS[side], label=shorten(name, 24))  # fmt: skip
+    if label:
+        ax.legend(loc="best", fontsize=8, handletextpad=0.2, labelcolor=INK)
+    return None
+
+
+def strips(data: Data, top: int) -> Figure:
+    """Values of the first genes by class, or against the response."""
+    shown = data["strips"][:top]
+    columns = min(4, max(len(shown), 2))
+    rows = -(-len(shown) // columns)
+    figure, axes = sheet(WIDE * columns / 4, 1.75 * rows + 0.3, rows, columns, squeeze=False)
+    for ax in axes.ravel()[len(shown) :]:
+        ax.set_axis_off()
+    for ax, gene in zip(axes.ravel(), shown, strict=False):
+        _strip(ax, np.array(gene["values"], dtype=float), data["study"])
+        own = not gene["symbol"] or gene["symbol"] == gene["gene"]
+        title = "" if own else shorten(gene["symbol"], 24)
+        ax.set_title(f"{title}\n{shorten(gene['gene'], 24)}", fontsize=8)
+    figure.supylabel("expression, as analysed", fontsize=9)
+    if data["study"]["classes"] is None:
+        figure.supxlabel(shorten(data["study"]["label"], 40), fontsize=9)
+    return figure
+
+
+def _strip(ax: Axes, values: Any, study: Data) -> None:
+    response = np.array(study["response"]["value"], dtype=float)
+    if study["classes"] is None:
+        ax.scatter(response, values, s=11, color=OWN, lw=0)
+        return
+    for side in (0, 1):
+        mine = values[response == (-1, 1)[side]]
+        order = np.argsort(np.argsort(mine))
+        jitter = ((order * 0.618034) % 1 - 0.5) * 0.5  # even, and the same in every run
+        size = 13 if len(values) < 120 else 5
+        ax.scatter(side + jitter, mine, s=size, marker=CLASS_MARKERS[side], alpha=0.85,
+                   color=CLASS_COLOURS[side], lw=0)  # fmt: skip
+        if len(mine):
+            ax.hlines(mine.mean(), side - 0.36, side + 0.36, color=INK, lw=1.5)
+    ax.set_xticks([0, 1], [shorten(name, 12) for name in study["classes"]])
+    ax.set_xlim(-0.6, 1.6)
+    ax.tick_params(axis="x", length=0)
+
+
+def heat(data: Data) -> Figure:
+    """Standardised expression of the signature, genes by block, samples by response."""
+    it = data["heat"]
+    z = np.array(it["z"], dtype=float)
+    count, width = z.shape
+    body = 0.165 * max(count, 3)
+    tall = 1.15 + body
+    figure, axes = sheet(WIDE, tall, 2, 1, sharex=True, height_ratios=[0.13, body])
+    band, ax = axes[:, 0]
+    image = ax.imshow(z, cmap=DIVERGING, vmin=-3, vmax=3, aspect="auto")
+    bar = min(0.9, 1.6 / tall)
+    colour_bar(figure, image, ax, "standard deviations", location="right", shrink=bar)
+    names = [
+        gene_label(g, s, 40) for g, s in zip(it["genes"], it["symbols"], strict=True)
+    ]  # fmt: skip
+    ax.set_yticks(range(count), names, fontsize=7.5)
+    few = it["samples"] if width <= 60 else []
+    ax.set_xticks(range(len(few)), [shorten(s, 14) for s in few], rotation=90, fontsize=6.5)
+    for edge in range(1, count):
+        if it["blocks"][edge] != it["blocks"][edge - 1]:
+            ax.axhline(edge - 0.5, color=OVER, lw=0.8)
+    ax.tick_params(length=0)
+    _response_band(band, it["response"], data["study"])
+    for each in (ax, band):
+        for spine in each.spines.values():
+            spine.set_visible(False)
+    return figure
+
+
+def _response_band(ax: Axes, response: list[float], study: Data) -> None:
+    value = np.array(response, dtype=float)[None]
+    ax.tick_params(length=0, labelbottom=False)
+    ax.set_yticks([])
+    if study["classes"] is None:
+        ax.imshow(value, cmap=SEQUENTIAL, aspect="auto")
+        ax.set_title(f"{shorten(study['label'], 40)} (small to large)", fontsize=8, loc="center")
+        return
+    for side, name in enumerate(study["classes"]):
+        mine = np.flatnonzero(value[0] == (-1, 1)[side])
+        if len(mine):
+            ax.axvspan(mine[0] - 0.5, mine[-1] + 0.5, color=CLASS_COLOURS[side], lw=0)
+            ax.text(mine.mean(), 1.2, shorten(name, 24), transform=ax.get_xaxis_transform(),
+                    ha="center", va="bottom", color=CLASS_COLOURS[side], fontsize=8,
+                    fontweight="bold")  # fmt: skip

@@ -1,0 +1,85 @@
+"""The part of report_data.json about the lists: nesting, frequencies, single-gene tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from genesig.report.page.rounding import rounded
+from genesig.report.prediction.collect import at_mu
+
+MOST_NESTED = 40
+MOST_POINTS = 1000
+MOST_UNSELECTED = 500
+
+
+def lists(nested: pd.DataFrame, mu: list[float]) -> list[dict[str, Any]]:
+    """Count each list, its union over the splits, and what it keeps of the list before."""
+    found: list[dict[str, Any]] = []
+    before: set[str] = set()
+    for value in mu:
+        rows = nested[at_mu(nested, value)]
+        genes = set(rows.loc[_inside(rows), "gene"].astype(str))
+        kept = len(before & genes) / len(before) if before else None
+        found.append({"mu": value, "size": len(genes), "union": len(rows),
+                      "kept": rounded(kept, 4) if kept is not None else None})  # fmt: skip
+        before = genes
+    return found
+
+
+def _inside(rows: pd.DataFrame) -> pd.Series[bool]:
+    return rows["in_list"].astype(str).str.lower().isin(["1", "1.0", "true"])
+
+
+def nested(table: pd.DataFrame, mu: list[float]) -> list[dict[str, Any]]:
+    """Return the first genes and their frequency at each mu, in the order of their appearance."""
+    frequency: dict[str, list[float]] = {}
+    first: dict[str, int] = {}
+    symbol = {str(g): _text(s) for g, s in zip(table["gene"], table["symbol"], strict=True)}
+    for place, value in enumerate(mu):
+        rows = table[at_mu(table, value)]
+        pairs = zip(rows["gene"], rows["frequency"], _inside(rows), strict=True)
+        for gene, f, inside in pairs:
+            frequency.setdefault(str(gene), [0.0] * len(mu))[place] = float(f)
+            if inside:
+                first.setdefault(str(gene), place)
+    order = sorted(
+        frequency, key=lambda g: (first.get(g, len(mu)), [-f for f in frequency[g]], g)
+    )  # fmt: skip
+    return [
+        {"gene": g, "symbol": symbol[g] or g, "frequency": rounded(frequency[g], 4)}
+        for g in order[:MOST_NESTED]
+    ]
+
+
+def _text(value: Any) -> str:
+    return "" if value is None or value != value else str(value)
+
+
+def univariate(
+    table: pd.DataFrame, nested_lists: pd.DataFrame, signature: pd.DataFrame, mu: float, fdr: float
+) -> dict[str, Any]:
+    """Set each gene's own p-value beside its selection frequency."""
+    rows = nested_lists[at_mu(nested_lists, mu)]
+    frequency = dict(zip(rows["gene"].astype(str), rows["frequency"], strict=True))
+    chosen = set(signature["gene"].astype(str))
+    table = table.sort_values("p_value", kind="stable").reset_index(drop=True)
+    genes = table["gene"].astype(str)
+    selected = genes.isin(set(frequency) | chosen)
+    shown = (selected | (table.index < MOST_UNSELECTED)) & table["p_value"].notna()
+    picked = table[shown].head(MOST_POINTS)
+    names = picked["gene"].astype(str)
+    below = table["q_value"] <= fdr
+    return {
+        "genes": names.tolist(),
+        "symbols": [_text(s) or g for g, s in zip(names, picked["symbol"], strict=True)],
+        "p": rounded(picked["p_value"], 4),
+        "frequency": rounded([frequency.get(g, 0.0) for g in names], 4),
+        "inside": names.isin(chosen).tolist(),
+        "bound": rounded(np.max(table.loc[below, "p_value"]), 4) if below.any() else None,
+        "significant": int(below.sum()),
+        "both": int((below & genes.isin(chosen)).sum()),
+        "total": len(table),
+    }

@@ -1,0 +1,279 @@
+"""Sections about genes: the signature, nested lists, blocks, expression, single-gene tests."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from genesig.report.answer.collect import records
+from genesig.report.genes import figures as genes
+from genesig.report.genes import figures_lists as selection
+from genesig.report.methods import one_value
+from genesig.report.page.section import Limits, Section
+from genesig.report.page.style import power
+from genesig.report.page.svg import picture
+from genesig.report.page.tables import packed_table
+from genesig.report.page.words import clean, counted, gene_label, percent
+from genesig.report.prediction import figures as prediction
+
+Data = dict[str, Any]
+
+
+def signature(data: Data, limits: Limits) -> Section:
+    """Show the signature as one table, and how stable such a list is."""
+    bound = data["config"]["signature"]["frequency"]
+    items: list[Any] = [packed_table(
+        data, "signature",
+        f"The signature: genes selected in at least {percent(bound)} of the outer splits.",
+        limits.table_rows, search=True,
+    )]  # fmt: skip
+    if not data["answer"]["size"]:
+        items = []
+    if _stability_rows(data):
+        items.append(_stability(data))
+    if data["tables"]["stability"]["rows"]:
+        items.append(packed_table(data, "stability", "Stability at each μ.", limits.table_rows))
+    return Section("signature", "The signature", _signature_words(data), items)
+
+
+def _signature_words(data: Data) -> list[str]:
+    if not data["answer"]["size"]:
+        return ["The signature is empty: no gene was selected often enough."]
+    return [
+        f"{counted(data['answer']['size'], 'gene')}, the most often selected first. Weights belong"
+        " to the final model, fitted on all samples; a positive weight speaks for"
+        f" {_positive(data)}. A gene of the signature that the final model does not use has"
+        " weight 0. p and q are those of the gene by itself; they play no part in the selection."
+    ]
+
+
+def _positive(data: Data) -> str:
+    classes = data["study"]["classes"]
+    return clean(classes[1]) if classes else f"a larger {clean(data['study']['label'])}"
+
+
+def _stability_rows(data: Data) -> list[Any]:
+    return [r for r in records(data["tables"]["stability"]) if r["stability"] is not None]
+
+
+def _stability(data: Data) -> Any:
+    return picture(
+        "stability",
+        partial(selection.stability, data),
+        title="Stability of the list at each μ",
+        description="Nogueira's stability with 95 % intervals, on halves of the samples and on"
+        " the overlapping outer splits.",
+        caption="1: every list is the same; 0: lists overlap no more than at random. Green: lists"
+        " from halves of the samples, close to what another set of patients would give. Grey: lists"
+        " of the outer splits, which share most of their training samples, so that they agree too"
+        " well, though each split chooses its own τ and λ, which parts them again.",
+    )
+
+
+def lists(data: Data, limits: Limits) -> Section:
+    """Show the frequency curve and the nested lists."""
+    words = [
+        "As μ grows, genes that are correlated with selected ones join the list. At large μ the"
+        " selection tends to a ranking of the genes one by one, so long lists resemble the result"
+        " of single-gene tests; and part of their higher stability is just that.",
+    ]
+    items: list[Any] = []
+    if data["tables"]["frequency_curve"]["rows"]:
+        items.append(_curve(data))
+    if data["nested"]:
+        items.append(_nested(data))
+    items.append(packed_table(data, "lists", "The lists, one per μ.", limits.table_rows))
+    if data["tables"]["nested_lists"]["rows"]:
+        caption = "Every gene that any split selected, at each μ."
+        items.append(
+            packed_table(data, "nested_lists", caption, limits.table_rows, search=True)
+        )  # fmt: skip
+    return Section("lists", "Nested lists", words, items)
+
+
+def _curve(data: Data) -> Any:
+    bound = percent(data["config"]["signature"]["frequency"])
+    permuted = (
+        " Grey: the same with shuffled labels, median and the middle 90 % of the permutations."
+        if data["null"]["errors"]
+        else ""
+    )
+    return picture(
+        "frequency_curve",
+        partial(selection.frequency_curve, data),
+        title="How often genes are selected",
+        description="Number of genes selected in at least a given share of the outer splits, at"
+        " each mu, observed and with shuffled labels.",
+        caption="Green: number of genes that are selected in at least that share of the splits; a"
+        f" flat curve is a stable list.{permuted} Dashed: the threshold of the signature"
+        f" ({bound}).",
+    )
+
+
+def _nested(data: Data) -> Any:
+    shown = len(data["nested"])
+    return picture(
+        "nested_lists",
+        partial(selection.nested, data),
+        title="Nested lists",
+        description=f"Selection frequency of {shown} genes at {len(data['mu'])} values of mu.",
+        caption=f"The first {counted(shown, 'gene')} in the order in which they enter the lists."
+        " The larger the dot, the more splits selected the gene; filled dots are in the list of"
+        " that μ. In nested lists, a row once filled stays filled to the right.",
+    )
+
+
+def blocks(data: Data, limits: Limits) -> Section:
+    """Show the blocks of correlated genes around the minimal list."""
+    total, shown = data["correlation"]["total"], len(data["correlation"]["genes"])
+    if not shown:
+        return Section("blocks", "Blocks of correlated genes", ["There are no lists to group."])
+    words = [
+        "Each gene of the minimal list leads a block; each further gene joins the one with which"
+        " it is most correlated, up or down. Blocks are numbered by the weight of their leader."
+        " Members of a block carry similar information, so another sample of patients may well"
+        " select another member."
+    ]
+    items: list[Any] = [_correlation(data, shown, total)] if shown > 1 else []
+    if len(data["projection"]["genes"]) > 2:
+        items.append(_projection(data))
+    caption = "The leaders of the blocks and the other leader each resembles most."
+    items.append(packed_table(data, "prototypes", caption, limits.table_rows))
+    caption = "All genes of the lists by block, in the order in which they enter."
+    items.append(packed_table(data, "blocks", caption, limits.table_rows, search=True))
+    return Section("blocks", "Blocks of correlated genes", words, items)
+
+
+def _correlation(data: Data, shown: int, total: int) -> Any:
+    capped = f" {shown} of {counted(total, 'gene')} are shown, the first ones of each block."
+    capped = "" if shown == total else capped
+    return picture(
+        "correlation",
+        partial(genes.correlation, data),
+        title="Correlation between the genes of the lists",
+        description=f"Image of Pearson's r between {shown} genes in the order of blocks and"
+        " layers.",
+        caption="Pearson's r between genes, by block; thick lines part blocks, thin lines the"
+        " layers in which genes enter as μ grows. Orange: alike; blue: one is up where the other is"
+        f" down. A strong square on the diagonal is a block that holds together.{capped}",
+    )
+
+
+def _projection(data: Data) -> Any:
+    it = data["projection"]
+    shown, total = len(it["genes"]), it["total"]
+    capped = "" if shown == total else f" The first {shown} of {counted(total, 'gene')} are shown."
+    return picture(
+        "projection",
+        partial(genes.projection, data),
+        title="Genes on the first three meta-patients",
+        description=f"{shown} genes on pairs of the first three left singular vectors.",
+        caption="Genes placed by their standardised values on the first three meta-patients (the"
+        " left singular vectors of the genes of all lists). Colours and shapes: the first seven"
+        " blocks, large marks for their leaders; grey: other blocks. Genes near each other vary"
+        f" alike.{capped}",
+    )
+
+
+def expression(data: Data, limits: Limits) -> Section:
+    """Show samples and values of the signature."""
+    if not data["answer"]["size"]:
+        words = ["The signature is empty, so there is nothing to show."]
+        return Section("expression", "Expression of the signature", words)
+    words = [
+        "These pictures use all samples, and the genes were chosen because they differ: a clear"
+        " separation is expected here and is no evidence. The evidence is the error above."
+    ]
+    return Section(
+        "expression", "Expression of the signature", words,
+        [_strips(data, limits), _components(data), _heat(data)],
+    )  # fmt: skip
+
+
+def _strips(data: Data, limits: Limits) -> Any:
+    shown = data["strips"][: limits.top_genes]
+    named = "; ".join(gene_label(one["gene"], one["symbol"]) for one in shown)
+    by_class = data["study"]["classes"] is not None
+    label, most = clean(data["study"]["label"]), counted(len(shown), "gene")
+    axis = "class" if by_class else label
+    how = "a bar for the mean" if by_class else f"expression against {label}"
+    return picture(
+        "top_genes",
+        partial(genes.strips, data, limits.top_genes),
+        title="Expression of the top genes",
+        description=f"Expression by {axis} of {named}.",
+        caption=f"The {most} selected most often. One dot per sample, {how}.",
+    )
+
+
+def _components(data: Data) -> Any:
+    it = data["components"]
+    shares = ", ".join(percent(share) for share in it["explained"])
+    return picture(
+        "components",
+        partial(genes.components, data),
+        title="Samples on the first components of the signature",
+        description=f"Samples on the first three principal components, which hold {shares} of the"
+        " variance.",
+        caption=f"Principal components of the {counted(it['genes'], 'standardised gene')} of the"
+        " signature, one mark per sample.",
+    )
+
+
+def _heat(data: Data) -> Any:
+    it = data["heat"]
+    shown, total = len(it["genes"]), it["total"]
+    capped = "" if shown == total else f" The first {shown} of {counted(total, 'gene')} are shown."
+    many = data["study"]["samples"]
+    if len(it["samples"]) < many:
+        capped += f" {len(it['samples'])} of {counted(many, 'sample')} are shown, evenly spaced."
+    return picture(
+        "heat_map",
+        partial(genes.heat, data),
+        title="Heat map of the signature",
+        description=f"Standardised expression of {shown} genes in {len(it['samples'])} samples.",
+        caption="Standard deviations from the gene's mean, cut at ±3: orange above, blue below."
+        f" Genes by block (lines), {_order(data)}.{capped}",
+    )
+
+
+def _order(data: Data) -> str:
+    if data["study"]["classes"]:
+        return "samples by label and held-out score, so that doubtful samples meet in the middle"
+    return f"samples by {clean(data['study']['label'])}, from small to large"
+
+
+def _both(both: int, size: int) -> str:
+    if not size:
+        return "there is no signature to compare them with"
+    if size == 1:
+        return f"the one gene of the signature is {'' if both else 'not '}among them"
+    verb = "is" if both == 1 else "are"
+    return f"{both} of the {size} genes of the signature {verb} among them"
+
+
+def single_genes(data: Data, limits: Limits) -> Section:
+    """Set the tests of single genes beside the selection."""
+    it, fdr = data["univariate"], data["config"]["controls"]["fdr"]
+    words = [
+        f"Tested one by one{one_value(data)}, {it['significant']} of"
+        f" {counted(it['total'], 'gene')} pass a false discovery rate of {percent(fdr)};"
+        f" {_both(it['both'], data['answer']['size'])}.",
+        "A gene may matter only together with others, and one of several similar genes is enough"
+        " to predict, so the two lists need not agree.",
+    ]
+    items: list[Any] = []
+    if it["genes"]:
+        items.append(picture(
+            "single_genes",
+            partial(prediction.univariate, data),
+            title="Selection frequency and single-gene test",
+            description=f"Selection frequency against minus log p of {len(it['genes'])} genes.",
+            caption="One dot per gene; green: the signature. Lower right: genes that differ but"
+            " are not needed. Upper left: genes that only count together with others."
+            f" Shown: the {len(it['genes'])} genes with the smallest p or ever selected at μ ="
+            f" {power(data['mu'][data['at']])}.",
+        ))  # fmt: skip
+    caption = "Test of each gene by itself, smallest p first."
+    items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
+    return Section("single-genes", "Single-gene tests", words, items)

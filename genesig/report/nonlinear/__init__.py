@@ -1,0 +1,1 @@
+"""What nonlinear selection finds, and whether it adds anything."""

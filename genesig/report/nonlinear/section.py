@@ -1,0 +1,270 @@
+"""The section about nonlinear selection: what it finds, and whether it adds anything."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from genesig.report.nonlinear import figures
+from genesig.report.nonlinear.collect import MOST_GENES
+from genesig.report.page.measure import measure
+from genesig.report.page.model_names import model_name
+from genesig.report.page.section import Limits, Section
+from genesig.report.page.svg import Picture, picture
+from genesig.report.page.tables import Table, packed_table
+from genesig.report.page.words import clean, counted, decimal, gene_label, percent, rate
+from genesig.report.prediction.figures import control_rows
+
+Data = dict[str, Any]
+
+BENT, STRAIGHT = 0.8, 0.95
+"""Median r² of the curves with a line, below and above which they are called so."""
+NOTICED = 0.005
+"""Share fitted by no gene that is worth a sentence."""
+
+
+def nonlinear(data: Data, limits: Limits) -> Section:
+    """Show nonlinear selection beside the linear lists; nothing where it was not run."""
+    it = data["nonlinear"]
+    if it is None:
+        return Section("nonlinear", "Nonlinear selection")
+    words = [finding(data), _what(data), _differs(), *_honest(data)]
+    items: list[Picture | Table] = []
+    if it["genes"]:
+        items.append(_genes(data))
+    if any(row["model"] == "nonlinear" for row in control_rows(data)):
+        items.append(_errors(data))
+    if it["curves"]:
+        items.append(_curves(data))
+    caption = (
+        f"Genes shared with the linear list of each μ. The list here has the genes selected in at"
+        f" least {percent(data['config']['signature']['frequency'])} of the splits."
+    )
+    items.append(packed_table(data, "nonlinear_agreement", caption, limits.table_rows))
+    if it["genes"]:
+        caption = "Every gene that any split selected."
+        items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
+    caption = "Every outer split: what was chosen, what was selected and how it predicts."
+    items.append(
+        packed_table(data, "nonlinear_scores", caption, limits.table_rows, without=("message",))
+    )
+    return Section("nonlinear", "Nonlinear selection", words, items)
+
+
+def finding(data: Data) -> str:
+    """Say first what nonlinear selection adds, from the measured numbers alone."""
+    return " ".join(f"{one}." for one in (_verdict(data), _shared(data), _bent(data)) if one)
+
+
+def _verdict(data: Data) -> str:
+    d = data["nonlinear"]["difference"]
+    if d is None or d["error"] is None or d["linear"] is None:
+        return "Whether nonlinear selection adds anything could not be measured"
+    shown = measure(data)
+    ours, theirs = shown.value(d["error"]), shown.value(d["linear"])
+    write = rate if data["study"]["classes"] else decimal
+    words = f"its {shown.name} is {write(ours)} against {write(theirs)} of the linear lists"
+    if d["low"] is None or d["high"] is None:
+        return (
+            f"Nonlinear selection: {words}, a difference without an interval, so chance is not"
+            " ruled out"
+        )
+    limits = shown.interval({"low": d["low"], "high": d["high"]})
+    if shown.better == "larger":  # 1 − R² apart, shown as R²
+        limits = (-d["high"], -d["low"])
+    apart = f"{write(limits[0])} to {write(limits[1])}"
+    if data["study"]["classes"]:
+        apart = apart.replace("\u00a0%", "") + " percentage points"
+    words += f" (95\u00a0% interval of the difference {apart})"
+    if _neither(data):
+        words = words.replace("its ", "the nonlinear ", 1)
+        return (
+            f"Neither nonlinear nor linear selection is better than chance on these data: {words}"
+        )
+    if d["high"] < 0:
+        return f"Nonlinear selection adds something on these data: {words}"
+    if d["low"] > 0:
+        return f"Nonlinear selection predicts worse than linear selection on these data: {words}"
+    return f"Nonlinear selection adds nothing that these samples can show: {words}"
+
+
+def _neither(data: Data) -> bool:
+    """Whether the intervals of both errors hold the value of chance."""
+    chance = data["answer"]["error"]["chance"]
+    rows = {row["model"]: row for row in control_rows(data)}
+    both = [rows.get(model) for model in ("genesig", "nonlinear")]
+    return all(row is not None and (row["high"] or row["error"]) >= chance for row in both)
+
+
+def _shared(data: Data) -> str:
+    a = data["nonlinear"]["agreement"]
+    size, signature, shared = a["n_nonlinear"], a["n_linear"], a["shared"]
+    if not size:
+        return "No gene is selected often enough for a list of its own"
+    if not signature:
+        return f"Its list has {counted(size, 'gene')}, the linear signature none"
+    there = f"in the linear signature of {counted(signature, 'gene')}"
+    if size == 1:
+        return f"Its list has one gene, which is {'also' if shared else 'not'} {there}"
+    some = {0: "none of them is", 1: "one of them is also"}.get(shared, f"{shared} are also")
+    return f"Its list has {size} genes; {some} {there}"
+
+
+def _bent(data: Data) -> str:
+    it = data["nonlinear"]
+    if it["straight"] is None:
+        return ""
+    if data["config"]["nonlinear"]["kernel"] == "linear":
+        return "Its kernel is linear, so its curves are straight lines on any data"
+    r2 = f"(median r² with a line {decimal(it['straight'])})"
+    if it["straight"] >= STRAIGHT:
+        return (
+            f"The curves of its final model are nearly straight {r2}: gene by gene, what it sees is"
+            " linear"
+        )
+    how = "bent" if it["straight"] < BENT else "slightly bent"
+    return f"The curves of its final model are {how} {r2}"
+
+
+def _what(data: Data) -> str:
+    it, of, set_to = data["nonlinear"], data["study"]["genes"], data["config"]["nonlinear"]
+    label = "the class" if data["study"]["classes"] else clean(data["study"]["label"])
+    here = {
+        "linear": "nonlinear.kernel is linear here, so the score has the same form and only the way"
+        " of selecting differs.",
+        "polynomial": "here a gene counts if the score, a polynomial of degree"
+        f" {set_to['degree']}, changes with it.",
+    }.get(set_to["kernel"], "here a gene counts if the score changes with it in any smooth way.")
+    kept = (
+        f"Of {counted(of, 'gene')}, each training set kept the {it['screened']} on which {label}"
+        " depends most, one by one; a gene that matters only together with others may be lost"
+        " there."
+        if it["screened"] < of
+        else "No gene was left out beforehand."
+    )
+    return (
+        f"The linear lists add up genes, each along a straight line; {here}{_penalty(set_to)}"
+        f" {kept} Splits and inner folds are those of the linear lists, and everything is learned"
+        " on training samples."
+    )
+
+
+def _penalty(set_to: Data) -> str:
+    groups = "those of a table" if set_to["groups"] else "blocks of correlated genes"
+    return {
+        "group": f" Genes are selected in whole groups, {groups}.",
+        "elastic": " The penalty is elastic: correlated genes tend to be selected together.",
+    }.get(set_to["penalty"], "")
+
+
+def _differs() -> str:
+    return (
+        "Two things differ from the linear lists. A gene that is not selected still shapes the"
+        " score, which may not change with it at any training sample; so to keep more genes or"
+        " fewer beforehand gives another result, not only another time. And a selected gene has no"
+        " weight to read, only the size of the score's derivative and its curve."
+    )
+
+
+def _honest(data: Data) -> list[str]:
+    it, trouble = data["nonlinear"], data["nonlinear"]["trouble"]
+    found = []
+    low, middle, high = it["none"]
+    refit = (
+        "Errors here are those of a smooth refit on the selected genes alone."
+        if data["config"]["nonlinear"]["debias"]
+        else "Errors here are those of the penalised function; nonlinear.debias: true refits it on"
+        " the selected genes alone."
+    )
+    if middle is not None and high >= NOTICED:
+        found.append(
+            f"With no gene at all, the penalised function already fits {percent(middle)} of the"
+            f" differences among training samples (median over the splits; {percent(low)} to"
+            f" {percent(high)}): memory, not selection. Where it is large, trust the order of the"
+            f" genes more than their number. {refit}"
+        )
+    else:
+        found.append(refit)
+    if trouble["cut"] or trouble["inner_cut"]:
+        found.append(
+            f"The path stops where it would select more genes than there are samples, because"
+            f" beyond that the model says nothing. That happened in {trouble['cut']} of"
+            f" {counted(trouble['splits'], 'split')} before the chosen τ was reached, and in"
+            f" {trouble['inner_cut']} of {trouble['inner']} paths of the inner folds before the"
+            " smallest τ."
+        )
+    if trouble["none"]:
+        found.append(f"{counted(trouble['none'], 'split')} selected no gene at all.")
+    if trouble["unfinished"]:
+        found.append(
+            f"{counted(trouble['unfinished'], 'fit')} did not reach the requested accuracy"
+            " (nonlinear.tolerance); more nonlinear.max_iterations may help."
+        )
+    other = "; ".join(clean(one) for one in trouble["messages"]) + " …" * bool(trouble["more"])
+    return found + ([f"Said of single splits: {other}."] if trouble["messages"] else [])
+
+
+def _genes(data: Data) -> Picture:
+    it = data["nonlinear"]
+    shown = it["genes"]
+    named = "; ".join(
+        f"{gene_label(one['gene'], one['symbol'])} {percent(one['frequency'])} against"
+        f" {percent(one['linear_frequency'])}"
+        for one in shown[:10]
+    )
+    return picture(
+        "nonlinear_genes",
+        partial(figures.genes, data),
+        title="How often genes are selected, nonlinear and linear",
+        description=f"Selection frequency of {len(shown)} genes in nonlinear and in linear"
+        f" selection, and the size of the derivative. {clean(named)}.",
+        caption="Left: share of the outer splits that select the gene; blue diamond: nonlinear,"
+        " green ring: linear list of the signature's μ. Right: mean size of the score's derivative"
+        " by the gene, over the splits that select it (score per standard deviation of the gene)."
+        " The penalty shrinks it, so only the order means something. Bold: genes of the signature."
+        f" Shown: the {counted(min(MOST_GENES, it['ever']), 'gene')} selected most often of"
+        f" {it['ever']}, and the signature.",
+    )
+
+
+def _errors(data: Data) -> Picture:
+    shown, rows = measure(data), control_rows(data)
+    named = "; ".join(f"{model_name(r['model'])} {decimal(shown.value(r['error']))}" for r in rows)
+    fvm = (
+        " The feature vector machine picks genes by mutual information between ranks; its own"
+        " prediction is weak, so the same smooth refit predicts."
+        if any(row["model"] == "fvm" for row in rows)
+        else ""
+    )
+    return picture(
+        "nonlinear_errors",
+        partial(figures.errors, data),
+        title=f"{shown.name[0].upper()}{shown.name[1:]} beside linear selection and other methods",
+        description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
+        caption=f"{shown.name[0].upper()}{shown.name[1:]} on held-out samples of the same splits"
+        " with its 95\u00a0% interval; dashed: chance. Blue: nonlinear, green: the linear lists at"
+        f" the signature's μ.{fvm}",
+    )
+
+
+def _curves(data: Data) -> Picture:
+    it = data["nonlinear"]
+    shown, total = len(it["curves"]), it["drawn_from"]
+    named = "; ".join(
+        f"{gene_label(one['gene'], one['symbol'])}, r² with a line {decimal(one['straight'])}"
+        for one in it["curves"]
+    )
+    many = f" The first {shown} of its {total} genes." if shown < total else ""
+    return picture(
+        "nonlinear_curves",
+        partial(figures.curves, data),
+        title="Partial dependence on the top genes",
+        description=f"Mean score of the final model along {counted(shown, 'gene')}:"
+        f" {clean(named)}.",
+        caption="How the score of the final model changes with one gene, averaged over what the"
+        " other genes are in all samples. Ticks at the foot: values that samples have; where there"
+        " are none, the curve is a guess. This model was fitted on all samples, so the curves"
+        " describe it and are no evidence. r² near 1: a straight line says the same. The average"
+        " hides how genes act together. Genes by falling derivative; where a curve is flat, the"
+        f" refit does without the gene.{many}",
+    )

@@ -1,0 +1,1 @@
+"""What all topics of the page share: sections, tables, figures, words, style."""

@@ -1,0 +1,21 @@
+"""What the predictors are called in the report."""
+
+from __future__ import annotations
+
+from genesig.report.page.words import shorten
+
+MODELS = {
+    "genesig": "genesig (this procedure)",
+    "dummy": "no genes at all",
+    "ridge": "ridge, all genes",
+    "linear_svm": "linear SVM, all genes",
+    "nearest_centroid": "nearest centroid, all genes",
+    "random_forest": "random forest, all genes",
+    "nonlinear": "nonlinear selection",
+    "fvm": "feature vector machine",
+}
+
+
+def model_name(model: str) -> str:
+    """Return a predictor's name in words."""
+    return MODELS.get(model, shorten(model.replace("_", " "), 30))

@@ -1,0 +1,31 @@
+"""How the labels were shuffled, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from genesig.report.page.words import clean
+
+PLACES = {
+    "samples": "",
+    "within": "within each {group}",
+    "groups": "between whole groups ({group}) of equal size",
+    "both": "within each {group} whose label varies, and between the others of equal size",
+}
+
+
+def shuffled(data: dict[str, Any]) -> str:
+    """Return ``"shuffled"`` and where: what may change places decides what p speaks of."""
+    return f"shuffled{where(data)}"
+
+
+def where(data: dict[str, Any]) -> str:
+    """Return where labels may go, with a space before it; nothing where they may go anywhere."""
+    it = data["study"]
+    places = [PLACES[it["exchanged"]].format(group=clean(it["group"]))]
+    if data["batch"] is not None:
+        places.append(f"within each batch ({clean(data['batch']['column'])})")
+    if data["design"]["outer"] == 1:
+        places.append("separately among training and test samples")
+    words = ", ".join(place for place in places if place)
+    return f" {words}" if words else ""

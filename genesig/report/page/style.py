@@ -1,0 +1,126 @@
+"""Colours, type and empty figures: what all pictures of the report share.
+
+The colours are Okabe and Ito's, told apart by colour-blind readers; classes differ in shape, too.
+page.css gives INK, MUTED, RULE, PAPER and the data colours their dark counterparts; OVER is for
+marks on top of an image, whose colours do not change with the theme.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from genesig.report.page.words import power_of_ten, significant
+
+INK, MUTED, RULE, PAPER = "#1d1d1f", "#5c6066", "#d5d8dd", "#fcfcfd"
+NEGATIVE, POSITIVE, OWN, OTHER = "#0072b2", "#d55e00", "#007a58", "#8a8f98"
+OVER, OVER_PAPER = "#111213", "#f8f8f6"
+CLASS_COLOURS, CLASS_MARKERS = (NEGATIVE, POSITIVE), ("o", "^")
+BLOCK_COLOURS = ("#0072b2", "#d55e00", "#007a58", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195")
+BLOCK_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+DIVERGING = LinearSegmentedColormap.from_list(
+    "blue-orange",
+    [
+        "#003c63",
+        "#0072b2",
+        "#5fa5d0",
+        "#b3d3e6",
+        "#f3f2ee",
+        "#f6cfae",
+        "#eda063",
+        "#d55e00",
+        "#7a3300",
+    ],
+)
+SEQUENTIAL = "cividis"
+
+WIDE, SMALL = 7.4, 4.6  # inches: a page's width, and half a page that still fits a telephone
+
+STYLE: Any = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": MUTED,
+    "axes.facecolor": "none",
+    "axes.grid": False,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 9,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 9,
+    "figure.facecolor": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.color": RULE,
+    "grid.linewidth": 0.7,
+    "image.interpolation": "none",
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "patch.linewidth": 0.8,
+    "savefig.facecolor": "none",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "genesig",
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "xtick.labelsize": 8,
+    "ytick.color": MUTED,
+    "ytick.labelcolor": INK,
+    "ytick.labelsize": 8,
+}
+
+
+def sheet(
+    width: float, height: float, rows: int = 1, columns: int = 1, *, gap: float = 0.02, **how: Any
+) -> tuple[Figure, Any]:
+    """Return (figure, axes): one Axes, or an array (rows, columns) of them."""
+    layout = ConstrainedLayoutEngine(wspace=gap)
+    figure = Figure(figsize=(width, height), layout=layout)
+    FigureCanvasSVG(figure)
+    how = {"squeeze": rows == columns == 1, **how}
+    return figure, figure.subplots(rows, columns, **how)
+
+
+def power(value: float) -> str:
+    """Write a power of ten as one (10⁻³), any other number in three digits."""
+    text = f"{value:.0e}"
+    if value > 0 and text.startswith("1e") and float(text) == value and not 0.01 < value < 100:
+        return power_of_ten(int(text[2:]))
+    return significant(value)
+
+
+def mu_ticks(ax: Axes, mu: list[float], below: list[str] | None = None) -> None:
+    """Give each mu one place on the x axis, with a second line of text below it."""
+    lines = below or [""] * len(mu)
+    labels = [f"{power(m)}\n{line}".rstrip() for m, line in zip(mu, lines, strict=True)]
+    ax.set_xticks(range(len(mu)), labels)
+    ax.set_xlim(-0.5, len(mu) - 0.5)
+    ax.tick_params(axis="x", length=0)
+
+
+def rule(ax: Axes, *, x: float | None = None, y: float | None = None) -> None:
+    """Draw a dashed reference line behind the data."""
+    kind = {"color": MUTED, "linewidth": 0.9, "dashes": (4, 3), "zorder": 0.5}
+    if x is not None:
+        ax.axvline(x, **kind)  # type: ignore[arg-type]
+    if y is not None:
+        ax.axhline(y, **kind)  # type: ignore[arg-type]
+
+
+def note(ax: Axes, x: float, y: float, text: str, **how: Any) -> None:
+    """Write a small label in data coordinates."""
+    ax.text(x, y, text, **{"color": MUTED, "fontsize": 8, **how})
+
+
+def colour_bar(figure: Figure, image: Any, ax: Any, label: str, **how: Any) -> None:
+    """Draw a slim colour bar without a frame."""
+    bar = figure.colorbar(image, ax=ax, **{"aspect": 26, "pad": 0.02, **how})
+    bar.outline.set_visible(False)
+    bar.set_label(label, fontsize=8)
+    bar.ax.tick_params(length=2, labelsize=8)

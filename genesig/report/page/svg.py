@@ -1,0 +1,159 @@
+"""Figures as SVG that may stand in a page: named, described, without style attributes."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from genesig.report.page.style import STYLE
+from genesig.report.page.words import clean
+
+_SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+_HREF = f"{{{_LINK}}}href"
+_FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
+_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_URL = re.compile(r"url\(#([^)]+)\)")
+SHARP = 100
+_ROUNDED = ("d", "x", "y", "transform", "width", "height")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with all its words.
+
+    Attributes
+    ----------
+    name : str
+        File name without suffix, and the stem of every id in the SVG.
+    title, description : str
+        What it is; what it shows, for those who do not see it.
+    caption : str
+        How to read it.
+    svg : str
+        An ``<svg>`` element.
+    width : float
+        Inches.
+    """
+
+    name: str
+    title: str
+    description: str
+    caption: str
+    svg: str
+    width: float
+
+
+def picture(
+    name: str, draw: Callable[[], Figure], *, title: str, description: str, caption: str
+) -> Picture:
+    """Call `draw` in the report's style and keep what it drew as SVG."""
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        # The browser has the letters that matplotlib's own font lacks.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure = draw()
+        if any(axes.get_aspect() != "auto" for axes in figure.axes):
+            # Axes of a fixed shape move after their labels were given room: a second pass.
+            figure.draw_without_rendering()
+        stream = io.StringIO()
+        meta = {"Date": None, "Creator": None, "Format": None, "Type": None}
+        figure.savefig(stream, format="svg", metadata=meta)
+    svg = _tidy(stream.getvalue(), name, title, description)
+    return Picture(name, title, description, caption, svg, float(figure.get_figwidth()))
+
+
+def _tidy(text: str, name: str, title: str, description: str) -> str:
+    """Make ids unique to the page, styles into attributes, and say what is shown."""
+    ET.register_namespace("", _SVG)
+    ET.register_namespace("xlink", _LINK)
+    root = ET.fromstring(text)
+    _strip(root)
+    used = {link for element in root.iter() for link in _links(element)}
+    for element in root.iter():
+        _unstyle(element)
+        _rename(element, f"figure-{name}", used)
+        for key in _ROUNDED:
+            if key in element.attrib:
+                element.set(key, _shorter(element.get(key, ""), key))
+        element.tail = None
+        if element.tag != f"{{{_SVG}}}text":
+            element.text = None
+    _flatten(root)
+    _describe(root, f"figure-{name}", title, description)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _strip(root: ET.Element) -> None:
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
+                parent.remove(child)
+
+
+def _links(element: ET.Element) -> list[str]:
+    found = [match for value in element.attrib.values() for match in _URL.findall(value)]
+    href = element.get(_HREF, "")
+    return [*found, href[1:]] if href.startswith("#") else found
+
+
+def _unstyle(element: ET.Element) -> None:
+    """Turn ``style="fill: red"`` into ``fill="red"``: a strict page forbids style attributes."""
+    for part in element.attrib.pop("style", "").split(";"):
+        key, _, value = (piece.strip() for piece in part.partition(":"))
+        if key == "image-rendering":
+            # Sharp cells where they are large; stretched unevenly, small ones would make stripes.
+            value = "pixelated" if float(element.get("width", 0)) <= SHARP else "auto"
+        if key and key != "font-family":
+            element.set(key, value)
+
+
+def _rename(element: ET.Element, stem: str, used: set[str]) -> None:
+    if "id" in element.attrib:
+        old = element.attrib.pop("id")
+        if old in used:
+            element.set("id", f"{stem}-{old}")
+    for key, value in list(element.attrib.items()):
+        if key == _HREF and value.startswith("#"):
+            element.set(key, f"#{stem}-{value[1:]}")
+        elif "url(#" in value:
+            element.set(key, _URL.sub(rf"url(#{stem}-\1)", value))
+
+
+def _shorter(value: str, key: str) -> str:
+    digits = 5 if key == "transform" else 2
+    value = _NUMBER.sub(
+        lambda match: f"{float(match[0]):.{digits}f}".rstrip("0").rstrip("."), value
+    )
+    return " ".join(value.split())
+
+
+def _flatten(root: ET.Element) -> None:
+    """Drop groups that carry nothing but their children."""
+    for parent in list(root.iter()):
+        children: list[ET.Element] = []
+        for child in parent:
+            bare = child.tag == f"{{{_SVG}}}g" and not child.attrib
+            children += list(child) if bare else [child]
+        if len(children) != len(parent):
+            parent[:] = children
+
+
+def _describe(root: ET.Element, stem: str, title: str, description: str) -> None:
+    for place, (kind, words) in enumerate((("title", title), ("desc", description))):
+        element = ET.Element(f"{{{_SVG}}}{kind}", {"id": f"{stem}-{kind}"})
+        element.text = clean(words)
+        root.insert(place, element)
+    root.attrib.update({
+        "role": "img",
+        "aria-labelledby": f"{stem}-title {stem}-desc",
+        "font-family": _FAMILY,
+        "stroke-linejoin": "round",
+        "stroke-linecap": "butt",
+        "text-rendering": "geometricPrecision",
+    })  # fmt: skip

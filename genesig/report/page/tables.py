@@ -1,0 +1,223 @@
+"""Tables as the page shows them: headings in words, numbers rounded for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from genesig.report.page.model_names import model_name
+from genesig.report.page.style import power
+from genesig.report.page.words import ABSENT, clean, decimal, percent, shorten, significant
+
+_WORDS = ("text", "name", "source", "model")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Heading of a column, what it means, and how its values are written."""
+
+    label: str
+    kind: str
+    help: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the values line up on the right."""
+        return self.kind not in _WORDS
+
+    @property
+    def look(self) -> str:
+        """Return the style class of its cells: number, name, or running words."""
+        return "n" if self.numeric else "w" if self.kind == "text" else "t"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows, and the number it sorts by."""
+
+    text: str
+    sort: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page.
+
+    Attributes
+    ----------
+    name : str
+        Stem of its ids.
+    caption : str
+    columns : sequence of Column
+    rows : list of list of Cell
+    total : int
+        Rows of the whole table.
+    file : str or None
+        TSV beside the page with all rows.
+    search : bool
+        Whether readers may filter it.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: list[list[Cell]]
+    total: int
+    file: str | None = None
+    search: bool = False
+
+
+FREQUENCY_HELP = "Share of the outer splits that selected the gene"
+COLUMNS: dict[str, Column] = {
+    "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
+    "auc_high": Column("AUC to", "number", "Upper limit of the 95 % interval"),
+    "auc_low": Column("AUC from", "number", "Lower limit of the 95 % interval"),
+    "balanced_error": Column("Balanced error", "number", "Mean of the two classes' error shares"),
+    "block": Column("Block", "integer", "Blocks are numbered by falling score"),
+    "coef": Column("Weight", "signed", "Weight in the final model; 0 if it is not in it"),
+    "error": Column("Error", "number", "Double cross-validation error"),
+    "cut": Column("Inner paths cut", "integer", "Ended where genes outnumber samples"),
+    "explained_by_none": Column("Fitted by no gene", "share", "Of the training variance"),
+    "final_norm": Column("Derivative, final model", "signed", "0 if it is not in it"),
+    "first_mu": Column("First μ", "mu", "Smallest μ whose list holds the gene"),
+    "frequency": Column("Frequency", "share", FREQUENCY_HELP),
+    "fvm_genes": Column("Genes of the FVM", "integer", "Feature Vector Machine"),
+    "gap": Column("Gap", "p", "Relative duality gap of the fit"),
+    "gene": Column("Gene id", "name"),
+    "high": Column("to", "number", "Upper limit of the 95 % interval"),
+    "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
+    "in_signature": Column("In the signature", "flag"),
+    "close": Column("Too close", "flag", "Whether |r| exceeds clusters.warn_above"),
+    "coef_from": Column("Weight from", "text"),
+    "jaccard": Column("Jaccard", "number", "Shared genes over all genes of the two lists"),
+    "jaccard_in_split": Column("Jaccard, split by split", "number"),
+    "largest": Column("Longest of a split", "integer"),
+    "mean_size": Column("Mean length", "count", "Over the splits"),
+    "nearest": Column("Nearest leader", "name"),
+    "nearest_r": Column("r with it", "signed"),
+    "nearest_symbol": Column("Its symbol", "text"),
+    "nested": Column("Kept by the next list", "hundredth"),
+    "nested_in_split": Column("Kept, split by split", "hundredth"),
+    "smallest": Column("Shortest of a split", "integer"),
+    "label": Column("Label", "text"),
+    "lam": Column("λ", "mu", "Chosen weight of the ridge refit"),
+    "layer": Column("Layer", "integer", "Order of first appearance as μ grows"),
+    "linear_frequency": Column("Linear frequency", "share", "At the signature's μ"),
+    "low": Column("from", "number", "Lower limit of the 95 % interval"),
+    "mean": Column("Mean score", "signed"),
+    "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),
+    "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
+    "message": Column("Said", "text"),
+    "misclassification": Column("Misclassified", "share"),
+    "model": Column("Predictor", "model"),
+    "mu": Column("μ", "mu"),
+    "n_genes": Column("Genes", "integer"),
+    "n_linear": Column("Linear list", "integer"),
+    "n_nonlinear": Column("Nonlinear list", "integer"),
+    "n_sets": Column("Lists compared", "integer"),
+    "n_test": Column("Test samples", "integer"),
+    "n_train": Column("Training samples", "integer"),
+    "nu": Column("ν", "mu", "Chosen weight of the squared norm"),
+    "order": Column("Order", "integer"),
+    "p_value": Column("p", "p"),
+    "paths": Column("Inner paths", "integer"),
+    "prototype": Column("Prototype", "name", "Gene of the minimal list that leads the block"),
+    "prototype_symbol": Column("Its symbol", "text"),
+    "q_value": Column("q", "p", "p after Benjamini and Hochberg"),
+    "r": Column("r with prototype", "signed", "Pearson's correlation"),
+    "r2": Column("R²", "number", "1: all explained; 0: no better than the mean of the samples"),
+    "rank": Column("Rank", "integer"),
+    "repeat": Column("Repeat", "integer"),
+    "sample": Column("Sample", "name"),
+    "score": Column("Block score", "number", "Size of the prototype's part of the score"),
+    "scores": Column("Scores while held out", "text", "One per repeat"),
+    "screened": Column("Genes looked at", "integer"),
+    "shared": Column("Shared", "integer"),
+    "sign_consistency": Column("Same sign", "share", "Selecting splits with the majority sign"),
+    "source": Column("Measured on", "source"),
+    "split": Column("Split", "name"),
+    "squared_error": Column("Squared error", "number"),
+    "stability": Column("Stability", "number", "1: always the same list; 0: lists at random"),
+    "statistic": Column("Statistic", "signed"),
+    "symbol": Column("Symbol", "text"),
+    "tau": Column("τ / τ max", "mu", "Chosen weight of the l1 term"),
+    "tested": Column("Times held out", "integer"),
+    "width": Column("Width", "mu", "Of the kernel, in median distances"),
+    "wrong": Column("Times wrong", "integer"),
+}  # fmt: skip
+
+
+def _flag(value: Any) -> str:
+    return "yes" if str(value).lower() in ("1", "1.0", "true") else "no"
+
+
+def _integer(value: Any) -> str:
+    """Repeats and blocks are whole numbers, though a TSV with gaps makes them floats."""
+    if isinstance(value, float):
+        return significant(value, 12)
+    return clean(value)
+
+
+SOURCES = {"half_subsamples": "halves of the samples", "outer_splits": "overlapping splits"}
+# The same word for another thing: in lists.tsv `in_list` counts genes.
+LISTS = {"in_list": Column("Genes in the list", "integer")}
+WRITERS: dict[str, Callable[[Any], str]] = {
+    "count": lambda value: significant(value, 3),
+    "flag": _flag,
+    "hundredth": lambda value: percent(value / 100),
+    "integer": _integer,
+    "model": lambda value: model_name(clean(value)),
+    "mu": power,
+    "name": lambda value: shorten(value, 80),
+    "number": decimal,
+    "p": lambda value: significant(value, 2),
+    "share": percent,
+    "signed": lambda value: significant(value, 3),
+    "source": lambda value: SOURCES.get(value, clean(value)),
+    "text": lambda value: shorten(value, 120),
+}
+
+
+def cell(value: Any, kind: str) -> Cell:
+    """Write one value."""
+    if value is None:
+        return Cell(ABSENT, "")
+    sort = None
+    if isinstance(value, int | float) and kind not in _WORDS:
+        sort = repr(float(value))
+    return Cell(WRITERS[kind](value), sort)
+
+
+def packed_table(
+    data: dict[str, Any], name: str, caption: str, most: int, *, search: bool = False,
+    without: tuple[str, ...] = (),
+) -> Table:  # fmt: skip
+    """Show a table of report_data.json, at most `most` rows of it, `without` some columns."""
+    table = data["tables"][name]
+    kept = [place for place, column in enumerate(table["columns"]) if column not in without]
+    rows = [[row[place] for place in kept] for row in table["rows"]]
+    return shown_table(
+        name, caption, [table["columns"][place] for place in kept], rows, most,
+        total=table["total"], file=table["file"], search=search,
+    )  # fmt: skip
+
+
+def shown_table(
+    name: str, caption: str, columns: list[str], rows: list[list[Any]], most: int, *,
+    total: int | None = None, file: str | None = None, search: bool = False,
+) -> Table:  # fmt: skip
+    """Show rows of values under the columns of these names; columns without any value go."""
+    shown = rows[:most]
+    keep = [
+        place for place in range(len(columns)) if any(row[place] is not None for row in shown)
+    ]  # fmt: skip
+    words = {**COLUMNS, **LISTS} if name == "lists" else COLUMNS
+    heads = [words.get(columns[p], Column(columns[p], "text")) for p in keep]
+    cells = [
+        [cell(row[p], head.kind) for p, head in zip(keep, heads, strict=True)] for row in shown
+    ]  # fmt: skip
+    return Table(
+        name.replace("_", "-"), caption, heads, cells, len(rows) if total is None else total,
+        file, search,
+    )  # fmt: skip

@@ -1,0 +1,226 @@
+"""Sections about model selection, prediction, chance and the controls."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from genesig.report.answer.collect import records
+from genesig.report.genes import figures_lists as selection
+from genesig.report.page.measure import measure
+from genesig.report.page.section import Limits, Section
+from genesig.report.page.shuffling import shuffled
+from genesig.report.page.style import power
+from genesig.report.page.svg import picture
+from genesig.report.page.tables import Table, packed_table, shown_table
+from genesig.report.page.words import clean, counted, decimal, significant
+from genesig.report.prediction import figures as prediction
+
+Data = dict[str, Any]
+
+
+def model_selection(data: Data, limits: Limits) -> Section:
+    """Show the surface of the validation error, with the chosen points."""
+    it = data["surface"]
+    tau, lam = it["final"]
+    words = [
+        "In each outer split, inner folds chose how many genes to use (τ: large values select few"
+        " genes) and how strongly to smooth the final weights (λ)."
+    ]
+    image = picture(
+        "model_selection",
+        partial(selection.surface, data),
+        title="Validation error over τ and λ",
+        description=(
+            f"Image of the validation error over {len(it['tau'])} values of tau and"
+            f" {len(it['lam'])} of lambda, with the points that the outer splits chose. The final"
+            f" model uses tau {significant(it['tau'][tau])} of tau max and lambda"
+            f" {significant(it['lam'][lam])}. Below, the mean number of selected genes."
+        ),
+        caption=(
+            "Above: mean error over the inner folds, averaged over the outer splits; dark is"
+            " small. Numbers count the splits that chose a point, the diamond is the choice of the"
+            " final model. A wide dark region means that the choice hardly matters. Below: mean"
+            " number of genes selected at each τ."
+        ),
+    )
+    return Section("selection", "Model selection", words, [image])
+
+
+def performance(data: Data, limits: Limits) -> Section:
+    """Show the error per split and per mu."""
+    name = measure(data).name
+    what = "These are errors" if data["study"]["classes"] else "R² and errors here are those"
+    words = [
+        f"{what} of samples that took no part in any choice. The interval is for the"
+        " procedure, not for this one model: it says how well lists made in this way predict."
+    ]
+    items: list[Any] = []
+    if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
+        items.append(picture(
+            "performance_splits",
+            partial(selection.per_split, data),
+            title="Performance of each outer split",
+            description="Dots: error and number of selected genes of each split, by repeat.",
+            caption="One dot per outer split; the bar is the mean of the repeat. Test sets are"
+            " small, so single splits scatter; the mean over all of them is what counts.",
+        ))  # fmt: skip
+    items.append(picture(
+        "performance_mu",
+        partial(selection.error_by_mu, data),
+        title=f"{name[0].upper()}{name[1:]} of each nested list",
+        description=f"{name} with 95 % interval at each mu.",
+        caption=f"{name[0].upper()}{name[1:]} with its 95 % interval as μ lets more correlated"
+            " genes in."
+        f" Filled: the signature (μ = {power(data['mu'][data['at']])}), fixed beforehand;"
+        " the best-looking μ must not be picked from this picture.",
+    ))  # fmt: skip
+    if data["study"]["classes"]:
+        items += [_roc(data), _confusion(data)]
+    else:
+        items.append(_fit(data))
+    scores = packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows)
+    return Section("performance", "How well it predicts", words, [*items, scores])
+
+
+def _roc(data: Data) -> Any:
+    return picture(
+        "roc",
+        partial(prediction.roc, data),
+        title="ROC curve of the held-out scores",
+        description=f"{_curves(data)}. {prediction.auc_text(data)}.",
+        caption=f"{_curves(data)} from the pooled held-out scores. The diagonal is chance; the"
+        " closer to the upper left corner the better. The AUC is that of the mean score of each"
+        " sample.",
+    )
+
+
+def _curves(data: Data) -> str:
+    return "One ROC curve per repeat" if data["design"]["repeats"] > 1 else "One ROC curve"
+
+
+def _confusion(data: Data) -> Any:
+    classes, counts = data["study"]["classes"], data["held_out"]["confusion"]
+    parts = [
+        f"true {clean(true)} called {clean(said)} {significant(counts[i][j], 4)}"
+        for i, true in enumerate(classes)
+        for j, said in enumerate(classes)
+    ]
+    count = "Mean number of held-out samples per repeat"
+    if data["design"]["repeats"] == 1:
+        count = "Number of held-out samples"
+    return picture(
+        "confusion",
+        partial(prediction.confusion, data),
+        title="Confusion matrix",
+        description=f"{count}: {'; '.join(parts)}.",
+        caption=f"{count}, and share of the true class.",
+    )
+
+
+def _fit(data: Data) -> Any:
+    fit = data["held_out"]["fit"]
+    return picture(
+        "observed_predicted",
+        partial(prediction.observed_predicted, data),
+        title="Observed and predicted values",
+        description=f"Scatter of held-out predictions against observed values, R squared"
+        f" {decimal(fit['r2'])}.",
+        caption=_fit_caption(data["design"]["repeats"] > 1),
+    )
+
+
+def _fit_caption(several: bool) -> str:
+    line = "The dashed line is perfect prediction."
+    if not several:
+        return f"Held-out prediction of each sample against its observed value. {line}"
+    return (
+        "Mean held-out prediction of each sample against its observed value; thin lines span the"
+        f" repeats. {line} The mean over repeats errs a little less than the single repeat, which"
+        " the reported R² is about."
+    )
+
+
+def chance(data: Data, limits: Limits) -> Section:
+    """Show what shuffled labels give."""
+    errors, p = data["null"]["errors"], data["answer"]["p"]
+    if not errors or data["null"]["observed"] is None:
+        words = ["No permutations were run (controls.permutations is 0), so there is no p-value."]
+        return Section("chance", "Could it be chance?", words)
+    words = [
+        f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
+        f" {shuffled(data)}.{_speaks_of(data)}"
+        f" p = {significant(p['value'], 2)} = (1 + shuffled runs at least as good)/"
+        f"({len(errors)} + 1). With so many runs no p below {significant(p['smallest'], 2)} is"
+        " possible."
+    ]
+    name, side = measure(data).name, "left" if data["study"]["classes"] else "right"
+    image = picture(
+        "null",
+        partial(prediction.null, data),
+        title=f"{name[0].upper()}{name[1:]} with shuffled labels",
+        description=f"Histogram of the {name} of {len(errors)} permutations; observed"
+        f" {decimal(prediction.shown_null(data)[1])}, p {significant(p['value'], 2)}.",
+        caption="Grey: what the same procedure finds when labels mean nothing. The further the"
+        f" observed {name} lies to the {side} of them, the less it can be chance.",
+    )
+    return Section("chance", "Could it be chance?", words, [image])
+
+
+def _speaks_of(data: Data) -> str:
+    if data["batch"] is not None and data["study"]["exchanged"] == "samples":
+        return " So p speaks of differences within a batch, not of those between batches."
+    if data["study"]["exchanged"] != "within":
+        return ""
+    return (
+        f" So p speaks of differences within a {clean(data['study']['group'])}, not of those"
+        " between them."
+    )
+
+
+def controls(data: Data, limits: Limits) -> Section:
+    """Show other predictors on the same splits."""
+    caption = "All predictors on the same outer splits, genesig at every μ."
+    table = _controls_table(data, caption, limits)
+    words = [
+        "A short list need not beat methods that use all genes; it should come close. All"
+        " predictors saw the same training and test samples."
+    ]
+    rows = prediction.control_rows(data)
+    if not any(row["model"] == "genesig" for row in rows):
+        return Section("controls", "Other methods", words, [table])
+    shown = measure(data)
+    named = "; ".join(f"{r['model']} {decimal(shown.value(r['error']))}" for r in rows)
+    image = picture(
+        "controls",
+        partial(prediction.controls, data),
+        title=f"{shown.name[0].upper()}{shown.name[1:]} of every predictor on the same splits",
+        description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
+        caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."
+        f" Dashed: chance.{_band(data)} Overlapping intervals do not rank methods.",
+    )
+    return Section("controls", "Other methods", words, [image, table])
+
+
+def _band(data: Data) -> str:
+    if len(data["null"]["errors"]) < prediction.FEWEST_FOR_BAND:
+        return ""
+    return " Grey: where 95 % of the runs with shuffled labels lie."
+
+
+def _controls_table(data: Data, caption: str, limits: Limits) -> Table:
+    """Show controls.tsv; for regression its errors 1 - R² as R², like everything on the page."""
+    table, shown = data["tables"]["controls"], measure(data)
+    if data["study"]["classes"]:
+        return packed_table(data, "controls", caption, limits.table_rows)
+    rows = [
+        {**row, "error": shown.value(row["error"]),
+         **dict(zip(("low", "high"), shown.interval(row), strict=True))}
+        for row in records(table)
+    ]  # fmt: skip
+    columns = ["r2" if name == "error" else name for name in table["columns"]]
+    return shown_table(
+        "controls", f"{caption} The column error of controls.tsv is 1 − R².", columns,
+        [list(row.values()) for row in rows], limits.table_rows, total=table["total"],
+        file=table["file"],
+    )  # fmt: skip

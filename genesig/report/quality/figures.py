@@ -1,0 +1,198 @@
+"""Pictures of the quality of the samples: distributions, RLE, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator, NullLocator
+
+from genesig.report.page.style import (
+    CLASS_COLOURS,
+    INK,
+    OWN,
+    RULE,
+    WIDE,
+    rule,
+    sheet,
+)
+from genesig.report.page.words import shorten, significant
+
+Data = dict[str, Any]
+
+NAMED = 60  # samples up to which each has its name below it
+POINTS = 460  # width of the samples' axis, in points
+
+
+def distributions(data: Data) -> Figure:
+    """Quantiles of each sample, as read and after the steps."""
+    it = data["quality"]
+    looks = [("as read", it["before"]), ("as analysed", it["after"])]
+    return _bands(data, looks if it["changed"] else looks[1:], "quantiles", _unit)
+
+
+def relative(data: Data) -> Figure:
+    """Relative log expression of each sample, as read and after the steps."""
+    it = data["quality"]
+    looks = [("as read", it["before"]), ("as analysed", it["after"])]
+    shown = looks if it["changed"] else looks[1:]
+    figure = _bands(data, shown, "rle", lambda look: "RLE")
+    for ax in figure.axes:
+        rule(ax, y=0)
+    return figure
+
+
+def _unit(look: Data) -> str:
+    return "log₂(1 + value)" if look["logarithm"] else "value"
+
+
+def _bands(data: Data, looks: Sequence[tuple[str, Data]], key: str, unit: Any) -> Figure:
+    count, (thin, wide) = len(looks), _widths(len(data["quality"]["samples"]))
+    figure, axes = sheet(WIDE, 0.95 + 1.75 * count, count, 1, sharex=True, squeeze=False)
+    for ax, (when, look) in zip(axes[:, 0], looks, strict=True):
+        bands = np.array(look[key], dtype=float)
+        for rows, colour in _parts(data):
+            for low, high, thick in ((0, 4, thin), (1, 3, wide)):
+                _segments(ax, rows, bands[rows, low], bands[rows, high], colour, thick)
+        _marks(ax, bands[:, 2], 0.6 * wide * len(bands) / POINTS)
+        ax.set_ylabel(f"{unit(look)}\n{when}" if count > 1 else unit(look))
+        ax.yaxis.set_major_locator(MaxNLocator(5))
+    _sample_axis(figure, data)
+    return figure
+
+
+def _parts(data: Data) -> list[tuple[Any, str]]:
+    """Return the places of the samples of each class with its colour."""
+    response = np.array(data["quality"]["response"], dtype=float)
+    if data["study"]["classes"] is None:
+        return [(np.arange(len(response)), OWN)]
+    return [(np.flatnonzero(response == s), CLASS_COLOURS[k]) for k, s in enumerate((-1, 1))]
+
+
+def _widths(count: int) -> tuple[float, float]:
+    """Return the widths of thin and thick bars, in points; many samples leave no gaps."""
+    room = min(POINTS / count, 20.0)
+    return max(0.16 * room, 0.5), max((0.62 if count <= NAMED else 0.85) * room, 0.8)
+
+
+def _segments(ax: Axes, at: Any, low: Any, high: Any, colour: str, thick: float) -> None:
+    """Draw upright bars as one path: a page of a thousand samples stays small."""
+    x, y = np.repeat(at.astype(float), 3), np.column_stack([low, high, low]).ravel()
+    y[2::3] = np.nan
+    ax.plot(x, y, color=colour, lw=thick, solid_capstyle="butt", alpha=0.85)
+
+
+def _marks(ax: Axes, values: Any, half: float) -> None:
+    """Draw a level mark for each sample, all in one path."""
+    at = np.arange(len(values), dtype=float)
+    x = np.column_stack([at - half, at + half, at]).ravel()
+    y = np.repeat(values, 3)
+    y[2::3] = np.nan
+    ax.plot(x, y, color=INK, lw=1.3, solid_capstyle="butt")
+
+
+def _sample_axis(figure: Figure, data: Data) -> None:
+    """Name samples below, groups of samples above."""
+    it, top, bottom = data["quality"], figure.axes[0], figure.axes[-1]
+    count = len(it["samples"])
+    bottom.set_xlim(-0.8, count - 0.2)
+    far = {one["row"] for one in it["outliers"]}
+    named = range(count) if count <= NAMED else _apart(sorted(far), count // 45)
+    names = [shorten(it["samples"][row], 14) for row in named]
+    bottom.set_xticks(list(named), names, rotation=90, fontsize=7)
+    for row, text in zip(named, bottom.get_xticklabels(), strict=True):
+        text.set_fontweight("bold" if row in far and count <= NAMED else "normal")
+    for ax in figure.axes:
+        ax.tick_params(axis="x", length=0 if count <= NAMED else 3)
+    runs = _runs(data)
+    for start, _, _, _ in runs[1:]:
+        for ax in figure.axes:
+            ax.axvline(start - 0.5, color=RULE, lw=1, zorder=0.4)
+    if it["batches"] is not None and data["study"]["classes"]:
+        _class_key(figure, data)
+    room = count / 9
+    for start, stop, name, colour in runs:
+        if stop - start >= room / 2:
+            top.text((start + stop - 1) / 2, 1.02, shorten(name, 22), color=colour, ha="center",
+                     va="bottom", fontsize=8, fontweight="bold",
+                     transform=top.get_xaxis_transform())  # fmt: skip
+
+
+def _class_key(figure: Figure, data: Data) -> None:
+    """Say which colour is which class, where batches have the place above."""
+    bars = [Rectangle((0, 0), 1, 1, color=colour, lw=0) for colour in CLASS_COLOURS]
+    names = [shorten(name, 24) for name in data["study"]["classes"]]
+    figure.legend(bars, names, loc="outside upper right", ncols=2, fontsize=8, handlelength=1.0,
+                  handletextpad=0.4, columnspacing=1.2)  # fmt: skip
+
+
+def _apart(places: Sequence[int], least: int) -> list[int]:
+    """Keep the places whose names would not stand upon each other."""
+    kept: list[int] = []
+    for place in places:
+        if not kept or place - kept[-1] > least:
+            kept.append(place)
+    return kept
+
+
+def _runs(data: Data) -> list[tuple[int, int, str, str]]:
+    """Return (start, stop, name, colour) of each batch, or of each class where there is none."""
+    it, classes = data["quality"], data["study"]["classes"]
+    if it["batches"] is not None:
+        return [(*ends, str(name), INK) for ends, name in _equal(it["batches"])]
+    if classes is None:
+        label = shorten(data["study"]["label"], 30)
+        return [(0, len(it["samples"]), f"{label}, from small to large", INK)]
+    sides = _equal([int(value > 0) for value in it["response"]])
+    return [(*ends, classes[side], CLASS_COLOURS[side]) for ends, side in sides]
+
+
+def _equal(values: Sequence[Any]) -> list[tuple[tuple[int, int], Any]]:
+    found, start = [], 0
+    for value, run in groupby(values):
+        stop = start + len(list(run))
+        found.append(((start, stop), value))
+        start = stop
+    return found
+
+
+def sizes(data: Data) -> Figure:
+    """Library size or scaling factor of each sample, on a scale of ratios."""
+    it = data["quality"]
+    figure, ax = sheet(WIDE, 2.1)
+    _dots(ax, data, it["size"])
+    known = [value for value in it["size"] if value]
+    ax.set_yscale("log", base=2)
+    ax.yaxis.set_major_formatter(lambda value, _: significant(value, 3))
+    ax.yaxis.set_minor_locator(NullLocator())
+    if known and max(known) / min(known) < 4:
+        middle = float(np.sqrt(max(known) * min(known)))
+        ax.set_ylim(middle / 2.2, middle * 2.2)
+    library = it["kind"] == "library"
+    ax.set_ylabel("million reads" if library else "scaling factor")
+    if not library:
+        rule(ax, y=1)
+    _sample_axis(figure, data)
+    return figure
+
+
+def missing(data: Data) -> Figure:
+    """Missing values of each sample."""
+    figure, ax = sheet(WIDE, 1.9)
+    _dots(ax, data, data["quality"]["lost"])
+    ax.set_ylabel("missing values")
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    _sample_axis(figure, data)
+    return figure
+
+
+def _dots(ax: Axes, data: Data, values: Sequence[Any]) -> None:
+    y = np.array([np.nan if v is None else v for v in values], dtype=float)
+    for rows, colour in _parts(data):
+        ax.plot(rows, y[rows], "o", color=colour, ms=float(np.clip(400 / len(y), 1.6, 5)), mew=0)

@@ -1,0 +1,194 @@
+"""The pictures of the quality section, with their words."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from genesig.report.page.svg import Picture, picture
+from genesig.report.page.words import clean, counted, percent, significant
+from genesig.report.quality import components as figures_components
+from genesig.report.quality import figures as figures_quality
+
+Data = dict[str, Any]
+
+SIZE = {"library": "Library sizes", "factor": "Scaling factors"}
+
+
+def missing_words(it: Data) -> str:
+    """Count the missing values, or say that there are none."""
+    total = it["missing"]["total"]
+    if not total:
+        return "none"
+    share = total / (it["total"] * it["genes"])
+    genes = sum(count for _, count in it["missing"]["genes"])
+    return f"{total} ({percent(share, 2)}), in {counted(genes, 'gene')}"
+
+
+def size_words(it: Data) -> str:
+    """Return the smallest and the largest library or factor."""
+    known = [value for value in it["size"] if value is not None]
+    if not known:
+        return ""
+    low, high = significant(min(known)), significant(max(known))
+    ends = f"{low} to {high}" if low != high else f"all {low}"
+    return f"{ends} million reads" if it["kind"] == "library" else ends
+
+
+def _shown(it: Data) -> str:
+    shown, total = len(it["samples"]), it["total"]
+    if shown == total:
+        return ""
+    return f" {shown} of {counted(total, 'sample')} are shown, evenly spaced, outliers among them."
+
+
+def _sorted_by(data: Data) -> str:
+    label = clean(data["study"]["label"])
+    batch = data["quality"]["batch"]
+    colours = f", coloured by {label}" if data["study"]["classes"] else ""
+    return f"Samples by {clean(batch)}, then {label}" + colours if batch else f"Samples by {label}"
+
+
+def _log_note(it: Data) -> str:
+    if not it["before"]["logarithm"]:
+        return ""
+    rest = "" if it["after"]["logarithm"] else " as read"
+    return f" Values{rest} are shown as log₂(1 + value), negative ones as 0."
+
+
+def distributions(data: Data) -> Picture:
+    """Quantiles of each sample, before and after the steps."""
+    it = data["quality"]
+    both = "as read and as analysed" if it["changed"] else "as analysed"
+    return picture(
+        "distributions",
+        partial(figures_quality.distributions, data),
+        title="Distribution of each sample",
+        description=f"Quantiles of the values of {counted(len(it['samples']), 'sample')}, {both}.",
+        caption=f"{_sorted_by(data)}. Mark: median; thick bar: the middle half of the genes; thin"
+        f" bar: 5 to 95\u00a0% of them.{_log_note(it)}{_shown(it)}",
+    )
+
+
+def relative(data: Data) -> Picture:
+    """Relative log expression, before and after the steps."""
+    it = data["quality"]
+    return picture(
+        "relative_log_expression",
+        partial(figures_quality.relative, data),
+        title="Relative log expression (RLE)",
+        description="Differences from the gene's median over the samples, for each sample.",
+        caption="Each value less the median of its gene over all samples; mark and bars as above."
+        " Samples of one quality lie at 0 with bars of one length. A shifted sample differs in"
+        f" level, a long bar is a sample unlike the others in many genes.{_log_note(it)}"
+        f"{_compared(it)}{_shown(it)}",
+    )
+
+
+def _compared(it: Data) -> str:
+    look = it["after"]
+    if look["compared"] == look["genes"]:
+        return ""
+    return (
+        f" {look['compared']} of {counted(look['genes'], 'gene')} as analysed are compared; the"
+        " others have the smallest value of all in half of the samples or more."
+    )
+
+
+def sizes(data: Data) -> Picture:
+    """Library sizes or scaling factors."""
+    it = data["quality"]
+    library = it["kind"] == "library"
+    caption = "Reads of each sample, in millions. log CPM divides by them; a small library measures"
+    caption += " rare genes badly all the same."
+    if not library:
+        caption = (
+            "What each sample's values would have to be multiplied by to come to the level of the"
+            " others (2\u00a0%-trimmed means). Factors more than threefold apart are a reason for"
+            " doubt."
+        )
+    return picture(
+        "sample_sizes",
+        partial(figures_quality.sizes, data),
+        title="Library sizes" if library else "Scaling factors",
+        description=f"{SIZE[it['kind']]} of the samples: {size_words(it)}.",
+        caption=caption + _shown(it),
+    )
+
+
+def missing(data: Data) -> Picture:
+    """Missing values of each sample."""
+    it = data["quality"]
+    return picture(
+        "missing_values",
+        partial(figures_quality.missing, data),
+        title="Missing values of each sample",
+        description=f"Missing values by sample: {missing_words(it)}.",
+        caption=f"Number of genes without a value, out of {it['genes']}.{_shown(it)}",
+    )
+
+
+def components(data: Data) -> Picture:
+    """Place samples on the first two components."""
+    it = data["quality"]
+    scaled = "centred and scaled" if it["components"]["scaled"] else "centred"
+    first = ", ".join(percent(share) for share in it["components"]["explained"][:2])
+    second = f" and {clean(it['second']['column'])}" if it["second"] else ""
+    named = " Outliers have their names." if it["outliers"] else ""
+    return picture(
+        "quality_components",
+        partial(figures_components.components, data),
+        title="Samples on the first two components of all genes",
+        description=f"Samples on two principal components ({first} of the variance), coloured by"
+        f" {clean(data['study']['label'])}{second}.",
+        caption=f"Principal components of {counted(it['after']['genes'], 'gene')} as analysed,"
+        f" {scaled}, coloured by {clean(data['study']['label'])}{second}.{named}{_shown(it)}",
+    )
+
+
+def associations(data: Data) -> Picture:
+    """Components by columns of the sample table."""
+    it = data["quality"]
+    shown, total = len(it["associations"]), it["columns"]
+    capped = "" if shown == total else f" {shown} of {total} columns are shown."
+    return picture(
+        "associations",
+        partial(figures_components.associations, data),
+        title="What the components go with",
+        description="Share of the variance of each component that each column of the sample table"
+        f" explains: {_strongest(it)}.",
+        caption="η² of a column of names, r² of one of numbers. Framed: adjusted p below 0.05 (F"
+        " test, Benjamini and Hochberg over the whole picture). A column of many values explains"
+        f" much by chance alone; the frame, not the share, tells."
+        f"{_dependent(data)}{_corrected(it)}{capped}",
+    )
+
+
+def _dependent(data: Data) -> str:
+    """Say whose p are too small where several samples are of one patient."""
+    column = data["study"]["group"] or data["study"]["pair"]
+    if column is None:
+        return ""
+    name = clean(column)
+    return (
+        f" The test takes samples as independent; those of one {name} are not, so the p of a column"
+        f" that is the same throughout each {name} is too small."
+    )
+
+
+def _corrected(it: Data) -> str:
+    """Say why batches explain nothing after ComBat."""
+    tested = any(one["role"] == "batch" for one in it["associations"])
+    if not tested or all(one["step"] != "combat" for one in it["steps"]):
+        return ""
+    return (
+        f" After combat each {clean(it['batch'])} has the same mean by construction: that it"
+        " explains nothing here is no evidence that nothing of it is left."
+    )
+
+
+def _strongest(it: Data) -> str:
+    return "; ".join(
+        f"{clean(one['column'])} {percent(one['share'][0])} of the first"
+        for one in it["associations"][:6]
+    )

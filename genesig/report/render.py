@@ -1,0 +1,102 @@
+"""The HTML page and the figure files; the one module of the report that opens files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from genesig.report.answer.screen import sentences, tiles
+from genesig.report.page import templates
+from genesig.report.page.section import Limits
+from genesig.report.page.svg import Picture
+from genesig.report.sections import SECTIONS
+from genesig.results import save_text
+
+_TEMPLATES = Path(templates.__file__).parent
+
+
+def render(
+    data: dict[str, Any],
+    html_path: str | Path,
+    figures_dir: str | Path,
+    *,
+    title: str,
+    top_genes: int,
+    table_rows: int,
+) -> None:
+    """Write the report and its figures from the value of report_data.json alone.
+
+    Parameters
+    ----------
+    data : dict
+        What `collect` returned, or what was read back from report_data.json.
+    html_path : path
+        One self-contained page.
+    figures_dir : path
+        Gets one SVG file for each figure, in plain colours for print.
+    title : str
+        Title of the page.
+    top_genes : int
+        Genes that get a plot of their own.
+    table_rows : int
+        Rows after which a table ends with a link to its TSV.
+    """
+    limits = Limits(top_genes, table_rows)
+    found = (write(data, limits) for write in SECTIONS.values())
+    sections = [section for section in found if not section.empty]
+    css, js = (Asset.of(_TEMPLATES / name) for name in ("page.css", "page.js"))
+    page = _environment().get_template("page.html.j2")
+    html = page.render(
+        title=title,
+        data=data,
+        sentences=sentences(data),
+        tiles=tiles(data),
+        sections=sections,
+        limits=limits,
+        css=css,
+        js=js,
+    )
+    for section in sections:
+        for item in section.items:
+            if isinstance(item, Picture):
+                save_text(Path(figures_dir) / f"{item.name}.svg", item.svg + "\n")
+    save_text(html_path, html)
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A style sheet or script that stands in the page, and its hash for the page's policy."""
+
+    text: Markup
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> Asset:
+        """Read a file of this package."""
+        text = path.read_text(encoding="utf-8")
+        digest = hashlib.sha256(text.encode()).digest()
+        return cls(Markup(text), f"sha256-{base64.b64encode(digest).decode()}")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["kind"] = _kind
+    # Pictures come from matplotlib, whose text is escaped where it is written.
+    environment.filters["drawn"] = lambda image: Markup(image.svg)
+    return environment
+
+
+def _kind(item: object) -> str:
+    return type(item).__name__.lower()

@@ -1,0 +1,1 @@
+"""How good it is, and how sure that is."""

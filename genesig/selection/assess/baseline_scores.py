@@ -1,0 +1,88 @@
+"""Held-out scores of other predictors on the same splits."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.splits.seeds import BASELINE, random_state, spawn_key
+from genesig.data.steps.normalise import bound, fit_steps
+from genesig.errors import pick
+from genesig.models.baselines import BASELINES
+from genesig.results import Dataset, Split, Splits
+from genesig.selection.assess.held_out import decisions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+log = logging.getLogger(__name__)
+
+
+def run_baselines(
+    dataset: Dataset,
+    splits: Splits,
+    *,
+    folds: Sequence[Mapping[str, Any]],
+    baselines: Sequence[str],
+) -> pd.DataFrame:
+    """Return baselines.tsv: held-out scores of the named baselines on every outer split.
+
+    All steps of `folds` are fitted on the training rows of the outer split, also for the inner
+    choice of a baseline's penalty. Baselines that the task does not have are left out. Where no
+    gene varies on the training rows, each of them can only say what the dummy says.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps.
+    splits : Splits
+    folds : list of steps
+        ``normalise.folds`` of the config.
+    baselines : list of str
+        Names in `BASELINES`.
+    """
+    import pandas as pd
+
+    rows = []
+    for number, split in enumerate(splits.outer):
+        for name, row, f in _of_split(dataset, splits, number, folds, baselines):
+            decided = decisions(dataset, dataset.response()[row], f)
+            samples = [dataset.samples[each] for each in row]
+            origin = {"model": name, "split": split.name, "repeat": split.repeat}
+            rows.append(pd.DataFrame({**origin, "sample": samples, **decided}))
+        log.info("baselines: %d of %d splits", number + 1, len(splits.outer))
+    columns = ["model", "split", "repeat", "sample", "score", "predicted", "wrong"]
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+
+
+def _of_split(
+    dataset: Dataset,
+    splits: Splits,
+    number: int,
+    folds: Sequence[Mapping[str, Any]],
+    baselines: Sequence[str],
+) -> Iterator[tuple[str, Array, Array]]:
+    """Give (name, test rows, scores) of each baseline on one outer split."""
+    split = splits.outer[number]
+    train, test = dataset.rows(split.train), dataset.rows(split.test)
+    about = dataset.obs
+    fitted = fit_steps(dataset.X[train], bound(folds, dataset), about.iloc[train])
+    X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
+    state = random_state(splits.seed, spawn_key(BASELINE, split=number))
+    varies, task = np.ptp(X, axis=0).any(), dataset.design.task
+    for name in baselines:
+        score = pick("controls.baselines", BASELINES, name).get(task)
+        if score is not None:
+            score, y = score if varies else BASELINES["dummy"][task], dataset.response()[train]
+            yield name, test, score(X, y, X_test, _inner(split), state)
+
+
+def _inner(split: Split) -> list[Array]:
+    """Return the validation rows of each inner fold among the training rows."""
+    place = {name: row for row, name in enumerate(split.train)}
+    return [np.array([place[name] for name in fold], dtype=np.int64) for fold in split.inner]

@@ -1,0 +1,87 @@
+"""Whether scores are as large as they should be: their regression line, and shares by groups.
+
+The score of two classes is the ridge prediction of y = ±1. In the mix of classes that the model was
+trained on, a calibrated score is the mean of y: slope 1 and intercept 0 of y on the score, and
+(1 + score)/2 the share of positive samples. It is no probability: nothing keeps it inside [-1, 1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from genesig.selection.assess.intervals import LEVEL, NOTHING, Interval, wilson
+
+Array = np.ndarray[Any, Any]
+# Samples of a group in which a share is looked at; most groups.
+GROUP, MOST_GROUPS = 8, 5
+
+
+@dataclass(frozen=True)
+class Line:
+    """Intercept and slope of the responses on the scores, each with its 95 % interval."""
+
+    intercept: float
+    intercept_interval: Interval
+    slope: float
+    slope_interval: Interval
+
+
+def calibration_line(y: Array, f: Array) -> Line:
+    """Return a and b of y = a + b f by least squares, ± t √V on n - 2 df.
+
+    V = (X'X)⁻¹ X' diag(e²/(1-h)²) X (X'X)⁻¹ with leverages h: the HC3 variance, as the errors of
+    two classes cannot have one variance (MacKinnon and White 1985; Long and Ervin 2000 for small
+    samples). A slope below 1 means scores that are too far apart, an intercept off 0 a shift. NaN
+    for fewer than four samples, one class or equal scores; no interval where a single sample
+    decides the line.
+
+    Coverage where the scores are calibrated, 20 to 100 samples, three shapes of scores: intercept
+    95-97 %, slope 90-95 % (tests/references/test_calibration.py).
+
+    Parameters
+    ----------
+    y, f : (n,) float
+        Responses and scores.
+    """
+    if len(y) < 4 or np.ptp(y) == 0 or np.ptp(f) <= 1e-12 * np.abs(f).max():
+        return Line(np.nan, NOTHING, np.nan, NOTHING)
+    X = np.column_stack([np.ones_like(f), f])
+    inverse = np.linalg.inv(X.T @ X)
+    line = inverse @ (X.T @ y)
+    leverage = np.einsum("ij,jk,ik->i", X, inverse, X)
+    if leverage.max() > 1 - 1e-9:
+        return Line(float(line[0]), NOTHING, float(line[1]), NOTHING)
+    weighted = X * ((y - X @ line) / (1 - leverage))[:, None]
+    spread = np.sqrt(np.diag(inverse @ (weighted.T @ weighted) @ inverse))
+    half = float(stdtrit(len(y) - 2, (1 + LEVEL) / 2)) * spread
+    (a, b), (u, v) = line.tolist(), half.tolist()
+    return Line(a, (a - u, a + u), b, (b - v, b + v))
+
+
+def reliability(y: Array, f: Array) -> Iterator[dict[str, float]]:
+    """Yield the share of positive samples in groups of similar scores, with Wilson's interval.
+
+    Groups hold equal numbers of samples in the order of their scores, about `GROUP` or more each,
+    and equal scores stay together. ``expected`` is the mean of (1 + f)/2, its mean score's share
+    if the score were calibrated.
+
+    Parameters
+    ----------
+    y, f : (n,) float
+        ±1 and scores.
+    """
+    groups = int(np.clip(len(y) // GROUP, 1, MOST_GROUPS))
+    ranks = np.searchsorted(np.sort(f), f, side="left")
+    number = ranks * groups // max(len(f), 1)
+    for group in np.unique(number):
+        inside = number == group
+        share, size = float(np.mean(y[inside] > 0)), int(inside.sum())
+        low, high = wilson(share, size)
+        mean = float(f[inside].mean())
+        yield {"score": mean, "samples": size, "share": share, "low": low, "high": high,
+               "expected": (1 + mean) / 2}  # fmt: skip

@@ -1,0 +1,53 @@
+"""Every predictor of the study side by side, by the same metric on the same splits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.results import Dataset, Fits, Splits
+from genesig.results.joined import joined
+from genesig.selection.assess.assessment import HEADLINES, assess
+from genesig.selection.assess.held_out import arrange, held_out
+from genesig.selection.assess.permutations import p_value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+COLUMNS = ["model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value"]
+
+
+def controls_table(
+    dataset: Dataset,
+    splits: Splits,
+    observed: Sequence[Fits],
+    null: Mapping[str, Array],
+    others: Sequence[pd.DataFrame],
+) -> pd.DataFrame:
+    """Return controls.tsv: error and AUC of genesig at each mu and of each other predictor.
+
+    The error is the balanced error, or 1 - R² for regression, with the interval of `assess`; the
+    p-value is that of the permutations at the same mu (see `p_value`). `others` have the columns of
+    baselines.tsv.
+    """
+    import pandas as pd
+
+    headline = HEADLINES[dataset.design.task]
+    fits = joined(observed, splits)
+    rows: list[tuple[Any, ...]] = []
+    for at, found in enumerate(assess(held_out(dataset, splits, fits), headline)):
+        p = p_value(found.error, null["error"][:, at])
+        rows.append(("genesig", fits.mu[at], *vars(found).values(), p))
+    numbers = {split.name: number for number, split in enumerate(splits.outer)}
+    models = [pair for table in others for pair in table.groupby("model", sort=False)]
+    for name, table in models:
+        row = dataset.rows(table["sample"].tolist())
+        split = table["split"].map(numbers).to_numpy()
+        scores = table["score"].to_numpy(dtype=float)[:, None]
+        here = arrange(dataset, splits, row, split, scores, np.zeros(len(row), dtype=np.int64))
+        rows.append((name, np.nan, *vars(assess(here, headline)[0]).values(), np.nan))
+    return pd.DataFrame(rows, columns=COLUMNS)

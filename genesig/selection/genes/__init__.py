@@ -1,0 +1,1 @@
+"""From fits to tables of genes."""

@@ -1,0 +1,32 @@
+"""The signature as one annotated matrix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genesig.data.steps.described import described
+from genesig.results import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
+    """Return all samples and the genes of the signature, in its order.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps.
+    signature : DataFrame
+        signature.tsv; its columns join those of ``var``. An unknown block becomes 0.
+    """
+    place = {gene: column for column, gene in enumerate(dataset.genes)}
+    columns = np.array([place[gene] for gene in signature["gene"]], dtype=np.int64)
+    notes = signature.drop(columns="symbol").set_index("gene")
+    notes["block"] = notes["block"].fillna(0).astype(int)
+    var = dataset.var.iloc[columns].join(notes)
+    return replace(dataset, X=described(dataset).X[:, columns], var=var)

@@ -1,0 +1,153 @@
+"""Both stages inside a double cross-validation loop, for observed and for permuted labels."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from genesig.data.steps.normalise import Reference, bound, moments
+from genesig.optim.training import TrainingSets, training_sets
+from genesig.results import Dataset, Fits, Splits
+from genesig.selection.linear.grid import Surface, stage_one
+from genesig.selection.linear.path import Lists, stage_two
+from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import (
+    Task,
+    batch_of,
+    permutation_numbers,
+    shared_matrices,
+    tasks,
+)
+
+Array = np.ndarray[Any, Any]
+Steps = Sequence[dict[str, Any]]
+Moments = dict[str, bool]
+Choice = Callable[[Array, list[Task], TrainingSets, Protocol, Moments], list[Surface]]
+
+MEMORY = 5e6
+"""Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
+
+MOST = 500
+"""Training sets of one call, so that a long job says often how far it is."""
+
+log = logging.getLogger(__name__)
+
+
+def double_loop(
+    dataset: Dataset, splits: Splits, *, labels: str, batch: str, folds: Steps, **linear: Any
+) -> Fits:
+    """Fit a batch of the outer splits, under the observed labels or a range of permutations.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps.
+    splits : Splits
+    labels : str
+        ``observed`` or ``permuted-FIRST-LAST``.
+    batch : str
+        ``2of3``: every third split, from the second on.
+    folds : list of dict
+        Steps learned on training rows: ``normalise.folds`` of the config.
+    **linear
+        The config section of this name, see `Protocol`.
+    """
+    todo = tasks(dataset, splits, batch_of(splits.outer, batch), permutation_numbers(labels))
+    return _fit(dataset, todo, folds, Protocol(**linear), stage_one)
+
+
+def fit_final(dataset: Dataset, splits: Splits, *, folds: Steps, **linear: Any) -> Fits:
+    """Run both stages on all samples: the model to be used, whose error the double loop tells."""
+    todo = tasks(dataset, splits, [splits.final], [0])
+    return _fit(dataset, todo, folds, Protocol(**linear), stage_one)
+
+
+def fit_subsamples(
+    dataset: Dataset, splits: Splits, final: Fits, *, folds: Steps, **linear: Any
+) -> Fits:
+    """Run stage II on every half-subsample, at the tau fraction and lam of the final model.
+
+    How many genes are sought is so fixed beforehand, as stability selection asks (Meinshausen
+    and Buhlmann 2010), and the stability measured is that of the lists, not of the model choice.
+    """
+    tau, lam = (int(index) for index in final.choice[0])
+
+    def as_final(
+        X: Array, todo: list[Task], outer: TrainingSets, protocol: Protocol, moments: Moments
+    ) -> list[Surface]:
+        unknown = np.full((protocol.tau_count, len(protocol.lam)), np.nan)
+        return [Surface(unknown, unknown, unknown[:, 0], (tau, lam)) for _ in todo]
+
+    todo = tasks(dataset, splits, splits.subsamples, [0])
+    return _fit(dataset, todo, folds, Protocol(**linear), as_final)
+
+
+def _fit(
+    dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol, choose: Choice
+) -> Fits:
+    parts, done, start = [_none(protocol)], 0, time.monotonic()
+    columns = min(MOST, int(MEMORY / max(1, len(dataset.genes))))
+    steps = bound(folds, dataset)
+    for X, reference, some in shared_matrices(dataset, todo, steps, columns):
+        parts.append(_fit_together(X, reference, some, protocol, choose, moments(folds)))
+        done += len(some)
+        log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)
+    return Fits.concatenate(parts)
+
+
+def _none(protocol: Protocol) -> Fits:
+    return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), np.array(protocol.mu, float))
+
+
+def _fit_together(
+    X: Array,
+    reference: Reference,
+    todo: list[Task],
+    protocol: Protocol,
+    choose: Choice,
+    moments: Moments,
+) -> Fits:
+    Y = np.column_stack([task.y for task in todo])
+    rows = np.hstack([task.training_rows() for task in todo])
+    outer = training_sets(X, Y, rows, **moments)
+    surfaces = choose(X, todo, outer, protocol, moments)
+    choice = np.array([surface.choice for surface in surfaces])
+    lam = protocol.lam_grid()[choice[:, 1]]
+    lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)
+    scores = [_test_scores(X, task, lists, fit) for fit, task in enumerate(todo)]
+    return Fits(
+        split=np.array([task.split for task in todo]),
+        permutation=np.array([task.permutation for task in todo]),
+        tau=protocol.tau_fractions(),
+        lam=protocol.lam_grid(),
+        mu=np.asarray(protocol.mu, dtype=float),
+        tau_max=outer.tau_max,
+        norm=outer.norm,
+        cv_error=np.stack([surface.error for surface in surfaces]),
+        cv_se=np.stack([surface.standard_error for surface in surfaces]),
+        cv_size=np.stack([surface.size for surface in surfaces]),
+        choice=choice,
+        indptr=lists.indptr,
+        indices=reference.genes[lists.indices],
+        values=lists.values,
+        intercept=lists.intercept,
+        gap=lists.gap,
+        test_indptr=np.cumsum([0, *(len(task.test) for task in todo)]),
+        test_rows=np.concatenate([task.positions for task in todo]),
+        scores=np.concatenate(scores),
+    )
+
+
+def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:
+    """Return f(x) = intercept + x'b of the test samples at every mu, (n_test, n_mu)."""
+    n_mu = lists.intercept.shape[1]
+    scores = np.empty((len(task.test), n_mu))
+    for mu in range(n_mu):
+        part = slice(*lists.indptr[fit * n_mu + mu :][:2])
+        genes = X[np.ix_(task.test, lists.indices[part])]
+        scores[:, mu] = lists.intercept[fit, mu] + genes @ lists.values[part]
+    return scores

@@ -1,0 +1,61 @@
+"""Stage II: nested lists over growing mu at the chosen tau and lam.
+
+Mosci 2009, section 4.4. For mu to infinity the support tends to {j: (2/n)|x_j'y| > tau}, a
+univariate screen: the longest lists are correlation-aware and close to marginal screening at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.refit import refit_coef
+from genesig.optim.solvers import path
+from genesig.optim.training import TrainingSets
+from genesig.selection.linear.protocol import Protocol
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Coefficients of several training sets over growing mu.
+
+    Attributes
+    ----------
+    indptr, indices, values : (k * n_mu + 1,), (nnz,), (nnz,)
+        Refitted weights per unit of X, as in `genesig.results.Fits`.
+    intercept, gap : (k, n_mu) float
+    """
+
+    indptr: Array
+    indices: Array
+    values: Array
+    intercept: Array
+    gap: Array
+
+
+def stage_two(sets: TrainingSets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
+    """Select over growing mu at fixed tau, and refit each support by ridge.
+
+    Parameters
+    ----------
+    sets : TrainingSets
+        The k outer training sets.
+    tau : (k,) float
+        Chosen tau as a fraction of tau_max.
+    lam : (k,) float
+        Chosen lam in units of ||X'X||/n.
+    protocol : Protocol
+    """
+    chosen = path(
+        sets,
+        (tau * sets.tau_max)[:, None],
+        np.asarray(protocol.mu) * sets.norm[:, None],
+        solver=protocol.solver,
+        tolerance=protocol.tolerance,
+    )
+    values, intercept = refit_coef(sets, chosen, lam * sets.norm)
+    return Lists(chosen.indptr, chosen.indices, values, intercept, chosen.gap)

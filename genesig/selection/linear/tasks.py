@@ -1,0 +1,140 @@
+"""What one fit is asked to do, in row numbers of the expression matrix."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.data.splits.permute import permutation
+from genesig.data.steps.normalise import MOMENTS, Reference, fit_reference_steps
+from genesig.errors import GenesigError
+from genesig.results import Dataset, Split, Splits
+from genesig.words import counted
+
+Array = np.ndarray[Any, Any]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One outer split under one permutation of the labels.
+
+    Attributes
+    ----------
+    split : str
+    permutation : int
+        0 for the observed labels.
+    y : (n_samples,) float
+        Response of each row of X under this permutation.
+    train, test : int arrays
+        Rows of X.
+    inner : tuple of int arrays
+        Validation rows of each inner fold.
+    positions : (n_test,) int
+        Which sample's label and place each test row holds; equals `test` when observed.
+    """
+
+    split: str
+    permutation: int
+    y: Array
+    train: Array
+    test: Array
+    inner: tuple[Array, ...]
+    positions: Array
+
+    def training_rows(self) -> Array:
+        """Return the (n_samples, 1) mask of training rows."""
+        return _mask(len(self.y), self.train)[:, None]
+
+    def inner_rows(self) -> Array:
+        """Return the (n_samples, n_folds) mask of rows that train each inner fold."""
+        train = self.training_rows()
+        return np.hstack([train & ~_mask(len(self.y), fold)[:, None] for fold in self.inner])
+
+
+def _mask(length: int, rows: Array) -> Array:
+    mask = np.zeros(length, dtype=bool)
+    mask[rows] = True
+    return mask
+
+
+def permutation_numbers(labels: str) -> list[int]:
+    """Translate ``observed`` to [0] and ``permuted-003-005`` to [3, 4, 5]."""
+    if labels == "observed":
+        return [0]
+    found = re.fullmatch(r"permuted-(\d+)-(\d+)", labels)
+    if not found:
+        raise GenesigError(f"labels '{labels}': expected observed or permuted-FIRST-LAST")
+    first, last = map(int, found.groups())
+    return list(range(first, last + 1))
+
+
+def batch_of(splits: tuple[Split, ...], batch: str) -> tuple[Split, ...]:
+    """Return the splits of batch ``2of3``: every third one, from the second on."""
+    number, count = map(int, batch.split("of"))
+    return splits[number - 1 :: count]
+
+
+def tasks(
+    dataset: Dataset, splits: Splits, chosen: Iterable[Split], numbers: Iterable[int]
+) -> list[Task]:
+    """Return the tasks of every permutation and split, permutations outermost.
+
+    A permutation pi puts row pi[i] of X in the place of sample i: label, side of the split and
+    inner fold stay with the place, so the permuted study has the splits of the observed one.
+    """
+    y = dataset.response()
+    out = []
+    chosen = list(chosen)
+    for number in numbers:
+        pi = permutation(dataset, splits, number)
+        y_of_row = np.empty_like(y)
+        y_of_row[pi] = y
+        out += [_task(dataset, split, number, pi, y_of_row) for split in chosen]
+    return out
+
+
+def _task(dataset: Dataset, split: Split, number: int, pi: Array, y: Array) -> Task:
+    positions = dataset.rows(split.test)
+    return Task(
+        split=split.name,
+        permutation=number,
+        y=y,
+        train=np.sort(pi[dataset.rows(split.train)]),
+        test=pi[positions],
+        inner=tuple(np.sort(pi[dataset.rows(fold)]) for fold in split.inner),
+        positions=positions,
+    )
+
+
+def shared_matrices(
+    dataset: Dataset, todo: list[Task], folds: Sequence[dict[str, Any]], columns: int
+) -> Iterator[tuple[Array, Reference, list[Task]]]:
+    """Give each matrix with the tasks that share it, at most about `columns` training sets each.
+
+    Without steps that learn a reference (quantile, filters) every task shares X itself; with
+    them, each has a matrix of its own, because the reference is learned on its training rows.
+    """
+    X, about = dataset.X, dataset.obs
+    if all(step["step"] in MOMENTS for step in folds):
+        plain = fit_reference_steps(X, folds)
+        size = max(1, columns // (1 + max((len(task.inner) for task in todo), default=0)))
+        for start in range(0, len(todo), size):
+            yield X, plain, todo[start : start + size]
+        return
+    for task in todo:
+        try:
+            reference = fit_reference_steps(X[task.train], folds, about.iloc[task.train])
+        except GenesigError as error:
+            raise GenesigError(f"split {task.split}: {error}") from error
+        if task.permutation == 0 and (left := reference.uncorrected(about).sum()):
+            said = "split %s: combat leaves %s as measured, because %s batch has fewer than 2 "
+            its = "its" if left == 1 else "their"
+            log.warning(said + "training samples", task.split, counted(left, "sample"), its)
+        yield reference.transform(X, about), reference, [task]

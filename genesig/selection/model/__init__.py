@@ -1,0 +1,1 @@
+"""What leaves the study: the final model, and what it says of other samples."""

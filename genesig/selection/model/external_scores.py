@@ -1,0 +1,98 @@
+"""How well a locked model does on samples that had no part in any choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.selection.assess.calibration import calibration_line
+from genesig.selection.assess.intervals import (
+    NOTHING,
+    Interval,
+    delong,
+    mean_of_shares,
+    mean_t,
+    wilson,
+)
+from genesig.selection.assess.scores import (
+    auc,
+    balanced_error,
+    misclassification,
+    relative_squared_error,
+    squared_error,
+    wrong,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+Row = tuple[str, float, Interval, int]
+
+
+def external_scores(y: Array, f: Array, classes: bool) -> pd.DataFrame:
+    """Return every measure with its 95 % interval; empty where the samples do not define it.
+
+    Samples are taken as independent and the model as given: the intervals are for this model in
+    samples like these, unlike those of the double cross-validation, which are for the procedure.
+
+    ``auc``
+        Hull of DeLong's interval and the score interval (`delong`).
+    ``balanced_error``
+        Mean of both classes' error shares, from their Wilson intervals (`mean_of_shares`).
+    ``misclassification``, ``sensitivity``, ``specificity``
+        Wilson. Sensitivity is the share of positive samples called positive; a score of exactly 0
+        is an error for both classes.
+    ``r2``
+        1 - Σ (y - f)² / Σ (y - ȳ)², ȳ the mean of these samples; t over the losses.
+    ``squared_error``, ``mean_difference``
+        Means of (y - f)² and of f - y, with t.
+    ``calibration_intercept``, ``calibration_slope``
+        See `calibration_line`.
+
+    Parameters
+    ----------
+    y, f : (n,) float
+        Responses (±1 for classes) and scores.
+    classes : bool
+    """
+    import pandas as pd
+
+    rows = [*(_of_classes(y, f) if classes else _of_numbers(y, f)), *_of_both(y, f)]
+    table = [(name, value, *limits, n) for name, value, limits, n in rows]
+    return pd.DataFrame(table, columns=["measure", "value", "low", "high", "samples"])
+
+
+def _of_classes(y: Array, f: Array) -> Iterator[Row]:
+    area, *limits = delong(y, f)
+    yield "auc", auc(y, f), (limits[0], limits[1]) if np.isfinite(area) else NOTHING, len(y)
+    shares = [misclassification(y[y == c], f[y == c]) for c in (-1.0, 1.0)]
+    sizes = [int((y == c).sum()) for c in (-1.0, 1.0)]
+    both = mean_of_shares(shares, sizes) if min(sizes) else NOTHING
+    yield "balanced_error", balanced_error(y, f), _inside(both), len(y)
+    error = float(np.mean(wrong(y, f)))
+    yield "misclassification", error, wilson(error, len(y)), len(y)
+    for name, share, size in zip(("specificity", "sensitivity"), shares, sizes, strict=True):
+        yield name, 1 - share, wilson(1 - share, size), size
+
+
+def _of_numbers(y: Array, f: Array) -> Iterator[Row]:
+    error, variance = relative_squared_error(y, f), float(np.var(y))
+    low, high = mean_t(np.square(y - f) / variance) if variance > 0 else NOTHING
+    yield "r2", 1 - error, (1 - high, float(np.minimum(1.0, 1 - low))), len(y)
+
+
+def _of_both(y: Array, f: Array) -> Iterator[Row]:
+    low, high = mean_t(np.square(y - f))
+    yield "squared_error", squared_error(y, f), (float(np.maximum(0.0, low)), high), len(y)
+    yield "mean_difference", float(np.mean(f - y)), mean_t(f - y), len(y)
+    line = calibration_line(y, f)
+    yield "calibration_intercept", line.intercept, line.intercept_interval, len(y)
+    yield "calibration_slope", line.slope, line.slope_interval, len(y)
+
+
+def _inside(limits: Interval) -> Interval:
+    low, high = np.clip(limits, 0.0, 1.0)
+    return float(low), float(high)

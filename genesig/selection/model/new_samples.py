@@ -1,0 +1,287 @@
+"""The locked model on new samples: matched by gene, missing genes stated, wrong scales refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.cohorts.new_matrix import (
+    GENE_BY_GENE,
+    Scale,
+    check_new_scale,
+    matched,
+    row_wise,
+    samples_in_rows,
+)
+from genesig.data.files.delimited import Matrix
+from genesig.data.steps.normalise import Reference, apply
+from genesig.errors import GenesigError, InvalidInput, Problem
+from genesig.selection.genes.frequency import mu_number
+from genesig.selection.model.model_shape import check_model, damaged
+from genesig.words import counted, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+Model = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """New samples after the row-wise steps of the model.
+
+    Attributes
+    ----------
+    samples : tuple of str
+    values : (n_samples, n_genes) float
+        In the order of the model's training genes; what was missing is filled in, or NaN where
+        the model has a step for it.
+    known : (n_samples, n_genes) bool
+    used : list of int
+        Places of the genes that the scores depend on.
+    problems : list of Problem
+        Warnings.
+    """
+
+    samples: tuple[str, ...]
+    values: Array
+    known: Array
+    used: list[int]
+    problems: list[Problem]
+
+    @property
+    def imputed(self) -> Array:
+        """Number of needed genes that were filled in, for each sample."""
+        return np.asarray((~self.known[:, self.used]).sum(axis=1))
+
+
+def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: float | None,
+            source: str = "the model", samples: pd.DataFrame | None = None,
+            ) -> tuple[pd.DataFrame, list[Problem]]:  # fmt: skip
+    """f(x) = intercept + Σ_j x_j β_j for the samples of a matrix, from model.json alone.
+
+    A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
+    training samples, after the row-wise steps; or what the model's knn_impute gives it, where it
+    has one. Genes that the model does not know are ignored.
+
+    Parameters
+    ----------
+    model : mapping
+        The content of model.json.
+    matrix : Matrix
+        As measured, either way round; the model's genes say which way.
+    where : str
+        Its file, in messages.
+    missing : float
+        Largest share of a sample's needed genes that may be filled in, 0 to 1. Needed are the
+        genes of the list that is used; all that the steps look at, where they look across genes.
+    mu : float or None
+        Which of the nested models; None is that of the signature.
+    source : str
+        File of the model, in messages.
+    samples : DataFrame or None
+        Sample table of the new samples. Only a model with the step combat looks at it, for the
+        batch of each sample; one of an unknown batch is not corrected.
+
+    Returns
+    -------
+    DataFrame (sample, score, predicted, imputed), list of Problem
+        `imputed` counts the needed genes filled in; the problems are warnings.
+
+    Raises
+    ------
+    InvalidInput
+        Too many genes are missing, a cell is no number, the values are on another scale; the file
+        is no model, or has none at `mu`.
+    """
+    import pandas as pd
+
+    check_model(model, source)
+    _check_steps(model, source)
+    chosen = chosen_model(model, mu)
+    if not 0 <= missing <= 1:
+        raise InvalidInput([Problem("--missing", f"{missing:g} is no share; it needs 0 to 1")])
+    oriented = samples_in_rows(matrix, model["training"]["genes"], where)
+    found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
+    about = None
+    if samples is not None:
+        _check_about(model, samples, found.samples)
+        about = samples[~samples.index.duplicated()].reindex(list(found.samples))
+    scores = score_values(seen_by(model, chosen, found.values, about), chosen)
+    classes = model["classes"]
+    predicted = scores
+    if classes is not None:
+        above = scores > model["threshold"]
+        predicted = np.where(above, classes["positive"], classes["negative"])
+    columns = {"sample": found.samples, "score": scores, "predicted": predicted,
+               "imputed": found.imputed}  # fmt: skip
+    said = _not_corrected(model, found.samples, about, where)
+    return pd.DataFrame(columns), [*found.problems, *said]
+
+
+def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing: float,
+            bound: str) -> Prepared:  # fmt: skip
+    """Match the genes of a matrix with samples in rows, and apply the row-wise steps.
+
+    Parameters
+    ----------
+    model, chosen : mapping
+        The content of model.json; the one of its models that is used.
+    matrix : Matrix
+    where, bound : str
+        Its file and the setting of `missing`, in messages.
+    missing : float
+        As in `predict`.
+
+    Raises
+    ------
+    InvalidInput
+        As `predict`.
+    """
+    genes = list(model["training"]["genes"])
+    X, known = matched(matrix, genes, where)
+    used = _used(model, chosen)
+    filler = "the model's knn_impute" if _imputes(model) else "the mean of the training samples"
+    needed = [genes[k] for k in used]
+    problems = _check_missing(known[:, used], needed, matrix.rows, missing, filler, where, bound)
+    means = np.asarray(model["training"]["means"], dtype=float)
+    # A model that learned to fill in does so itself, and is given NaN.
+    fill = np.full_like(means, np.nan) if _imputes(model) else means
+    values = row_wise(_split_steps(model)[0], X, known, fill)
+    check_new_scale(X, values, known, matrix.rows, _scale(model), where)
+    return Prepared(matrix.rows, values, known, used, problems)
+
+
+def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
+    """Apply the learned steps; return what the coefficients of a model are multiplied with.
+
+    Parameters
+    ----------
+    values : (n_samples, n_training_genes) float
+        After the row-wise steps.
+    about : DataFrame or None
+        Rows of the study's sample table, for its own samples; new ones are of no known batch.
+
+    Returns
+    -------
+    (n_samples, n_genes of `chosen`) float
+    """
+    kept = np.arange(values.shape[1])
+    for step in _split_steps(model)[1]:
+        values = apply(step, values, about)
+        kept = kept if step.genes is None else kept[step.genes]
+    place = {model["training"]["genes"][gene]: column for column, gene in enumerate(kept)}
+    columns = np.array([place[gene] for gene in chosen["genes"]], dtype=int)
+    return np.ascontiguousarray(values[:, columns])
+
+
+def score_values(values: Array, chosen: Model) -> Array:
+    """Return the score of each sample, (n_samples,), from what `seen_by` gives."""
+    # Not a matrix product: its sums depend on how many samples stand beside one.
+    terms = values * np.array(chosen["coefficients"])
+    return np.asarray(chosen["intercept"] + terms.sum(axis=1))
+
+
+def chosen_model(model: Model, mu: float | None) -> Model:
+    """Return the one of the nested models at `mu`; None is that of the signature.
+
+    Raises
+    ------
+    InvalidInput
+        There is none.
+    """
+    grid = np.array([each["mu"] for each in model["models"]])
+    try:
+        at = mu_number(grid, model["signature_mu"] if mu is None else mu)
+    except GenesigError:
+        what = f"{mu:g} is none of the model's: {', '.join(f'{each:g}' for each in grid)}"
+        raise InvalidInput([Problem("--mu", what)]) from None
+    return dict(model["models"][at])
+
+
+def _check_steps(model: Model, source: str) -> None:
+    """Refuse a model whose learned steps cannot be taken up again."""
+    try:
+        _split_steps(model)
+    except (GenesigError, LookupError, TypeError, ValueError):
+        raise damaged(source, "normalisation.steps") from None
+
+
+def _used(model: Model, chosen: Model) -> list[int]:
+    """Return the places of the genes that the scores depend on, among the training genes."""
+    genes, listed = model["training"]["genes"], set(chosen["genes"])
+    across = {step["step"] for step in model["normalisation"]["steps"]} - GENE_BY_GENE
+    return [k for k, gene in enumerate(genes) if across or gene in listed]
+
+
+def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], missing: float,
+                   filler: str, where: str, bound: str) -> list[Problem]:  # fmt: skip
+    share = 1 - known.mean(axis=1) if needed else np.zeros(len(names))
+    if not share.any():
+        return []
+    worst = int(np.argmax(share))
+    absent = [needed[k] for k in np.flatnonzero(~known[worst]).tolist()]
+    what = f"{len(absent)} of the {counted(len(needed), 'gene')} that the model needs "
+    what += f"are missing in sample '{names[worst]}': {listing(absent)}"
+    if share[worst] > missing:
+        what += f"; at most a share of {missing:g} may be ({bound})"
+        raise InvalidInput([Problem(where, what)])
+    others = f" ({counted(int((share > 0).sum()), 'sample')} with missing genes)"
+    what += f"{others}; filled in by {filler}"
+    return [Problem(where, what, "warning")]
+
+
+def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> None:
+    """Refuse a sample table that cannot say of which batch the new samples are."""
+    for step in _split_steps(model)[1]:
+        if step.kind != "batch":
+            continue
+        lacking = [column for column in map(str, step.columns) if column not in about.columns]
+        if lacking:
+            what = f"has no column {listing(lacking)}, which combat looks at (columns: "
+            raise InvalidInput([Problem("--samples", f"{what}{listing(about.columns, 6)})")])
+        if not about.index.isin(list(names)).any():
+            what = f"none of the new samples is in this table: they are {listing(names)}, it has "
+            raise InvalidInput([Problem("--samples", what + listing(map(str, about.index)))])
+
+
+def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
+                   where: str) -> Iterator[Problem]:  # fmt: skip
+    steps = [step for step in _split_steps(model)[1] if step.kind == "batch"]
+    if about is not None and not steps:
+        yield Problem("--samples", "is not needed: the model corrects no batches", "warning")
+    for step in steps:
+        left = [n for n, is_left in zip(names, step.uncorrected(about, len(names)), strict=True)
+                if is_left]  # fmt: skip
+        if left:
+            column, *covariates = map(str, step.columns)
+            also = f" (and {listing(covariates)})" if covariates else ""
+            what = f"combat leaves {counted(len(left), 'sample')} as measured, of no batch that "
+            what += f"the model knows ({listing(step.batches, 6)}): {listing(left)}"
+            if about is None:
+                what += f"; --samples names the table whose column '{column}'{also} says of which "
+                what += "batch a sample is"
+            yield Problem(where, what, "warning")
+
+
+def _imputes(model: Model) -> bool:
+    return "knn_impute" in {step["step"] for step in model["normalisation"]["steps"]}
+
+
+def _split_steps(model: Model) -> tuple[list[Any], list[Any]]:
+    steps = list(Reference.of(model["normalisation"]).steps)
+    learned = next((k for k, step in enumerate(steps) if step.kind != "sample"), len(steps))
+    return steps[:learned], steps[learned:]
+
+
+def _scale(model: Model) -> Scale:
+    training = model["training"]
+    return Scale(
+        np.array(training["means"], dtype=float), np.array(training["sds"], dtype=float),
+        training["p99"], training["max"],
+        frozenset(step["step"] for step in model["normalisation"]["steps"]),
+    )  # fmt: skip

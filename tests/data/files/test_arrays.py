@@ -1,0 +1,182 @@
+"""SOFT, h5ad, R, Agilent and Illumina files: what they hold is read."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from broken_arrays import NUMBERS, R_OBJECTS, STATE, Study, arrays_study, own_study, with_sheet
+from broken_study import study
+from format_files import Numbers, agilent, data_set, family, genomestudio, h5ad, tabbed
+from places import SHARED
+from scipy.sparse import csr_matrix
+
+from genesig.cli import main
+from genesig.data.files.readers import read_genes, read_matrix, read_samples, sha256
+from genesig.data.study.dataset import read_dataset
+from genesig.errors import InvalidInput
+
+GSM = Numbers(samples=[f"GSM{k}" for k in range(8)])
+WHOLE: dict[str, Study] = {
+    "family": own_study(
+        "f.soft", family(NUMBERS), STATE, annotation="f.soft", symbol="Gene Symbol"
+    ),
+    "family named .txt": own_study("f.txt", family(NUMBERS), STATE),
+    "GDS": own_study("GDS1.soft", data_set(GSM), STATE, annotation="GDS1.soft"),
+    "h5ad": own_study("e.h5ad", h5ad(NUMBERS), "class", annotation="e.h5ad"),
+    "h5ad, a layer": own_study("e.h5ad", h5ad(NUMBERS), "class", part="half"),
+    "h5ad, sparse": own_study(
+        "e.h5ad", h5ad(NUMBERS, X=csr_matrix(np.array(NUMBERS.rows).T)), "class"
+    ),
+    "Agilent folder": arrays_study(),
+    "Agilent folder, a column": arrays_study(
+        lambda t: re.sub(r"\t(10\d)\n", r"\t9\1\n", t), part="gProcessedSignal"
+    ),
+    "Agilent folder, files in the sheet": (
+        arrays_study()[0] | {"s.tsv": tabbed([["sample", "class", "FileName"], *zip(
+            ["A", *NUMBERS.samples[1:]], NUMBERS.labels, [f"{n}.txt" for n in NUMBERS.samples],
+            strict=True)])},
+        arrays_study(files="FileName")[1],
+    ),
+    "GenomeStudio": with_sheet("p.txt", {"p.txt": genomestudio(NUMBERS)}, annotation="p.txt"),
+    "GenomeStudio without header": with_sheet(
+        "p.txt", {"p.txt": genomestudio(NUMBERS, header=False)}
+    ),
+    "GenomeStudio with commas": with_sheet(
+        "p.csv", {"p.csv": genomestudio(NUMBERS).replace("\t", ",")}
+    ),
+    "BeadStudio": with_sheet("p.txt", {"p.txt": genomestudio(NUMBERS, old=True)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_whole_file_is_a_study(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lay, _ = study(*WHOLE[name], [])
+    lay(tmp_path)
+    code = main(["validate", "config.yaml"])
+    out, err = capsys.readouterr()
+    known = ("never logged", "the same values")  # of the second column of the arrays
+    odd = [line for line in err.splitlines() if not any(word in line for word in known)]
+    assert (code, odd) == (0, [])
+    assert re.search(r"8 samples \(4 normal, 4 tumor\), [15] genes?\b", out), out
+
+
+def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("genesig.data.files.formats.rdata.import_module", absent)
+    with pytest.raises(InvalidInput, match=r"pip install 'genesig\[r\]'"):
+        read_matrix(R_OBJECTS)
+
+
+def test_r_objects_as_r_made_them() -> None:
+    pytest.importorskip("rdata")
+    expected = [[1.5, np.nan, 5.0], [2.0, 4.0, 6.25]]
+    for part in ("values", "eset", "named"):
+        matrix = read_matrix(R_OBJECTS, part)
+        assert (matrix.rows, matrix.columns) == (("g1", "g2"), ("a", "b", "c"))
+        np.testing.assert_array_equal(matrix.cells, expected)
+    beside = read_matrix(R_OBJECTS, "beside")
+    assert (beside.rows, beside.columns) == (("g1", "g2"), ("a", "b"))
+    table = read_samples(R_OBJECTS, None, "eset")
+    assert table.to_dict("list") == {"class": ["x", "y", "x"], "age": ["40", "", "3.5"]}
+    assert read_genes(R_OBJECTS, "eset")["symbol"].to_dict() == {"g1": "S1", "g2": "S2"}
+
+
+def test_a_broken_file_of_several_tables_is_said_once(tmp_path: Path) -> None:
+    path = tmp_path / "e.h5ad"
+    path.write_bytes(b"hello")
+    words = {"task": "classification", "classes": None, "group": None, "pair": None,
+             "batch": None, "confounding": 0.5,
+             "annotation": str(path), "symbol": None, "part": None, "files": None,
+             "missing": False}  # fmt: skip
+    with pytest.raises(InvalidInput, match="is no HDF5 file") as found:
+        read_dataset(str(path), str(path), "class", **words)
+    assert len(found.value.problems) == 1
+
+
+def test_obs_of_an_h5ad_is_text(tmp_path: Path) -> None:
+    (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS))
+    table = read_samples(tmp_path / "e.h5ad", None, None)
+    assert table["class"].tolist() == NUMBERS.labels
+    assert table["age"].tolist() == ["40", "", "41.5"] + ["42"] * 5
+
+
+def test_a_part_is_another_matrix(tmp_path: Path) -> None:
+    (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS))
+    whole, half = read_matrix(tmp_path / "e.h5ad"), read_matrix(tmp_path / "e.h5ad", "half")
+    np.testing.assert_array_equal(whole.cells, 2 * half.cells)
+    (tmp_path / "p.txt").write_text(genomestudio(NUMBERS))
+    assert set(read_matrix(tmp_path / "p.txt", "Detection Pval").cells.ravel()) == {0.01}
+
+
+def test_spots_of_one_probe_are_their_median(tmp_path: Path) -> None:
+    text = agilent(NUMBERS, 0).replace("DATA\t3\t0\tg1\tNM_1", "DATA\t3\t0\tg0\tNM_0")
+    (tmp_path / "a.txt").write_text(text.replace("DATA\t4\t0\tg2\tNM_2", "DATA\t4\t0\tg0\tNM_0"))
+    matrix = read_matrix(tmp_path / "a.txt")
+    assert matrix.rows == ("g0", "g3", "g4")
+    assert matrix.cells[0, 0] == sorted(NUMBERS.rows[k][0] for k in range(3))[1]
+
+
+def test_one_colour_is_its_signal(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(agilent(NUMBERS, 2, colours=1))
+    matrix = read_matrix(tmp_path / "a.txt")
+    assert matrix.cells[:, 0].tolist() == [row[2] for row in NUMBERS.rows]
+
+
+def test_the_hash_of_a_folder_is_that_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("1")
+    before = sha256(tmp_path)
+    (tmp_path / "b.txt").write_text("1")
+    with_two = sha256(tmp_path)
+    (tmp_path / "b.txt").write_text("2")
+    assert len({before, with_two, sha256(tmp_path)}) == 3
+
+
+def test_a_family_is_what_geoparse_reads(tmp_path: Path) -> None:
+    geoparse = pytest.importorskip("GEOparse")
+    (tmp_path / "GSE1_family.soft").write_text(family(NUMBERS))
+    theirs = geoparse.get_GEO(filepath=str(tmp_path / "GSE1_family.soft"), silent=True)
+    matrix = read_matrix(tmp_path / "GSE1_family.soft")
+    table = theirs.pivot_samples("VALUE").loc[list(matrix.rows), list(matrix.columns)]
+    np.testing.assert_array_equal(matrix.cells, table.to_numpy(dtype=float))
+
+
+needs_data = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+
+
+@needs_data
+def test_real_scanner_files() -> None:
+    matrix = read_matrix(SHARED / "agilent")
+    assert matrix.columns == ("scanner_file_1", "scanner_file_2")
+    for k, name in enumerate(matrix.columns):  # the spots, by hand
+        lines = (SHARED / "agilent" / f"{name}.txt").read_text().splitlines()
+        spots = [line.split("\t") for line in lines[10:]]
+        found = {spot[6]: float(spot[10]) for spot in spots if spot[5] == "0"}
+        assert found == dict(zip(matrix.rows, matrix.cells[:, k].tolist(), strict=True))
+
+
+@needs_data
+def test_real_counts_are_a_table() -> None:
+    matrix = read_matrix(SHARED / "counts" / "pasilla_gene_counts.tsv")
+    assert matrix.columns[0] == "untreated1"
+    assert (matrix.cells == np.round(matrix.cells)).all()
+    assert (matrix.cells >= 0).all()
+
+
+@needs_data
+def test_a_chip_file_of_broad_is_a_gene_table() -> None:
+    table = read_genes(SHARED / "annot" / "Human_AFFY_HG_U95_MSigDB_7_0.chip.gz", None)
+    assert table.loc["1000_at", "Gene Symbol"] == "MAPK3"
+
+
+def test_formats_load_nothing_heavy() -> None:
+    module = importlib.import_module("genesig.data.files.formats.h5ad")
+    assert "anndata" not in vars(module)

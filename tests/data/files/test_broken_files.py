@@ -1,0 +1,91 @@
+"""Broken files, more than sixty: one line that says where, what and what to do, no more."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from broken_arrays import ARRAYS_AND_OBJECTS
+from broken_chips import CHIPS, CUT_SHORT
+from broken_geo import GEO_AND_GCT
+from broken_places import PLACES
+from broken_study import Broken
+from broken_tables import TABLES
+from places import ROOT
+
+from genesig.cli import main
+
+KINDS = {
+    "table": TABLES,
+    "geo and gct": GEO_AND_GCT,
+    "arrays and objects": ARRAYS_AND_OBJECTS,
+    "chips": CHIPS,
+    "cut short": CUT_SHORT,
+    "places": PLACES,
+}
+BROKEN: dict[str, Broken] = {
+    f"{kind}: {name}": case for kind, cases in KINDS.items() for name, case in cases.items()
+}
+# One of each kind, through the whole workflow. A file that is missing is told by Snakemake itself.
+SAMPLE = [
+    "table: truncated gzip",
+    *(f"{kind}: {next(iter(cases))}" for kind, cases in KINDS.items() if kind != "table"),
+]
+# A line that only says what is wrong leaves the user where he was.
+REMEDY = re.compile(
+    r"\b(add|choose|compress|copy|correct|did you mean|do the two|download|exchange|export|fill|"
+    r"get|give|install|keep|make|move|must|name|needed|needs|put|"
+    r"rename|run|saveRDS|save|set|take|unpack|use|write)\b", re.IGNORECASE,
+)  # fmt: skip
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file of a study with its bytes."""
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*")
+            if p.is_file()}  # fmt: skip
+
+
+def test_there_are_more_than_sixty() -> None:
+    assert len(BROKEN) - len(CUT_SHORT) >= 60
+    assert len({tuple(words) for _, words in BROKEN.values()}) >= 60
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_one_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if ": R: " in name:
+        pytest.importorskip("rdata")
+    lay, words = BROKEN[name]
+    lay(tmp_path)
+    before = contents(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert all(line.startswith(("error: ", "warning: ")) for line in lines), lines
+    (error,) = [line for line in lines if line.startswith("error: ")]
+    assert [word for word in words if word not in error] == [], error
+    assert REMEDY.search(error), error
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAMPLE)
+def test_the_workflow_says_the_same_line_and_leaves_nothing(name: str, tmp_path: Path) -> None:
+    lay, words = BROKEN[name]
+    lay(tmp_path)
+    before = contents(tmp_path)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "config.yaml",
+               "--snakefile", str(ROOT / "Snakefile")]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    said = done.stdout + done.stderr
+    lines = [line for line in said.splitlines() if all(word in line for word in words)]
+    assert lines, said
+    assert "Traceback" not in said
+    after = contents(tmp_path)
+    left = [name for name in after if not name.startswith((".snakemake/", "logs/"))]
+    assert {name: after[name] for name in left} == before

@@ -1,0 +1,135 @@
+"""GEO series matrices, GCT and CLS: what they hold is read."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from broken_geo import GCT, NUMBERS, SERIES, gct_study, series_study
+from broken_study import study
+from format_files import cls, gct12, gct13, series_matrix
+from places import SHARED
+
+from genesig.cli import main
+from genesig.data.files.readers import read_genes, read_matrix, read_samples
+from genesig.errors import InvalidInput
+
+WHOLE = {
+    "series matrix, its own sample table": series_study(str),
+    "GCT 1.2 with CLS": gct_study(str),
+    "GCT 1.2 named .txt": (
+        {"e.txt": gct12(NUMBERS), "c.cls": cls(NUMBERS)},
+        {"expression": "e.txt", "samples": "c.cls", "label": "class"},
+    ),
+    "GCT 1.3, its own sample and gene table": (
+        {GCT: gct13(NUMBERS)},
+        {"expression": GCT, "samples": GCT, "label": "class", "data": {"annotation": GCT}},
+    ),
+    "CLS with numbers": gct_study(str, "8 2 1\n# normal tumor\n0 1 0 1 0 1 0 1\n"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_whole_file_is_a_study(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lay, _ = study(*WHOLE[name], [])
+    lay(tmp_path)
+    code = main(["validate", "config.yaml"])
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    assert out.endswith("8 samples (4 normal, 4 tumor), 5 genes\n")
+
+
+def test_the_head_of_a_series_matrix_is_a_sample_table(tmp_path: Path) -> None:
+    (tmp_path / SERIES).write_text(series_matrix(NUMBERS))
+    table = read_samples(tmp_path / SERIES, None, None)
+    assert table.index.tolist() == NUMBERS.samples
+    assert table["disease state"].tolist() == NUMBERS.labels
+    assert table["age"].tolist() == ["40", "", *[str(40 + k) for k in range(2, 8)]]
+    assert table["title"].tolist() == [f'Title of "{name}"' for name in NUMBERS.samples]
+    assert set(table["genotype_variation"]) == {"wt"}
+    assert "status" not in table  # the same for all, so it says nothing of a sample
+    assert table.attrs["lines"] == [5] * 8
+
+
+def test_a_characteristic_named_like_a_tag_keeps_both(tmp_path: Path) -> None:
+    text = series_matrix(NUMBERS).replace("genotype/variation: wt", "title: mine")
+    (tmp_path / SERIES).write_text(text)
+    table = read_samples(tmp_path / SERIES, None, None)
+    assert table["title"].iloc[0] == 'Title of "S0"'
+    assert set(table["title (characteristic)"]) == {"mine"}
+
+
+def test_old_bytes_in_the_head_of_a_series_are_latin_1(tmp_path: Path) -> None:
+    text = series_matrix(NUMBERS).replace("A study", "50 µg é")
+    (tmp_path / SERIES).write_bytes(text.encode("latin-1"))
+    assert read_matrix(tmp_path / SERIES).cells.tolist() == NUMBERS.rows
+
+
+def test_gene_columns_of_a_gct_are_a_gene_table(tmp_path: Path) -> None:
+    (tmp_path / GCT).write_text(gct13(NUMBERS))
+    table = read_genes(tmp_path / GCT, None)
+    assert table["symbol"].to_dict() == {gene: f"sym{gene}" for gene in NUMBERS.genes}
+
+
+def test_an_unknown_ending_lists_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"'\.gcf' is not known \(known: \.tsv.*did you mean '\.gct'"
+    ):
+        read_matrix(tmp_path / "e.gcf")
+
+
+needs_data = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "key", "counts"),
+    [
+        ("GSE55235", "disease state", {"healthy control": 10, "rheumatoid arthritis": 10}),
+        ("GSE55457", "clinical status", {"normal control": 10, "rheumatoid arthritis": 13}),
+    ],
+)
+def test_a_realseries_study(name: str, key: str, counts: dict[str, int]) -> None:
+    path = SHARED / "geo" / f"{name}_series_matrix.txt.gz"
+    matrix, table = read_matrix(path), read_samples(path, None, None)
+    assert matrix.cells.shape == (22283, len(table))
+    assert list(matrix.columns) == table.index.tolist()
+    found = table[key].value_counts().to_dict()
+    assert {word: found[word] for word in counts} == counts
+    with gzip.open(path, "rt", encoding="utf-8") as stream:  # one row, by hand
+        row = next(line for line in stream if line.startswith('"1053_at"')).split("\t")
+    place = matrix.rows.index("1053_at")
+    np.testing.assert_array_equal(matrix.cells[place], np.array(row[1:], dtype=float))
+
+
+@needs_data
+def test_a_real_series_of_rna_seq_is_empty() -> None:
+    path = SHARED / "geo" / "GSE99709_series_matrix.txt.gz"
+    with pytest.raises(InvalidInput, match=r"table is empty.*GSE99709_Stat3RNA-Seq-counts\.csv"):
+        read_matrix(path)
+    table = read_samples(path, None, None)
+    assert set(table["viral treatment"]) == {"Ad5CMV-eGFP", "Ad5CMVCre-eGFP"}
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "shape", "first"),
+    [
+        ("older_version_v1_2", (5, 3), [280.53, 271.48, 113.57]),
+        ("test_v1point2_n5x10", (10, 5), [11.3819, 11.3336, 11.4486, 11.3117, 11.6321]),
+        ("Leukemia_hgu95av2.trim", (9020, 48), None),
+    ],
+)
+def test_a_realgct_study(name: str, shape: tuple[int, int], first: list[float] | None) -> None:
+    path = SHARED / "gct" / f"{name}.gct"
+    matrix = read_matrix(path)
+    assert matrix.cells.shape == shape
+    assert first is None or matrix.cells[0].tolist() == first
+    if shape == (9020, 48):
+        table = read_samples(path.with_name("Leukemia.cls"), matrix.columns, None)
+        assert [name.split("_")[0] for name in table.index] == table["class"].tolist()

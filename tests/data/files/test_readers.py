@@ -1,0 +1,153 @@
+"""Files as people have them: names stay text, numbers stay exact, and either way round."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from places import SHARED
+
+from genesig.data.files.formats.table import TABLES
+from genesig.data.files.readers import (
+    load_schema,
+    read_config,
+    read_matrix,
+    read_table,
+    read_text,
+    sha256,
+)
+from genesig.errors import GenesigError, InvalidInput
+
+
+def _file(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def test_a_table_is_text(tmp_path: Path) -> None:
+    table = read_table(_file(tmp_path / "s.tsv", "id\tclass\tage\n001\t1.0\t 30\n\n1e3\tNA\tnan\n"))
+    assert table.index.name == "id"
+    assert list(table.index) == ["001", "1e3"]
+    assert table.to_dict("list") == {"class": ["1.0", "NA"], "age": ["30", "nan"]}
+    assert table.attrs["lines"] == [2, 4]
+
+
+def test_a_matrix_keeps_names_and_the_last_digit(tmp_path: Path) -> None:
+    number = 0.1 + 0.2
+    matrix = read_matrix(_file(tmp_path / "e.tsv", f"\t001\tNA\n1.0\t{number!r}\t-1e-300\n"))
+    assert (matrix.rows, matrix.columns) == (("1.0",), ("001", "NA"))
+    np.testing.assert_array_equal(matrix.cells, [[number, -1e-300]])
+    assert matrix.texts == {}
+
+
+def test_what_is_no_number_keeps_its_text_either_way_round(tmp_path: Path) -> None:
+    matrix = read_matrix(_file(tmp_path / "e.csv", "g,a,b\nx,1,inf\ny,,2\nz,True,3\n"))
+    np.testing.assert_array_equal(np.isfinite(matrix.cells), [[1, 0], [0, 1], [0, 1]])
+    assert [matrix.text(0, 1), matrix.text(1, 0), matrix.text(2, 0)] == ["inf", "", "True"]
+    assert [matrix.turn().text(1, 0), matrix.turn().text(1, 2)] == ["inf", "3"]
+    assert matrix.lines == (2, 3, 4)
+    assert matrix.turn().turn().rows == matrix.rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["g,1;a;b\nx,y;1,5;-0,25e-3\nz;7;,5\n", 'g;a;b\n"x,y";"1,5";-0,25e-3\nz;"7";,5\n'],
+)
+def test_decimal_commas_go_with_semicolons(text: str, tmp_path: Path) -> None:
+    matrix = read_matrix(_file(tmp_path / "e.csv", text))
+    np.testing.assert_array_equal(matrix.cells, [[1.5, -0.25e-3], [7, 0.5]])
+    assert matrix.rows == ("x,y", "z")
+    again = read_matrix(_file(tmp_path / "m.csv", text.replace("7", "7.5")))
+    assert again.text(0, 0) == "1,5"
+
+
+def test_a_column_of_truth_values_is_not_numbers(tmp_path: Path) -> None:
+    matrix = read_matrix(_file(tmp_path / "e.csv", "g,a\nx,True\ny,False\n"))
+    assert np.isnan(matrix.cells).all()
+    assert matrix.text(1, 0) == "False"
+
+
+def test_quotes_protect_the_delimiter(tmp_path: Path) -> None:
+    text = '"g","a, left",b\n"x, y",1,2\n'
+    matrix = read_matrix(_file(tmp_path / "e.csv", text))
+    assert (matrix.rows, matrix.columns) == (("x, y",), ("a, left", "b"))
+    assert list(read_table(_file(tmp_path / "s.csv", text)).columns) == ["a, left", "b"]
+
+
+def test_a_quote_that_is_never_closed_is_one_line(tmp_path: Path) -> None:
+    path = _file(tmp_path / "e.csv", 'g,a,b\nx,1,"2\ny,3,4\n')
+    with pytest.raises(InvalidInput, match=r"^error: .*e\.csv"):
+        read_matrix(path)
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_text_is_the_same_however_it_is_stored(
+    mark: bytes, end: str, packed: bool, tmp_path: Path
+) -> None:
+    content = mark + f"sample\tclass{end}Å\tβ{end}".encode()
+    path = tmp_path / ("t.tsv.gz" if packed else "t.tsv")
+    path.write_bytes(gzip.compress(content) if packed else content)
+    assert read_text(path) == "sample\tclass\nÅ\tβ\n"
+
+
+@pytest.mark.parametrize("suffix", TABLES)
+def test_every_reader_reads_its_own(suffix: str, tmp_path: Path) -> None:
+    between = "," if suffix == ".csv" else "\t"
+    path = _file(tmp_path / f"E{suffix.upper()}", f"g{between}a\nx{between}1\n")
+    assert read_matrix(path).cells.tolist() == [[1.0]]
+
+
+def test_the_hash_is_that_of_the_bytes_on_disk(tmp_path: Path) -> None:
+    path = _file(tmp_path / "a", "one\r\n")
+    assert sha256(path) == hashlib.sha256(b"one\r\n").hexdigest()
+
+
+def test_a_config_is_read_as_it_is_written(tmp_path: Path) -> None:
+    path = _file(tmp_path / "c.yaml", "\ufefflabel: class\r\nlinear:\r\n  mu: [1.0e-6, 1]\r\n")
+    assert read_config(path) == {"label": "class", "linear": {"mu": [1e-6, 1]}}
+
+
+def test_a_schema_that_is_not_there_is_said_to_be_so() -> None:
+    with pytest.raises(GenesigError, match="run genesig in the folder of the study"):
+        load_schema("confg")
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+@pytest.mark.parametrize(
+    ("name", "shape"), [("golub_1999", (7129, 72)), ("singh_2002", (12600, 102))]
+)
+def test_real_matrices(name: str, shape: tuple[int, int]) -> None:
+    path = SHARED / f"{name}_expression.tsv.gz"
+    matrix = read_matrix(path)
+    assert matrix.cells.shape == shape
+    with gzip.open(path, "rt") as stream:  # the last line, by hand
+        last = stream.read().splitlines()[-1].split("\t")
+    assert matrix.rows[-1] == last[0]
+    np.testing.assert_array_equal(matrix.cells[-1], np.array(last[1:], dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("GSE55235", "no such file (looked for in {cwd}); to download it: genesig fetch GSE55235"),
+        ("matrix", "no such file (looked for in {cwd}); did you mean 'matrix.tsv'?"),
+    ],
+)
+def test_a_name_without_ending_that_is_not_there(
+    name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("matrix.tsv").write_text("g\ts\n")
+    with pytest.raises(InvalidInput) as raised:
+        read_matrix(name)
+    assert str(raised.value) == f"error: {name}: {words.format(cwd=tmp_path)}"
+
+
+def test_a_name_that_no_file_can_have() -> None:
+    with pytest.raises(InvalidInput, match="is no name of a file"):
+        read_matrix("a\0.tsv")

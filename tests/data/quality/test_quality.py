@@ -1,0 +1,209 @@
+"""The stage that looks at the samples: planted faults are found, odd studies come through."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from quality_study import MOMENTS, faultless
+
+from genesig.data.quality.overview import quality
+from genesig.data.quality.sample_quality import row_quantiles
+from genesig.data.steps.fold_steps import Quantile
+from genesig.data.steps.normalise import normalise_samples
+
+LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
+
+
+def found(dataset, samples=(), folds=MOMENTS):
+    after = normalise_samples(dataset, samples=list(samples), folds=list(folds))
+    return json.loads(json.dumps(quality(dataset, after, folds=list(folds)), allow_nan=False))
+
+
+def named(it):
+    return {one["sample"]: one["rules"] for one in it["outliers"]["samples"]}
+
+
+def change(X, rule):
+    rng = np.random.default_rng(9)
+    match rule:
+        case "rle_median":
+            X[4] += 2
+        case "rle_iqr":
+            X[4] += rng.normal(0, 8, X.shape[1])
+        case "distance":
+            X[4, :40] += 12
+        case "missing":
+            X[4, rng.random(X.shape[1]) < 0.4] = np.nan
+        case "factor" | "library":
+            X[4] *= 9
+
+
+@pytest.mark.parametrize("rule", ["rle_median", "rle_iqr", "distance", "missing", "factor"])
+def test_a_planted_outlier_is_found_and_no_other(rule):
+    dataset = faultless(np.random.default_rng(3), raw=rule == "factor")
+    folds = [{"step": "knn_impute", "neighbours": 5}, *MOMENTS]
+    assert named(found(dataset, folds=folds)) == {}
+    change(dataset.X, rule)
+    it = found(dataset, folds=folds)
+    assert list(named(it)) == ["s4"]
+    assert rule in named(it)["s4"]
+    assert it["outliers"]["samples"][0]["row"] == 4
+
+
+def test_a_small_library_is_found():
+    dataset = faultless(np.random.default_rng(3))
+    counts = np.random.default_rng(1).poisson(2**dataset.X).astype(float)
+    counts[:, :60] = 0
+    counts[0, :60] = 1
+    counts[4] = np.round(counts[4] / 9)
+    it = found(replace(dataset, X=counts), [{"step": "log_cpm", "prior": 1.0}])
+    assert "library" in named(it)["s4"]
+    assert it["size"]["kind"] == "library"
+    np.testing.assert_allclose(it["size"]["values"], counts.sum(axis=1) / 1e6, rtol=1e-5)
+    np.testing.assert_allclose(it["size"]["detected"], (counts > 0).mean(axis=1), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("n", "sets", "most"), [(10, 40, 0.02), (40, 25, 0.002)])
+@pytest.mark.parametrize("raw", [False, True])
+def test_few_samples_of_a_faultless_set_are_named(n, sets, most, raw):
+    """The page says: of ten samples about one in a hundred, of forty less than one in a thousand.
+
+    So many sets leave a standard error of 0.005 and 0.001 around that.
+    """
+    rng = np.random.default_rng(n)
+    times = [len(named(found(faultless(rng, n, raw=raw)))) for _ in range(sets)]
+    assert sum(times) / (n * sets) <= most
+
+
+def test_five_samples_have_no_usual_spread():
+    dataset = faultless(np.random.default_rng(0), 5)
+    change(dataset.X, "rle_median")
+    assert named(found(dataset)) == {}
+
+
+def test_the_decision_about_logarithms_has_its_evidence():
+    dataset = faultless(np.random.default_rng(0), raw=True)
+    it = found(dataset)
+    assert it["scale"]["raw"]
+    assert it["scale"]["taken"] is None
+    assert it["scale"]["p99"] == pytest.approx(np.percentile(dataset.X, 99), rel=1e-5)
+    assert it["scale"]["max"] == pytest.approx(dataset.X.max(), rel=1e-5)
+    assert it["before"]["logarithm"]
+    assert it["after"]["logarithm"]
+    logged = found(dataset, [LOG2])
+    assert logged["scale"]["taken"] == "log2"
+    assert not logged["after"]["logarithm"]
+    assert not logged["scale"]["doubled"]
+    assert found(faultless(np.random.default_rng(0)), [LOG2])["scale"]["doubled"]
+    ranked = found(dataset, [{"step": "rank_samples"}])
+    assert ranked["scale"]["taken"] is None
+    assert not ranked["after"]["logarithm"]
+
+
+def test_after_is_what_the_final_model_gets_before_centring():
+    dataset = faultless(np.random.default_rng(2), raw=True)
+    folds = [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5}, *MOMENTS]
+    it = found(dataset, [LOG2], folds)
+    X = np.log2(dataset.X)
+    X = Quantile.fit(X).transform(X)
+    X = X[:, np.sort(np.argsort(-X.var(axis=0), kind="stable")[:150])]
+    np.testing.assert_allclose(it["after"]["quantiles"], row_quantiles(X), rtol=1e-5)
+    assert it["steps"] == [
+        {"step": "log2", "genes": 300},
+        {"step": "quantile", "genes": 300},
+        {"step": "variance_filter", "genes": 150},
+    ]
+    assert found(dataset)["steps"] == []
+
+
+def test_missing_values_are_counted_by_sample_and_by_gene():
+    dataset = faultless(np.random.default_rng(2), 12, 40)
+    dataset.X[:3, 5] = np.nan
+    dataset.X[2, [7, 8]] = np.nan
+    it = found(dataset, folds=[{"step": "knn_impute", "neighbours": 3}, *MOMENTS])["missing"]
+    assert it["total"] == 5
+    assert it["samples"] == [1, 1, 3] + [0] * 9
+    assert it["genes"] == [[1, 2], [3, 1]]
+    assert it["worst"] == [["g5", 3], ["g7", 1], ["g8", 1]]
+
+
+def with_columns(batch=None):
+    rng = np.random.default_rng(8)
+    centre = rng.choice(["a", "b", "c"], 30)
+    dataset = faultless(
+        rng, 30, batch=batch, centre=centre, age=rng.normal(50, 9, 30).round(2), chip=["X"] * 30,
+        donor=[f"d{i}" for i in range(30)], kind=[f"{'wi'[i % 2]}{i % 4}" for i in range(30)],
+    )  # fmt: skip
+    shift = {name: rng.normal(0, 1.5, dataset.X.shape[1]) for name in "abc"}
+    dataset.X[:] += np.stack([shift[name] for name in centre])
+    return dataset
+
+
+def test_every_column_of_the_sample_table_is_tested_or_named():
+    it = found(with_columns("centre"))
+    by_name = {one["column"]: one for one in it["associations"]}
+    assert {name: (one["role"], one["kind"]) for name, one in by_name.items()} == {
+        "state": ("label", "classes"),
+        "centre": ("batch", "classes"),
+        "age": ("", "number"),
+        "kind": ("", "classes"),
+    }
+    assert it["skipped"] == [
+        {"column": "chip", "reason": "one value"},
+        {"column": "donor", "reason": "a value of its own for each sample"},
+    ]
+    assert by_name["centre"]["share"][0] > 0.9
+    assert by_name["centre"]["q"][0] < 1e-6
+    assert by_name["state"]["share"][0] < 0.2
+    assert {name for name, one in by_name.items() if one["within_label"]} == {"state", "kind"}
+    assert all(one["q"][k] >= one["p"][k] for one in by_name.values() for k in range(10))
+
+
+def test_what_a_step_takes_away_is_not_shown_as_analysed():
+    """ComBat, fitted on all samples as for the final model, leaves no component to the centres."""
+    dataset = with_columns("centre")
+    before, after = found(dataset), found(dataset, folds=[{"step": "combat", "covariates": []}])
+    shares = [
+        next(one["share"][0] for one in it["associations"] if one["column"] == "centre")
+        for it in (before, after)
+    ]
+    assert shares[0] > 0.9
+    assert shares[1] < 0.1
+    assert after["before"] == before["before"]
+
+
+def test_a_number_as_label_is_a_number():
+    dataset = with_columns()
+    obs = dataset.obs.assign(state=np.arange(30).astype(str))
+    design = replace(dataset.design, task="regression", classes=None)
+    it = found(replace(dataset, obs=obs, design=design))
+    assert it["associations"][0]["kind"] == "number"
+    assert not any(one["within_label"] for one in it["associations"])
+
+
+@pytest.mark.parametrize(("n", "d"), [(4, 300), (20, 1), (4, 1), (7, 2)])
+def test_small_studies_come_through(n, d):
+    it = found(faultless(np.random.default_rng(1), n, d))
+    assert len(it["after"]["rle"]) == n
+    assert np.sum(it["components"]["explained"]) == pytest.approx(1, abs=1e-4)
+    for one in it["associations"]:
+        assert len(one["share"]) == min(d, n - 1)
+
+
+def test_nothing_depends_on_the_order_of_the_genes():
+    dataset = with_columns()
+    turned = replace(dataset, X=np.ascontiguousarray(dataset.X[:, ::-1]), var=dataset.var[::-1])
+    here, there = found(dataset), found(turned)
+    for key in ("scale", "before", "outliers", "associations"):
+        assert alike(here[key], there[key]), key
+
+
+def alike(a, b):
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(alike(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(alike, a, b))
+    return a == b or a == pytest.approx(b, rel=1e-3, abs=1e-5)

@@ -1,0 +1,276 @@
+"""The config and its schema: defaults, messages, and what is said of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import snakemake.utils
+from jsonschema import Draft202012Validator
+from places import ROOT
+
+from genesig.data.files.readers import load_schema
+from genesig.data.study.config_check import resolve_config
+from genesig.data.study.parameters import parameter_table
+from genesig.data.study.settings_check import check_settings
+from genesig.errors import InvalidInput
+
+SCHEMA = load_schema()
+NEEDED = {"expression": "e.tsv", "samples": "s.tsv", "label": "class"}
+STEPS = [name for name in SCHEMA["$defs"] if name != "step"]
+
+
+def _sections() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "", SCHEMA
+    for key, node in SCHEMA["properties"].items():
+        if node.get("type") == "object":
+            yield key, node
+    for name in STEPS:
+        yield name, SCHEMA["$defs"][name]
+
+
+@pytest.mark.parametrize("section", [name for name, _ in _sections()])
+def test_every_key_has_a_description_and_a_default(section: str) -> None:
+    node = dict(_sections())[section]
+    assert node["additionalProperties"] is False
+    assert node["description"].endswith(".")
+    for key, below in node["properties"].items():
+        if key == "step":
+            continue
+        assert below["description"].endswith("."), key
+        assert "default" in below or (section == "" and key in SCHEMA["required"]), key
+
+
+def test_the_step_that_fills_in_says_what_it_needs() -> None:
+    assert "data.missing: true" in SCHEMA["$defs"]["knn_impute"]["description"]
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    names = SCHEMA["$defs"]["step"]["properties"]["step"]["enum"]
+    assert names == STEPS == [branch["if"]["properties"]["step"]["const"] for branch
+                              in SCHEMA["$defs"]["step"]["allOf"]]  # fmt: skip
+    for name in STEPS:
+        assert SCHEMA["$defs"][name]["properties"]["step"] == {"const": name}
+
+
+def test_every_default_is_valid() -> None:
+    resolved = resolve_config(NEEDED, SCHEMA)
+    for section, node in _sections():
+        if section in STEPS:
+            continue
+        filled = resolved[section] if section else resolved
+        assert set(filled) == set(node["properties"])
+
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "least": NEEDED,
+    "steps": NEEDED | {
+        "normalise": {"samples": [{"step": "log2", "floor": 100}], "folds": [{"step": s} for s in (
+            "quantile", "variance_filter", "fold_filter", "range_filter", "centre")]},
+    },
+    "all row-wise steps": NEEDED | {
+        "normalise": {"samples": [{"step": s} for s in ("standardise_samples", "rank_samples")]},
+    },
+    "some settings": NEEDED | {
+        "data": {"classes": ["a", "b"], "group": "patient"},
+        "linear": {"mu": [0, 0.5]}, "signature": {"mu": 0.5}, "controls": {"baselines": []},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_snakemake_fills_and_accepts_the_same(name: str) -> None:
+    raw = EXAMPLES[name]
+    resolved = resolve_config(raw, SCHEMA)
+    path = str(ROOT / "workflow/schemas/config.schema.yaml")
+    again, theirs = deepcopy(resolved), deepcopy(raw)
+    snakemake.utils.validate(again, path)
+    snakemake.utils.validate(theirs, path)
+    assert again == resolved == theirs
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_filling_twice_is_filling_once(name: str) -> None:
+    raw = deepcopy(EXAMPLES[name])
+    once = resolve_config(raw, SCHEMA)
+    assert resolve_config(once, SCHEMA) == once
+    assert raw == EXAMPLES[name], "the config as written stays as it was"
+
+
+def test_steps_get_the_defaults_of_their_own_kind() -> None:
+    steps = resolve_config(EXAMPLES["steps"], SCHEMA)["normalise"]
+    assert steps["samples"] == [{"step": "log2", "floor": 100, "ceiling": 65536}]
+    assert steps["folds"][1:] == [
+        {"step": "variance_filter", "keep": 0.5},
+        {"step": "fold_filter", "above": 5},
+        {"step": "range_filter", "above": 500},
+        {"step": "centre"},
+    ]
+
+
+def test_a_section_that_is_commented_out_has_its_defaults() -> None:
+    assert resolve_config({**NEEDED, "linear": None}, SCHEMA) == resolve_config(NEEDED, SCHEMA)
+
+
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown key": (
+        {"linear": {"tau_mim": 0.1}},
+        "config, linear.tau_mim: unknown key 'tau_mim'; did you mean 'linear.tau_min'?",
+    ),
+    "key outside of its section": (
+        {"tau_min": 0.1},
+        "config, tau_min: unknown key 'tau_min'; did you mean 'linear.tau_min'?",
+    ),
+    "key in another section": (
+        {"linear": {"permutations": 10}},
+        "config, linear.permutations: unknown key 'permutations'; did you mean "
+        "'controls.permutations'?",
+    ),
+    "section misspelt": (
+        {"normalize": {}},
+        "config, normalize: unknown key 'normalize'; did you mean 'normalise'?",
+    ),
+    "number for a key": (
+        {1: "a"},
+        f"config, 1: unknown key '1' (known: {', '.join(SCHEMA['properties'])})",
+    ),
+    "word like no other": (
+        {"signature": {"qqq": 1}},
+        "config, signature.qqq: unknown key 'qqq' (known: frequency, mu)",
+    ),
+    "wrong type": (
+        {"linear": {"tau_count": "many"}},
+        "config, linear.tau_count: found the text 'many', needs a whole number, at least 1",
+    ),
+    "fraction for a whole number": (
+        {"splits": {"folds": 2.5}},
+        "config, splits.folds: found 2.5, needs a whole number, at least 2",
+    ),
+    "no accession of a series": (
+        {"geo": "GDS507"},
+        "config, geo: found the text 'GDS507', needs text or null, such as GSE55235 or "
+        "GSE781-GPL96",
+    ),
+    "too small": (
+        {"splits": {"folds": 1}},
+        "config, splits.folds: found 1, needs a whole number, at least 2",
+    ),
+    "on an open bound": (
+        {"linear": {"tau_min": 1}},
+        "config, linear.tau_min: found 1, needs a number, above 0 and below 1",
+    ),
+    "not finite": (
+        {"linear": {"mu": [0.1, float("inf")]}},
+        "config, linear.mu, item 2: found inf, needs a finite number",
+    ),
+    "YAML 1e-6": (
+        {"linear": {"lam": ["1e-6"]}},
+        "config, linear.lam, item 1: found the text '1e-6', needs a number, at least 0; write "
+        "1e-06 as 1.0e-06, without quotes",
+    ),
+    "one number for a list": (
+        {"linear": {"mu": 0.1}},
+        "config, linear.mu: found 0.1, needs a list of different values, each a number, at least "
+        "0; write it as [0.1]",
+    ),
+    "choice misspelt": (
+        {"linear": {"criterion": "logloss"}},
+        "config, linear.criterion: found the text 'logloss', needs one of squared_error, "
+        "balanced_error, misclassification, log_loss; did you mean 'log_loss'?",
+    ),
+    "section from the command line": (
+        {"splits": "{folds: 3}"},
+        "config, splits: found the text '{folds: 3}', needs a section",
+    ),
+    "three classes chosen": (
+        {"data": {"classes": ["a", "b", "c"]}},
+        "config, data.classes: found ['a', 'b', 'c'], needs null or a list of 2 different values, "
+        "each text",
+    ),
+    "number for text": (
+        {"label": 1},
+        "config, label: found 1, needs text; put it in quotes, YAML reads bare yes, no, true and "
+        "numbers as values",
+    ),
+    "step unknown": (
+        {"normalise": {"samples": [{"step": "log"}]}},
+        "config, normalise.samples, item 1, step: found the text 'log', needs one of log2, "
+        "standardise_samples, rank_samples, log_cpm, rma_background, knn_impute, quantile, "
+        "median_polish, collapse, detection_filter, variance_filter, fold_filter, range_filter, "
+        "combat, centre, unit_variance; did you mean 'log2'?",
+    ),
+    "step as a word": (
+        {"normalise": {"samples": ["log2"]}},
+        "config, normalise.samples, item 1: found the text 'log2', needs a step such as "
+        "{step: log2}",
+    ),
+    "setting of a step unknown": (
+        {"normalise": {"samples": [{"step": "log2", "flor": 1}]}},
+        "config, normalise.samples, item 1, flor: unknown key 'flor'; did you mean "
+        "'normalise.samples, item 1, floor'?",
+    ),
+    "setting of a step out of bounds": (
+        {"normalise": {"folds": [{"step": "variance_filter", "keep": 2}]}},
+        "config, normalise.folds, item 1, keep: found 2, needs a number, above 0 and at most 1",
+    ),
+    "step without a name": (
+        {"normalise": {"samples": [{"floor": 1}]}},
+        "config, normalise.samples, item 1, step: the key 'step' is missing: write it as "
+        "{step: log2}",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_one_line_in_our_own_words(name: str) -> None:
+    change, line = FAULTS[name]
+    with pytest.raises(InvalidInput) as caught:
+        resolve_config({**NEEDED, **change}, SCHEMA)
+    assert str(caught.value) == f"error: {line}"
+
+
+def test_a_series_of_geo_is_a_file_that_is_fetched() -> None:
+    file = "data/geo/GSE781-GPL96_series_matrix.txt.gz"
+    found = resolve_config({"geo": "gse781-gpl96", "label": "tissue"}, SCHEMA)
+    assert (found["expression"], found["samples"]) == (file, file)
+    assert resolve_config(found, SCHEMA) == found
+    own = resolve_config({"geo": "GSE781-GPL96", "samples": "s.tsv", "label": "x"}, SCHEMA)
+    assert (own["expression"], own["samples"]) == (file, "s.tsv")
+    named = {"expression": "GSE781-GPL96", "samples": "GSE781-GPL96", "label": "tissue"}
+    assert resolve_config(named, SCHEMA) == found | {"geo": None}
+
+
+def test_two_names_for_one_matrix_are_one_too_many() -> None:
+    raw = NEEDED | {"geo": "GSE1"}
+    (found,) = check_settings(resolve_config(raw, SCHEMA), "c.yaml")
+    assert str(found) == (
+        "error: c.yaml, geo: names the matrix, and so does expression, e.tsv; keep one"
+    )
+
+
+def test_an_accession_that_is_none_is_the_only_fault() -> None:
+    with pytest.raises(InvalidInput, match=r"^error: config, geo: found the text 'GSE'[^\n]*$"):
+        resolve_config({"geo": "GSE", "label": "x"}, SCHEMA)
+
+
+def test_all_faults_are_told_at_once() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        resolve_config({"linear": {"tau_mim": 1, "mu": [-1]}}, SCHEMA, "c.yaml")
+    places = [problem.where for problem in caught.value.problems]
+    assert sorted(places) == sorted(
+        [f"c.yaml, {key}" for key in ("expression", "samples", "label")]
+        + ["c.yaml, linear.tau_mim", "c.yaml, linear.mu, item 1"]
+    )
+
+
+def test_the_table_of_settings_is_the_schemas() -> None:
+    text = (ROOT / "config/README.md").read_text(encoding="utf-8")
+    assert text.endswith("\n" + parameter_table(SCHEMA)), "run: genesig parameters"
+    for section, node in _sections():
+        for key in node["properties"] if section not in STEPS else ():
+            inside = SCHEMA["properties"].get(key, {}).get("type") == "object"
+            written = f"## `{key}`" if not section and inside else f"`{section}.{key}`"
+            assert written.replace("`.", "`") in text

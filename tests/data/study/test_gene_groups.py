@@ -1,0 +1,94 @@
+"""A table of gene groups: what is wrong with it is one line, before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_study import Study
+
+from genesig.cli import main
+from genesig.data.study.gene_groups import read_groups
+
+FAULTS = {
+    "no group": (
+        "gene\tset\ngene1\t\n",
+        "none of its 0 genes with a group is in the data (say 'gene1')",
+    ),
+    "two groups": (
+        "gene\tset\ngene1\ta\ngene1\tb\n",
+        "gene 'gene1' is in the groups 'a' and 'b'; groups must not overlap",
+    ),
+    "other genes": (
+        "gene\tset\nx\ta\ny\t\n",
+        "none of its 1 genes with a group is in the data (say 'gene1')",
+    ),
+}
+
+
+def _study(tmp_path: Path, table: str, **more: object) -> Study:
+    study = Study(tmp_path)
+    study.set("nonlinear", {"penalty": "group", "groups": "sets.tsv", **more})
+    study.files["sets.tsv"] = table.encode()
+    study.write()
+    return study
+
+
+def _said(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_one_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, said = FAULTS[name]
+    _study(tmp_path, table)
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 1
+    assert f"error: sets.tsv: {said}" in _said(capsys)
+
+
+def test_a_missing_file_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _study(tmp_path, "gene\tset\ngene1\ta\n")
+    (tmp_path / "sets.tsv").unlink()
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 1
+    assert any("sets.tsv" in line for line in _said(capsys))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, []),
+        ({"enabled": False, "groups": "nowhere.tsv"}, []),
+        ({"penalty": "lasso"}, [
+            "warning: config.yaml, nonlinear.groups: is not used with nonlinear.penalty: lasso; set"
+            " nonlinear.penalty: group"]),
+    ],
+)  # fmt: skip
+def test_a_sound_table_or_none_that_is_used(
+    more: dict[str, object], said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    _study(tmp_path, "gene\tset\ngene1\ta\ngene2\ta\nunknown\ta\n", **more)
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 0
+    assert _said(capsys) == said
+
+
+def test_genes_without_a_group_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "sets.csv").write_text("gene,set\ng1,a\ng2,\ng1,a\n")
+    assert read_groups(str(tmp_path / "sets.csv"), ["g1"]) == {"g1": "a"}
+
+
+def test_a_table_of_mostly_other_genes_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _study(tmp_path, "gene\tset\ngene1\ta\nx\ta\ny\tb\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 0
+    said = "warning: sets.tsv: 2 of its 3 genes with a group are not in the data: 'x', 'y'"
+    assert _said(capsys) == [said]

@@ -1,0 +1,181 @@
+"""Broken Affymetrix studies: arrays and layouts cut short, mixed up, or of another chip."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import struct
+from collections.abc import Callable, Iterator
+from unittest.mock import patch
+
+import numpy as np
+from affy_files import cdf_binary, cdf_text, cel_binary, cel_command_console, cel_text
+from broken_study import Broken, study
+from format_files import tabbed
+
+from genesig.data.files.affy.cdf import parse_cdf
+from genesig.data.files.affy.cel import parse_cel
+from genesig.data.files.affy.cursor import Cursor
+
+SIZE = 6, 5
+PAIRS = np.arange(24).reshape(4, 3, 2)
+NAMES = [f"{k}_at" for k in range(4)]
+LIGHT = np.random.default_rng(0).lognormal(6, 1, (8, 5, 6)).round()
+SAMPLES = [f"S{k}" for k in range(8)]
+SHEET = tabbed([["sample", "class"], *([name, "ab"[k % 2]] for k, name in enumerate(SAMPLES))])
+RMA = {
+    "samples": [{"step": "rma_background"}],
+    "folds": [{"step": s} for s in ("quantile", "median_polish", "centre", "unit_variance")],
+}
+FORMS: dict[str, Callable[..., bytes]] = {
+    "text": cel_text,
+    "version 4": cel_binary,
+    "Command Console": cel_command_console,
+}
+LAYOUTS = {
+    "text": cdf_text(NAMES, PAIRS, *SIZE),
+    "version 1": cdf_binary(NAMES, PAIRS, *SIZE),
+    "version 4": cdf_binary(NAMES, PAIRS, *SIZE, version=4),
+}
+
+
+def chips(words: list[str], form: str = "version 4", **changed: bytes | None) -> Broken:
+    """Make a study of eight arrays and a layout, some of whose files are others or are not there.
+
+    A file is named with two underscores for the dot.
+    """
+    files: dict[str, bytes | None] = {
+        f"a/{name}.CEL": FORMS[form](LIGHT[k]) for k, name in enumerate(SAMPLES)
+    }
+    files["a/Toy.cdf"] = LAYOUTS["text"]
+    files |= {f"a/{name.replace('__', '.')}": content for name, content in changed.items()}
+    there = {name: content for name, content in files.items() if content is not None}
+    config = {"expression": "a", "samples": "s.tsv", "label": "class", "normalise": RMA}
+    return study({**there, "s.tsv": SHEET}, config, words)
+
+
+def _second(form: str, old: bytes, new: bytes) -> bytes:
+    content = FORMS[form](LIGHT[1])
+    assert content.count(old)
+    return content.replace(old, new, 1)
+
+
+CHIPS: dict[str, Broken] = {
+    "an array of another chip than the layout": chips(
+        ["S1.CEL: is an array of chip 'HG-Other' with 6 × 5 cells", "layout of 'Toy'",
+         "give the CDF file of this chip"],
+        S1__CEL=cel_binary(LIGHT[1], "HG-Other"),
+    ),
+    "an array of another size": chips(
+        ["S1.CEL: is an array of chip 'Toy' with 6 × 4 cells", "'Toy' with 6 × 5"],
+        S1__CEL=cel_binary(LIGHT[1][:4]),
+    ),
+    "a layout of another size": chips(
+        ["S0.CEL: is an array of chip 'Toy' with 6 × 5 cells", "with 7 × 5; give the CDF"],
+        **{f"S{k}__CEL": None for k in range(1, 8)},
+        Toy__cdf=cdf_text(NAMES, PAIRS, 7, 5),
+    ),
+    "no layout": chips(
+        ["a: holds 8 arrays of chip 'Toy' but no CDF file; put Toy.cdf here"], Toy__cdf=None
+    ),
+    "two layouts of other chips": chips(
+        ["a: holds 8 arrays of chip 'Toy' but only 'U.cdf', 'V.cdf'; put Toy.cdf here"],
+        Toy__cdf=None, U__cdf=LAYOUTS["text"], V__cdf=LAYOUTS["text"],
+    ),
+    "two files of one sample": chips(
+        ["a: holds two CEL files of 'S1'; keep the one"],
+        S1__CEL__gz=gzip.compress(FORMS["text"](LIGHT[1])),
+    ),
+    "an empty array": chips(["S1.CEL: is empty; it needs"], S1__CEL=b""),
+    "a page of a web site": chips(
+        ["S1.CEL: is no CEL file: it begins neither with [CEL]", "again"],
+        S1__CEL=b"<!DOCTYPE html><html>404</html>",
+    ),
+    "a layout for an array": chips(
+        ["S1.CEL: is no CEL file", "again"], S1__CEL=LAYOUTS["version 1"]
+    ),
+    "an array for a layout": chips(
+        ["Toy.cdf: is no CDF file: it begins neither", "again"], Toy__cdf=FORMS["text"](LIGHT[0])
+    ),
+    "a gzip file cut short": chips(
+        ["S1.CEL.gz: the gzip file is truncated", "copy or download it again"],
+        S1__CEL=None, S1__CEL__gz=gzip.compress(FORMS["text"](LIGHT[1]))[:-30],
+    ),
+    "a negative intensity": chips(
+        ["S1.CEL: 1 of 30 intensities are negative or no number, the first at x=2, y=0"],
+        S1__CEL=cel_binary(np.where(np.arange(30).reshape(5, 6) == 2, -1, LIGHT[1])),
+    ),
+    "decimal commas": chips(
+        ["S1.CEL: section [INTENSITY] holds something else than numbers; copy"],
+        S1__CEL=FORMS["text"](LIGHT[1]).replace(b".0\t1.0", b",0\t1.0"),
+    ),
+    "text of version 2": chips(
+        ["S1.CEL: is a CEL text file of version 2; version 3 is read", "export"],
+        S1__CEL=_second("text", b"Version=3", b"Version=2"),
+    ),
+    "binary of version 5": chips(
+        ["S1.CEL: is a binary CEL file of version 5; version 4 is read, export"],
+        S1__CEL=cel_binary(LIGHT[1], version=5),
+    ),
+    "sizes that disagree": chips(
+        ["S1.CEL: announces 7 × 5 cells but holds 30; the file is damaged, copy"],
+        S1__CEL=_second("version 4", struct.pack("<i", 6), struct.pack("<i", 7)),
+    ),
+    "a container of something else": chips(
+        ["S1.CEL: is a Command Console file but no CEL file: it lacks affymetrix-cel-cols", "keep"],
+        S1__CEL=_second("Command Console", "cel-cols".encode("utf-16-be"),
+                        "cel-colz".encode("utf-16-be")),
+    ),
+    "a container without intensities": chips(
+        ["S1.CEL: is a Command Console file without a table 'Intensity'", "export"],
+        S1__CEL=cel_command_console(LIGHT[1], table="Other"),
+    ),
+    "a layout without probe sets": chips(
+        ["Toy.cdf: has no probe set"],
+        Toy__cdf=b"[CDF]\n[Chip]\nRows=5\nCols=6\nNumberOfUnits=0\n[QC1]\n",
+    ),
+    "a layout with cells outside": chips(
+        ["Toy.cdf: names cells outside its 6 × 5 ones; copy or download"],
+        Toy__cdf=cdf_text(NAMES, PAIRS + 9, *SIZE),
+    ),
+    "a sheet of other samples": chips(
+        ["a: no sample of s.tsv is here", "the matrix has columns 'T0'"],
+        **{f"S{k}__CEL": None for k in range(8)},
+        **{f"T{k}__CEL": FORMS["version 4"](LIGHT[k]) for k in range(8)},
+    ),
+}  # fmt: skip
+
+
+def header_ends(content: bytes, parse: Callable[[bytes, str], object]) -> list[int]:
+    """Return where each part of a header ends: each line of a text, else each field as it is read.
+
+    The last one is the end of the file, which is no cut.
+    """
+    if content.startswith(b"["):
+        first = content.index(b"Cell1=0" if b"[CDF]" in content else b" 0\t0\t")
+        return [match.end() for match in re.finditer(rb"\r\n", content[:first])]
+    ends: set[int] = set()
+    take = Cursor.take
+
+    def noting(cursor: Cursor, count: int) -> bytes:
+        found = take(cursor, count)
+        ends.add(cursor.at)
+        return found
+
+    with patch.object(Cursor, "take", noting):
+        parse(content, "")
+    return sorted(ends - {len(content)})
+
+
+def _cut() -> Iterator[tuple[str, Broken]]:
+    for form, write in FORMS.items():
+        content = write(LIGHT[1])
+        for end in header_ends(content, parse_cel):
+            case = chips(["S1.CEL: "], form, S1__CEL=content[:end])
+            yield f"array, {form}, after {end} bytes", case
+    for form, content in LAYOUTS.items():
+        for end in header_ends(content, parse_cdf):
+            yield f"layout, {form}, after {end} bytes", chips(["Toy.cdf: "], Toy__cdf=content[:end])
+
+
+CUT_SHORT = dict(_cut())

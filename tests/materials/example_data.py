@@ -1,0 +1,154 @@
+"""Make the simulated data of config/examples: python tests/materials/example_data.py
+
+In each of them the first genes of the table differ between the classes, and a block of genes
+follows each of the first two; everything else is noise, of patients or batches where there are any.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
+from affy_files import cdf_text, cel_binary, cel_command_console
+from format_files import tabbed
+from places import ROOT
+
+HOME = ROOT / "resources" / "examples"
+Array = np.ndarray[Any, Any]
+INFORMATIVE, BLOCK, EFFECT = 6, 8, 1.8
+
+
+def simulated(seed: int, y: Array, n_genes: int) -> Array:
+    """Return samples × genes: the first ones follow y, blocks follow the first two."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((len(y), n_genes))
+    X[:, :INFORMATIVE] += EFFECT * y[:, None]
+    for gene in range(2):
+        block = slice(INFORMATIVE + gene * BLOCK, INFORMATIVE + (gene + 1) * BLOCK)
+        X[:, block] = 0.9 * X[:, [gene]] + 0.4 * X[:, block]
+    return X
+
+
+def names(stem: str, count: int) -> list[str]:
+    """Return ``stem001``, ``stem002``, ..."""
+    return [f"{stem}{k:03d}" for k in range(1, count + 1)]
+
+
+def classes(count: int, pair: tuple[str, str] = ("control", "case")) -> tuple[Array, list[str]]:
+    """Return y and its words, in turn."""
+    y = np.arange(count) % 2
+    return y, [pair[k] for k in y]
+
+
+def matrix(genes: list[str], samples: list[str], X: Array) -> bytes:
+    """Write genes × samples."""
+    rows = [
+        [gene, *(f"{value:.9g}" for value in row)] for gene, row in zip(genes, X.T, strict=True)
+    ]
+    return packed(tabbed([["gene", *samples], *rows]).encode())
+
+
+def packed(content: bytes) -> bytes:
+    """Compress without the time of day."""
+    return gzip.compress(content, mtime=0)
+
+
+def counts() -> dict[str, bytes]:
+    """RNA-seq counts: libraries between one and four million reads."""
+    y, words = classes(30)
+    rng = np.random.default_rng(11)
+    level = 2 ** (rng.uniform(1, 9, 400) + 0.7 * simulated(1, y, 400))
+    depth = rng.uniform(1e6, 4e6, 30)
+    expected = level / level.sum(axis=1, keepdims=True) * depth[:, None]
+    X = rng.poisson(expected * rng.gamma(20, 1 / 20, expected.shape))
+    samples = names("S", 30)
+    sheet = [["sample", "condition"], *zip(samples, words, strict=True)]
+    return {
+        "counts.tsv.gz": matrix(names("gene", 400), samples, X),
+        "counts_samples.tsv": tabbed(sheet).encode(),
+    }
+
+
+def pairs() -> dict[str, bytes]:
+    """Tumour and normal tissue of 16 patients, who differ more than the tissues do."""
+    y, words = classes(32, ("normal", "tumour"))
+    own = np.random.default_rng(12).normal(0, 1.5, (16, 300))
+    X = (8 + simulated(2, y, 300) + np.repeat(own, 2, axis=0)).round(3)
+    patients = np.repeat(names("P", 16), 2)
+    samples = [f"{who}_{word}" for who, word in zip(patients, words, strict=True)]
+    sheet = [["sample", "tissue", "patient"], *zip(samples, words, patients, strict=True)]
+    return {
+        "pairs.tsv.gz": matrix(names("gene", 300), samples, X),
+        "pairs_samples.tsv": tabbed(sheet).encode(),
+    }
+
+
+def batches() -> dict[str, bytes]:
+    """Patients of three centres, each with a shift of its own in every gene."""
+    y, words = classes(42)
+    centres = np.repeat(["Basel", "Genoa", "Lyon"], 14)
+    shift = np.random.default_rng(13).normal(0, 1.5, (3, 300))
+    X = (8 + simulated(3, y, 300) + np.repeat(shift, 14, axis=0)).round(3)
+    samples = names("S", 42)
+    sheet = [["sample", "diagnosis", "centre"], *zip(samples, words, centres, strict=True)]
+    return {
+        "batches.tsv.gz": matrix(names("gene", 300), samples, X),
+        "batches_samples.tsv": tabbed(sheet).encode(),
+    }
+
+
+def annotated() -> Any:
+    """Return an AnnData object: X, class and age of each cell line, the symbol of each gene."""
+    import anndata
+    import pandas as pd
+
+    y, words = classes(36, ("resistant", "sensitive"))
+    X = (8 + simulated(4, y, 250)).round(4).astype(np.float32)
+    ages = np.random.default_rng(14).integers(30, 80, 36)
+    obs = pd.DataFrame({"response": words, "age": ages}, index=names("L", 36))
+    genes = names("ENSG", 250)
+    var = pd.DataFrame({"symbol": [f"SYM{k}" for k in range(1, 251)]}, index=genes)
+    return anndata.AnnData(X, obs=obs, var=var)
+
+
+def arrays() -> dict[str, bytes]:
+    """Twenty arrays of a small chip, in two of the forms that scanners write, and its layout."""
+    y, words = classes(20)
+    rng = np.random.default_rng(15)
+    side, n_sets, n_pairs = 36, 80, 8
+    cells = rng.permutation(side * side)[: n_sets * n_pairs * 2].reshape(n_sets, n_pairs, 2)
+    sets = [f"{k}_at" for k in range(1001, 1001 + n_sets)]
+    affinity, level = rng.lognormal(6, 0.8, side * side), 0.7 * simulated(5, y, n_sets)
+    samples = names("S", 20)
+    files = [f"GSM{9000 + k}_{name}.CEL.gz" for k, name in enumerate(samples)]
+    found = {"arrays/Simulated.cdf.gz": packed(cdf_text(sets, cells, side, side, "Simulated"))}
+    for k, file in enumerate(files):
+        light = affinity * rng.lognormal(0, 0.15, side * side)
+        light[cells[:, :, 0]] *= 2 ** level[k][:, None]
+        light += rng.normal(100, 15, side * side).clip(1)
+        write = cel_binary if k < 10 else cel_command_console
+        content = write(light.round().reshape(side, side), "Simulated")
+        found[f"arrays/{file}"] = packed(content)
+    sheet = [["sample", "diagnosis", "file"], *zip(samples, words, files, strict=True)]
+    genes = [["probe_set", "symbol"], *([name, f"GENE{k // 2}"] for k, name in enumerate(sets))]
+    return found | {
+        "arrays_samples.tsv": tabbed(sheet).encode(),
+        "arrays_genes.tsv": tabbed(genes).encode(),
+    }
+
+
+def files() -> dict[str, bytes]:
+    """Return every file but the AnnData one, whose bytes its library decides."""
+    return counts() | pairs() | batches() | arrays()
+
+
+if __name__ == "__main__":
+    for name, content in files().items():
+        (HOME / name).parent.mkdir(parents=True, exist_ok=True)
+        (HOME / name).write_bytes(content)
+    annotated().write_h5ad(HOME / "annotated.h5ad", compression="gzip")

@@ -1,0 +1,128 @@
+"""A small study in a folder of its own, run as a user would run it."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import yaml
+from places import ROOT
+
+HOSTILE = '<script>alert("gene")</script>'
+
+CONFIG = {
+    "expression": "expression.tsv.gz",
+    "samples": "samples.tsv",
+    "label": "diagnosis",
+    "seed": 3,
+    "splits": {"folds": 3, "repeats": 2, "inner_folds": 3, "subsamples": 6},
+    "linear": {"tau_count": 6, "tau_min": 0.05, "mu": [1e-6, 1e-2, 1.0]},
+    "nonlinear": {"genes": 20, "nu": [0.1], "tau_count": 4, "fvm_genes": [1, 4]},
+    "controls": {"permutations": 6, "permutations_per_job": 3},
+    "report": {"title": "Toy & <b>test</b>"},
+}
+
+
+def write_matrix(folder, genes, samples, X):
+    lines = ["\t".join(["gene", *samples])]
+    lines += [
+        "\t".join([gene, *(f"{value:.6f}" for value in row)])
+        for gene, row in zip(genes, X, strict=True)
+    ]
+    packed = gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0)
+    (folder / "expression.tsv.gz").write_bytes(packed)
+
+
+def make_study(folder, config=(), n=24, d=40, seed=1):
+    """Lay out a study: three informative genes, one of them with a hostile name."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.standard_normal((d, n))
+    X[:3] += 1.6 * y
+    X[3:6] = X[:3] + 0.4 * rng.standard_normal((3, n))
+    genes = [HOSTILE, *(f"g{j:03d}" for j in range(1, d))]
+    samples = [f"{i:03d}" for i in range(n)]
+    for part in ("Snakefile", "workflow", "genesig"):
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / part)
+    (folder / "profiles").symlink_to("workflow/profiles")
+    write_matrix(folder, genes, samples, X)
+    rows = ["sample\tdiagnosis\tpatient\tcohort\tage"]
+    rows += [
+        f"{name}\t{'ill' if y[i] else 'well'}\tp{i // 2}\t{'train' if i % 3 else 'test'}\t"
+        f"{40 + 5 * X[0, i]:.3f}"
+        for i, name in enumerate(samples)
+    ]
+    (folder / "samples.tsv").write_text("\n".join(rows) + "\n")
+    write_config(folder, config)
+    return folder
+
+
+def write_config(folder, changes=()):
+    """Write config/config.yaml: the toy's settings with some sections or keys changed."""
+    config = {key: dict(v) if isinstance(v, dict) else v for key, v in CONFIG.items()}
+    for key, value in dict(changes).items():
+        if isinstance(value, dict):
+            config[key] = {**config.get(key, {}), **value}
+        else:
+            config[key] = value
+    (folder / "config").mkdir(exist_ok=True)
+    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
+
+
+def command(*arguments, cores=2):
+    return [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments]
+
+
+def environment():
+    """Hide the settings of an outer Snakemake or coverage run."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "COV_"))}
+
+
+def run(folder, *arguments, cores=2, check=True):
+    """Run Snakemake in the study's folder; show what it printed when it fails unexpectedly."""
+    done = subprocess.run(
+        command(*arguments, cores=cores),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if check:
+        assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def results(folder):
+    """Return the content of every result but the times and versions of the run."""
+    found = {}
+    for path in sorted((folder / "results").rglob("*")):
+        name = str(path.relative_to(folder / "results"))
+        if path.is_dir() or name.startswith("times/"):
+            continue
+        if name in {"run.json", "report.html"} or path.suffix == ".h5ad":
+            found[name] = None
+        elif name == "report_data.json":
+            data = json.loads(path.read_text())
+            data["run"] = None
+            found[name] = data
+        else:
+            found[name] = path.read_bytes()
+    return found
+
+
+def planned(folder):
+    """Return the rules that a dry run would execute, from its table of jobs."""
+    said = run(folder, "--dry-run")
+    text = said.stdout + said.stderr
+    rules = set(re.findall(r"^(\w+) +\d+$", text, re.MULTILINE)) - {"total", "all"}
+    assert rules or "Nothing to be done" in text
+    return rules

@@ -1,0 +1,123 @@
+"""The report of a study with batches: their table, their words, their warnings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from report_study import Study, arguments, make_dataset
+
+from genesig.data.study.confounding import association
+from genesig.report.collect import collect
+from genesig.report.data.section import study as study_section
+from genesig.report.methods import methods
+from genesig.report.page.section import Limits
+from genesig.report.page.shuffling import where
+from genesig.report.prediction.section import chance
+from genesig.results import Dataset
+
+COMBAT = [{"step": "combat", "covariates": ["age"]}, {"step": "centre"}]
+
+
+def _dataset(study: Study, names: list[str]) -> Dataset:
+    dataset = make_dataset(study, np.random.default_rng(7))
+    design = replace(dataset.design, batch="centre")
+    return replace(dataset, obs=dataset.obs.assign(centre=names), design=design)
+
+
+def _collected(study: Study, names: list[str], folds: Any = None) -> tuple[Any, Any]:
+    dataset = _dataset(study, names)
+    given = arguments(study, dataset)
+    if folds is not None:
+        given["config"]["normalise"]["folds"] = folds
+    return collect(**given), given
+
+
+THREE = ["Genoa", "Lund", "Kyoto"] * 10
+WITH_ONE = [*THREE[:29], "Kyiv"]
+
+
+def test_the_table_counts_each_batch_and_class() -> None:
+    data, given = _collected(Study(), THREE)
+    dataset, it = given["dataset"], data["batch"]
+    assert (it["column"], it["names"], it["sizes"]) == (
+        "centre", ["Genoa", "Kyoto", "Lund"], [10, 10, 10],
+    )  # fmt: skip
+    crossed = dataset.obs.groupby("centre")["class"].value_counts().unstack(fill_value=0)
+    assert it["counts"] == crossed[["normal", "tumour"]].to_numpy().tolist()
+    batch = np.array(THREE)
+    assert it["association"] == pytest.approx(association(dataset.response(), batch), abs=1e-3)
+    section = study_section(data, Limits(12, 500))
+    (table,) = [item for item in section.items if getattr(item, "name", "") == "batches"]
+    heads = [column.label for column in table.columns]
+    assert heads == ["Batch", "Samples", "normal", "tumour", "Wrong while held out"]
+    assert [row[0].text for row in table.rows] == it["names"]
+
+
+def test_what_was_wrong_in_each_batch_adds_up() -> None:
+    data, _ = _collected(Study(), WITH_ONE)
+    samples = data["held_out"]["samples"]
+    place = dict(zip([f"S{k:02d}" for k in range(30)], WITH_ONE, strict=True))
+    for name, share in zip(data["batch"]["names"], data["batch"]["wrong"], strict=True):
+        own = [one for one in samples if place[one["sample"]] == name]
+        wrong = sum(one["wrong"] for one in own) / sum(one["tested"] for one in own)
+        assert share == pytest.approx(wrong, abs=1e-4)
+
+
+def test_a_regression_shows_the_response_of_each_batch() -> None:
+    data, given = _collected(Study(regression=True), THREE)
+    y, it = given["dataset"].response(), data["batch"]
+    rows = np.array(THREE) == "Genoa"
+    assert it["counts"] is None
+    assert it["wrong"] is None
+    assert (it["mean"][0], it["sd"][0]) == pytest.approx((y[rows].mean(), y[rows].std()), abs=1e-3)
+    words = " ".join(study_section(data, Limits(12, 500)).words)
+    assert "of the label's variance lies between batches, beyond chance" in words
+
+
+def test_samples_that_combat_cannot_reach_are_counted_and_warned_of() -> None:
+    data, _ = _collected(Study(repeats=2), WITH_ONE, COMBAT)
+    it = data["batch"]
+    assert (it["combat"], it["held_out"], it["too_few"], it["splits"]) == (True, 60, 2, 2)
+    words = (
+        "In 2 splits of 10 ComBat left held-out samples as measured (2 of 60 in all), because their"
+        " batch had fewer than 2 training samples."
+    )
+    assert words in data["warnings"]
+    assert "could not correct 2 of 60 held-out" in study_section(data, Limits(12, 500)).words[-1]
+    assert "values as they were before it" in study_section(data, Limits(12, 500)).words[-1]
+    without, _ = _collected(Study(), WITH_ONE)
+    assert not any("ComBat" in one for one in without["warnings"])
+
+
+@pytest.mark.parametrize(("names", "few"), [(THREE, True), (["a", "b", "c", "d", "e"] * 6, False)])
+def test_few_batches_left_out_are_warned_of(names: list[str], few: bool) -> None:
+    dataset = _dataset(Study(), names)
+    given = arguments(Study(), dataset)
+    given["splits"] = replace(given["splits"], scheme="leave_one_batch_out")
+    found = [one for one in collect(**given)["warnings"] if "left out in turn" in one]
+    assert len(found) == few
+    assert all(
+        one.startswith("Only 3 batches were left out in turn. The interval") for one in found
+    )
+
+
+def test_methods_and_chance_speak_of_batches() -> None:
+    data, _ = _collected(Study(), THREE, COMBAT)
+    text = " ".join(methods(data))
+    assert "They came from 3 batches (centre; Cramér's V with the label" in text
+    assert "ComBat (Johnson et al. 2007, Biostatistics 8:118), without the label" in text
+    assert "(covariates: age)" in text
+    assert where(data) == " within each batch (centre)"
+    words = " ".join(chance(data, Limits(12, 500)).words)
+    assert "differences within a batch, not of those between batches" in words
+
+
+def test_a_study_without_batches_says_nothing_of_them() -> None:
+    data = collect(**arguments(Study()))
+    assert data["batch"] is None
+    section = study_section(data, Limits(12, 500))
+    assert not [item for item in section.items if getattr(item, "name", "") == "batches"]
+    assert where(data) == ""

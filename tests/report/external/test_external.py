@@ -1,0 +1,187 @@
+"""The report on samples of other studies: numbers, words, and what odd data sets do to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from report_external import make_about
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.answer.screen import sentences
+from genesig.report.collect import collect
+from genesig.report.external.section import external
+from genesig.report.methods import methods, references
+from genesig.report.page.section import Facts, Limits
+from genesig.report.page.svg import Picture
+from genesig.report.page.tables import Table
+from genesig.report.render import render
+
+LIMITS = Limits(12, 500)
+
+
+def _data(*cohorts: dict[str, Any], study: Study | None = None, **changes: Any) -> dict[str, Any]:
+    given = arguments(study or Study())
+    abouts = [make_about(given["dataset"], **{"name": f"c{k}", **changes, **one})
+              for k, one in enumerate(cohorts)]  # fmt: skip
+    data = collect(**given, external=abouts)
+    return json.loads(json.dumps(data, allow_nan=False))  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def one() -> dict[str, Any]:
+    return _data({})
+
+
+def test_without_other_studies_nothing_is_said() -> None:
+    data = _data()
+    assert external(data, LIMITS).empty
+    assert len(sentences(data)) == 3
+
+
+def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
+    scores = one["external"][0]["scores"]
+    line = sentences(one)[3]
+    auc, error = scores["auc"], scores["balanced_error"]["value"]
+    assert line == (
+        f"On samples of other studies the final model, as it is, reaches AUC {auc['value']:.2f} "
+        f"(95\u00a0% interval {auc['low']:.2f} to {auc['high']:.2f}) and {100 * error:.0f}\u00a0% "
+        "error in c0 (25 samples)."
+    )
+
+
+def test_counts_and_curve_are_those_of_the_samples(one: dict[str, Any]) -> None:
+    cohort = one["external"][0]
+    points, classes = cohort["points"], one["study"]["classes"]
+    counts = [[sum(p["label"] == true and p["predicted"] == said for p in points)
+               for said in classes] for true in classes]  # fmt: skip
+    assert cohort["confusion"] == counts
+    area = float(np.trapezoid(cohort["roc"]["y"], cohort["roc"]["x"]))
+    assert area == pytest.approx(cohort["scores"]["auc"]["value"], abs=2e-3)
+    assert (cohort["roc"]["x"][-1], cohort["roc"]["y"][-1]) == (1, 1)
+
+
+def test_the_section_shows_each_data_set_with_its_files(one: dict[str, Any]) -> None:
+    section = external(one, LIMITS)
+    pictures = [item.name for item in section.items if isinstance(item, Picture)]
+    assert pictures == [f"external_c0_{name}" for name in
+                        ("roc", "confusion", "scores", "calibration", "shift")]  # fmt: skip
+    files = [item.file for item in section.items if isinstance(item, Table)]
+    assert files == ["external/c0/genes.tsv", "external/c0/predictions.tsv"]
+    (facts,) = [item for item in section.items if isinstance(item, Facts)]
+    pairs = dict(facts.pairs)
+    assert pairs["Genes of the model"] == "7 genes needed, all there"
+    assert pairs["Samples"].endswith("left out: 1 (no label in column 'a & b')")
+    assert "no probability" in "".join(i.caption for i in section.items if isinstance(i, Picture))
+
+
+def test_methods_cite_what_was_done_and_nothing_else() -> None:
+    plain, corrected = _data({}), _data({"combat": True})
+    for data, cited in ((plain, False), (corrected, True)):
+        last = methods(data)[-1]
+        assert "data set of other studies (c0, n = 25)" in last
+        assert ("ComBat (Johnson et al. 2007)" in last) == cited
+        assert any("Johnson WE" in one for one in references(data)) == cited
+        for name, year in re.findall(r"\((\w+)(?: et al\.| and \w+) (\d{4})\)", last):
+            assert any(one.startswith(name) and year in one for one in references(data)), name
+    assert not any("DeLong" in one for one in references(_data()))
+    assert "other studies" not in " ".join(methods(_data()))
+
+
+def test_one_class_has_no_curve_and_says_so() -> None:
+    data = _data({"one_class": True})
+    section = external(data, LIMITS)
+    pictures = [item.name for item in section.items if isinstance(item, Picture)]
+    assert pictures == [f"external_c0_{name}" for name in ("confusion", "scores", "shift")]
+    assert "25 samples of one class, so that there is no AUC" in section.words[1]
+    assert "error in c0 (25 samples), of one class" in sentences(data)[3]
+
+
+def test_a_regression_shows_r2() -> None:
+    data = _data({}, study=Study(regression=True))
+    section = external(data, LIMITS)
+    pictures = [item.name for item in section.items if isinstance(item, Picture)]
+    assert pictures == ["external_c0_fit", "external_c0_shift"]
+    r2 = data["external"][0]["scores"]["r2"]["value"]
+    assert f"R² {r2:.2f}" in section.words[1]
+    assert f"reaches R² {r2:.2f} (95\u00a0% interval" in sentences(data)[3]
+
+
+def test_many_are_counted_on_the_first_screen() -> None:
+    line = sentences(_data({}, {}, {}, {}, {}))[3]
+    assert line.count("AUC") == 3
+    assert line.endswith("; 2 more below.")
+
+
+def test_chance_is_named() -> None:
+    data = _data({"n": 6})
+    data["external"][0]["scores"]["auc"] |= {"value": 0.55, "low": 0.3, "high": 0.8}
+    assert external(data, LIMITS).words[1].endswith("not told apart from chance (an AUC of 0.5).")
+
+
+def test_training_samples_and_far_values_are_warned_of() -> None:
+    said = _data({"seen_before": 3}, {"shift": 2.8})["warnings"]
+    assert any(line.startswith("c0: 3 samples with the values of a training") for line in said)
+    assert any(line.startswith("c1: half of the genes lie more than 2.8") for line in said)
+    assert not any("half of the genes" in line for line in _data({})["warnings"])
+
+
+def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
+    """Not in the warnings alone: the sentence with the AUC is the one that is copied."""
+    data = _data({"seen_before": 3}, {"seen_before": 25}, {})
+    (line,) = (line for line in sentences(data) if line.startswith("On samples of other"))
+    words = external(data, LIMITS).words
+    for k, seen in enumerate((", 3 of them seen in training", ", all seen in training", "")):
+        assert f"c{k} (25 samples{seen})" in line
+        assert words[1 + k].startswith(f"c{k} (25 samples{seen}): AUC")
+
+
+@pytest.mark.parametrize(
+    ("study", "changes"),
+    [
+        (Study(names=HOSTILE), {"combat": True}),
+        (Study(), {"one_class": True, "n": 1, "genes": 0}),
+        (Study(), {"n": 2}),
+        (Study(), {"n": 1200}),
+        (Study(regression=True), {"n": 1}),
+        (Study(regression=True, names=HOSTILE), {"combat": True, "n": 4}),
+    ],
+    ids=["hostile", "one sample", "two samples", "many", "one number", "few numbers"],
+)
+def test_odd_data_sets_make_a_page(
+    study: Study, changes: dict[str, Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("genesig.report.render.SECTIONS", {"external": external})
+    data = _data(changes, {"name": "second"}, study=study)
+    render(data, tmp_path / "r.html", tmp_path / "figures", title="t", top_genes=3, table_rows=50)
+    html = (tmp_path / "r.html").read_text()
+    assert 'id="external"' in html
+    assert "it needs samples of another study" not in html
+    assert "<i>" not in html
+    assert "<b>odd</b>" not in html
+    assert "nan" not in re.findall(r"<dd>(.*?)</dd>", html)
+    ids = re.findall(r'\sid="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+    assert (tmp_path / "figures" / "external_second_shift.svg").exists()
+
+
+def test_combat_is_said_beside_the_numbers_it_made() -> None:
+    data = _data({"combat": True}, {})
+    words = external(data, LIMITS).words
+    assert words[-1].startswith("ComBat brought c0 to the level of this study first")
+    assert "do not hold for patients who come one by one" in words[-1]
+    line = sentences(data)[3]
+    assert "in c0 (25 samples, after ComBat)" in line
+    assert "in c1 (25 samples)" in line
+    assert not any("ComBat brought" in text for text in external(_data({}), LIMITS).words)
+
+
+def test_worse_than_chance_is_called_so() -> None:
+    data = _data({})
+    data["external"][0]["scores"]["auc"] |= {"value": 0.1, "low": 0.02, "high": 0.3}
+    assert "worse than chance" in external(data, LIMITS).words[1]
+    data["external"][0]["scores"]["auc"] |= {"value": 0.4, "low": 0.2, "high": 0.6}
+    assert "not told apart from chance" in external(data, LIMITS).words[1]

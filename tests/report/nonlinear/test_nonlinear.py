@@ -1,0 +1,218 @@
+"""The section on nonlinear selection says what the numbers say, and goes where it was off."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from report_nonlinear import with_nonlinear
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.collect import collect, tables_in
+from genesig.report.methods import methods, references
+from genesig.report.nonlinear.collect import SHOWN, TABLES
+from genesig.report.nonlinear.section import finding, nonlinear
+from genesig.report.page.section import Limits
+
+LIMITS = Limits(12, 500)
+
+
+def made(study=None, **difference):
+    """Return the collected data, with some numbers of the comparison changed."""
+    given = arguments(study or Study())
+    if difference:
+        table = given["tables"]["nonlinear_difference"]
+        for key, value in difference.items():
+            table.loc[table["model"] == "nonlinear", key] = value
+    return collect(**given)
+
+
+CASES = {
+    "better": ({"error": 0.1, "linear": 0.3, "low": -0.3, "high": -0.1},
+               "adds something on these data: its class-balanced error is 10 % against 30 %"),
+    "worse": ({"error": 0.3, "linear": 0.1, "low": 0.1, "high": 0.3}, "predicts worse than linear"),
+    "open": ({"error": 0.1, "linear": 0.12, "low": -0.1, "high": 0.06},
+             "adds nothing that these samples can show"),
+    "no interval": ({"low": np.nan, "high": np.nan}, "a difference without an interval"),
+    "nothing measured": ({"error": np.nan}, "could not be measured"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_first_sentence_says_what_the_numbers_say(name):
+    change, said = CASES[name]
+    text = finding(made(**change)).replace("\u00a0", " ")
+    assert said in text.split(". ")[0]
+    if name == "better":
+        assert "(95 % interval of the difference −30 to −10 percentage points)" in text
+    assert max(map(len, text.split(". "))) < 260
+    others = [words for other, (_, words) in CASES.items() if other != name]
+    assert not any(words in text for words in others)
+
+
+def test_chance_is_called_chance():
+    given = arguments(Study())
+    controls = given["tables"]["controls"]
+    controls.loc[controls["model"].isin(["genesig", "nonlinear"]), "high"] = 0.6
+    assert finding(collect(**given)).startswith("Neither nonlinear nor linear selection is better")
+
+
+def test_a_regression_is_told_in_r2():
+    data = made(Study(regression=True), error=0.3, linear=0.5, low=-0.3, high=-0.1)
+    text = finding(data)
+    assert "its R² is 0.70 against 0.50" in text
+    assert "0.10 to 0.30" in text
+    assert "adds something" in text
+    assert "the class" not in " ".join(nonlinear(data, LIMITS).words)
+
+
+def test_the_section_shows_figures_and_tables():
+    section = nonlinear(made(), LIMITS)
+    names = [item.name for item in section.items]
+    assert names == ["nonlinear_genes", "nonlinear_errors", "nonlinear_curves",
+                     "nonlinear-agreement", "nonlinear", "nonlinear-scores"]  # fmt: skip
+    words = " ".join(section.words)
+    assert "still shapes the score" in words
+    assert "no weight to read" in words
+    assert "With no gene at all" in words
+    assert "The path stops where it would select more genes than there are samples" in words
+    assert section.words[0] == finding(made())
+
+
+@pytest.mark.parametrize(
+    ("size", "signature", "shared", "said"),
+    [(1, 1, 1, "Its list has one gene, which is also in the linear signature of 1 gene."),
+     (1, 2, 0, "Its list has one gene, which is not in the linear signature of 2 genes."),
+     (3, 1, 1, "Its list has 3 genes; one of them is also in the linear signature of 1 gene."),
+     (3, 4, 2, "Its list has 3 genes; 2 are also in the linear signature of 4 genes."),
+     (3, 4, 0, "Its list has 3 genes; none of them is in the linear signature of 4 genes.")],
+)  # fmt: skip
+def test_shared_genes_are_counted_in_words(size, signature, shared, said):
+    data = made()
+    counts = {"n_nonlinear": size, "n_linear": signature, "shared": shared}
+    data["nonlinear"]["agreement"] |= counts
+    assert said in finding(data)
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "unsaid"),
+    [({"kernel": "linear"}, "its curves are straight lines on any data", "any smooth way"),
+     ({"kernel": "polynomial", "degree": 3}, "a polynomial of degree 3", "any smooth way"),
+     ({"penalty": "group"}, "whole groups, blocks of correlated genes", "elastic"),
+     ({"penalty": "group", "groups": "sets.tsv"}, "whole groups, those of a table", "blocks of"),
+     ({"penalty": "elastic"}, "correlated genes tend to be selected together", "groups")],
+    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) and len(value) == 1
+    else None,
+)  # fmt: skip
+def test_the_words_follow_kernel_and_penalty(change, said, unsaid):
+    given = arguments(Study())
+    given["config"]["nonlinear"] |= change
+    words = " ".join(nonlinear(collect(**given), LIMITS).words)
+    assert said in words
+    assert unsaid not in words
+
+
+def test_a_function_of_no_gene_that_fits_nothing_is_not_talked_of():
+    given = arguments(Study())
+    given["tables"]["nonlinear_scores"]["explained_by_none"] = -1e-16
+    words = " ".join(nonlinear(collect(**given), LIMITS).words)
+    assert "With no gene at all" not in words
+    assert "Errors here are those of a smooth refit" in words
+
+
+def test_messages_are_not_crowded_out_by_paths_that_ended():
+    given = arguments(Study())
+    table = given["tables"]["nonlinear_scores"]
+    table["message"] = "the path ends before tau = 0.6 tau_max"
+    table.loc[len(table) - 1, "message"] = "too few samples, or no gene that varies"
+    section = nonlinear(collect(**given), LIMITS)
+    assert "Said of single splits: " in section.words[-1]
+    assert "too few samples" in section.words[-1]
+    assert "Said" not in [column.label for column in section.items[-1].columns]
+
+
+def test_what_went_wrong_is_said():
+    given = arguments(Study())
+    table = given["tables"]["nonlinear_scores"]
+    table.loc[0, "gap"] = 0.3
+    table.loc[1, ["n_genes", "message"]] = [0, "too few samples, or no gene that varies"]
+    words = " ".join(nonlinear(collect(**given), LIMITS).words)
+    assert "1 fit did not reach the requested accuracy" in words
+    assert "1 split selected no gene at all" in words
+    assert "r1f2: too few samples, or no gene that varies" in words
+
+
+def test_switched_off_there_is_nothing():
+    data = made(Study(nonlinear=False))
+    assert data["nonlinear"] is None
+    assert nonlinear(data, LIMITS).empty
+    assert not set(SHOWN) & set(data["tables"])
+    assert not any("onlinear" in text for text in [*methods(data), *references(data)])
+
+
+def test_switched_on_methods_and_references_name_it():
+    data = made()
+    text = " ".join(methods(data))
+    assert "penalty on the norm of its partial derivative by each gene" in text
+    assert "kept its 50 genes of largest dependence" in text
+    assert "Feature Vector Machine (Li et al. 2006; 5 bins" in text
+    cited = references(data)
+    assert cited == sorted(cited)
+    for name in ("Rosasco", "Gregorova", "Li F", "Song"):
+        assert any(one.startswith(name) for one in cited)
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
+def test_methods_follow_the_settings(penalty, kernel):
+    given = arguments(Study())
+    change = {"penalty": penalty, "kernel": kernel, "genes": None, "debias": False, "fvm_genes": []}
+    given["config"]["nonlinear"] |= change
+    text = " ".join(methods(collect(**given)))
+    assert f"{kernel.capitalize() if kernel == 'gaussian' else kernel} kernel" in text
+    assert ("block of correlated genes" in text) == (penalty == "group")
+    assert ("elastic penalty" in text) == (penalty == "elastic")
+    assert "All genes took part." in text
+    assert "Feature Vector" not in text
+    assert "{" not in text
+
+
+@pytest.mark.parametrize(
+    "study",
+    [Study(names=HOSTILE), Study(regression=True), Study(genes=2), Study(folds=1, repeats=1),
+     Study(empty=True), Study(signal=0.0), Study(samples=10, folds=2, repeats=1)],
+    ids=["hostile", "regression", "two genes", "one split", "empty", "no signal", "few samples"],
+)  # fmt: skip
+def test_odd_studies_have_their_section(study):
+    section = nonlinear(made(study), LIMITS)
+    assert section.words
+    for word in ("nan", "None", "inf "):
+        assert not any(word in text for text in section.words)
+
+
+def test_no_gene_selected_anywhere():
+    given = arguments(Study())
+    tables = with_nonlinear(
+        {name: table for name, table in given["tables"].items() if name not in TABLES},
+        given["dataset"], given["splits"], given["observed"],
+    )  # fmt: skip
+    tables["nonlinear"] = tables["nonlinear"].iloc[:0]
+    tables["nonlinear_curves"] = tables["nonlinear_curves"].iloc[:0]
+    tables["nonlinear_agreement"] = tables["nonlinear_agreement"].assign(
+        n_nonlinear=0, shared=0, jaccard=np.nan
+    )
+    data = collect(**{**given, "tables": tables})
+    section = nonlinear(data, LIMITS)
+    assert "No gene is selected often enough for a list of its own" in section.words[0]
+    assert [item.name for item in section.items][:1]
+
+
+def test_tables_are_told_by_their_names():
+    assert tables_in({"nonlinear": "a", "signature": "b", "code": "c"}) == [
+        "nonlinear",
+        "signature",
+    ]
+
+
+def test_what_was_chosen_is_shown_to_the_limit():
+    rows = nonlinear(made(), replace(LIMITS, table_rows=2)).items[-1].rows
+    assert len(rows) == 2

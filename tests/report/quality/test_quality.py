@@ -1,0 +1,289 @@
+"""The section about the quality of the samples: what it says, and when the first screen speaks."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from quality_study import MOMENTS, faultless
+from report_study import HOSTILE, Study, arguments
+
+from genesig.data.quality.overview import quality as stage
+from genesig.data.steps.normalise import normalise_samples
+from genesig.report.collect import collect
+from genesig.report.page.section import Limits
+from genesig.report.prediction.collect import spread
+from genesig.report.quality.collect import quality as shown
+from genesig.report.quality.collect import quality_warnings
+from genesig.report.quality.section import RULES, quality
+
+LIMITS = Limits(3, 50)
+LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
+
+
+def page_data(dataset, samples=(), folds=MOMENTS):
+    """Give the part of report_data.json that the section reads."""
+    after = normalise_samples(dataset, samples=list(samples), folds=list(folds))
+    seen = json.loads(json.dumps(stage(dataset, after, folds=list(folds)), allow_nan=False))
+    design = dataset.design
+    study = {"label": design.label, "classes": design.classes, "dropped": [], "response": None,
+             "group": design.group, "pair": design.pair}  # fmt: skip
+    data = {"quality": shown(seen, after), "study": study, "design": {"scheme": "leave_one_out"}}
+    return json.loads(json.dumps(data, allow_nan=False))
+
+
+def made(data):
+    section = quality(data, LIMITS)
+    facts = dict(section.items[0].pairs)
+    return section, facts, {item.name: item for item in section.items if hasattr(item, "name")}
+
+
+def clean(**how):
+    return faultless(np.random.default_rng(3), **how)
+
+
+def test_a_set_without_fault_is_told_so_and_the_first_screen_keeps_silent():
+    data = page_data(clean())
+    section, facts, items = made(data)
+    assert section.words[0] == "No sample lies far from the others."
+    assert quality_warnings(data, []) == []
+    assert facts["Far from the others"] == "no sample"
+    assert facts["Missing values"] == "none"
+    assert facts["Scale of the values"].startswith("logarithms already")
+    assert "those that were read" in section.words[-1]
+    for name in ("distributions", "relative_log_expression", "quality_components", "associations"):
+        assert items[name].svg
+    assert "sample_sizes" not in items
+    assert "missing_values" not in items
+
+
+def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table():
+    dataset = clean()
+    dataset.X[4] += 3
+    data = page_data(dataset)
+    section, _, items = made(data)
+    assert quality_warnings(data, []) == [
+        "Quality of the samples: 1 sample lies far from the others (s4)."
+    ]
+    assert section.words[0].startswith(
+        "Far from the other samples: s4 (level, distance). It was kept: look"
+    )
+    rows = items["quality-samples"].rows
+    assert rows[0][0].text == "s4"
+    assert rows[0][-1].text == "level, distance"
+    assert [row[-1].text for row in rows[1:]] == ["–"] * 19
+    assert "s4" in items["quality_components"].svg
+
+
+def test_values_that_were_never_logged_are_warned_of_once():
+    data = page_data(clean(raw=True))
+    said = "expression.tsv: the values look as if they were never logged (…)"
+    assert quality_warnings(data, []) == ["Quality of the samples: the values were never logged."]
+    assert quality_warnings(data, [said]) == []
+    _, facts, items = made(data)
+    assert facts["Scale of the values"].startswith("no logarithms, by their size (99th percentile")
+    assert facts["Scale of the values"].endswith("no step takes them")
+    assert "log₂(1 + value)" in items["distributions"].svg
+    logged = page_data(clean(raw=True), [LOG2])
+    assert quality_warnings(logged, []) == []
+    assert made(logged)[1]["Scale of the values"].endswith("log2 takes them")
+    assert "Values as read are shown as log₂" in made(logged)[2]["distributions"].caption
+    twice = made(page_data(clean(), [LOG2]))[1]["Scale of the values"]
+    assert twice.startswith("look like logarithms already")
+
+
+def in_centres(dataset, centre, strength=3.0):
+    rng = np.random.default_rng(0)
+    shift = {name: rng.normal(0, strength, dataset.X.shape[1]) for name in sorted(set(centre))}
+    dataset.X[:] += np.stack([shift[name] for name in centre])
+    return replace(dataset, obs=dataset.obs.assign(centre=list(centre)))
+
+
+def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
+    data = page_data(in_centres(clean(), ["a", "a", "b", "b"] * 5))
+    one = data["quality"]["follows"]
+    assert one["column"] == "centre"
+    assert one["share"] > 0.9 > 0.1 > one["label"]
+    warning = quality_warnings(data, [])[0]
+    for words in ("goes with centre (", "rather than with state (", "% of the variance"):
+        assert words in warning
+    section = made(data)[0]
+    assert "name it as data.batch" in section.words[1]
+    assert data["quality"]["second"]["column"] == "centre"
+
+
+@pytest.mark.parametrize(
+    ("label", "centre", "q", "named"),
+    [(0.0, 0.24, 0.001, False), (0.0, 0.26, 0.001, True), (0.0, 0.5, 0.06, False),
+     (0.3, 0.39, 0.001, False), (0.3, 0.41, 0.001, True)],
+)  # fmt: skip
+def test_a_column_is_named_if_it_explains_much_more_than_the_label(label, centre, q, named):
+    dataset = in_centres(clean(), ["a", "a", "b", "b"] * 5)
+    seen = stage(dataset, dataset, folds=MOMENTS)
+    for one in seen["associations"]:
+        one["adjusted"][0] = label if one["role"] == "label" else centre
+        one["q"][0] = q
+    found = shown(seen, dataset)["follows"]
+    assert found == (
+        {"column": "centre", "share": centre, "label": label,
+         "explained": seen["components"]["explained"][0]}
+        if named else None
+    )  # fmt: skip
+
+
+def test_a_finer_label_is_no_fault_but_a_batch_that_is_one_with_it_is():
+    kinds = ["w1", "i1", "w2", "i2"] * 5
+    data = page_data(in_centres(clean(), kinds))
+    assert data["quality"]["follows"] is None
+    dataset = in_centres(clean(), kinds)
+    batched = replace(dataset, design=replace(dataset.design, batch="centre"))
+    data = page_data(batched)
+    assert data["quality"]["follows"]["column"] == "centre"
+    assert "The step combat would" in made(data)[0].words[1]
+    data["design"]["scheme"] = "leave_one_batch_out"
+    assert "combat" not in made(data)[0].words[1]
+
+
+def test_patients_are_no_fault():
+    dataset = in_centres(clean(), [f"p{k // 4}" for k in range(20)])
+    grouped = replace(dataset, design=replace(dataset.design, group="centre"))
+    assert page_data(grouped)["quality"]["follows"] is None
+    assert page_data(dataset)["quality"]["follows"]["column"] == "centre"
+
+
+def test_samples_are_in_the_order_of_batch_and_class():
+    centre = ["b", "a", "b", "a", "a"] * 4
+    dataset = in_centres(clean(), centre)
+    data = page_data(replace(dataset, design=replace(dataset.design, batch="centre")))
+    it = data["quality"]
+    assert it["batches"] == ["a"] * 12 + ["b"] * 8
+    assert all(np.all(np.diff(part) >= 0) for part in (it["response"][:12], it["response"][12:]))
+    place = [dataset.samples.index(name) for name in it["samples"]]
+    assert [centre[row] for row in place] == it["batches"]
+    np.testing.assert_allclose(
+        np.array(it["after"]["quantiles"])[:, 2], np.median(dataset.X[place], axis=1), rtol=1e-3
+    )
+    _, _, items = made(data)
+    assert items["distributions"].caption.startswith("Samples by centre, then state, coloured")
+    assert [column.label for column in items["quality-samples"].columns][:3] == [
+        "Sample", "state", "centre"
+    ]  # fmt: skip
+
+
+def test_missing_values_have_a_figure_and_a_table():
+    dataset = clean()
+    dataset.X[:3, 5] = np.nan
+    dataset.X[2, 7] = np.nan
+    _, facts, items = made(page_data(dataset, folds=[{"step": "knn_impute", "neighbours": 5}]))
+    assert facts["Missing values"] == "4 (0.07\u00a0%), in 2 genes"
+    rows = [[cell.text for cell in row] for row in items["missing-genes"].rows]
+    assert rows == [["3", "1", "g5"], ["1", "1", "g7"]]
+    assert items["missing_values"].svg
+
+
+def test_genes_that_steps_leave_out_are_counted():
+    folds = [{"step": "variance_filter", "keep": 0.5}, *MOMENTS]
+    section, facts, _ = made(page_data(clean(), folds=folds))
+    assert (
+        facts["Genes"]
+        == "300 genes read, 150 genes after variance_filter, as fitted on all samples"
+    )
+    assert "As analysed means after variance_filter" in section.words[-1]
+
+
+def test_left_out_samples_are_pointed_to_and_not_listed_again():
+    data = page_data(clean())
+    data["study"]["dropped"] = [{"kind": "sample", "reason": "no label", "count": 2, "names": []}]
+    assert made(data)[1]["Left out before"] == "2 samples, listed under Data and design"
+
+
+def test_columns_that_cannot_be_tested_are_named():
+    extra = {f"key {k}": ["same"] * 20 for k in range(10)}
+    _, facts, _ = made(page_data(clean(donor=[f"d{k}" for k in range(20)], **extra)))
+    assert facts["Columns not tested"].startswith("donor (a value of its own for each sample); key")
+    assert facts["Columns not tested"].endswith("key 7 and 2 more (one value)")
+
+
+@pytest.mark.parametrize(
+    ("how", "regression"),
+    [({"n": 4}, False), ({"n": 4}, True), ({"d": 1}, False), ({"n": 7, "d": 2}, True),
+     ({"n": 130}, False), ({"n": 30, "raw": True}, True)],
+)  # fmt: skip
+def test_odd_studies_have_the_section(how, regression):
+    dataset = clean(**how)
+    if regression:
+        obs = dataset.obs.assign(state=np.arange(len(dataset.obs)).astype(str))
+        design = replace(dataset.design, task="regression", classes=None)
+        dataset = replace(dataset, obs=obs, design=design)
+    section, facts, items = made(page_data(dataset))
+    assert "nan" not in " ".join(section.words).lower()
+    table = items["quality-samples"]
+    assert len(table.rows) == min(len(dataset.samples), 50)
+    assert not any("nan" in cell.text.lower() for row in table.rows for cell in row)
+    if how.get("n") == 4:
+        assert facts["Far from the others"] == "not looked for: 4 samples, 6 are needed"
+
+
+def test_very_many_samples_are_capped_with_every_outlier_among_those_shown():
+    dataset = clean(n=1100, d=20)
+    order = np.argsort(dataset.response(), kind="stable")
+    row = order[min(set(range(1100)) - set(spread(1100, 1000)))]  # would not be shown
+    dataset.X[row] += 50
+    data = page_data(dataset)
+    it = data["quality"]
+    assert len(it["samples"]) == 1001
+    assert it["total"] == 1100
+    assert [it["samples"][one["row"]] for one in it["outliers"]] == [f"s{row}"]
+    _, _, items = made(data)
+    assert "of 1\u202f100 samples are shown" in items["distributions"].caption
+    figures = [item.svg for item in items.values() if hasattr(item, "svg")]
+    assert sum(map(len, figures)) < 1.5e6
+
+
+def test_names_of_columns_and_samples_stay_text():
+    dataset = clean()
+    obs = dataset.obs.assign(**{name: ["a", "b"] * 10 for name in HOSTILE})
+    obs.index = [*HOSTILE, *obs.index[len(HOSTILE) :]]
+    dataset.X[:3] += 9
+    section, _, items = made(page_data(replace(dataset, obs=obs)))
+    for item in items.values():
+        assert "<script" not in getattr(item, "svg", "")
+    assert all(re.search(r"[\x00-\x08]", word) is None for word in section.words)
+
+
+def test_the_page_has_the_section_and_its_warning():
+    given = arguments(Study())
+    given["seen"]["outliers"]["samples"] = [{"sample": "S03", "row": 3, "rules": ["rle_iqr"]}]
+    data = collect(**given)
+    mine = [one for one in data["warnings"] if one.startswith("Quality of the samples")]
+    assert mine == ["Quality of the samples: 1 sample lies far from the others (S03)."]
+    assert set(RULES) >= {rule["name"] for rule in given["seen"]["outliers"]["rules"]}
+
+
+def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence():
+    dataset = in_centres(faultless(np.random.default_rng(3), batch="centre"), ["a", "b"] * 10)
+    dataset = replace(dataset, obs=dataset.obs.assign(centre=["a", "a", "b", "b"] * 5))
+    combat = [{"step": "combat", "covariates": []}, *MOMENTS]
+    words = "no evidence that nothing of it is left"
+    assert words in made(page_data(dataset, folds=combat))[2]["associations"].caption
+    assert words not in made(page_data(dataset))[2]["associations"].caption
+
+
+@pytest.mark.parametrize("role", ["group", "pair"])
+def test_samples_of_one_patient_are_not_called_independent(role):
+    dataset = faultless(np.random.default_rng(3), patient=[f"p{k // 2}" for k in range(20)])
+    words = "those of one patient are not"
+    assert words not in made(page_data(dataset))[2]["associations"].caption
+    grouped = replace(dataset, design=replace(dataset.design, **{role: "patient"}))
+    assert words in made(page_data(grouped))[2]["associations"].caption
+
+
+def test_factors_that_are_all_alike_are_no_range():
+    data = page_data(clean(raw=True))
+    data["quality"]["size"] = [1.0, 1.0001] * 10
+    assert made(data)[1]["Scaling factors"] == "all 1"
+    data["quality"]["size"] = [0.5, 2.0] * 10
+    assert made(data)[1]["Scaling factors"] == "0.5 to 2"

@@ -1,0 +1,167 @@
+"""Studies at the edge: the page comes out whatever is absent."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from places import ROOT
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.genes.figures_lists import frequency_curve, per_split
+from genesig.report.page import style
+from genesig.report.page.svg import picture
+from genesig.report.prediction.figures import confusion
+from genesig.report.render import render
+from genesig.report.sections import SECTIONS
+from genesig.results import Dataset, Design
+
+
+def whole(given):
+    return given
+
+
+def only_genesig(given):
+    controls = given["tables"]["controls"]
+    given["tables"]["controls"] = controls[controls["model"] == "genesig"]
+    given["tables"]["stability"] = given["tables"]["stability"].iloc[:0]
+    return given
+
+
+def nothing_defined(given):
+    tables = given["tables"]
+    unknown = {
+        "controls": ["error", "low", "high", "auc", "auc_low", "auc_high", "p_value"],
+        "stability": ["stability", "low", "high"],
+        "scores": ["misclassification", "balanced_error", "squared_error", "auc"],
+    }
+    for name, columns in unknown.items():
+        tables[name] = tables[name].assign(**dict.fromkeys(columns, np.nan))
+    tables["univariate"] = tables["univariate"].assign(p_value=1.0, q_value=1.0)
+    given["null"]["error"][:] = np.nan
+    return given
+
+
+def nothing_selected(given):
+    for name in ("nested_lists", "blocks", "signature", "frequency_curve", "prototypes"):
+        given["tables"][name] = given["tables"][name].iloc[:0]
+    return given
+
+
+def genes(count):
+    def cut(given):
+        for name in ("blocks", "signature", "prototypes"):
+            given["tables"][name] = given["tables"][name].iloc[:count]
+        return given
+
+    return cut
+
+
+def constant_genes(given):
+    given["dataset"].X[:, :60] = 1.0
+    return given
+
+
+def one_point_grid(given):
+    for key in ("observed", "final"):
+        f = given[key]
+        given[key] = replace(
+            f, tau=f.tau[:1], lam=f.lam[:1], cv_error=f.cv_error[:, :1, :1],
+            cv_se=f.cv_se[:, :1, :1], cv_size=f.cv_size[:, :1], choice=f.choice * 0,
+        )  # fmt: skip
+    return given
+
+
+def one_mu(given):
+    for name, table in given["tables"].items():
+        if "mu" in table:
+            mine = table[table["mu"].isna() | (table["mu"] == 1e-6)]
+            given["tables"][name] = mine.assign(mu=mine["mu"] * 0)
+    given["observed"] = replace(given["observed"], mu=np.zeros(1))
+    given["null"]["error"] = given["null"]["error"][:, :1]
+    return given
+
+
+ODD = {
+    "leave-one-out": (Study(folds=30, repeats=1), whole),
+    "leave-one-out-regression": (Study(folds=30, repeats=1, regression=True), whole),
+    "many-samples": (Study(samples=400, names=HOSTILE, repeats=1), whole),
+    "only-genesig": (Study(), only_genesig),
+    "nothing-defined": (Study(), nothing_defined),
+    "nothing-selected": (Study(), nothing_selected),
+    "one-gene": (Study(), genes(1)),
+    "two-genes": (Study(regression=True), genes(2)),
+    "constant-genes": (Study(), constant_genes),
+    "one-point-grid": (Study(), one_point_grid),
+    "one-mu": (Study(), one_mu),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
+def test_odd_studies_have_a_page(study, change, tmp_path):
+    data = json.loads(json.dumps(collect(**change(arguments(study))), allow_nan=False))
+    page = tmp_path / "report.html"
+    render(data, page, tmp_path / "figures", title="odd", top_genes=60, table_rows=10)
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<section") == len({"answer", *SECTIONS} - {"external"})  # has no cohort
+    assert ">nan<" not in text.lower()
+    assert ">None<" not in text
+
+
+def test_one_mu_has_one_curve():
+    data = collect(**one_mu(arguments(Study())))
+    image = picture(
+        "curve", lambda: frequency_curve(data), title="t", description="d", caption="c"
+    )  # fmt: skip
+    assert image.svg.count("μ = 0") == 1
+
+
+@pytest.mark.slow
+def test_the_report_of_the_default_data_stays_small(tmp_path):
+    matrix = pd.read_csv(ROOT / "resources/golub_expression.tsv.gz", sep="\t", index_col=0)
+    obs = pd.read_csv(ROOT / "config/samples.tsv", sep="\t", index_col=0)
+    var = pd.DataFrame({"symbol": matrix.index}, index=matrix.index)
+    design = Design("class", "classification", ("ALL", "AML"), None, None)
+    provenance = {"dropped": [], "steps": [], "inputs": {}, "warnings": []}
+    dataset = Dataset(matrix.T.loc[obs.index].to_numpy(), obs, var, design, provenance)
+    data = collect(**arguments(Study(repeats=4, permutations=100, subsamples=50), dataset))
+    page = tmp_path / "report.html"
+    render(data, page, tmp_path / "figures", title="t", top_genes=12, table_rows=500)
+    assert page.stat().st_size < 8e6
+
+
+def test_the_page_knows_every_colour_of_the_figures():
+    css = (ROOT / "genesig/report/page/templates/page.css").read_text(encoding="utf-8")
+    named = {style.INK, style.MUTED, style.RULE, style.PAPER, style.OWN, style.OTHER}
+    named |= set(style.CLASS_COLOURS) | set(style.BLOCK_COLOURS)
+    for colour in named:
+        assert f'[fill="{colour}"]' in css, colour
+        assert f'[stroke="{colour}"]' in css, colour
+
+
+def test_the_axis_labels_of_a_square_figure_stay_inside_it():
+    """Its axes move when they are made square, after the labels were given room."""
+    data = {"held_out": {"confusion": [[10, 0], [0, 10]]},
+            "study": {"classes": ["healthy control", "rheumatoid arthritis"]}}  # fmt: skip
+    words = {"title": "t", "description": "d", "caption": "c"}
+    svg = picture("square", partial(confusion, data), **words).svg
+    place = re.search(r'transform="translate\(([-\d.]+) [-\d.]+\) rotate\(-90\)"[^>]*>true<', svg)
+    place = place or re.search(r'rotate\(-90 ([-\d.]+) [-\d.]+\)"[^>]*>true<', svg)
+    assert place is not None
+    assert float(place[1]) > 7
+
+
+def test_errors_of_zero_have_the_axis_of_errors():
+    data = collect(**arguments(Study()))
+    table = data["tables"]["scores"]
+    at = table["columns"].index("balanced_error")
+    for row in table["rows"]:
+        row[at] = 0.0
+    assert per_split(data).axes[0].get_ylim() == (0, 0.1)

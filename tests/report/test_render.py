@@ -1,0 +1,223 @@
+"""The page: complete, safe against what names can hold, readable without anything else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.answer.collect import records, same_mu
+from genesig.report.collect import collect
+from genesig.report.page.section import Limits
+from genesig.report.page.words import clean, decimal, shorten
+from genesig.report.render import render
+from genesig.report.sections import SECTIONS
+
+STUDIES = {
+    "hostile": Study(names=HOSTILE, permutations=40),
+    "regression": Study(regression=True, samples=24, genes=60),
+    "bare": Study(empty=True, permutations=0, subsamples=0, folds=1, repeats=1),
+}
+TITLE = 'A <i>study</i> & "more"'
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Page(HTMLParser):
+    """What a test wants to know of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.unbalanced: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, {key: value or "" for key, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, {key: value or "" for key, value in attrs}))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.unbalanced.append(tag)
+
+    def handle_data(self, text):
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.text.append(text)
+
+    def named(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@dataclass(frozen=True)
+class Made:
+    name: str
+    data: dict
+    folder: Path
+    text: str
+    page: Page
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory):
+    @cache
+    def render_study(name: str, copy: int) -> Made:
+        folder = tmp_path_factory.mktemp(f"{name}{copy}")
+        data = json.loads(json.dumps(collect(**arguments(STUDIES[name]))))
+        render(
+            data, folder / "report.html", folder / "figures", title=TITLE, top_genes=3,
+            table_rows=10,
+        )  # fmt: skip
+        text = (folder / "report.html").read_text(encoding="utf-8")
+        return Made(name, data, folder, text, Page(text))
+
+    return render_study
+
+
+@pytest.fixture(params=list(STUDIES))
+def made(request, rendered):
+    return rendered(request.param, 0)
+
+
+def test_the_markup_is_balanced_and_ids_are_unique(made):
+    page = made.page
+    assert page.unbalanced == []
+    assert page.open == []
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids)) > 50
+
+
+def test_every_reference_inside_the_page_exists(made):
+    text, page = made.text, made.page
+    ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
+    wanted = [a["href"][1:] for a in page.named("a") if a["href"].startswith("#")]
+    wanted += [a["xlink:href"][1:] for a in page.named("use")]
+    wanted += re.findall(r"url\(#([^)]+)\)", text)
+    for attributes in page.named("svg") + page.named("section"):
+        wanted += attributes["aria-labelledby"].split()
+    assert len(wanted) > 100
+    assert set(wanted) <= ids
+
+
+def test_nothing_is_loaded_and_no_style_or_handler_is_inline(made):
+    text, page = made.text, made.page
+    for tag, attributes in page.elements:
+        assert tag not in ("link", "iframe", "object", "embed", "base", "form")
+        assert not any(key == "style" or key.startswith("on") for key in attributes)
+        for key in ("src", "href", "xlink:href"):
+            target = attributes.get(key, "#")
+            assert re.match(r"#|data:image/png;base64,|[\w/]+\.tsv$|figures/$", target), target
+    assert "@import" not in text
+    assert len(page.named("script")) == len(page.named("style")) == 1
+
+
+def test_the_policy_holds_the_hashes_of_style_and_script(made):
+    text, page = made.text, made.page
+    policy = next(m["content"] for m in page.named("meta") if "http-equiv" in m)
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        body = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)[1]
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_names_stay_text(made):
+    name, text, page = made.name, made.text, made.page
+    assert "<i>study</i>" not in text
+    assert page.named("i") == page.named("b") == []
+    if name == "hostile":
+        shown = " ".join(page.text)
+        assert "<script>alert(1)" not in text
+        assert "$\\alpha$ {{ 7*7 }} {% raw %}" in shown
+        for gene in HOSTILE:
+            assert shorten(gene, 80) in shown
+
+
+def test_every_section_has_its_heading_and_the_answer_comes_first(made):
+    page = made.page
+    ids = [a["id"] for a in page.named("section")]
+    shown = [key for key, write in SECTIONS.items() if not write(made.data, Limits(12, 500)).empty]
+    assert ids == ["answer", *shown]
+    assert set(SECTIONS) - set(shown) <= {"external"}  # none of these studies has another's samples
+    assert len(page.named("h1")) == 1
+    assert len(page.named("h2")) == len(ids)
+
+
+def test_every_figure_says_what_it_is_and_how_to_read_it(made):
+    page = made.page
+    figures = page.named("svg")
+    assert len(figures) == len(page.named("figcaption")) == len(page.named("figure"))
+    assert all(a["role"] == "img" for a in figures)
+    files = sorted(path.name for path in (made.folder / "figures").iterdir())
+    assert len(files) == len(figures)
+    for path in (made.folder / "figures").iterdir():
+        root = ET.parse(path).getroot()
+        kinds = [child.tag.split("}")[1] for child in root][:2]
+        assert kinds == ["title", "desc"]
+        assert all(child.text for child in list(root)[:2])
+        assert "#ffffff" not in path.read_text(encoding="utf-8")
+
+
+def test_long_tables_end_with_a_link_to_the_whole(made):
+    data, text, page = made.data, made.text, made.page
+    bodies = re.findall(r"<tbody>(.*?)</tbody>", text, re.DOTALL)
+    assert max(body.count("<tr>") for body in bodies) <= 10
+    total = data["tables"]["univariate"]["total"]
+    assert f"The first 10 of {total} rows." in text
+    assert "univariate.tsv" in {a["href"] for a in page.named("a")}
+
+
+def test_the_numbers_of_the_answer_are_on_the_first_screen(made):
+    name, data, text, page = made.name, made.data, made.text, made.page
+    first = text[text.index('<section id="answer"') : text.index('<section id="data"')]
+    assert f">{data['answer']['size']}</dd>" in first
+    for warning in data["warnings"]:
+        assert clean(warning) in " ".join(page.text)
+    if name == "bare":
+        assert "not tested" in first
+        assert "no signature" in first
+
+
+def test_the_same_data_give_the_same_files(rendered):
+    first, second = (
+        {p.name: p.read_bytes() for p in rendered("bare", copy).folder.rglob("*.*")}
+        for copy in (0, 1)
+    )
+    assert first == second
+    assert len(first) > 5
+
+
+def test_regression_speaks_of_one_measure(rendered):
+    """R² wherever a number stands; 1 − R² only as the name of a column of the file."""
+    made = rendered("regression", 0)
+    shown = " ".join(made.page.text)
+    assert shown.count("1 − R²") == 1
+    assert "The column error of controls.tsv is 1 − R²." in shown
+    own = same_mu(records(made.data["tables"]["controls"]), made.data["mu"][0])[0]
+    first = " ".join(shown.split())
+    value, low, high = (decimal(1 - own[key]) for key in ("error", "high", "low"))
+    explained = "share of the differences that is explained; 95 % interval"
+    assert f"R² on unseen samples {value} {explained} {low} to {high};" in first
+    assert "Best other method 0.96 ridge, all genes: R² on the same splits" in first
+    for name in ("null", "controls", "performance_mu"):
+        figure = (made.folder / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+        assert "R²" in figure
+        assert "1 − R²" not in figure
+    assert "lies to the right of them" in shown
+    assert f"observed {decimal(1 - own['error'])}" in (
+        made.folder / "figures" / "null.svg"
+    ).read_text(encoding="utf-8")

@@ -1,0 +1,415 @@
+"""Numbers, names and the Methods paragraph in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from places import ROOT
+from report_study import Study, arguments
+
+from genesig.data.study.settings_check import RULES
+from genesig.report.answer.collect import answer
+from genesig.report.answer.screen import sentences, tiles
+from genesig.report.answer.verdict import CONVINCING, NO_BETTER, OPEN, verdict
+from genesig.report.collect import collect
+from genesig.report.data.section import reproducibility
+from genesig.report.data.section import study as study_section
+from genesig.report.genes.section import expression, single_genes
+from genesig.report.methods import CRITERIA, SCHEMES, SOLVERS, STEPS, methods
+from genesig.report.page.section import Limits
+from genesig.report.page.style import power
+from genesig.report.page.tables import COLUMNS, WRITERS, cell
+from genesig.report.page.words import (
+    clean,
+    counted,
+    decimal,
+    gene_label,
+    percent,
+    rate,
+    shorten,
+    significant,
+)
+from genesig.report.prediction.samples import samples
+from genesig.report.prediction.section import chance, controls
+from genesig.report.sections import SECTIONS
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        (counted(1, "gene"), "1 gene"),
+        (counted(0, "gene"), "0 genes"),
+        (counted(2, "class"), "2 classes"),
+        (counted(12345, "gene"), "12\u202f345 genes"),
+        (decimal(-0.5), "−0.50"),
+        (decimal(None), "–"),
+        (decimal(float("nan")), "–"),
+        (decimal(0.0012), "0.0012"),
+        (percent(0.5), "50\u00a0%"),
+        (rate(0.066), "6.6\u00a0%"),
+        (rate(0.136), "14\u00a0%"),
+        (rate(0.0), "0\u00a0%"),
+        (significant(3.14159e-6, 2), "3.1\u2009×\u200910⁻⁶"),
+        (significant(-2.0), "−2"),
+        (significant(65536), "65536"),
+        (significant(1528.25, 3), "1528"),
+        (power(1e-3), "10⁻³"),
+        (power(0.1), "0.1"),
+        (power(0.0), "0"),
+        (shorten("abcdef", 4), "abc…"),
+        (clean("a\x00b\u202ec"), "a b c"),
+        (gene_label("M27891_at", "CST3"), "CST3 · M27891_at"),
+        (gene_label("CST3", "CST3"), "CST3"),
+        (gene_label("CST3", ""), "CST3"),
+    ],
+)
+def test_words(written, wanted):
+    assert written == wanted
+
+
+def test_labels_never_grow_beyond_their_limit():
+    for gene, symbol in (("g" * 300, "s" * 300), ("g", "s" * 300), ("g" * 300, "s")):
+        assert len(gene_label(gene, symbol, 38)) <= 38
+
+
+def test_every_column_can_be_written():
+    for name, column in COLUMNS.items():
+        assert cell(None, column.kind).text == "–", name
+        value = 1.0 if column.numeric else "x"
+        assert cell(value, column.kind).text, name
+    assert {column.kind for column in COLUMNS.values()} <= set(WRITERS)
+
+
+def test_the_methods_speak_of_every_choice_of_the_schema(schema):
+    properties = schema["properties"]
+    assert set(SCHEMES) == set(properties["splits"]["properties"]["scheme"]["enum"])
+    assert set(SOLVERS) == set(properties["linear"]["properties"]["solver"]["enum"])
+    assert set(CRITERIA) == set(properties["linear"]["properties"]["criterion"]["enum"])
+    steps = {name for name, one in schema["$defs"].items() if "step" in one.get("properties", {})}
+    assert set(STEPS) == steps - {"step"}
+
+
+@pytest.fixture(scope="module")
+def schema():
+
+    import yaml
+
+    path = ROOT / "workflow/schemas/config.schema.yaml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_the_methods_follow_the_config():
+    given = arguments(Study(permutations=9))
+    given["config"]["normalise"] = {
+        "samples": [{"step": "log2", "floor": 16, "ceiling": 65536}],
+        "folds": [
+            {"step": "collapse", "by": None, "rule": "max_iqr"},
+            {"step": "variance_filter", "keep": 0.5},
+            {"step": "centre"},
+        ],
+    }
+    given["config"]["linear"]["one_standard_error"] = True
+    text = " ".join(methods(collect(**given)))
+    for phrase in ("log2-transformed", "[16, 65536]", "0.5 share", "rule max_iqr",
+                   "one standard error",
+                   "5-fold", "repeated 2 times", "10 splits",
+                   "repeated 9 times with the labels shuffled"):  # fmt: skip
+        assert phrase in text
+
+
+def with_own(given, **change):
+    controls = given["tables"]["controls"]
+    own = controls["model"] == "genesig"
+    given["tables"]["controls"] = controls.assign(
+        **{key: controls[key].where(~own, value) for key, value in change.items()}
+    )
+    return collect(**given)
+
+
+@pytest.mark.parametrize(
+    ("permutations", "change", "wanted", "words"),
+    [
+        (99, {}, CONVINCING, "normal and tumour can be told apart by gene expression: "),
+        (19, {"p_value": 0.05}, CONVINCING, "can be told apart"),
+        (99, {"p_value": 0.4}, NO_BETTER, "could not be told apart better than by chance"),
+        (99, {"high": 0.5}, NO_BETTER, "could not be told apart better than by chance"),
+        (0, {"high": 0.55}, NO_BETTER, "could not be told apart better than by chance"),
+        (1, {"p_value": 0.5}, OPEN, "too few permutations (1) to tell it from chance"),
+        (18, {"p_value": 1 / 19}, OPEN, "too few permutations (18) to tell it from chance"),
+        (0, {}, OPEN, "chance was not tested"),
+        (99, {"high": np.nan, "low": np.nan}, OPEN, "the error has no interval"),
+    ],
+)
+def test_the_sentence_claims_nothing_that_chance_could_do(permutations, change, wanted, words):
+    data = with_own(arguments(Study(permutations=permutations)), **change)
+    assert verdict(data)[0] == wanted
+    sentence = sentences(data)[0]
+    assert words in sentence
+    assert ("is not settled" in sentence) == (wanted == OPEN)
+
+
+def test_the_signature_is_not_lent_the_error_of_the_lists_of_the_splits():
+    data = collect(**arguments(Study()))
+    finding, signature, _ = sentences(data)
+    assert "lists made in this way are wrong for" in finding
+    assert signature.startswith(f"{data['answer']['size']} gene")
+    assert "%" not in signature.split("of these lists")[1]
+
+
+def test_tiles_hold_the_six_numbers():
+    names = [tile.name for tile in tiles(collect(**arguments(Study())))]
+    assert len(names) == len(set(names)) == 6
+    assert all(tile.value and tile.words for tile in tiles(collect(**arguments(Study()))))
+
+
+def in_patients(study, labels):
+    """Give the study a column of patients, and every patient's samples these labels in turn."""
+    given = arguments(study)
+    data, each = given["dataset"], len(labels[0])
+    obs = data.obs.assign(patient=[f"p{i // each}" for i in range(len(data.obs))])
+    obs["class"] = [labels[i // each % len(labels)][i % each] for i in range(len(obs))]
+    design = replace(data.design, group="patient")
+    return {**given, "dataset": replace(data, obs=obs, design=design)}
+
+
+WITHIN, WHOLE = [["tumour", "normal", "normal"]], [["tumour"] * 3, ["normal"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (WITHIN, "(10 values: one per patient, the difference of its class means)"),
+        (WHOLE, "(10 values: one per patient and class, the mean of its samples)"),
+    ],
+)
+def test_single_gene_tests_say_what_was_averaged(labels, words):
+    data = collect(**in_patients(Study(), labels))
+    assert words in " ".join(methods(data))
+    assert words in single_genes(data, Limits(3, 5)).words[0]
+    alone = collect(**arguments(Study()))
+    assert "one per" not in " ".join(methods(alone)) + single_genes(alone, Limits(3, 5)).words[0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (WITHIN, "shuffled within each patient"),
+        (WHOLE, "shuffled between whole groups (patient) of equal size"),
+        (WITHIN + WHOLE, "shuffled within each patient whose label varies, and between"),
+    ],
+)
+def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
+    data = collect(**in_patients(Study(), labels))
+    tile = next(tile for tile in tiles(data) if "chance" in tile.name)
+    section = chance(data, Limits(3, 5)).words[0]
+    for text in (sentences(data)[2], tile.words, " ".join(methods(data)), section):
+        assert words.removeprefix("shuffled") in text
+    assert ("not of those between them" in section) == (labels is WITHIN)
+
+
+def test_one_split_shuffles_each_side_by_itself():
+    data = collect(**arguments(Study(folds=1, repeats=1)))
+    assert "shuffled separately among training and test samples" in sentences(data)[2]
+
+
+def words_of(data):
+    """Return all words of the sections: theirs, and captions of figures and tables."""
+    made = [write(data, Limits(3, 5)) for write in SECTIONS.values()]
+    items = [item for section in made for item in section.items]
+    captions = [item.caption for item in items if hasattr(item, "caption")]
+    return " ".join([*(word for section in made for word in section.words), *captions])
+
+
+def test_a_number_is_not_spoken_of_as_a_class():
+    said = words_of(collect(**arguments(Study(regression=True))))
+    for phrase in ("most often wrong", "meet in the middle", "doubtful", "called"):
+        assert phrase not in said
+    assert "samples by class, from small to large" in said  # the label's name is class
+    data = collect(**arguments(Study(regression=True)))
+    table = next(i for i in samples(data, Limits(3, 5)).items if i.name == "held-out-samples")
+    found = {one["sample"]: abs(one["mean"] - one["label"]) for one in data["held_out"]["samples"]}
+    assert [row[0].text for row in table.rows] == sorted(found, key=lambda s: -found[s])[:5]
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_one_repeat_is_not_repeats(regression):
+    said = words_of(collect(**arguments(Study(regression=regression, repeats=1))))
+    for phrase in ("repeated 1 time", "span the repeats", "per repeat,", "over repeats errs"):
+        assert phrase not in said
+    assert "repeated 2 times" in words_of(collect(**arguments(Study(regression=regression))))
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_strips_name_their_axes(regression):
+    data = collect(**arguments(Study(regression=regression)))
+    text = next(
+        i for i in expression(data, Limits(3, 5)).items if i.name == "top_genes"
+    ).svg  # fmt: skip
+    assert "expression, as analysed" in text
+    assert (">class<" in text) == regression
+
+
+@pytest.mark.parametrize(
+    ("both", "size", "words"),
+    [(1, 1, "the one gene of the signature is among"), (0, 1, "is not among"),
+     (1, 5, "1 of the 5 genes of the signature is among"), (3, 5, "are among")],
+)  # fmt: skip
+def test_one_gene_is(both, size, words):
+    data = collect(**arguments(Study()))
+    data["univariate"]["both"], data["answer"]["size"] = both, size
+    assert words in single_genes(data, Limits(3, 5)).words[0]
+
+
+def stability_words(data):
+    return next(tile for tile in tiles(data) if tile.name.startswith("Stability"))
+
+
+def test_overlapping_splits_are_never_excellent():
+    given = arguments(Study(subsamples=0))
+    given["tables"]["stability"]["stability"] = 1.0
+    data = collect(**given)
+    tile = stability_words(data)
+    assert tile.value == "not measured"
+    assert tile.words.startswith("no halves of the samples were drawn; overlapping splits, which")
+    assert "excellent" not in tile.words
+    assert any("set splits.subsamples" in warning for warning in data["warnings"])
+
+
+@pytest.mark.parametrize("fits_too", [False, True])
+def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
+    given = arguments(Study(subsamples=6))
+    table = given["tables"]["stability"]
+    none = table["source"].eq("half_subsamples") | fits_too
+    table.loc[none, ["stability", "low", "high"]] = np.nan
+    table.loc[none, "mean_size"] = 0.0
+    data = collect(**given)
+    tile = stability_words(data)
+    assert tile.value == "not measured"
+    assert tile.words.startswith("no gene was selected in any of 6 halves of the samples")
+    said = " ".join(data["warnings"])
+    assert "all 6 lists of halves are empty" in said
+    assert "set splits.subsamples" not in said
+
+
+def test_halves_are_called_what_they_are():
+    tile = stability_words(collect(**arguments(Study())))
+    assert tile.value == "0.30"
+    assert tile.words.startswith("poor; ")
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_another_method_is_named_with_both_numbers(regression):
+    given = with_own_error(Study(regression=regression), 0.055)
+    words = "R² 0.96 against 0.94" if regression else "4.0\u00a0% against 5.5\u00a0%"
+    said = f"Another method did better on the same splits (ridge, all genes: {words})."
+    assert said in collect(**given)["warnings"]
+    better = collect(**with_own_error(Study(regression=regression), 0.04))
+    assert not any("Another method" in warning for warning in better["warnings"])
+
+
+def with_own_error(study, error):
+    given = arguments(study)
+    controls = given["tables"]["controls"]
+    controls.loc[controls["model"] == "genesig", "error"] = error
+    return given
+
+
+def wrong_tile(times, tested):
+    data = collect(**arguments(Study()))
+    found = data["held_out"]["samples"]
+    for one in found:
+        one["wrong"], one["tested"] = 0, tested
+    for one, wrong in zip(found, times, strict=False):
+        one["wrong"] = wrong
+    data["answer"] = answer(data)
+    text = samples(data, Limits(3, 5)).words[0]
+    return next(tile for tile in tiles(data) if "wrong" in tile.name), text
+
+
+def test_samples_wrong_in_most_repeats_are_named():
+    tile, text = wrong_tile([3, 2, 4, 1], tested=4)
+    assert tile.value == "2 of 30"
+    assert tile.words == "while held out: S02 (4 of 4 times), S00 (3 of 4 times)"
+    assert "2 of 30 samples were wrong more often than right" in text
+    assert "1 of them every time" in text
+    tile, text = wrong_tile([2, 1], tested=4)
+    assert tile.value == "0 of 30"
+    assert text.startswith("No sample was wrong more often than right")
+    tile, text = wrong_tile([0, 1], tested=1)
+    assert tile.words == "while held out: S01"
+    assert "every time" not in text
+
+
+def test_few_permutations_are_warned_of_once():
+    given = arguments(Study(permutations=9))
+    given["config"]["seed"] = 0
+    check = {**given["config"], "controls": {**given["config"]["controls"], "permutations": 9}}
+    rule = next(rule for rule in RULES if "permutations" in rule.__name__)
+    said = [what for _, what, *_ in rule(check)]
+    assert len(said) == 1
+    for before in (said, [f"controls.permutations: {said[0]}"], []):
+        found = collect(**given, said=before)["warnings"]
+        assert sum("permutations" in one for one in found) == 1
+
+
+def left_out(*kinds):
+    given = arguments(Study())
+    dropped = [{"kind": kind, "name": f"n{i}", "reason": "r"} for i, kind in enumerate(kinds)]
+    provenance = {**given["dataset"].provenance, "dropped": dropped}
+    return collect(**{**given, "dataset": replace(given["dataset"], provenance=provenance)})
+
+
+def test_only_what_was_left_out_is_named():
+    data = left_out("sample", "sample")
+    section = study_section(data, Limits(3, 5))
+    table = next(item for item in section.items if item.name == "dropped")
+    for text in (section.words[0], table.caption, methods(data)[0]):
+        assert "2 samples" in text
+        assert not text.split("2 samples")[1].startswith(" and")
+    assert "1 sample and 2 genes" in methods(left_out("sample", "gene", "gene"))[0]
+
+
+def test_times_of_jobs_are_a_table():
+    section = reproducibility(collect(**arguments(Study())), Limits(3, 5))
+    facts, times = section.items[:2]
+    assert not {"Version", "Times"} & {name for name, _ in facts.pairs}
+    assert [[c.text for c in row] for row in times.rows] == [
+        ["read", "1.25", "–"], ["linear observed 1of1", "40", "312"]
+    ]  # fmt: skip
+    assert "41.2 seconds in all" in times.caption
+
+
+@pytest.mark.parametrize(("folds", "regression"), [(3, True), (5, True), (3, False)])
+def test_the_methods_say_what_the_interval_covers(folds, regression):
+    study = Study(folds=folds, repeats=1, regression=regression)
+    text = " ".join(methods(collect(**arguments(study))))
+    assert ("the training sets as given" in text) == (folds == 3 and regression)
+    assert ("Nadeau" in text) == (folds == 5 or not regression)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(0.32, "explain 68\u00a0% of the differences"), (1.2, "explain none of the differences")],
+)
+def test_the_sentence_gives_the_r2_of_the_tile(error, words):
+    data = with_own(arguments(Study(regression=True)), error=error, low=0.1, high=1.4)
+    sentence = sentences(data)[0]
+    assert words in sentence
+    assert sentence.endswith(f"(R² {decimal(1 - error)}; 95\u00a0% interval −0.40 to 0.90).")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"), [(-0.004, "0\u00a0%"), (-0.006, "−1\u00a0%"), (0.0, "0\u00a0%")]
+)
+def test_what_is_written_as_zero_has_no_sign(value, written):
+    assert percent(value) == written
+
+
+@pytest.mark.parametrize("count", [0, 9, 10])
+def test_a_band_that_is_not_drawn_is_not_explained(count):
+    data = collect(**arguments(Study(permutations=count)))
+    (image,) = [item for item in controls(data, Limits(12, 500)).items if hasattr(item, "svg")]
+    assert ("Grey: where 95 %" in image.caption) == (count >= 10)
+    assert ("shuffled labels" in image.svg) == (count >= 10)

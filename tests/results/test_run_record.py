@@ -1,0 +1,78 @@
+"""The record of a run, the exported signature and the log of a job."""
+
+import json
+import subprocess
+import sys
+
+import anndata
+import numpy as np
+import pandas as pd
+
+import genesig
+from genesig.results import Dataset, Design
+from genesig.results.run import job_names, run_record
+from genesig.selection.genes.export import signature_dataset
+
+
+def make_dataset():
+    obs = pd.DataFrame({"label": ["a", "b"]}, index=["001", "002"])
+    var = pd.DataFrame({"symbol": ["A", "B", "C"]}, index=["g1", "g2", "g3"])
+    design = Design("label", "classification", ("a", "b"), None, None)
+    inputs = {"x.tsv": "0" * 64}
+    return Dataset(np.arange(6.0).reshape(2, 3), obs, var, design, {"inputs": inputs})
+
+
+def test_a_run_is_recorded_with_seed_inputs_versions_and_costs():
+    paths = ["results/times/observed/1of2.tsv", "results/times/fit_final.tsv"]
+    tables = [pd.DataFrame({"s": [1.234], "max_rss": ["-"]}), pd.DataFrame({"s": [2.0],
+              "max_rss": [150.5]})]  # fmt: skip
+    costs = dict(zip(job_names(paths), tables, strict=True))
+    record = run_record(make_dataset(), {"seed": 7}, costs)
+    assert record["seed"] == 7
+    assert record["inputs"] == {"x.tsv": "0" * 64}
+    assert record["versions"]["genesig"] == genesig.__version__
+    assert record["times"] == {
+        "observed 1of2": {"seconds": 1.23, "memory_mb": None},
+        "fit_final": {"seconds": 2.0, "memory_mb": 150.5},
+    }
+    json.dumps(record, allow_nan=False)
+
+
+def test_the_exported_signature_keeps_order_values_and_a_missing_block(tmp_path):
+    signature = pd.DataFrame(
+        {
+            "rank": [1, 2],
+            "gene": ["g3", "g1"],
+            "symbol": ["C", "A"],
+            "frequency": [1.0, 0.8],
+            "block": [np.nan, 1],
+        }
+    )
+    signature_dataset(make_dataset(), signature).save(tmp_path / "signature.h5ad")
+    data = anndata.read_h5ad(tmp_path / "signature.h5ad")
+    assert list(data.var_names) == ["g3", "g1"]
+    assert data.X.tolist() == [[2.0, 0.0], [5.0, 3.0]]
+    assert data.var["block"].tolist() == [0, 1]
+    assert list(data.var["symbol"]) == ["C", "A"]
+
+
+def logged(tmp_path, statement):
+    code = f"from genesig.log import log_to; log_to('logs/job.log'); {statement}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    return done, (tmp_path / "logs/job.log").read_text()
+
+
+def test_a_message_for_the_user_is_logged_and_shown_without_traceback(tmp_path):
+    done, log = logged(
+        tmp_path, "from genesig.errors import GenesigError; raise GenesigError('mend it')"
+    )
+    assert done.returncode == 1
+    assert log == done.stderr == "mend it\n"
+
+
+def test_a_defect_is_logged_with_its_traceback(tmp_path):
+    done, log = logged(tmp_path, "print('started'); 1 / 0")
+    assert done.returncode == 1
+    assert log.startswith("started\nTraceback")
+    assert done.stderr.startswith("Traceback")

@@ -1,0 +1,210 @@
+"""Pooled errors, their intervals and the null distribution against one-by-one computation."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from gathered_study import MU, make_fits, make_study
+from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
+
+from genesig.errors import GenesigError
+from genesig.results.joined import joined
+from genesig.selection.assess.assessment import HEADLINES, assess, study_errors
+from genesig.selection.assess.held_out import held_out, predictions_table, scores_table
+from genesig.selection.assess.permutations import null_study, p_value
+from genesig.selection.assess.scores import balanced_error, relative_squared_error
+
+CLASSES, NUMBERS = HEADLINES["classification"], HEADLINES["regression"]
+POINTWISE = {"classification": balanced_error, "regression": relative_squared_error}
+
+
+def by_hand(dataset, splits, fits, permutation, mu, metric):
+    """Pool the held-out scores of each repeat, take the metric, then the mean over repeats."""
+    y, repeat = dataset.response(), {split.name: split.repeat for split in splits.outer}
+    errors = []
+    for wanted in sorted(set(repeat.values())):
+        picked = [
+            fits.test(fit) for fit in range(len(fits))
+            if fits.permutation[fit] == permutation and repeat[str(fits.split[fit])] == wanted
+        ]  # fmt: skip
+        rows = np.concatenate([rows for rows, _ in picked])
+        errors.append(metric(y[rows], np.concatenate([scores[:, mu] for _, scores in picked])))
+    return np.mean(errors)
+
+
+@pytest.mark.parametrize("task", HEADLINES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_error_is_pooled_per_repeat_for_every_permutation(task, seed):
+    dataset, splits, _, _ = make_study(seed, task=task)
+    fits = make_fits(dataset, splits.outer, seed, permutations=(0, 2, 5))
+    found = study_errors(held_out(dataset, splits, fits), HEADLINES[task])
+    for at, permutation in enumerate((0, 2, 5)):
+        for mu in range(len(MU)):
+            expected = by_hand(dataset, splits, fits, permutation, mu, POINTWISE[task])
+            assert found[at, mu] == pytest.approx(expected)
+
+
+def test_one_repeat_is_the_metric_of_scikit_learn():
+    dataset, splits, observed, _ = make_study(4, repeats=1)
+    found = held_out(dataset, splits, observed)
+    expected = 1 - balanced_accuracy_score(found.y, np.sign(found.scores[:, 1]))
+    assert assess(found, CLASSES)[1].error == pytest.approx(expected)
+    assert assess(found, CLASSES)[1].auc == pytest.approx(
+        roc_auc_score(found.y, found.scores[:, 1])
+    )
+    dataset, splits, observed, _ = make_study(4, repeats=1, task="regression")
+    found = held_out(dataset, splits, observed)
+    expected = 1 - r2_score(found.y, found.scores[:, 1])
+    assert assess(found, NUMBERS)[1].error == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("task", HEADLINES)
+@pytest.mark.parametrize("signal", [0.0, 0.5, 2.0, 50.0])
+def test_intervals_hold_the_error_and_stay_in_bounds(task, signal):
+    dataset, splits, observed, _ = make_study(1, task=task, signal=signal)
+    for each in assess(held_out(dataset, splits, observed), HEADLINES[task]):
+        assert 0 <= each.low <= each.error <= each.high <= HEADLINES[task].highest
+        assert each.low < each.high
+
+
+def test_no_error_in_few_samples_is_not_certainty():
+    dataset, splits, observed, _ = make_study(1, signal=50.0)
+    found = assess(held_out(dataset, splits, observed), CLASSES)[0]
+    assert (found.error, found.low, found.auc) == (0, 0, 1)
+    assert found.high > 0.05
+    assert found.auc_low < 0.95
+
+
+def test_repeats_of_the_same_scores_do_not_add_samples():
+    dataset, splits, observed, _ = make_study(2, repeats=1)
+    found = held_out(dataset, splits, observed)
+    twice = replace(
+        found,
+        **{key: np.tile(getattr(found, key), 2) for key in ("y", "row", "permutation")},
+        split=np.concatenate([found.split, found.split + 4]),
+        repeat=np.concatenate([found.repeat, found.repeat + 1]),
+        scores=np.tile(found.scores, (2, 1)),
+    )
+    loss = CLASSES.loss(found.y, found.scores[:, 0]).astype(float)
+    assert CLASSES.of_samples(twice, np.tile(loss, 2)) == CLASSES.of_samples(found, loss)
+    assert assess(twice, CLASSES)[0].error == assess(found, CLASSES)[0].error
+
+
+def test_leave_one_out_has_the_interval_over_samples_alone():
+    dataset, splits, observed, _ = make_study(3, n=12, folds=12, repeats=1)
+    found = held_out(dataset, splits, observed)
+    loss = CLASSES.loss(found.y, found.scores[:, 0]).astype(float)
+    assert np.isnan(CLASSES.of_splits(found, loss)).all()
+    each = assess(found, CLASSES)[0]
+    assert (each.low, each.high) == CLASSES.of_samples(found, loss)
+
+
+def test_a_test_set_of_one_class_has_no_balanced_error():
+    dataset, splits, observed, _ = make_study(3, repeats=1)
+    found = held_out(dataset, splits, observed)
+    ill = found.y > 0
+    keys = ("y", "row", "split", "repeat", "permutation", "scores")
+    alone = replace(found, **{key: getattr(found, key)[ill] for key in keys})
+    each = assess(alone, CLASSES)[0]
+    assert np.isnan([each.error, each.low, each.high, each.auc]).all()
+
+
+def test_p_counts_the_observed_labels_as_one_of_the_permutations():
+    null = np.array([0.5, 0.4, 0.3, 0.2])
+    assert p_value(0.3, null) == 3 / 5  # .3 and .2, and the observed one
+    assert p_value(0.1, null) == 1 / 5
+    assert p_value(0.3, null + 1e-16) == 3 / 5  # equal but for rounding
+    assert np.isnan(p_value(0.3, np.empty(0)))
+
+
+def test_p_is_uniform_where_labels_mean_nothing():
+    rng = np.random.default_rng(0)
+    p = [p_value(draw[0], draw[1:]) for draw in rng.random((2000, 20))]
+    values, counts = np.unique(p, return_counts=True)
+    assert len(values) == 20
+    assert np.abs(counts / 2000 - 0.05).max() < 0.02
+
+
+def test_the_null_study_is_that_of_each_permutation_alone():
+    dataset, splits, observed, _ = make_study(0)
+    permuted = make_fits(dataset, splits.outer, 7, permutations=(1, 2, 3, 4))
+    order = np.random.default_rng(0).permutation(len(permuted))
+    parts = [permuted.take(order[:11]), permuted.take(order[11:])]
+    null, tables = null_study(dataset, splits, [observed], parts)
+    assert null["permutation"].tolist() == [1, 2, 3, 4]
+    for at, number in enumerate(null["permutation"]):
+        for mu in range(len(MU)):
+            expected = by_hand(dataset, splits, permuted, number, mu, balanced_error)
+            assert null["error"][at, mu] == pytest.approx(expected)
+        one = permuted.take(np.flatnonzero(permuted.permutation == number))
+        alone, _ = null_study(dataset, splits, [observed], [one])
+        np.testing.assert_array_equal(alone["error"][0], null["error"][at])
+        np.testing.assert_array_equal(alone["size"][0], null["size"][at])
+    frequency = tables["null_frequency"]
+    picked = sum(
+        0 in permuted.coef(fit, 2)[0] for fit in range(len(permuted))
+    )  # fmt: skip
+    row = frequency[(frequency["mu"] == MU[2]) & (frequency["gene"] == "g0")].iloc[0]
+    assert row["frequency"] == pytest.approx(picked / len(permuted))
+    assert row["highest"] >= row["frequency"]
+
+
+def test_without_permutations_the_null_is_empty_and_the_curve_observed():
+    dataset, splits, observed, _ = make_study(0)
+    null, tables = null_study(dataset, splits, [observed], [])
+    assert null["error"].shape == (0, len(MU))
+    assert tables["frequency_curve"]["permuted_median"].isna().all()
+    assert tables["frequency_curve"]["observed"].max() > 0
+    assert len(tables["null_frequency"]) == 0
+
+
+def test_the_band_of_the_curve_is_over_permutations():
+    dataset, splits, observed, _ = make_study(0)
+    permuted = make_fits(dataset, splits.outer, 7, permutations=range(1, 12))
+    _, tables = null_study(dataset, splits, [observed], [permuted])
+    curve = tables["frequency_curve"]
+    sizes = []
+    for number in range(1, 12):
+        fits = np.flatnonzero(permuted.permutation == number)
+        sizes.append(len(set(np.concatenate([permuted.coef(fit, 0)[0] for fit in fits]))))
+    expected = np.percentile(sizes, [50, 5, 95])
+    columns = ["permuted_median", "permuted_low", "permuted_high"]
+    np.testing.assert_allclose(curve.iloc[0][columns].astype(float), expected)
+
+
+def test_a_missing_or_doubled_split_is_an_error_that_names_it():
+    _, splits, observed, _ = make_study(0)
+    with pytest.raises(GenesigError, match="1 are missing or there twice: split r1f3 of perm"):
+        joined([observed.take(np.array([0, 1, 3, 4, 5, 6, 7]))], splits)
+    with pytest.raises(GenesigError, match="split r1f1 of permutation 0"):
+        joined([observed, observed.take(np.array([0]))], splits)
+
+
+def test_tables_of_splits_and_samples_agree_with_each_other():
+    dataset, splits, observed, _ = make_study(5)
+    scores = scores_table(dataset, splits, observed)
+    predictions = predictions_table(dataset, splits, observed)
+    assert len(scores) == len(splits.outer) * len(MU)
+    shares = predictions.groupby(["split", "mu"])["wrong"].mean()
+    for row in scores.itertuples():
+        assert row.misclassification == pytest.approx(shares[row.split, row.mu])
+        assert row.n_genes == len(observed.coef(observed.split.tolist().index(row.split),
+                                                MU.tolist().index(row.mu))[0])  # fmt: skip
+    decided = predictions["predicted"] == predictions["label"]
+    assert (decided == ~predictions["wrong"].astype(bool)).all()
+
+
+def test_a_score_of_zero_predicts_nothing_and_is_wrong():
+    dataset, splits, observed, _ = make_study(5)
+    table = predictions_table(dataset, splits, replace(observed, scores=observed.scores * 0))
+    assert table["wrong"].all()
+    assert (table["predicted"] == "").all()
+
+
+def test_regression_leaves_what_belongs_to_classes_empty():
+    dataset, splits, observed, _ = make_study(5, task="regression")
+    scores = scores_table(dataset, splits, observed)
+    assert scores[["misclassification", "balanced_error", "auc"]].isna().all(axis=None)
+    predictions = predictions_table(dataset, splits, observed)
+    assert predictions["wrong"].isna().all()
+    assert (predictions["predicted"] == predictions["score"]).all()

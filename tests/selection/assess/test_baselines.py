@@ -1,0 +1,174 @@
+"""Baselines: laws that each must keep, and scikit-learn's own estimators as referees."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from gathered_study import make_dataset, make_splits, make_study
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.neighbors import NearestCentroid
+from sklearn.svm import SVC
+
+from genesig.models import baselines
+from genesig.models.baselines import BASELINES, nearest_centroid, ridge, svm_classes
+from genesig.selection.assess.baseline_scores import run_baselines
+
+STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
+MEMBERS = [(name, task) for name, tasks in BASELINES.items() for task in tasks]
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    monkeypatch.setattr(baselines, "TREES", 21)
+
+
+def problem(task, seed=0, n=30, d=60, signal=1.5):
+    """Return training rows, responses, test rows and inner folds; the first 5 features tell."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n + 10) % 3 == 0, 1.0, -1.0)
+    y = y if task == "classification" else rng.standard_normal(n + 10)
+    X = rng.standard_normal((n + 10, d))
+    X[:, :5] += signal * y[:, None]
+    return X[:n], y[:n], X[n:], [np.arange(k, n, 3) for k in range(3)], y[n:]
+
+
+@pytest.mark.parametrize(("name", "task"), MEMBERS)
+def test_one_score_per_row_that_depends_on_that_row_alone(name, task):
+    X, y, X_test, inner, _ = problem(task)
+    score = BASELINES[name][task]
+    f = score(X, y, X_test, inner, 1)
+    assert f.shape == (10,)
+    assert np.isfinite(f).all()
+    changed = X_test.copy()
+    changed[5:] *= -3
+    np.testing.assert_allclose(score(X, y, changed, inner, 1)[:5], f[:5], atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "task"), MEMBERS)
+def test_inputs_are_not_modified_and_the_state_decides(name, task):
+    X, y, X_test, inner, _ = problem(task)
+    kept = X.copy(), y.copy(), X_test.copy()
+    score = BASELINES[name][task]
+    f = score(X, y, X_test, inner, 1)
+    np.testing.assert_array_equal(score(X, y, X_test, inner, 1), f)
+    for before, after in zip(kept, (X, y, X_test), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize(("name", "task"), [each for each in MEMBERS if each[0] != "dummy"])
+def test_a_strong_signal_is_found_with_the_right_sign(name, task):
+    X, y, X_test, inner, y_test = problem(task)
+    f = BASELINES[name][task](X, y, X_test, inner, 1)
+    assert np.corrcoef(f, y_test)[0, 1] > 0.7
+
+
+def test_the_dummy_knows_the_majority_and_the_mean():
+    X, y, X_test, inner, _ = problem("classification")
+    assert BASELINES["dummy"]["classification"](X, y, X_test, inner, 1).tolist() == [-1.0] * 10
+    X, y, X_test, inner, _ = problem("regression")
+    found = BASELINES["dummy"]["regression"](X, y, X_test, inner, 1)
+    np.testing.assert_allclose(found, y.mean())
+
+
+def test_ridge_is_scikit_learns_at_the_penalty_of_the_smallest_inner_error():
+    X, y, X_test, inner, _ = problem("classification")
+    top = np.linalg.norm(X, 2) ** 2
+
+    def error(alpha):
+        f = np.empty(len(y))
+        for fold in inner:
+            rest = np.setdiff1d(np.arange(len(y)), fold)
+            f[fold] = Ridge(alpha=alpha).fit(X[rest], y[rest]).predict(X[fold])
+        return np.mean((f - y) ** 2)
+
+    alpha = min(top * np.geomspace(10, 1e-4, 6), key=error)
+    expected = RidgeClassifier(alpha=alpha).fit(X, y).decision_function(X_test)
+    np.testing.assert_allclose(ridge(X, y, X_test, inner, 1), expected, atol=1e-8)
+
+
+def test_nearest_centroid_decides_as_scikit_learn_does():
+    X, y, X_test, inner, _ = problem("classification", signal=0.2)
+    expected = NearestCentroid().fit(X, y).predict(X_test)
+    np.testing.assert_array_equal(np.sign(nearest_centroid(X, y, X_test, inner, 1)), expected)
+    low, high = (X[y == c].mean(axis=0) for c in (-1, 1))
+    distance = np.sum((X_test - low) ** 2, axis=1) - np.sum((X_test - high) ** 2, axis=1)
+    np.testing.assert_allclose(nearest_centroid(X, y, X_test, inner, 1), distance / X.shape[1])
+
+
+def test_the_rotation_to_the_row_space_does_not_change_the_support_vector_machine():
+    X, y, X_test, inner, _ = problem("classification", d=200)
+    found = svm_classes(X, y, X_test, inner, 1)
+    scale = np.mean(np.sum(X**2, axis=1))
+    expected = [
+        SVC(kernel="linear", C=C / scale).fit(X, y).decision_function(X_test)
+        for C in np.geomspace(0.01, 100, 5)
+    ]
+    assert min(np.abs(each - found).max() for each in expected) < 1e-3
+
+
+def test_an_inner_fold_that_leaves_one_class_is_survived():
+    X, y, X_test, _, _ = problem("classification")
+    inner = [np.flatnonzero(y > 0), np.flatnonzero(y < 0)]
+    assert np.isfinite(svm_classes(X, y, X_test, inner, 1)).all()
+
+
+def test_every_split_is_scored_once_with_its_own_training_rows():
+    dataset, splits, _, _ = make_study(0)
+    names = ["nearest_centroid", "random_forest"]
+    table = run_baselines(dataset, splits, folds=STEPS, baselines=names)
+    assert table["model"].unique().tolist() == names
+    of_one = table[table["model"] == "random_forest"]
+    assert of_one.groupby("repeat")["sample"].nunique().tolist() == [24, 24]
+    split = splits.outer[2]
+    train, test = dataset.rows(split.train), dataset.rows(split.test)
+    mean, scale = dataset.X[train].mean(axis=0), dataset.X[train].std(axis=0)
+    Z = (dataset.X - mean) / scale
+    expected = nearest_centroid(Z[train], dataset.response()[train], Z[test], [], 0)
+    found = table[(table["model"] == "nearest_centroid") & (table["split"] == split.name)]
+    assert found["sample"].tolist() == list(split.test)
+    np.testing.assert_allclose(found["score"], expected)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_genes_that_never_vary_leave_the_word_of_the_dummy(task):
+    dataset, splits, _, _ = make_study(0, folds=2, repeats=1, task=task)
+    flat = replace(dataset, X=np.full_like(dataset.X, 4.0))
+    table = run_baselines(flat, splits, folds=STEPS, baselines=list(BASELINES))
+    scores = table.pivot_table(index=["split", "sample"], columns="model", values="score")
+    assert set(scores) == {name for name, tasks in BASELINES.items() if task in tasks}
+    assert (scores.sub(scores["dummy"], axis=0) == 0).all(axis=None)
+
+
+def test_genes_that_are_constant_in_each_class_are_told_apart():
+    _, y, _, inner, y_test = problem("classification")
+    f = nearest_centroid(np.outer(y, [1.0, 2.0]), y, np.outer(y_test, [1.0, 2.0]), inner, 1)
+    np.testing.assert_array_equal(np.sign(f), y_test)
+
+
+def test_scores_do_not_depend_on_the_other_baselines():
+    dataset, splits, _, _ = make_study(0, folds=2, repeats=1)
+    alone = run_baselines(dataset, splits, folds=STEPS, baselines=["random_forest"])
+    both = run_baselines(dataset, splits, folds=STEPS, baselines=["ridge", "random_forest"])
+    both = both[both["model"] == "random_forest"].reset_index(drop=True)
+    np.testing.assert_array_equal(alone["score"], both["score"])
+
+
+def test_regression_leaves_out_what_exists_for_classes_only():
+    dataset, splits, _, _ = make_study(0, folds=2, repeats=1, task="regression")
+    table = run_baselines(dataset, splits, folds=STEPS, baselines=list(BASELINES))
+    assert table["model"].unique().tolist() == ["dummy", "ridge", "linear_svm", "random_forest"]
+
+
+@pytest.mark.parametrize("name", [name for name in BASELINES if name != "dummy"])
+def test_pure_noise_is_at_chance(name):
+    """Mean held-out balanced error over 20 draws of 30 x 200 noise."""
+    errors = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = rng.permutation(np.repeat([-1.0, 1.0], 15))
+        dataset = make_dataset(rng.standard_normal((30, 200)), y)
+        splits = make_splits(dataset, 3, 1, seed)
+        table = run_baselines(dataset, splits, folds=STEPS, baselines=[name])
+        errors.append(table.groupby(dataset.response()[dataset.rows(table["sample"])])["wrong"]
+                      .apply(lambda part: part.astype(bool).mean()).mean())  # fmt: skip
+    assert np.mean(errors) == pytest.approx(0.5, abs=0.07)

@@ -1,0 +1,329 @@
+"""`genesig predict`: the model's own fit on new samples, missing genes stated, scales refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
+
+from genesig.cli import main
+from genesig.data.files.readers import read_json, read_matrix
+from genesig.data.steps.normalise import fit_reference_steps, normalise_samples
+from genesig.results import Dataset, Design, Fits, Split, Splits, save_json
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.final import final_model, score
+from genesig.selection.model.new_samples import predict
+
+MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
+LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]
+LINEAR: dict[str, Any] = {
+    "tau_min": 0.1, "tau_count": 5, "lam": [1e-3, 1e-1], "mu": [1e-6, 1.0],
+    "criterion": "squared_error", "one_standard_error": False, "solver": "landweber-newton",
+    "tolerance": 1e-9,
+}  # fmt: skip
+CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
+    "plain": ([], MOMENTS, False),
+    "never logged": ([], MOMENTS, True),
+    "log2": (LOG2, MOMENTS, True),
+    "ranks": ([{"step": "rank_samples"}], [{"step": "centre"}], True),
+    "samples standardised": ([*LOG2, {"step": "standardise_samples"}], MOMENTS, True),
+    "quantile": (LOG2, [{"step": "quantile"}, *MOMENTS], True),
+    "imputed": ([], [{"step": "knn_impute", "neighbours": 3}, *MOMENTS], False),
+    "filter": ([], [{"step": "variance_filter", "keep": 0.5}, *MOMENTS], False),
+}
+N, D = 16, 25
+NAMES = [f"s{k}" for k in range(N)]
+GENES = [f"g{k}" for k in range(D)]
+
+
+def _values(raw: bool, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(N) % 2, 1.0, -1.0)
+    X = 8 + rng.standard_normal((N, D)) + np.outer(y, np.arange(D) < 3)
+    return np.exp2(X) if raw else X
+
+
+def _model(chain: str, task: str = "classification") -> tuple[dict[str, Any], Dataset]:
+    model, data, _ = _fitted(chain, task)
+    return json.loads(json.dumps(model, allow_nan=False)), data
+
+
+def _fitted(chain: str, task: str = "classification") -> tuple[dict[str, Any], Dataset, Fits]:
+    samples, folds, raw = CHAINS[chain]
+    number = task == "regression"
+    labels = [str(k) for k in range(N)] if number else ["healthy", "ill"] * (N // 2)
+    classes = None if number else ("healthy", "ill")
+    data = Dataset(
+        _values(raw), pd.DataFrame({"label": labels}, index=NAMES),
+        pd.DataFrame({"symbol": GENES}, index=GENES),
+        Design("label", task, classes, None, None), {},
+    )  # fmt: skip
+    inner = tuple(tuple(NAMES[2 * k : 2 * k + 2]) + tuple(NAMES[8 + 2 * k : 10 + 2 * k])
+                  for k in range(4))  # fmt: skip
+    final = Split("final", 0, 0, tuple(NAMES), (), inner, (1,))
+    splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
+    dataset = normalise_samples(data, samples=samples, folds=folds)
+    fits = fit_final(dataset, splits, folds=folds, **LINEAR)
+    return final_model(dataset, fits, folds=folds, mu=1.0), data, fits
+
+
+def _table(X: Any, names: list[str], genes: list[str]) -> str:
+    body = [[gene, *map(repr, map(float, column))] for gene, column in zip(genes, X.T, strict=True)]
+    return tabbed([["gene", *names], *body])
+
+
+def _predict(folder: Path, model: dict[str, Any], file: str, text: str, *options: str) -> int:
+    (folder / "model.json").write_text(json.dumps(model))
+    (folder / file).write_text(text)
+    paths = [str(folder / "model.json"), str(folder / file), "-o", str(folder / "p.tsv")]
+    return main(["predict", *paths, *options])
+
+
+def _predictions(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(folder / "p.tsv", sep="\t", index_col="sample")
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_training_samples_are_scored_as_the_model_fits_them(chain: str, tmp_path: Path) -> None:
+    model, data = _model(chain)
+    assert model["models"][1]["genes"]
+    order = np.random.default_rng(1).permutation(D)  # the model's genes are found by name
+    text = _table(data.X[:, order], NAMES, [GENES[k] for k in order])
+    assert _predict(tmp_path, model, "new.tsv", text) == 0
+    found = _predictions(tmp_path)
+    own = score(model, dict(zip(GENES, data.X.T, strict=True)))
+    np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)  # 10 digits in the file
+    assert found["predicted"].tolist() == np.where(own > 0, "ill", "healthy").tolist()
+    assert (found["imputed"] == 0).all()
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_the_model_on_disk_predicts_its_own_fit(chain: str, tmp_path: Path) -> None:
+    """f = intercept + X coef of the fit, X from the steps fitted anew: no part of predict."""
+    samples, folds, _ = CHAINS[chain]
+    model, data, fits = _fitted(chain)
+    X = normalise_samples(data, samples=samples, folds=folds).X
+    steps = fit_reference_steps(X, folds)
+    X = steps.transform(X)
+    save_json(tmp_path / "model.json", model)
+    (tmp_path / "new.tsv").write_text(_table(data.X, NAMES, GENES))
+    loaded, matrix = read_json(tmp_path / "model.json"), read_matrix(tmp_path / "new.tsv")
+    for at, mu in enumerate(LINEAR["mu"]):
+        genes, coef = fits.coef(0, at)
+        place = {int(gene): column for column, gene in enumerate(steps.genes)}
+        own = fits.intercept[0, at] + X[:, [place[int(gene)] for gene in genes]] @ coef
+        table, _ = predict(loaded, matrix, "new.tsv", missing=0.0, mu=mu)
+        np.testing.assert_allclose(table["score"], own, rtol=0, atol=1e-12)
+        assert len(genes) > 0
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_one_sample_alone_is_scored_as_among_others(chain: str, tmp_path: Path) -> None:
+    model, _ = _model(chain)
+    X = _values(CHAINS[chain][2], seed=5)
+    scores = []
+    for rows in (slice(None), slice(3, 4)):
+        path = tmp_path / "new.tsv"
+        path.write_text(_table(X[rows], NAMES[rows], GENES))
+        table, _ = predict(model, read_matrix(path), "new.tsv", missing=0.0, mu=None)
+        scores.append(table.set_index("sample")["score"])
+    own = score(model, dict(zip(GENES, X.T, strict=True)))
+    np.testing.assert_allclose(scores[0], own, rtol=0, atol=1e-12)
+    assert scores[1]["s3"] == scores[0]["s3"]
+
+
+def test_other_formats_and_either_way_round_give_the_same(tmp_path: Path) -> None:
+    model, data = _model("plain")
+    numbers = Numbers(GENES, NAMES, data.X.T.tolist())
+    rows = [["", *GENES], *[[name, *map(repr, x)] for name, x in
+                            zip(NAMES, data.X.tolist(), strict=True)]]  # fmt: skip
+    (tmp_path / "new.h5ad").write_bytes(h5ad(numbers))
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    paths = [str(tmp_path / name) for name in ("model.json", "new.h5ad", "p.tsv")]
+    assert main(["predict", *paths[:2], "-o", paths[2]]) == 0
+    first = _predictions(tmp_path)
+    for file, text in (("GSE1_series_matrix.txt", series_matrix(numbers)),
+                       ("e.gct", gct12(numbers)), ("turned.tsv", tabbed(rows))):  # fmt: skip
+        assert _predict(tmp_path, model, file, text) == 0
+        pd.testing.assert_frame_equal(_predictions(tmp_path), first)
+
+
+def test_a_missing_gene_is_its_training_mean_and_said_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = _model("quantile")
+    X = _values(True, seed=5)
+    kept = [k for k in range(D) if k != 1]
+    text = _table(X[:, kept], NAMES, [GENES[k] for k in kept])
+    text = text.replace(f"\ng4\t{float(X[0, 4])!r}\t", "\ng4\tNA\t")
+    assert _predict(tmp_path, model, "new.tsv", text) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("warning: ")
+    assert "2 of the 25 genes that the model needs are missing in sample 's0': 'g1', 'g4'" in err
+    assert "filled in by the mean of the training samples" in err
+    found = _predictions(tmp_path)
+    assert found["imputed"].tolist() == [2] + [1] * (N - 1)
+    X[:, 1], X[0, 4] = (np.exp2(np.log2(data.X[:, k]).mean()) for k in (1, 4))
+    own = score(model, dict(zip(GENES, X.T, strict=True)))
+    np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
+
+
+def test_a_model_that_fills_in_missing_values_does_so_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, _ = _model("imputed")
+    X = _values(False, seed=5)
+    text = _table(X, NAMES, GENES).replace(f"\ng4\t{float(X[0, 4])!r}\t", "\ng4\tNA\t")
+    assert _predict(tmp_path, model, "new.tsv", text) == 0
+    assert "filled in by the model's knn_impute" in capsys.readouterr().err
+    X[0, 4] = np.nan
+    own = score(model, dict(zip(GENES, X.T, strict=True)))
+    np.testing.assert_allclose(_predictions(tmp_path)["score"], own, rtol=1e-9, atol=1e-9)
+
+
+def test_a_regression_predicts_its_score(tmp_path: Path) -> None:
+    model, data = _model("plain", "regression")
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
+    found = _predictions(tmp_path)
+    assert (found["predicted"] == found["score"]).all()
+
+
+def _cut(text: str, line: str) -> str:
+    return "".join(each for each in text.splitlines(True) if not each.startswith(line))
+
+
+REFUSED: dict[str, tuple[str, Any, list[str]]] = {
+    "too many genes missing": (
+        "quantile", lambda X: _cut(_table(X, NAMES, GENES), "g1"),
+        ["11 of the 25 genes that the model needs are missing in sample 's0'",
+         "at most a share of 0.1 may be (--missing)"]),
+    "other gene ids": (
+        "log2", lambda X: _table(X, NAMES, [f"ENSG{k}" for k in range(D)]),
+        ["none of the", "is here", "'ENSG0'", "another kind of gene id?"]),
+    "a needed gene twice": (
+        "quantile", lambda X: _table(X, NAMES, ["g1", *GENES[1:]]), ["gene 'g1' occurs twice"]),
+    "a decimal comma": (
+        "quantile", lambda X: _table(X, NAMES, GENES).replace(repr(float(X[0, 2])), "1,5"),
+        ["gene 'g2', sample 's0'", "decimal comma"]),
+    "logged for a model that takes logarithms": (
+        "log2", lambda X: _table(np.log2(X), NAMES, GENES), ["logged already", "the same scale"]),
+    "logged for a model of raw values": (
+        "never logged", lambda X: _table(np.log2(X), NAMES, GENES), ["logged already"]),
+    "raw for a model of logged values": (
+        "plain", lambda X: _table(np.exp2(X), NAMES, GENES), ["never logged", "same scale"]),
+    "another base of the logarithm": (
+        "plain", lambda X: _table(X * np.log10(2), NAMES, GENES), ["standard deviations off"]),
+    "an empty matrix": ("plain", lambda X: "gene\ts1\n", ["no rows below it"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_scored_is_one_line_and_no_file(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chain, make, words = REFUSED[name]
+    model, data = _model(chain)
+    assert _predict(tmp_path, model, "new.tsv", make(data.X)) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert all(word in err for word in words), err
+    assert not (tmp_path / "p.tsv").exists()
+
+
+@pytest.mark.parametrize("chain", ["plain", "log2", "filter"])
+def test_missing_genes_are_those_of_the_list_that_is_used(
+    chain: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = _model(chain)
+    short, long = (each["genes"] for each in model["models"])
+    lacking = set(long) - set(short)
+    assert _predict(tmp_path, model, "all.tsv", _table(data.X, NAMES, GENES), "--mu", "1e-6") == 0
+    expected = _predictions(tmp_path)
+    capsys.readouterr()
+    kept = [k for k, gene in enumerate(GENES) if gene in short]
+    text = _table(data.X[:, kept], NAMES, [GENES[k] for k in kept])
+    assert _predict(tmp_path, model, "few.tsv", text, "--mu", "1e-6", "--missing", "0") == 0
+    assert capsys.readouterr().err == ""
+    pd.testing.assert_frame_equal(_predictions(tmp_path), expected)
+    refused = chain != "filter"  # which leaves genes that both lists have
+    assert _predict(tmp_path, model, "few.tsv", text) == refused == bool(lacking)
+    words = f"{len(lacking)} of the {len(long)} genes that the model needs"
+    assert (words in capsys.readouterr().err) == refused
+
+
+OPTIONS: dict[str, tuple[list[str], str]] = {
+    "no such mu": (["--mu", "5"], "error: --mu: 5 is none of the model's: 1e-06, 1\n"),
+    "more than all": (["--missing", "7"], "error: --missing: 7 is no share; it needs 0 to 1\n"),
+    "less than none": (["--missing", "-0.1"], "error: --missing: -0.1 is no share; it needs 0 "),
+    "no number": (["--missing", "nan"], "error: --missing: nan is no share; it needs 0 to 1\n"),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_that_cannot_be_is_named(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options, line = OPTIONS[name]
+    model, data = _model("plain")
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES), *options) == 1
+    assert capsys.readouterr().err.startswith(line)
+
+
+def test_a_table_that_cannot_be_written_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = _model("plain")
+    (tmp_path / "p.tsv").mkdir()
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 1
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'p.tsv'}: cannot be written: ")
+
+
+def test_samples_are_counted_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, data = _model("plain")
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X[:1], NAMES[:1], GENES)) == 0
+    assert capsys.readouterr().out.endswith("p.tsv: 1 sample scored\n")
+
+
+def test_a_file_that_is_no_model_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for content in ({"a": 1}, [1], {"training": {"genes": ["x"]}}):
+        assert _predict(tmp_path, content, "new.tsv", "g\ts\nx\t1\n") == 1  # type: ignore[arg-type]
+        line = f"error: {tmp_path / 'model.json'}: is no model.json of this version of genesig (it"
+        assert capsys.readouterr().err.startswith(line)
+
+
+DAMAGE: dict[str, tuple[Callable[[Any], object], str]] = {
+    "threshold": (lambda m: m.update(threshold="x"), "threshold"),
+    "no threshold": (lambda m: m.update(threshold=None), "threshold"),
+    "training": (lambda m: m.update(training=[]), "training"),
+    "fewer means": (lambda m: m["training"]["means"].pop(), "training.means"),
+    "a coefficient": (lambda m: m["models"][0]["coefficients"].append(1.0), "models.0.genes"),
+    "a gene": (lambda m: m["models"][0]["genes"].__setitem__(0, "?"), "models.0.genes"),
+    "no list": (lambda m: m.update(models=[]), "models"),
+    "classes": (lambda m: m.update(classes=["a", "b"]), "classes"),
+    "a step": (lambda m: m["normalisation"].update(steps=[{"step": "magic"}]),
+               "normalisation.steps"),
+    "a state": (lambda m: m["normalisation"].update(steps=[{"step": "quantile"}]),
+                "normalisation.steps"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_model_changed_by_hand_is_one_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_it, part = DAMAGE[name]
+    model, data = _model("plain")
+    model = json.loads(json.dumps(model))
+    break_it(model)
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {tmp_path / 'model.json'}: is damaged or was edited: '{part}'")
