@@ -197,7 +197,7 @@ def read_json(path: str | Path) -> Any:
 def load_schema(name: str = "config") -> dict[str, Any]:
     """Load ``workflow/schemas/{name}.schema.yaml``: every key, default, bound and description."""
     within = Path("workflow", "schemas", f"{name}.schema.yaml")
-    for root in (Path(__file__).parents[2], Path.cwd()):
+    for root in (Path(__file__).parents[3], Path.cwd()):
         if (root / within).is_file():
             return deepcopy(_parsed((root / within).read_text(encoding="utf-8")))
     raise GenesigError(f"{within} is not here; run genesig in the folder of the study's workflow")
