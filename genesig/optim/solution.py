@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,9 @@ class Path:
         Sparse coefficients on the standardised scale, features ascending: fit (k, m) is
         ``slice(indptr[k * M + m], indptr[k * M + m + 1])``.
     gap : (k, m) float
-        Duality gap relative to ``||y||²/n``.
+        Duality gap relative to ``||y||²/n``; NaN where the row had ended.
     iterations : (k, m) int
+        -1 where the row had ended (see `ended`).
     converged : (k, m) bool
         Whether the gap reached the tolerance.
     message : str
@@ -65,7 +66,7 @@ class Path:
             gap=gap,
             iterations=iterations,
             converged=gap <= tolerance,
-            message=not_converged(gap, tolerance),
+            message=not_converged(gap[iterations >= 0], tolerance),
         )
 
     def coef(self, k: int, m: int) -> tuple[Array, Array]:
@@ -76,6 +77,26 @@ class Path:
     def sizes(self) -> Array:
         """Return the number of non-zero coefficients of each fit, (k, m)."""
         return np.diff(self.indptr).reshape(self.shape)
+
+    def ended(self, longest: int | None) -> Path:
+        """Return the path with each row cut before its first fit of more than `longest` features.
+
+        What comes after is as good as never computed, whatever its length.
+        """
+        if longest is None:
+            return self
+        over = np.logical_or.accumulate(self.sizes() > longest, axis=1)
+        kept = np.repeat(~over.ravel(), np.diff(self.indptr))
+        sizes = np.where(over, 0, self.sizes())
+        return replace(
+            self,
+            indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            indices=self.indices[kept],
+            values=self.values[kept],
+            gap=np.where(over, np.nan, self.gap),
+            iterations=np.where(over, -1, self.iterations),
+            converged=self.converged & ~over,
+        )
 
 
 def not_converged(gap: Array, tolerance: float) -> str:

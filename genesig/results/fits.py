@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +28,25 @@ class Fits:
         tau as a fraction of `tau_max`; lam and mu in units of ``norm``.
     tau_max, norm : (m,) float
         (2/n) max_j |x_j'y| and ||X'X||/n of the training rows of each fit.
-    cv_error, cv_se : (m, n_tau, n_lam) float
-        Mean validation error over the inner folds and its standard error.
-    cv_size : (m, n_tau) float
-        Mean number of selected genes over the inner folds.
-    choice : (m, 2) int
-        Chosen indices into `tau` and `lam`.
+    searched : (n_searched,) float
+        mu at which the inner folds were searched.
+    cv_error, cv_se : (m, n_searched, n_tau, n_lam) float
+        Mean validation error over the inner folds and its standard error; NaN where lists were
+        longer than can be chosen.
+    cv_size, cv_agreement : (m, n_searched, n_tau) float
+        Mean number of selected genes over the inner folds; how alike their lists are, where that
+        was asked for.
+    choice : (m, 3) int
+        Chosen indices into `tau`, `lam` and `mu`: the list that is the answer.
+    threshold : (m,) float
+        Where the scores of a fit are cut: above it, the positive class. NaN where it was not set.
     indptr, indices, values : (m * n_mu + 1,), (nnz,), (nnz,)
         Coefficients of fit i at mu j, ``slice(indptr[i*n_mu+j], indptr[i*n_mu+j+1])``: gene
         number and weight per unit of the normalised (not yet gene-scaled) expression.
     intercept : (m, n_mu) float
     gap : (m, n_mu) float
-        Duality gap of each stage II selection, relative to ||y||²/n.
+        Duality gap of each stage II selection, relative to ||y||²/n; NaN where lists were too long
+        to be kept, so that there is none.
     test_indptr, test_rows, scores : (m + 1,), (t,), (t, n_mu)
         Row numbers of the test samples of each fit and the score f(x) of each.
     """
@@ -49,12 +56,15 @@ class Fits:
     tau: Array
     lam: Array
     mu: Array
+    searched: Array
     tau_max: Array
     norm: Array
     cv_error: Array
     cv_se: Array
     cv_size: Array
+    cv_agreement: Array
     choice: Array
+    threshold: Array
     indptr: Array
     indices: Array
     values: Array
@@ -78,6 +88,28 @@ class Fits:
         part = slice(*self.test_indptr[fit:][:2])
         return self.test_rows[part], self.scores[part]
 
+    def with_chosen(self) -> Fits:
+        """Return the fits with the chosen list of each as one more, the last, whose mu is NaN.
+
+        Its mu differs from fit to fit, so it has none of its own; whatever is measured along mu is
+        so measured for the answer, too.
+        """
+        m, n_mu = len(self), len(self.mu)
+        mu = self.choice[:, 2]
+        places = np.column_stack([np.tile(np.arange(n_mu), (m, 1)), mu])
+        indptr, entries = _ragged(self.indptr, (np.arange(m)[:, None] * n_mu + places).ravel())
+        chosen = np.repeat(mu, np.diff(self.test_indptr))
+        return replace(
+            self,
+            mu=np.append(self.mu, np.nan),
+            indptr=indptr,
+            indices=self.indices[entries],
+            values=self.values[entries],
+            intercept=np.take_along_axis(self.intercept, places, axis=1),
+            gap=np.take_along_axis(self.gap, places, axis=1),
+            scores=np.column_stack([self.scores, self.scores[np.arange(len(chosen)), chosen]]),
+        )
+
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
         save_arrays(path, {f.name: getattr(self, f.name) for f in fields(self)})
@@ -88,15 +120,16 @@ class Fits:
         return cls(**load_arrays(path))
 
     @classmethod
-    def none(cls, tau: Array, lam: Array, mu: Array) -> Fits:
+    def none(cls, tau: Array, lam: Array, mu: Array, searched: Array) -> Fits:
         """Return the record of no fit: what a batch gives that gets no split."""
-        n_tau, n_lam, n_mu = len(tau), len(lam), len(mu)
+        grid, n_mu = (0, len(searched), len(tau)), len(mu)
         start, integers = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         return cls(
             split=np.zeros(0, dtype=str), permutation=integers, tau=tau, lam=lam, mu=mu,
-            tau_max=np.zeros(0), norm=np.zeros(0), cv_error=np.zeros((0, n_tau, n_lam)),
-            cv_se=np.zeros((0, n_tau, n_lam)), cv_size=np.zeros((0, n_tau)),
-            choice=np.zeros((0, 2), dtype=np.int64), indptr=start, indices=integers,
+            searched=searched, tau_max=np.zeros(0), norm=np.zeros(0),
+            cv_error=np.zeros((*grid, len(lam))), cv_se=np.zeros((*grid, len(lam))),
+            cv_size=np.zeros(grid), cv_agreement=np.zeros(grid), threshold=np.zeros(0),
+            choice=np.zeros((0, 3), dtype=np.int64), indptr=start, indices=integers,
             values=np.zeros(0), intercept=np.zeros((0, n_mu)), gap=np.zeros((0, n_mu)),
             test_indptr=start, test_rows=integers, scores=np.zeros((0, n_mu)),
         )  # fmt: skip
@@ -141,7 +174,7 @@ class Fits:
         return Fits(**taken)
 
 
-SHARED = ("tau", "lam", "mu")
+SHARED = ("tau", "lam", "mu", "searched")
 
 
 def _ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:

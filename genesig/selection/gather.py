@@ -13,7 +13,7 @@ from genesig.results.joined import joined
 from genesig.selection.assess.held_out import predictions_table, scores_table
 from genesig.selection.assess.rejection import rejection_table
 from genesig.selection.assess.stability import stability_table
-from genesig.selection.genes.frequency import list_sizes, mu_number, nested_lists
+from genesig.selection.genes.frequency import list_sizes, nested_lists
 from genesig.selection.genes.ranking import block_tables
 from genesig.selection.genes.univariate import univariate_table
 
@@ -28,7 +28,7 @@ def gather(
     final: Fits,
     subsamples: Fits,
     *,
-    signature: Mapping[str, Any],
+    frequency: float,
     clusters: Mapping[str, Any],
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
@@ -42,8 +42,10 @@ def gather(
         The batches of the observed labels, in any order.
     final, subsamples : Fits
         The fit on all samples, and those on the halves (which may be none).
-    signature, clusters : mapping
-        The config sections of these names; see `signature_table` and `block_tables`.
+    frequency : float
+        Share of the outer splits that makes a gene core, ``signature.frequency``.
+    clusters : mapping
+        The config section of this name, see `block_tables`.
 
     Returns
     -------
@@ -51,15 +53,13 @@ def gather(
         signature, nested_lists, lists, blocks, prototypes, scores, predictions, rejection,
         stability, univariate.
     """
-    dataset, fits = described(dataset), joined(observed, splits)
-    nested = nested_lists(dataset, fits, frequency=signature["frequency"])
-    blocks, prototypes = block_tables(dataset, nested, final, **clusters)
+    dataset, fits = described(dataset), joined(observed, splits).with_chosen()
+    nested = nested_lists(dataset, fits, frequency=frequency)
+    blocks, prototypes = block_tables(dataset, final, **clusters)
     univariate = univariate_table(dataset)
     predictions = predictions_table(dataset, splits, fits)
     return {
-        "signature": signature_table(
-            dataset, nested, blocks, univariate, final, mu=signature["mu"]
-        ),
+        "signature": signature_table(dataset, nested, blocks, univariate, final),
         "nested_lists": nested,
         "lists": list_sizes(fits, nested),
         "blocks": blocks,
@@ -67,7 +67,7 @@ def gather(
         "scores": scores_table(dataset, splits, fits),
         "predictions": predictions,
         "rejection": rejection_table(predictions, dataset.design.classes),
-        "stability": stability_table(fits, subsamples, len(dataset.genes)),
+        "stability": stability_table(fits, subsamples.with_chosen(), len(dataset.genes)),
         "univariate": univariate,
     }
 
@@ -78,31 +78,40 @@ def signature_table(
     blocks: pd.DataFrame,
     univariate: pd.DataFrame,
     final: Fits,
-    *,
-    mu: float | None,
 ) -> pd.DataFrame:
-    """Return signature.tsv: the genes in the list of the signature's mu, in the list's order.
+    """Return signature.tsv: the genes of the final model, core genes first.
 
-    ``first_mu`` is the smallest mu whose list has the gene; ``coef`` its weight in the final
-    model at the signature's mu, 0 where that model leaves it out; ``block`` is empty when there
-    is no block, because the minimal list is empty; p and q are those of the univariate test.
+    ``coef`` is the gene's weight in that model, ``size`` that weight times the gene's standard
+    deviation, what it contributes to the score; ``frequency``, ``mean_coef`` and
+    ``sign_consistency`` are those of the lists that the outer splits chose in the same way, and
+    ``core`` says that at least ``signature.frequency`` of them have the gene. ``first_mu`` is the
+    smallest mu at which the final model has the gene; p and q are those of the univariate test.
+    Rows fall by frequency, then by size.
     """
-    at = mu_number(final.mu, mu)
-    chosen = nested[nested["in_list"]]
-    table = chosen[chosen["mu"] == final.mu[at]].reset_index(drop=True)
-    coef = {dataset.genes[gene]: weight for gene, weight in zip(*final.coef(0, at), strict=True)}
-    tests = univariate.set_index("gene")
-    table = table.assign(
-        rank=np.arange(1, len(table) + 1),
-        block=table["gene"].map(blocks.set_index("gene")["block"]).astype("Int64"),
-        first_mu=table["gene"].map(chosen.groupby("gene")["mu"].min()),
-        coef=[float(coef.get(gene, 0.0)) for gene in table["gene"]],
-        p_value=table["gene"].map(tests["p_value"]),
-        q_value=table["gene"].map(tests["q_value"]),
+    import pandas as pd
+
+    genes, weights = final.coef(0, int(final.choice[0, 2]))
+    ids = [dataset.genes[gene] for gene in genes]
+    often = nested[nested["mu"].isna()].set_index("gene").reindex(ids)
+    block, tests = blocks.set_index("gene").reindex(ids), univariate.set_index("gene").loc[ids]
+    size = np.abs(weights) * dataset.X[:, genes].std(axis=0)
+    table = pd.DataFrame(
+        {
+            "gene": ids,
+            "symbol": dataset.var["symbol"].to_numpy()[genes],
+            "core": often["in_list"].eq(True).to_numpy(),
+            "frequency": often["frequency"].fillna(0.0).to_numpy(),
+            "coef": weights,
+            "size": size,
+            "block": block["block"].astype("Int64").to_numpy(),
+            "first_mu": block["first_mu"].to_numpy(),
+            "mean_coef": often["mean_coef"].to_numpy(),
+            "sign_consistency": often["sign_consistency"].to_numpy(),
+            "p_value": tests["p_value"].to_numpy(),
+            "q_value": tests["q_value"].to_numpy(),
+        }
     )
-    columns = [
-        "rank", "gene", "symbol", "frequency", "block", "first_mu", "mean_coef",
-        "sign_consistency", "coef", "p_value", "q_value",
-    ]  # fmt: skip
-    signature: pd.DataFrame = table[columns]
-    return signature
+    order = np.lexsort((genes, -size, -table["frequency"]))
+    table = table.iloc[order].reset_index(drop=True)
+    table.insert(0, "rank", np.arange(1, len(table) + 1))
+    return table

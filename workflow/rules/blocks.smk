@@ -17,7 +17,7 @@ rule gather:
     log:
         "logs/gather.log",
     params:
-        signature=config["signature"],
+        frequency=config["signature"]["frequency"],
         clusters=config["clusters"],
     script:
         "../scripts/gather.py"
@@ -47,6 +47,5 @@ rule model:
         "logs/model.log",
     params:
         folds=config["normalise"]["folds"],
-        mu=config["signature"]["mu"],
     script:
         "../scripts/model.py"

@@ -8,6 +8,7 @@ from snakemake.exceptions import WorkflowError
 from genesig.data.files.readers import load_schema
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
+from genesig.selection.linear.protocol import keywords
 
 ROOT = Path(workflow.basedir)
 TEMPLATES = {".css", ".j2", ".js"}

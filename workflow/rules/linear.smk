@@ -21,7 +21,7 @@ rule fit:
     benchmark:
         "results/times/{labels}/{batch}.tsv"
     params:
-        **config["linear"],
+        **keywords(config),
         folds=config["normalise"]["folds"],
     script:
         "../scripts/fit.py"
@@ -39,7 +39,7 @@ rule fit_final:
     benchmark:
         "results/times/fit_final.tsv"
     params:
-        **config["linear"],
+        **keywords(config),
         folds=config["normalise"]["folds"],
     script:
         "../scripts/fit_final.py"
@@ -58,7 +58,7 @@ rule fit_subsamples:
     benchmark:
         "results/times/fit_subsamples.tsv"
     params:
-        **config["linear"],
+        **keywords(config),
         folds=config["normalise"]["folds"],
     script:
         "../scripts/fit_subsamples.py"

@@ -62,6 +62,6 @@ rule nonlinear_gather:
     log:
         "logs/nonlinear_gather.log",
     params:
-        signature=config["signature"],
+        frequency=config["signature"]["frequency"],
     script:
         "../scripts/nonlinear_gather.py"

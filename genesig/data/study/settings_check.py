@@ -94,7 +94,7 @@ def _missing(config: Config) -> Found:
 
 
 def _mu(config: Config) -> Found:
-    mu, chosen = config["linear"]["mu"], config["signature"]["mu"]
+    linear, mu, chosen = config["linear"], config["linear"]["mu"], config["signature"]["mu"]
     for number, (before, value) in enumerate(pairwise(mu), 2):
         if value <= before:
             what = f"{value:g} follows {before:g}; mu must grow: {sorted(mu)}"
@@ -103,6 +103,22 @@ def _mu(config: Config) -> Found:
     if chosen is not None and chosen not in mu:
         near = min(mu, key=lambda value: abs(value - chosen))
         yield "signature.mu", f"{chosen:g} is not in linear.mu {mu}; the nearest is {near:g}"
+    if linear["list"] != "stable":
+        return
+    if chosen is not None:
+        what = f"is for linear.list: minimal; set linear.mu_choice: [{chosen:g}] instead"
+        yield "signature.mu", what
+    for value in linear["mu_choice"] or ():
+        if value not in mu:
+            what = f"{value:g} is not in linear.mu {mu}; add it there, or take it out here"
+            yield "linear.mu_choice", what
+
+
+def _lengths(config: Config) -> Found:
+    most, longest = config["signature"]["most"], config["linear"]["longest"]
+    if config["linear"]["list"] == "stable" and longest is not None and longest < 2 * most:
+        what = f"{longest} is below 2 × signature.most = {2 * most}; set at least that, or null"
+        yield "linear.longest", what
 
 
 def _regression(config: Config) -> Found:
@@ -206,6 +222,8 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _floors,
     _missing,
     _mu,
+    _lengths,
+    _lengths,
     _regression,
     _columns,
     _batches,

@@ -30,6 +30,7 @@ def path(
     solver: str,
     tolerance: float,
     weights: Array | None = None,
+    longest: int | None = None,
 ) -> Path:
     """Minimise ``(1/n)||y - Zb||² + mu ||b||² + tau sum_j w_j |b_j|`` for every training set.
 
@@ -45,6 +46,9 @@ def path(
         Largest duality gap, relative to ``||y||²/n``, at which a fit counts as converged.
     weights : (d,) array, optional
         Weight of each feature's l1 term; 0 is never penalised by it.
+    longest : int, optional
+        A training set's row ends before its first fit of more features than this. What follows
+        is left out; landweber-newton does not even compute it.
 
     Raises
     ------
@@ -57,7 +61,7 @@ def path(
     weights = np.ones(d) if weights is None else np.array(weights, dtype=float)
     if weights.shape != (d,) or not (weights >= 0).all():
         raise GenesigError(f"weights must be {d} numbers >= 0")
-    return solve(sets, tau, mu, weights, tolerance)
+    return solve(sets, tau, mu, weights, tolerance, longest).ended(longest)
 
 
 def _grid(sets: TrainingSets, tau: Array | float, mu: Array | float) -> tuple[Array, Array]:

@@ -34,6 +34,7 @@ def landweber_nested(
     mu: Array,
     weights: Array,
     tolerance: float,
+    longest: int | None = None,
     *,
     reenter: bool = False,
 ) -> Path:
@@ -41,6 +42,8 @@ def landweber_nested(
 
     Parameters
     ----------
+    longest : int, optional
+        Not looked at: every fit starts by itself, and `path` leaves out what is too long.
     reenter : bool
         Let features that violate optimality back in, until none does.
 

@@ -32,9 +32,14 @@ MOST = 64  # columns of one chunk
 
 
 def landweber_newton(
-    sets: TrainingSets, tau: Array, mu: Array, weights: Array, tolerance: float
-) -> Path:
-    """Solve every column exactly; the bytes do not depend on the chunks or on threads."""
+    sets: TrainingSets, tau: Array, mu: Array, weights: Array, tolerance: float,
+    longest: int | None = None,
+) -> Path:  # fmt: skip
+    """Solve every column exactly; the bytes do not depend on the chunks or on threads.
+
+    A column ends after its first fit of more than `longest` features.
+    """
+    most = sets.X.shape[1] if longest is None else longest
     size = int(np.clip(MEMORY / (40 * sets.X.shape[1]), FEWEST, MOST))
     parts: list[tuple[Array, Array, Array]] = []
     gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
@@ -42,7 +47,7 @@ def landweber_newton(
     for first in range(0, len(tau), size):
         part = slice(first, first + size)
         chunk = _Chunk(sets, single, part, weights)
-        steps = list(chunk.walk(tau[part], mu[part], gap[part], iterations[part]))
+        steps = list(chunk.walk(tau[part], mu[part], gap[part], iterations[part], most))
         parts.append(_by_column(steps))
         del chunk  # before the next one takes its room
     sizes, indices, values = map(np.concatenate, zip(*parts, strict=True))
@@ -88,28 +93,34 @@ class _Chunk:
         )  # fmt: skip
 
     def walk(
-        self, tau: Array, mu: Array, gap: Array, iterations: Array
+        self, tau: Array, mu: Array, gap: Array, iterations: Array, most: int
     ) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the coefficients of all columns, step by step; fill gap and iterations."""
+        ended = np.zeros(len(tau), dtype=bool)
         q, wide = len(tau), self.many.number[:, 0] < len(self.F)
         before, nothing = np.maximum(self.tau_max, tau[:, 0]), np.zeros(q)
         first = _strong(before, tau[:, 0], False)
-        self._step(sweep.FIRST, nothing + np.inf, nothing, nothing > 0, first)
+        self._step(sweep.FIRST, nothing + np.inf, nothing, nothing > 0, first, ended)
         for m in range(tau.shape[1]):
             t, ridge = tau[:, m].copy(), mu[:, m].copy()
             dual = wide & ((ridge > LARGE * self.norm) | (t == 0)) & (ridge > 0)
             strong = np.full(q, np.inf)
             if m + 1 < tau.shape[1]:
                 strong = _strong(t, tau[:, m + 1], mu[:, m + 1] != ridge)
-            gap[:, m], iterations[:, m] = self._step(sweep.SOLVE, t, ridge, dual, strong)
-            yield self._coefficients()
+            gap[:, m], iterations[:, m] = self._step(sweep.SOLVE, t, ridge, dual, strong, ended)
+            yield self._coefficients(~ended)
+            ended |= self.sets.n_support > most
 
     def _step(
-        self, state: int, tau: Array, mu: Array, dual: Array, strong: Array
+        self, state: int, tau: Array, mu: Array, dual: Array, strong: Array, ended: Array
     ) -> tuple[Array, Array]:
-        """Take all columns through one step; return their gaps and counts of Newton steps."""
-        states = np.full(len(tau), state, dtype=np.uint8)
-        gap, counts = np.full(len(tau), np.inf), np.zeros((len(tau), 2), dtype=np.int64)
+        """Take all columns through one step; return their gaps and counts of Newton steps.
+
+        Those that have ended stay where they are: NaN and -1.
+        """
+        states = np.where(ended, sweep.DONE, state).astype(np.uint8)
+        gap, counts = np.where(ended, np.nan, np.inf), np.zeros((len(tau), 2), dtype=np.int64)
+        counts[ended] = -1
         while not sweep.step(
             states, self.many, self.sets, self.single, self.scaled, self.top, tau, mu, dual,
             strong, FLOOR * self.tau_max, gap, counts,
@@ -127,9 +138,9 @@ class _Chunk:
             array[tuple(map(slice, had.shape))] = had
         self.many = old._replace(**new)
 
-    def _coefficients(self) -> tuple[Array, Array, Array]:
+    def _coefficients(self, kept: Array) -> tuple[Array, Array, Array]:
         s = self.sets
-        sizes = s.n_support.copy()
+        sizes = np.where(kept, s.n_support, 0)
         inside = np.arange(sizes.max()) < sizes[:, None]
         part = np.s_[:, : inside.shape[1]]
         return sizes, s.support[part][inside].astype(np.int64), s.value[part][inside]

@@ -30,6 +30,8 @@ def controls_table(
 ) -> pd.DataFrame:
     """Return controls.tsv: error and AUC of genesig at each mu and of each other predictor.
 
+    The row of genesig without a mu is that of the chosen lists: the answer.
+
     The error is the balanced error, or 1 - R² for regression, with the interval of `assess`; the
     p-value is that of the permutations at the same mu (see `p_value`). `others` have the columns of
     baselines.tsv.
@@ -37,7 +39,7 @@ def controls_table(
     import pandas as pd
 
     headline = HEADLINES[dataset.design.task]
-    fits = joined(observed, splits)
+    fits = joined(observed, splits).with_chosen()
     rows: list[tuple[Any, ...]] = []
     for at, found in enumerate(assess(held_out(dataset, splits, fits), headline)):
         p = p_value(found.error, null["error"][:, at])

@@ -23,10 +23,13 @@ class Criterion:
         ``loss(y, f)``: responses (n, 1, ...) and scores (n, ...) to losses (n, ...).
     balanced : bool
         Each class weighs one half, whatever its size; otherwise each sample weighs the same.
+    counts : bool
+        Whether it counts wrong samples, so that it matters where a score is cut.
     """
 
     loss: Callable[[Array, Array], Array]
     balanced: bool = False
+    counts: bool = False
 
     def weights(self, y: Array) -> Array:
         """Return the weight of each sample, (n,); they sum to one."""
@@ -48,7 +51,7 @@ def log_loss(y: Array, f: Array) -> Array:
 
 CRITERIA = {
     "squared_error": Criterion(squared_error),
-    "balanced_error": Criterion(wrong, balanced=True),
-    "misclassification": Criterion(wrong),
+    "balanced_error": Criterion(wrong, balanced=True, counts=True),
+    "misclassification": Criterion(wrong, counts=True),
     "log_loss": Criterion(log_loss),
 }

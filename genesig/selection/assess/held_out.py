@@ -36,7 +36,7 @@ class HeldOut:
         Numbers from 0: place of the split in ``splits.outer``, of its repeat among the repeats,
         of the permutation among those present.
     scores : (t, m) float
-        f(x), one column per mu.
+        f(x) less the threshold of its fit, one column per mu: above 0 the positive class.
     ratio : float
         Mean of n_test/n_train over the splits.
     grouped : bool
@@ -60,8 +60,8 @@ def held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:
     _, permutation = np.unique(fits.permutation, return_inverse=True)
     times = np.diff(fits.test_indptr)
     return arrange(
-        dataset, splits, fits.test_rows, np.repeat(number, times), fits.scores,
-        np.repeat(permutation, times),
+        dataset, splits, fits.test_rows, np.repeat(number, times),
+        fits.scores - np.repeat(fits.threshold, times)[:, None], np.repeat(permutation, times),
     )  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def arrange(
 
 
 def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFrame:
-    """Return scores.tsv: the errors of each split at each mu.
+    """Return scores.tsv: the errors of each split at each mu; that of the chosen list has none.
 
     Misclassification, balanced error and AUC are empty for regression, and the latter two where a
     test fold lacks a class. tau is the chosen fraction of tau_max, lam in units of ||X'X||/n.
@@ -99,7 +99,8 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
         tau, lam = observed.choice[fit]
         split = outer[name]
         for at, mu in enumerate(observed.mu):
-            errors = split_errors(y[test], scores[:, at], dataset.design.classes is not None)
+            margin = scores[:, at] - observed.threshold[fit]
+            errors = split_errors(y[test], margin, dataset.design.classes is not None)
             rows.append(
                 (name, split.repeat, mu, len(split.train), len(split.test), size[fit, at],
                  observed.tau[tau], observed.lam[lam], *errors)
@@ -121,8 +122,9 @@ def split_errors(y: Array, f: Array, classes: bool) -> tuple[float, float, float
 def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFrame:
     """Return predictions.tsv: the score of every test sample of every split at each mu.
 
-    ``predicted`` is the class of sign f (empty at f = 0, which counts as wrong); for regression
-    it is the score, and ``wrong`` is empty.
+    ``score`` is f less the threshold of the split's fit, and ``predicted`` the class of its sign
+    (empty at 0, which counts as wrong); for regression it is the score, and ``wrong`` is empty.
+    Rows of the chosen list have no mu.
     """
     import pandas as pd
 

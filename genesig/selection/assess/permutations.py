@@ -42,8 +42,8 @@ def null_study(
     tables : dict of DataFrame
         frequency_curve, null_frequency.
     """
-    fits = joined(observed, splits)
-    null = joined(permuted, splits) if permuted else fits.take(np.arange(0))
+    fits = joined(observed, splits).with_chosen()
+    null = joined(permuted, splits).with_chosen() if permuted else fits.take(np.arange(0))
     return null_errors(dataset, splits, null), {
         "frequency_curve": frequency_curves(dataset, fits, null),
         "null_frequency": null_frequencies(dataset, null),
@@ -57,7 +57,7 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
     -------
     dict
         ``permutation`` (B,), ``mu`` (n_mu,), ``error`` (B, n_mu), and ``size`` (B, n_mu), the
-        mean number of selected genes over the splits.
+        mean number of selected genes over the splits. The last mu, NaN, is the chosen list.
     """
     number, group = np.unique(permuted.permutation, return_inverse=True)
     shape = (len(number), len(permuted.mu))

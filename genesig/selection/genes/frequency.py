@@ -33,6 +33,11 @@ def selection_counts(fits: Fits, n_genes: int) -> csr_array:
     return _sum_over_fits(fits, group, selections(fits, n_genes))
 
 
+def of_list(table: pd.DataFrame, mu: float) -> pd.DataFrame:
+    """Return the rows of the list of one mu; NaN is the chosen list."""
+    return table[table["mu"].isna() if np.isnan(mu) else table["mu"] == mu]
+
+
 def mu_number(grid: Array, mu: float | None) -> int:
     """Return the place of `mu` in the grid; None is the first, the minimal list."""
     if mu is None:
@@ -94,8 +99,8 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
 
     n_mu = len(observed.mu)
     size = np.diff(observed.indptr).reshape(len(observed), n_mu)
-    chosen = nested[nested["in_list"]]
-    merged = [set(chosen.loc[chosen["mu"] == mu, "gene"]) for mu in observed.mu]
+    core = nested[nested["in_list"]]
+    merged = [set(of_list(core, mu)["gene"]) for mu in observed.mu]
     within = [
         [overlap(set(_genes(observed, fit, at)), set(_genes(observed, fit, at + 1)))
          for fit in range(len(observed))]

@@ -18,36 +18,35 @@ BLOCK_COLUMNS = [
     "block", "layer", "order", "gene", "symbol", "prototype", "r", "first_mu", "score",
 ]  # fmt: skip
 PROTOTYPE_COLUMNS = [
-    "gene", "symbol", "block", "score", "coef", "coef_from", "nearest", "nearest_symbol",
-    "nearest_r", "close",
+    "gene", "symbol", "block", "score", "coef", "nearest", "nearest_symbol", "nearest_r", "close",
 ]  # fmt: skip
 
 
 def block_tables(
     dataset: Dataset,
-    nested: pd.DataFrame,
     final: Fits,
     *,
+    least: float,
     warn_above: float,
     merge_above: float | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return blocks.tsv and prototypes.tsv.
+    """Return blocks.tsv and prototypes.tsv: the genes of the final model's nested lists.
 
-    Prototypes are the genes in the list of the first mu; every gene in the list of any mu joins
-    the block of the prototype with the largest |r| over all samples. The score of a block is
+    Prototypes are the genes of its first list, the minimal one; every gene of its other lists
+    joins the block of the prototype with the largest |r| over all samples, where that is at least
+    `least`, and otherwise stands apart, without a block. The score of a block is
     ||x_p β_p||₂ = √(Σ_i (x_ip - x̄_p)²) |β_p|, what its prototype p contributes to f over the
-    samples; β is the refit weight of the final model at the first mu or, where that model leaves
-    p out, p's mean weight over the splits that select it (``coef_from`` says which). Blocks fall
-    by score, genes in a block by first mu of appearance, then |r|, then in the order of the matrix.
+    samples, β the refit weight at the first mu. Blocks fall by score, genes in a block by first mu
+    of appearance, then |r|, then in the order of the matrix.
 
     Parameters
     ----------
     dataset : Dataset
         After the row-wise steps.
-    nested : DataFrame
-        What `nested_lists` returned.
     final : Fits
         The fit on all samples.
+    least : float
+        Smallest |r| with its prototype that makes a gene a member.
     warn_above : float
         A prototype whose |r| with its nearest other one exceeds this is marked ``close``.
     merge_above : float or None
@@ -61,52 +60,39 @@ def block_tables(
     """
     import pandas as pd
 
-    genes, first = _first_layer(dataset, nested, final.mu)
-    prototypes = genes[first == 0]
+    genes, first = _layers(final)
+    prototypes, coef = final.coef(0, 0)
     if len(prototypes) == 0:
         return pd.DataFrame(columns=BLOCK_COLUMNS), pd.DataFrame(columns=PROTOTYPE_COLUMNS)
-    coef, source = _weights(dataset, nested, final, prototypes)
     centred = dataset.X[:, prototypes] - dataset.X[:, prototypes].mean(axis=0)
     score = np.sqrt(np.sum(np.square(centred), axis=0)) * np.abs(coef)
     between = correlations(dataset.X, prototypes, prototypes)
     leader = merge(between, score, merge_above)
     number = _numbers(leader, score)
-    block, _ = assign(dataset.X, genes, prototypes)
+    block, strength = assign(dataset.X, genes, prototypes)
+    apart = np.abs(strength) < least
     block = leader[block]
     r = correlations(dataset.X, genes, prototypes)[np.arange(len(genes)), block]
     blocks = _block_frame(dataset, genes, first, r, prototypes[block], number[block])
     blocks = blocks.assign(first_mu=final.mu[first], score=score[block])
-    order = np.lexsort((genes, -np.round(np.abs(r), 12), first, number[block]))
+    blocks[["block", "score"]] = blocks[["block", "score"]].mask(apart)
+    blocks["block"] = blocks["block"].astype("Int64")
+    order = np.lexsort((genes, -np.round(np.abs(r), 12), first, number[block], apart))
     blocks = blocks.iloc[order].reset_index(drop=True)
-    blocks["order"] = blocks.groupby("block").cumcount() + 1
+    blocks["order"] = blocks.groupby("block", dropna=False).cumcount() + 1
     near = _nearest(dataset, prototypes, between, warn_above)
     table = pd.DataFrame({**_names(dataset, prototypes), "block": number, "score": score})
-    table = table.assign(coef=coef, coef_from=source, **near)
+    table = table.assign(coef=coef, **near)
     order = np.lexsort((prototypes, -score, number))
     return blocks[BLOCK_COLUMNS], table.iloc[order][PROTOTYPE_COLUMNS].reset_index(drop=True)
 
 
-def _first_layer(dataset: Dataset, nested: pd.DataFrame, mu: Array) -> tuple[Array, Array]:
-    """Return the genes of the union of the lists and the number of the first mu of each."""
-    chosen = nested[nested["in_list"]]
-    layer = np.array([int(np.argmin(np.abs(mu - value))) for value in chosen["mu"]], dtype=int)
-    number = {name: place for place, name in enumerate(dataset.genes)}
-    gene = np.array([number[name] for name in chosen["gene"]], dtype=int)
-    order = np.lexsort((layer, gene))
-    genes, place = np.unique(gene[order], return_index=True)
-    return genes, layer[order][place]
-
-
-def _weights(
-    dataset: Dataset, nested: pd.DataFrame, final: Fits, prototypes: Array
-) -> tuple[Array, Array]:
-    """Return the weight of each prototype at the first mu and where it is from."""
-    in_model = dict(zip(*final.coef(0, 0), strict=True))
-    first = nested[nested["mu"] == nested["mu"].iloc[0]].set_index("gene")["mean_coef"]
-    mean = first.loc[[dataset.genes[gene] for gene in prototypes]].to_numpy()
-    known = np.array([gene in in_model for gene in prototypes])
-    own = np.array([in_model.get(gene, 0.0) for gene in prototypes])
-    return np.where(known, own, mean), np.where(known, "final model", "mean over splits")
+def _layers(final: Fits) -> tuple[Array, Array]:
+    """Return the genes of all lists of the final model and the number of the first of each."""
+    lists = [final.coef(0, at)[0] for at in range(len(final.mu))]
+    layer = np.repeat(np.arange(len(lists)), [len(genes) for genes in lists])
+    genes, place = np.unique(np.concatenate(lists), return_index=True)
+    return genes, layer[place]
 
 
 def _numbers(leader: Array, score: Array) -> Array:

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, moments
+from genesig.errors import GenesigError, pick
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.linear.grid import Surface, stage_one
 from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.rules import RULES
 from genesig.selection.linear.tasks import (
     Task,
     batch_of,
@@ -69,18 +71,19 @@ def fit_final(dataset: Dataset, splits: Splits, *, folds: Steps, **linear: Any) 
 def fit_subsamples(
     dataset: Dataset, splits: Splits, final: Fits, *, folds: Steps, **linear: Any
 ) -> Fits:
-    """Run stage II on every half-subsample, at the tau fraction and lam of the final model.
+    """Run stage II on every half-subsample, at the tau fraction, lam and mu of the final model.
 
     How many genes are sought is so fixed beforehand, as stability selection asks (Meinshausen
     and Buhlmann 2010), and the stability measured is that of the lists, not of the model choice.
     """
-    tau, lam = (int(index) for index in final.choice[0])
+    tau, lam, mu = (int(index) for index in final.choice[0])
 
     def as_final(
         X: Array, todo: list[Task], outer: TrainingSets, protocol: Protocol, moments: Moments
     ) -> list[Surface]:
-        unknown = np.full((protocol.tau_count, len(protocol.lam)), np.nan)
-        return [Surface(unknown, unknown, unknown[:, 0], (tau, lam)) for _ in todo]
+        unknown = np.full((len(final.searched), protocol.tau_count, len(protocol.lam)), np.nan)
+        none = unknown[:, :, 0]
+        return [Surface(unknown, unknown, none, none, (tau, lam, mu), np.nan) for _ in todo]
 
     todo = tasks(dataset, splits, splits.subsamples, [0])
     return _fit(dataset, todo, folds, Protocol(**linear), as_final)
@@ -100,7 +103,9 @@ def _fit(
 
 
 def _none(protocol: Protocol) -> Fits:
-    return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), np.array(protocol.mu, float))
+    searched = pick("linear.list", RULES, protocol.list).mu(protocol)
+    mu = np.array(protocol.mu, dtype=float)
+    return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched)
 
 
 def _fit_together(
@@ -118,6 +123,7 @@ def _fit_together(
     choice = np.array([surface.choice for surface in surfaces])
     lam = protocol.lam_grid()[choice[:, 1]]
     lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)
+    _check_listed(todo, lists, choice, protocol)
     scores = [_test_scores(X, task, lists, fit) for fit, task in enumerate(todo)]
     return Fits(
         split=np.array([task.split for task in todo]),
@@ -125,12 +131,15 @@ def _fit_together(
         tau=protocol.tau_fractions(),
         lam=protocol.lam_grid(),
         mu=np.asarray(protocol.mu, dtype=float),
+        searched=pick("linear.list", RULES, protocol.list).mu(protocol),
         tau_max=outer.tau_max,
         norm=outer.norm,
         cv_error=np.stack([surface.error for surface in surfaces]),
         cv_se=np.stack([surface.standard_error for surface in surfaces]),
         cv_size=np.stack([surface.size for surface in surfaces]),
+        cv_agreement=np.stack([surface.agreement for surface in surfaces]),
         choice=choice,
+        threshold=np.array([surface.threshold for surface in surfaces]),
         indptr=lists.indptr,
         indices=reference.genes[lists.indices],
         values=lists.values,
@@ -142,12 +151,23 @@ def _fit_together(
     )
 
 
+def _check_listed(todo: list[Task], lists: Lists, choice: Array, protocol: Protocol) -> None:
+    """Refuse a chosen list that is too long to be kept."""
+    for fit, mu in enumerate(choice[:, 2]):
+        if np.isnan(lists.gap[fit, mu]):
+            raise GenesigError(
+                f"split {todo[fit].split}: the chosen list has more than {protocol.longest} genes;"
+                " raise linear.longest"
+            )
+
+
 def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:
-    """Return f(x) = intercept + x'b of the test samples at every mu, (n_test, n_mu)."""
+    """Return f(x) = intercept + x'b of the test samples, (n_test, n_mu); NaN without a list."""
     n_mu = lists.intercept.shape[1]
     scores = np.empty((len(task.test), n_mu))
     for mu in range(n_mu):
         part = slice(*lists.indptr[fit * n_mu + mu :][:2])
         genes = X[np.ix_(task.test, lists.indices[part])]
         scores[:, mu] = lists.intercept[fit, mu] + genes @ lists.values[part]
+    scores[:, np.isnan(lists.gap[fit])] = np.nan
     return scores

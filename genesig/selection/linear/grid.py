@@ -1,8 +1,8 @@
-"""Stage I: the choice of (tau, lam) at the smallest mu by the inner folds.
+"""Stage I: the choice of (tau, lam), and of mu, by the inner folds.
 
 Mosci 2009, section 4.4: for each inner fold the l1-l2 functional selects genes along a path of
-tau, a ridge fit on each support follows for every lam, and the pair with the smallest validation
-error is chosen.
+tau, a ridge fit on each support follows for every lam, and the validation error of the samples
+left out decides. There mu is the smallest one; here a rule may search several (see `rules`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from genesig.errors import pick
 from genesig.optim.refit import refit_scores
+from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
-from genesig.selection.assess.criteria import CRITERIA, Criterion
+from genesig.selection.assess.criteria import CRITERIA
 from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.rules import RULES, Rule, Searched
 from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.validation import midpoint, validation_error
 
 Array = np.ndarray[Any, Any]
 
@@ -28,17 +32,22 @@ class Surface:
 
     Attributes
     ----------
-    error, standard_error : (n_tau, n_lam) float
-    size : (n_tau,) float
-        Mean number of selected genes.
-    choice : (int, int)
-        Chosen indices of tau and lam.
+    error, standard_error : (n_mu, n_tau, n_lam) float
+        At the mu that were searched; NaN where lists are longer than can be chosen.
+    size, agreement : (n_mu, n_tau) float
+        Mean number of selected genes; agreement of the folds' lists, where it was asked for.
+    choice : (int, int, int)
+        Chosen indices of tau, of lam, and of the list's mu in ``linear.mu``.
+    threshold : float
+        Where a score is cut.
     """
 
     error: Array
     standard_error: Array
     size: Array
-    choice: tuple[int, int]
+    agreement: Array
+    choice: tuple[int, int, int]
+    threshold: float
 
 
 def stage_one(
@@ -56,80 +65,61 @@ def stage_one(
     moments : dict
         ``centre`` and ``unit_variance``: what is learned again inside every inner fold.
     """
+    rule = pick("linear.list", RULES, protocol.list)
     folds = np.array([len(task.inner) for task in todo])
     rows = np.hstack([task.inner_rows() for task in todo])
     Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
     inner = training_sets(X, Y, rows, **moments)
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
+    found = [
+        _search(inner, todo, tau, mu, protocol, rule.longest(protocol)) for mu in rule.mu(protocol)
+    ]
+    tasks = zip(*found, strict=True)
+    return [_surface(list(searched), rule, protocol, X.shape[1]) for searched in tasks]
+
+
+def _search(
+    inner: TrainingSets, todo: list[Task], tau: Array, mu: float, protocol: Protocol,
+    longest: int | None,
+) -> list[Searched]:  # fmt: skip
+    """Go down the paths of one mu, and hold them against the samples left out."""
     lists = path(
         inner,
         tau,
-        protocol.mu[0] * inner.norm[:, None],
+        mu * inner.norm[:, None],
         solver=protocol.solver,
         tolerance=protocol.tolerance,
+        longest=longest,
     )
     scores = refit_scores(inner, lists, protocol.lam_grid() * inner.norm[:, None])
-    sizes = np.diff(lists.indptr).reshape(tau.shape)
-    stops = np.cumsum(folds)
-    return [
-        _surface(task, scores[stop - k : stop], sizes[stop - k : stop], protocol)
-        for task, k, stop in zip(todo, folds, stops, strict=True)
-    ]
+    out, start = [], 0
+    for task in todo:
+        columns = range(start, start + len(task.inner))
+        start = columns.stop
+        out.append(_searched(task, scores[columns.start : columns.stop], lists, columns, protocol))
+    return out
 
 
-def _surface(task: Task, scores: Array, sizes: Array, protocol: Protocol) -> Surface:
-    error, standard_error = validation_error(task, scores, CRITERIA[protocol.criterion])
-    choice = choose(error, standard_error, one_standard_error=protocol.one_standard_error)
-    return Surface(error, standard_error, sizes.mean(axis=0), choice)
+def _searched(
+    task: Task, scores: Array, lists: Path, columns: range, protocol: Protocol
+) -> Searched:
+    criterion = CRITERIA[protocol.criterion]
+    cut = np.zeros(scores.shape[1:3])
+    if protocol.threshold == "midpoint" and task.classes:
+        cut = midpoint(task, scores)
+    error, standard_error = validation_error(task, scores, cut, criterion)
+    ended = (lists.iterations[columns.start : columns.stop] < 0).any(axis=0)
+    error[ended] = standard_error[ended] = np.nan
+    return Searched(error, standard_error, cut, lists, columns)
 
 
-def validation_error(task: Task, scores: Array, criterion: Criterion) -> tuple[Array, Array]:
-    """Return mean validation error and its standard error over the grid.
-
-    E = sum_i w_i loss(y_i, f_i), each training sample i scored by the fold that left it out; with
-    the mean E_k and the weight W_k of fold k, SE² = sum_k W_k (E_k - E)² / (K - 1).
-
-    Equal folds make E the mean of the fold means; weights let a fold lack one of the classes.
-
-    Parameters
-    ----------
-    task : Task
-    scores : (n_folds, n_tau, n_lam, n_samples) float
-    criterion : Criterion
-
-    Returns
-    -------
-    error, standard_error : (n_tau, n_lam) float
-
-    References
-    ----------
-    Friedman, Hastie, Tibshirani 2010, J. Stat. Softw. 33(1); ``cv.glmnet`` computes cvm and cvsd
-    by the same weighted formulas.
-    """
-    weight = np.zeros(len(task.y))
-    weight[task.train] = criterion.weights(task.y[task.train])
-    shares = np.array([weight[rows].sum() for rows in task.inner])
-    sums = np.stack(
-        [
-            criterion.loss(task.y[rows], scores[k][..., rows]) @ weight[rows]
-            for k, rows in enumerate(task.inner)
-        ]
+def _surface(searched: list[Searched], rule: Rule, protocol: Protocol, d: int) -> Surface:
+    (tau, lam, mu), agreement = rule.choose(searched, protocol, d)
+    return Surface(
+        error=np.stack([found.error for found in searched]),
+        standard_error=np.stack([found.standard_error for found in searched]),
+        size=np.stack([found.size for found in searched]),
+        agreement=agreement,
+        choice=(tau, lam, rule.listed(protocol, mu)),
+        threshold=float(searched[mu].cut[tau, lam]),
     )
-    error = sums.sum(axis=0)
-    spread = np.square(sums / shares[:, None, None] - error)
-    return error, np.sqrt(np.tensordot(shares, spread, 1) / max(1, len(shares) - 1))
-
-
-def choose(error: Array, standard_error: Array, *, one_standard_error: bool) -> tuple[int, int]:
-    """Return the chosen indices into tau (falling) and lam (growing).
-
-    The smallest error wins; ties go to the largest tau, then to the largest lam. With
-    `one_standard_error`, the largest tau that has an error within one standard error of the
-    smallest wins, with its best lam (Breiman et al. 1984).
-    """
-    error = error.round(12)  # counts of errors tie exactly; sums of their weights do not
-    best = np.unravel_index(np.argmin(error), error.shape)
-    bound = error[best] + (standard_error[best] if one_standard_error else 0.0)
-    tau = int(np.argmax((error <= bound).any(axis=1)))
-    lam = int(np.flatnonzero(error[tau] == error[tau].min())[-1])
-    return tau, lam

@@ -28,6 +28,7 @@ class Lists:
     indptr, indices, values : (k * n_mu + 1,), (nnz,), (nnz,)
         Refitted weights per unit of X, as in `genesig.results.Fits`.
     intercept, gap : (k, n_mu) float
+        The gap is NaN where lists had grown too long to be kept.
     """
 
     indptr: Array
@@ -39,6 +40,8 @@ class Lists:
 
 def stage_two(sets: TrainingSets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
     """Select over growing mu at fixed tau, and refit each support by ridge.
+
+    A training set's lists end before the first one of more than `longest` genes.
 
     Parameters
     ----------
@@ -56,6 +59,7 @@ def stage_two(sets: TrainingSets, tau: Array, lam: Array, protocol: Protocol) ->
         np.asarray(protocol.mu) * sets.norm[:, None],
         solver=protocol.solver,
         tolerance=protocol.tolerance,
+        longest=protocol.longest,
     )
     values, intercept = refit_coef(sets, chosen, lam * sets.norm)
     return Lists(chosen.indptr, chosen.indices, values, intercept, chosen.gap)

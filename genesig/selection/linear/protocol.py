@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,19 +10,32 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+MODERATE = 1e-2
+"""Largest mu, in units of ||X'X||/n, whose lists are searched unasked: beyond it they are long."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """One attribute for each key of the section; the schema explains and bounds them."""
+    """One attribute for each key of the section; the schema explains and bounds them.
 
+    ``most`` and ``list_mu`` are ``signature.most`` and ``signature.mu``: they say which of the
+    nested lists becomes the answer.
+    """
+
+    list: str
     tau_min: float
     tau_count: int
     lam: Sequence[float]
     mu: Sequence[float]
+    mu_choice: Sequence[float] | None
+    longest: int | None
     criterion: str
     one_standard_error: bool
+    threshold: str
     solver: str
     tolerance: float
+    most: int
+    list_mu: float | None
 
     def tau_fractions(self) -> Array:
         """Return the grid of tau as falling fractions of tau_max, (tau_count,).
@@ -31,6 +44,17 @@ class Protocol:
         """
         return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
 
+    def searched_mu(self) -> Array:
+        """Return the mu among which list stable chooses, (n_searched,)."""
+        known = [value for value in self.mu if value <= MODERATE] or self.mu[:1]
+        return np.asarray(known if self.mu_choice is None else self.mu_choice, dtype=float)
+
     def lam_grid(self) -> Array:
         """Return lam in rising order, (n_lam,), whatever the order in the config."""
         return np.sort(np.asarray(self.lam, dtype=float))
+
+
+def keywords(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of a `Protocol` from a resolved config."""
+    wanted = config["signature"]
+    return {**config["linear"], "most": wanted["most"], "list_mu": wanted["mu"]}

@@ -38,6 +38,8 @@ class Task:
         Validation rows of each inner fold.
     positions : (n_test,) int
         Which sample's label and place each test row holds; equals `test` when observed.
+    classes : bool
+        Whether y is ±1 for two classes.
     """
 
     split: str
@@ -47,6 +49,7 @@ class Task:
     test: Array
     inner: tuple[Array, ...]
     positions: Array
+    classes: bool
 
     def training_rows(self) -> Array:
         """Return the (n_samples, 1) mask of training rows."""
@@ -110,6 +113,7 @@ def _task(dataset: Dataset, split: Split, number: int, pi: Array, y: Array) -> T
         test=pi[positions],
         inner=tuple(np.sort(pi[dataset.rows(fold)]) for fold in split.inner),
         positions=positions,
+        classes=dataset.design.classes is not None,
     )
 
 

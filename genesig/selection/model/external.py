@@ -109,11 +109,11 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     found = prepare(model, chosen, cohort.matrix, cohort.where, missing=missing,
                     bound=f"external, {name}, missing")  # fmt: skip
     values = _values(dataset, model, chosen, cohort, found, combat)
-    f = score_values(values.seen, chosen)
+    f, cut = score_values(values.seen, chosen), model["threshold"] or 0.0
     two = dataset.design.classes is not None
     tables = {
-        "predictions": _predictions(dataset, cohort, f, found.imputed),
-        "scores": external_scores(cohort.y, f, two),
+        "predictions": _predictions(dataset, cohort, f, cut, found.imputed),
+        "scores": external_scores(cohort.y, f, cut, two),
         "genes": _genes(dataset, model, chosen, cohort, found, values),
     }
     about = {
@@ -181,12 +181,14 @@ def _other_mix(dataset: Dataset, cohort: Cohort, combat: bool) -> Iterator[str]:
         )
 
 
-def _predictions(dataset: Dataset, cohort: Cohort, f: Array, imputed: Array) -> pd.DataFrame:
+def _predictions(
+    dataset: Dataset, cohort: Cohort, f: Array, cut: float, imputed: Array
+) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame({
         "sample": cohort.matrix.rows, "given": cohort.given, "label": cohort.labels,
-        **decisions(dataset, cohort.y, f), "imputed": imputed,
+        **decisions(dataset, cohort.y, f - cut), "score": f, "imputed": imputed,
     })  # fmt: skip
 
 

@@ -32,7 +32,7 @@ Array = np.ndarray[Any, Any]
 Row = tuple[str, float, Interval, int]
 
 
-def external_scores(y: Array, f: Array, classes: bool) -> pd.DataFrame:
+def external_scores(y: Array, f: Array, cut: float, classes: bool) -> pd.DataFrame:
     """Return every measure with its 95 % interval; empty where the samples do not define it.
 
     Samples are taken as independent and the model as given: the intervals are for this model in
@@ -43,8 +43,8 @@ def external_scores(y: Array, f: Array, classes: bool) -> pd.DataFrame:
     ``balanced_error``
         Mean of both classes' error shares, from their Wilson intervals (`mean_of_shares`).
     ``misclassification``, ``sensitivity``, ``specificity``
-        Wilson. Sensitivity is the share of positive samples called positive; a score of exactly 0
-        is an error for both classes.
+        Wilson. Sensitivity is the share of positive samples called positive; a score of exactly
+        the cut is an error for both classes.
     ``r2``
         1 - Σ (y - f)² / Σ (y - ȳ)², ȳ the mean of these samples; t over the losses.
     ``squared_error``, ``mean_difference``
@@ -56,11 +56,13 @@ def external_scores(y: Array, f: Array, classes: bool) -> pd.DataFrame:
     ----------
     y, f : (n,) float
         Responses (±1 for classes) and scores.
+    cut : float
+        Score above which a sample is called positive.
     classes : bool
     """
     import pandas as pd
 
-    rows = [*(_of_classes(y, f) if classes else _of_numbers(y, f)), *_of_both(y, f)]
+    rows = [*(_of_classes(y, f - cut) if classes else _of_numbers(y, f)), *_of_both(y, f)]
     table = [(name, value, *limits, n) for name, value, limits, n in rows]
     return pd.DataFrame(table, columns=["measure", "value", "low", "high", "samples"])
 

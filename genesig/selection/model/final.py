@@ -24,7 +24,7 @@ RULE = "score = intercept + sum of coefficient * normalised expression over the 
 
 
 def final_model(
-    dataset: Dataset, final: Fits, *, folds: Sequence[Mapping[str, Any]], mu: float | None
+    dataset: Dataset, final: Fits, *, folds: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return the content of model.json.
 
@@ -42,8 +42,6 @@ def final_model(
         The fit on all samples.
     folds : list of steps
         ``normalise.folds`` of the config.
-    mu : float or None
-        ``signature.mu`` of the config.
     """
     row_wise = fit_steps(dataset.X[:0], dataset.provenance.get("steps", []))
     learned = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
@@ -51,8 +49,10 @@ def final_model(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes
     )
     classes = dataset.design.classes
-    tau, lam = final.choice[0]
-    models = [_at_mu(dataset, final, at) for at in range(len(final.mu))]
+    tau, lam, chosen = final.choice[0]
+    models = [
+        _at_mu(dataset, final, at) for at, gap in enumerate(final.gap[0]) if not np.isnan(gap)
+    ]
     return {
         "format": FORMAT,
         "version": 1,
@@ -60,8 +60,8 @@ def final_model(
         "task": dataset.design.task,
         "label": dataset.design.label,
         "classes": classes and {"negative": classes[0], "positive": classes[1]},
-        "threshold": 0.0 if classes else None,
-        "signature_mu": float(final.mu[mu_number(final.mu, mu)]),
+        "threshold": float(final.threshold[0]) if classes else None,
+        "signature_mu": float(final.mu[chosen]),
         "chosen": {
             "tau": float(final.tau[tau]),
             "tau_max": float(final.tau_max[0]),

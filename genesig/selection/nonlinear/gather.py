@@ -12,7 +12,7 @@ from genesig.results.joined import joined
 from genesig.results.nonlinear_fits import NonlinearFits
 from genesig.selection.assess.assessment import HEADLINES
 from genesig.selection.assess.held_out import HeldOut, arrange, decisions, held_out, split_errors
-from genesig.selection.genes.frequency import least_count, mu_number
+from genesig.selection.genes.frequency import least_count, of_list
 from genesig.selection.nonlinear.difference import difference
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def gather_nonlinear(
     observed: Sequence[Fits],
     nested: pd.DataFrame,
     *,
-    signature: Mapping[str, Any],
+    frequency: float,
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
 
@@ -47,16 +47,15 @@ def gather_nonlinear(
         The linear fits of the observed labels, on the same splits.
     nested : DataFrame
         nested_lists.tsv.
-    signature : mapping
-        The config section: the frequency that makes a list, and the mu of the signature.
+    frequency : float
+        Share of the splits that makes a list, ``signature.frequency``.
     """
     import pandas as pd
 
     names = [split.name for split in splits.outer]
-    fits, linear = NonlinearFits.joined(parts, names), joined(observed, splits)
-    at = mu_number(linear.mu, signature["mu"])
-    genes = genes_table(dataset, fits, final, nested[nested["mu"] == linear.mu[at]],
-                        frequency=signature["frequency"])  # fmt: skip
+    fits = NonlinearFits.joined(parts, names)
+    linear, chosen = joined(observed, splits).with_chosen(), nested["mu"].isna()
+    genes = genes_table(dataset, fits, final, nested[chosen], frequency=frequency)
     known, of_linear = scored(dataset, splits, fits), held_out(dataset, splits, linear)
     return {
         "nonlinear": genes,
@@ -67,7 +66,7 @@ def gather_nonlinear(
         "nonlinear_predictions": predictions_table(dataset, splits, known),
         "nonlinear_agreement": agreement_table(fits, linear, nested, genes),
         "nonlinear_difference": pd.DataFrame(
-            [(model, *difference(found, of_linear, at, HEADLINES[dataset.design.task]))
+            [(model, *difference(found, of_linear, -1, HEADLINES[dataset.design.task]))
              for model, found in known.items()],
             columns=["model", "error", "linear", "difference", "low", "high"],
         ),
@@ -171,9 +170,10 @@ def agreement_table(
     import pandas as pd
 
     ours, rows = set(genes.loc[genes["in_list"], "gene"]), []
+    core = nested[nested["in_list"].astype(bool)]
     place = {str(name): fit for fit, name in enumerate(linear.split)}
     for at, mu in enumerate(linear.mu):
-        theirs = set(nested.loc[(nested["mu"] == mu) & nested["in_list"].astype(bool), "gene"])
+        theirs = set(of_list(core, mu)["gene"])
         within = [
             jaccard(set(fits.selected(fit)[0].tolist()),
                     set(linear.coef(place[str(name)], at)[0].tolist()))
