@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,12 +66,12 @@ class Dataset:
     design: Design
     provenance: dict[str, Any]
 
-    @property
+    @cached_property
     def samples(self) -> list[str]:
         """Sample names, in the order of the rows."""
         return [str(name) for name in self.obs.index]
 
-    @property
+    @cached_property
     def genes(self) -> list[str]:
         """Gene ids, in the order of the columns."""
         return [str(name) for name in self.var.index]

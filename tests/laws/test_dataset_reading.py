@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genesig.data.study.dataset import read_dataset
 from genesig.errors import InvalidInput
-from genesig.results import Dataset
+from genesig.results import Dataset, Design
 
 PLAIN: dict[str, Any] = {
     "task": "classification", "classes": None, "group": None, "pair": None,
@@ -174,3 +175,13 @@ def test_a_data_set_survives_its_file(corner: str, tmp_path: Path) -> None:
     assert again.provenance == data.provenance
     assert list(again.var["symbol"]) == list(data.var["symbol"])
     assert again.obs.astype(str).to_dict() == data.obs.to_dict()
+
+
+def test_names_are_listed_once_however_often_they_are_asked_for():
+    n_genes = 2000
+    var = pd.DataFrame({"symbol": "s"}, index=[f"g{k}" for k in range(n_genes)])
+    obs = pd.DataFrame({"class": ["a", "b"]}, index=["s1", "s2"])
+    design = Design("class", "classification", ("a", "b"), None, None)
+    data = Dataset(np.zeros((2, n_genes)), obs, var, design, {})
+    assert data.genes is data.genes
+    assert data.samples is data.samples
