@@ -10,7 +10,7 @@ from genesig.report.nonlinear import methods as methods_nonlinear
 from genesig.report.page.measure import measure
 from genesig.report.page.shuffling import shuffled
 from genesig.report.page.style import power
-from genesig.report.page.words import clean, counted, percent, significant
+from genesig.report.page.words import by_kind, clean, counted, percent, significant
 from genesig.selection.assess.assessment import HEADLINES
 
 Data = dict[str, Any]
@@ -92,14 +92,6 @@ def references(data: Data) -> list[str]:
     """Return what the Methods text cites, in the order of the alphabet."""
     further = methods_nonlinear.REFERENCES if data["nonlinear"] else ()
     return sorted({*REFERENCES, *further, *external_references(data)})
-
-
-def by_kind(dropped: list[Data]) -> str:
-    """Return ``"14 samples and 3 genes"``; what nothing was left out of is not named."""
-    count: dict[str, int] = {}
-    for one in dropped:
-        count[one["kind"]] = count.get(one["kind"], 0) + one["count"]
-    return " and ".join(counted(number, kind) for kind, number in count.items())
 
 
 def _samples(data: Data) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from genesig.report.data.collect_batches import warnings_of_batches
 from genesig.report.page.model_names import model_name
+from genesig.report.page.rows import records, same_mu
 from genesig.report.page.words import counted, decimal, percent, rate
 
 if TYPE_CHECKING:
@@ -24,16 +25,6 @@ ERROR: dict[str, Row] = {
     "classification": {"name": "class-balanced error", "chance": 0.5},
     "regression": {"name": "1 − R²", "chance": 1.0},
 }
-
-
-def records(table: Data) -> list[Row]:
-    """Return the rows of a packed table as dicts."""
-    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-
-
-def same_mu(rows: Iterable[Row], mu: float) -> list[Row]:
-    """Return the rows of one mu."""
-    return [r for r in rows if r["mu"] is not None and abs(float(r["mu"]) - mu) <= 1e-6 * mu]
 
 
 def answer(data: Data) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from genesig.report.answer.collect import EXCELLENT, POOR, records, same_mu
+from genesig.report.answer.collect import EXCELLENT, POOR
 from genesig.report.answer.verdict import NO_BETTER, OPEN, verdict
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
+from genesig.report.page.rows import records, same_mu
 from genesig.report.page.shuffling import shuffled, where
 from genesig.report.page.words import (
     ABSENT,

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from genesig.report.data.batches import batch_fact, batch_table, batch_words
-from genesig.report.methods import by_kind, methods, references
+from genesig.report.methods import methods, references
 from genesig.report.page.section import Facts, Fold, Limits, Section
 from genesig.report.page.tables import Column, Table, cell
-from genesig.report.page.words import clean, counted, significant
+from genesig.report.page.words import by_kind, clean, counted, significant
 
 Data = dict[str, Any]
 

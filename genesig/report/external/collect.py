@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import clean, counted, decimal
-from genesig.report.prediction.collect import spread
 
 Array = np.ndarray[Any, Any]
 Data = Mapping[str, Any]
-MOST_SAMPLES = 1000
 FAR = 1.0  # of the median gene, in training standard deviations
 
 

@@ -23,7 +23,6 @@ from genesig.report.page.style import (
     sheet,
 )
 from genesig.report.page.words import decimal, gene_label, shorten
-from genesig.report.prediction import figures as figures_prediction
 
 Data = dict[str, Any]
 JITTER = (0.0, 0.16, -0.16, 0.08, -0.08)
@@ -54,12 +53,6 @@ def roc(data: Data, cohort: Data) -> Figure:
     text = limits_text("AUC", cohort["scores"]["auc"])
     ax.text(0.97, 0.06, text, ha="right", fontsize=9, color=OWN, fontweight="bold")
     return figure
-
-
-def confusion(data: Data, cohort: Data) -> Figure:
-    """Draw true class by predicted class, at the threshold of the model."""
-    inside = {"study": data["study"], "held_out": {"confusion": cohort["confusion"]}}
-    return figures_prediction.confusion(inside)
 
 
 def scores(data: Data, cohort: Data) -> Figure:

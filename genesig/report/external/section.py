@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from genesig.report.external import figures
+from genesig.report.page.confusion import confusion
 from genesig.report.page.measure import measure
 from genesig.report.page.section import Facts, Limits, Section
 from genesig.report.page.svg import Picture, picture
@@ -225,7 +226,7 @@ def _confusion(data: Data, cohort: Data, stem: str) -> Picture:
     ]
     return picture(
         f"{stem}_confusion",
-        partial(figures.confusion, data, cohort),
+        partial(confusion, counts, classes),
         title=f"{clean(cohort['name'])}: confusion matrix",
         description=f"Number of samples: {'; '.join(parts)}.",
         caption="Number of samples and share of the true class, at the threshold of the model"

@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.data.quality.components import principal_components
 from genesig.report.page.rounding import rounded
-from genesig.report.prediction.collect import MOST_SAMPLES, spread
+from genesig.report.page.thinning import MOST_SAMPLES, spread
 
 if TYPE_CHECKING:
     import pandas as pd

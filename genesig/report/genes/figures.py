@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from genesig.report.page.plane import by_response, plane
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     BLOCK_MARKERS,
@@ -16,7 +17,6 @@ from genesig.report.page.style import (
     CLASS_MARKERS,
     DIVERGING,
     INK,
-    MUTED,
     OTHER,
     OVER,
     OWN,
@@ -27,7 +27,7 @@ from genesig.report.page.style import (
     colour_bar,
     sheet,
 )
-from genesig.report.page.words import gene_label, percent, shorten
+from genesig.report.page.words import gene_label, shorten
 
 Data = dict[str, Any]
 
@@ -97,46 +97,21 @@ def projection(data: Data) -> Figure:
     return figure
 
 
-def plane(ax: Axes, explained: list[float], a: int, b: int, noun: str) -> None:
-    """Turn axes into a plane through two components, with the share that each explains."""
-    for axis, k in ((ax.xaxis, a), (ax.yaxis, b)):
-        axis.set_label_text(f"{noun} {k + 1} ({percent(explained[k])})")
-    ax.axhline(0, color=MUTED, lw=0.5, zorder=0)
-    ax.axvline(0, color=MUTED, lw=0.5, zorder=0)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-
-
 def components(data: Data) -> Figure:
     """Place samples on the first principal components of the signature."""
     it = data["components"]
-    points = np.array(it["points"], dtype=float)
+    points, study = np.array(it["points"], dtype=float), data["study"]
     planes = ((0, 1), (0, 2)) if it["explained"][2] else ((0, 1),)
     figure, axes = sheet(WIDE if len(planes) > 1 else SMALL, 3.5, 1, 2 if len(planes) > 1 else 1,
                          squeeze=False)  # fmt: skip
     image = None
     for ax, (a, b) in zip(axes[0], planes, strict=True):
-        image = by_response(ax, points[:, a], points[:, b], data["study"], label=a + b == 1)
+        image = by_response(ax, points[:, a], points[:, b], study["response"]["value"],
+                            study["classes"], label=a + b == 1)  # fmt: skip
         plane(ax, it["explained"], a, b, "component")
     if image is not None:
         colour_bar(figure, image, axes, shorten(data["study"]["label"], 30))
     return figure
-
-
-def by_response(ax: Axes, x: Any, y: Any, study: Data, *, label: bool) -> Any:
-    """Scatter samples: by class, or coloured by a real response (returns the colours)."""
-    value = np.array(study["response"]["value"], dtype=float)
-    if study["classes"] is None:
-        return ax.scatter(x, y, c=value, cmap=SEQUENTIAL, s=30, edgecolor=PAPER, lw=0.5)
-    for side, name in enumerate(study["classes"]):
-        mine = value == (-1, 1)[side]
-        ax.scatter(x[mine], y[mine], s=34, color=CLASS_COLOURS[side], edgecolor=PAPER, lw=0.6,
-                   marker=CLASS_MARKERS[side], label=shorten(name, 24))  # fmt: skip
-    if label:
-        ax.legend(loc="best", fontsize=8, handletextpad=0.2, labelcolor=INK)
-    return None
 
 
 def strips(data: Data, top: int) -> Figure:

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from genesig.report.answer.collect import records, same_mu
 from genesig.report.page.measure import measure
+from genesig.report.page.rows import records, same_mu
 from genesig.report.page.style import (
     INK,
     MUTED,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from genesig.report.page.rounding import rounded
-from genesig.report.prediction.collect import at_mu
+from genesig.report.page.rows import at_mu
 
 MOST_NESTED = 40
 MOST_POINTS = 1000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from genesig.report.answer.collect import records
 from genesig.report.genes import figures as genes
 from genesig.report.genes import figures_lists as selection
 from genesig.report.methods import one_value
+from genesig.report.page.rows import records
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import power
 from genesig.report.page.svg import picture

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
+from genesig.report.page.rows import control_rows
 from genesig.report.page.style import (
     INK,
     MUTED,
@@ -22,7 +23,6 @@ from genesig.report.page.style import (
     sheet,
 )
 from genesig.report.page.words import decimal, gene_label, percent, shorten
-from genesig.report.prediction.figures import control_rows
 
 Data = dict[str, Any]
 

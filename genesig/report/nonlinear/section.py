@@ -9,11 +9,11 @@ from genesig.report.nonlinear import figures
 from genesig.report.nonlinear.collect import MOST_GENES
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
+from genesig.report.page.rows import control_rows
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Table, packed_table
 from genesig.report.page.words import clean, counted, decimal, gene_label, percent, rate
-from genesig.report.prediction.figures import control_rows
 
 Data = dict[str, Any]
 

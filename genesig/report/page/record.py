@@ -153,7 +153,7 @@ class Null(TypedDict):
 
 
 class ListCount(TypedDict):
-    """One list a mu: its genes, those of any split, and the share of the list before that it kept."""
+    """The list of one mu: its genes, those of any split, and the share kept of the list before."""
 
     mu: float
     size: int

@@ -118,6 +118,12 @@ def note(ax: Axes, x: float, y: float, text: str, **how: Any) -> None:
     ax.text(x, y, text, **{"color": MUTED, "fontsize": 8, **how})
 
 
+def bare(ax: Axes) -> None:
+    """Leave axes without a frame."""
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
 def colour_bar(figure: Figure, image: Any, ax: Any, label: str, **how: Any) -> None:
     """Draw a slim colour bar without a frame."""
     bar = figure.colorbar(image, ax=ax, **{"aspect": 26, "pad": 0.02, **how})

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.rows import at_mu
+from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.selection.assess.rejection import rejection
 from genesig.selection.assess.scores import relative_squared_error
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-MOST_SAMPLES = 1000
 MOST_NAMES = 30
 
 
@@ -59,11 +60,6 @@ def _exchanged(dataset: Dataset) -> str:
     y = dataset.response()
     several = [np.ptp(y[groups == group]) > 0 for group in set(groups)]
     return "within" if all(several) else "both" if any(several) else "groups"
-
-
-def spread(count: int, most: int) -> list[int]:
-    """Return at most `most` row numbers, evenly spaced over `count` rows."""
-    return sorted(set(np.linspace(0, count - 1, min(count, most)).round().astype(int).tolist()))
 
 
 def _dropped(dropped: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -116,12 +112,6 @@ def null_errors(
         "errors": rounded(errors[np.isfinite(errors[:, at]), at], 5) if errors.size else [],
         "observed": rounded(own["error"].iloc[0], 5) if len(own) else None,
     }
-
-
-def at_mu(table: pd.DataFrame, mu: float) -> pd.Series[bool]:
-    """Mark the rows of one mu, however the TSV rounded it."""
-    values = pd.to_numeric(table["mu"])
-    return pd.Series(np.isclose(values.to_numpy(dtype=float), mu, rtol=1e-6, atol=0), table.index)
 
 
 def held_out(dataset: Dataset, predictions: pd.DataFrame, mu: float) -> dict[str, Any]:

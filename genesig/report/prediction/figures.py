@@ -6,20 +6,18 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from genesig.report.answer.collect import records, same_mu
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
+from genesig.report.page.rows import control_rows, records, same_mu
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
     INK,
     MUTED,
     OTHER,
-    OVER,
     OWN,
     PAPER,
     RULE,
@@ -29,7 +27,7 @@ from genesig.report.page.style import (
     rule,
     sheet,
 )
-from genesig.report.page.words import ABSENT, decimal, percent, shorten, significant
+from genesig.report.page.words import decimal, percent, shorten
 
 Data = dict[str, Any]
 
@@ -63,33 +61,6 @@ def auc_text(data: Data) -> str:
     text = f"AUC {decimal(own[0]['auc'])}"
     low, high = own[0]["auc_low"], own[0]["auc_high"]
     return text if low is None else f"{text} ({decimal(low)} to {decimal(high)})"
-
-
-def confusion(data: Data) -> Figure:
-    """Mean counts per repeat, true class by predicted class."""
-    figure, ax = sheet(SMALL, 3.6)
-    counts = np.array(data["held_out"]["confusion"], dtype=float)
-    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
-    shade = LinearSegmentedColormap.from_list("blue", ["#eef4f8", "#7fb6d6"])
-    ax.imshow(share, cmap=shade, vmin=0, vmax=1)
-    for true in range(2):
-        for said in range(2):
-            part = percent(share[true, said]) if counts[true].sum() else ABSENT
-            text = f"{significant(counts[true, said], 4)}\n{part}"
-            ax.text(said, true, text, ha="center", va="center", fontsize=11, color=OVER)
-    names = [shorten(name, 16) for name in data["study"]["classes"]]
-    ax.set_xticks([0, 1], names)
-    ax.set_yticks([0, 1], names)
-    ax.set_xlabel("predicted")
-    ax.set_ylabel("true")
-    _bare(ax)
-    return figure
-
-
-def _bare(ax: Axes) -> None:
-    ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
 
 
 def samples(data: Data) -> Figure:
@@ -223,14 +194,6 @@ def controls(data: Data) -> Figure:
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x")
     return figure
-
-
-def control_rows(data: Data) -> list[dict[str, Any]]:
-    """Return genesig at the signature's mu and the baselines, best first."""
-    rows = [r for r in records(data["tables"]["controls"]) if r["error"] is not None]
-    own = same_mu([r for r in rows if r["model"] == "genesig"], data["mu"][data["at"]])
-    others = [r for r in rows if r["model"] != "genesig"]
-    return sorted(own + others, key=lambda row: (row["error"], row["model"] != "genesig"))
 
 
 def _null_band(ax: Axes, errors: list[float]) -> None:

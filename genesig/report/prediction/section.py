@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from genesig.report.answer.collect import records
 from genesig.report.genes import figures_lists as selection
+from genesig.report.page.confusion import confusion
 from genesig.report.page.measure import measure
+from genesig.report.page.rows import control_rows, records
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.shuffling import shuffled
 from genesig.report.page.style import power
@@ -111,7 +112,7 @@ def _confusion(data: Data) -> Any:
         count = "Number of held-out samples"
     return picture(
         "confusion",
-        partial(prediction.confusion, data),
+        partial(confusion, counts, classes),
         title="Confusion matrix",
         description=f"{count}: {'; '.join(parts)}.",
         caption=f"{count}, and share of the true class.",
@@ -186,7 +187,7 @@ def controls(data: Data, limits: Limits) -> Section:
         "A short list need not beat methods that use all genes; it should come close. All"
         " predictors saw the same training and test samples."
     ]
-    rows = prediction.control_rows(data)
+    rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
         return Section("controls", "Other methods", words, [table])
     shown = measure(data)

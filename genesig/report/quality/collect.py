@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.report.page.rounding import rounded
+from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import clean, counted, percent, shorten
-from genesig.report.prediction.collect import MOST_SAMPLES, spread
 
 if TYPE_CHECKING:
     from genesig.results import Dataset

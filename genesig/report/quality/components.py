@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from genesig.report.genes.figures import by_response, plane
+from genesig.report.page.plane import by_response, plane
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     BLOCK_MARKERS,
@@ -37,8 +37,8 @@ def components(data: Data) -> Figure:
     second = it["second"]
     count = 2 if second else 1
     figure, axes = sheet(WIDE if second else 4.6, 3.9, 1, count, squeeze=False, gap=0.06)
-    study = {**data["study"], "response": {"value": it["response"]}}
-    image = by_response(axes[0, 0], points[:, 0], points[:, 1], study, label=False)
+    image = by_response(axes[0, 0], points[:, 0], points[:, 1], it["response"],
+                        data["study"]["classes"], label=False)  # fmt: skip
     _above(axes[0, 0], data["study"]["label"], keyed=image is None)
     if image is not None:
         colour_bar(figure, image, axes[0, 0], "", location="bottom", aspect=30)

@@ -7,10 +7,9 @@ from typing import Any
 from genesig.data.quality.overview import FEWEST
 from genesig.data.quality.sample_quality import FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
-from genesig.report.methods import by_kind
 from genesig.report.page.section import Facts, Fold, Limits, Section
 from genesig.report.page.tables import Column, Table, cell
-from genesig.report.page.words import clean, counted, percent, shorten, significant
+from genesig.report.page.words import by_kind, clean, counted, percent, shorten, significant
 from genesig.report.quality import pictures
 from genesig.report.quality.pictures import SIZE, missing_words, size_words
 
