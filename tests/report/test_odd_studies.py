@@ -11,13 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import ROOT
+from record_shape import misfits
 from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect
-from genesig.report.genes.figures_lists import frequency_curve, per_split
+from genesig.report.genes.figures_lists import frequency_curve
 from genesig.report.page import style
 from genesig.report.page.confusion import confusion
 from genesig.report.page.svg import picture
+from genesig.report.prediction.figures_selection import per_split
+from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS
 from genesig.results import Dataset, Design
@@ -101,6 +104,11 @@ ODD = {
     "one-point-grid": (Study(), one_point_grid),
     "one-mu": (Study(), one_mu),
 }
+
+
+@pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
+def test_odd_studies_are_what_the_records_say(study, change):
+    assert misfits(Report, collect(**change(arguments(study)))) == []
 
 
 @pytest.mark.slow

@@ -9,7 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from genesig.report.genes.record import Genes
 from genesig.report.page.plane import by_response, plane
+from genesig.report.page.record import StudyFacts
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     BLOCK_MARKERS,
@@ -29,12 +31,10 @@ from genesig.report.page.style import (
 )
 from genesig.report.page.words import gene_label, shorten
 
-Data = dict[str, Any]
-
 NAMED = 45  # rows of the correlation image up to which genes have their names
 
 
-def correlation(data: Data) -> Figure:
+def correlation(data: Genes) -> Figure:
     """Pearson's r in block and layer order; thick lines between blocks, thin between layers."""
     it = data["correlation"]
     count = len(it["genes"])
@@ -74,7 +74,7 @@ def _middles(blocks: list[Any], least: int) -> list[tuple[float, Any]]:
     return found
 
 
-def projection(data: Data) -> Figure:
+def projection(data: Genes) -> Figure:
     """Genes of all lists on pairs of the first three meta-patients, coloured by block."""
     it = data["projection"]
     points, blocks = np.array(it["points"], dtype=float), np.array(it["blocks"])
@@ -97,7 +97,7 @@ def projection(data: Data) -> Figure:
     return figure
 
 
-def components(data: Data) -> Figure:
+def components(data: Genes) -> Figure:
     """Place samples on the first principal components of the signature."""
     it = data["components"]
     points, study = np.array(it["points"], dtype=float), data["study"]
@@ -114,7 +114,7 @@ def components(data: Data) -> Figure:
     return figure
 
 
-def strips(data: Data, top: int) -> Figure:
+def strips(data: Genes, top: int) -> Figure:
     """Values of the first genes by class, or against the response."""
     shown = data["strips"][:top]
     columns = min(4, max(len(shown), 2))
@@ -133,7 +133,7 @@ def strips(data: Data, top: int) -> Figure:
     return figure
 
 
-def _strip(ax: Axes, values: Any, study: Data) -> None:
+def _strip(ax: Axes, values: Any, study: StudyFacts) -> None:
     response = np.array(study["response"]["value"], dtype=float)
     if study["classes"] is None:
         ax.scatter(response, values, s=11, color=OWN, lw=0)
@@ -152,7 +152,7 @@ def _strip(ax: Axes, values: Any, study: Data) -> None:
     ax.tick_params(axis="x", length=0)
 
 
-def heat(data: Data) -> Figure:
+def heat(data: Genes) -> Figure:
     """Standardised expression of the signature, genes by block, samples by response."""
     it = data["heat"]
     z = np.array(it["z"], dtype=float)
@@ -181,7 +181,7 @@ def heat(data: Data) -> Figure:
     return figure
 
 
-def _response_band(ax: Axes, response: list[float], study: Data) -> None:
+def _response_band(ax: Axes, response: list[float], study: StudyFacts) -> None:
     value = np.array(response, dtype=float)[None]
     ax.tick_params(length=0, labelbottom=False)
     ax.set_yticks([])

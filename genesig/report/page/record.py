@@ -221,7 +221,7 @@ class Wrong(TypedDict):
     samples: int
 
 
-class Answer(TypedDict):
+class Finding(TypedDict):
     """The numbers of the first screen; ``size`` is that of the signature."""
 
     size: int
@@ -266,7 +266,7 @@ class Study(TypedDict):
     batch: Batch | None
     mu: list[float]
     at: int
-    answer: Answer
+    answer: Finding
     held_out: HeldOut
     null: Null
     lists: list[ListCount]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from genesig.report.page.record import Dropped
@@ -71,6 +71,13 @@ def percent(value: float | None, digits: int = 0) -> str:
 def rate(value: float | None) -> str:
     """Return a share as per cent, with a decimal where it is below ten."""
     return percent(value, 1 if value and abs(value) < 0.0995 else 0)
+
+
+def between(low: float | None, high: float | None, write: Callable[[float | None], str]) -> str:
+    """Return ``" (95 % interval 0.2 to 0.4)"``; nothing where a limit is absent."""
+    if low is None or high is None:
+        return ""
+    return f" (95\u00a0% interval {write(low)} to {write(high)})"
 
 
 def signed(text: str) -> str:
