@@ -96,7 +96,7 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
     rows = []
     for fit, name in enumerate(map(str, observed.split)):
         test, scores = observed.test(fit)
-        tau, lam = observed.choice[fit]
+        tau, lam, _ = observed.choice[fit]
         split = outer[name]
         for at, mu in enumerate(observed.mu):
             margin = scores[:, at] - observed.threshold[fit]

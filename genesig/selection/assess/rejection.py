@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.selection.assess.scores import wrong
+from genesig.selection.genes.frequency import of_list
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +72,7 @@ def rejection_table(predictions: pd.DataFrame, classes: tuple[str, str] | None) 
     columns = ["mu", "predicted_class", "predicted", "wrong", "threshold", "rejected", "share"]
     rows = []
     for mu in predictions["mu"].unique() if classes else []:
-        of_mu = predictions[predictions["mu"] == mu]
+        of_mu = of_list(predictions, mu)
         mean = of_mu.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
         y = np.where(mean["label"] == (classes or ("", ""))[1], 1.0, -1.0)
         for side, name in zip((-1.0, 1.0), classes or (), strict=True):
