@@ -34,8 +34,8 @@ class Fits:
         Mean validation error over the inner folds and its standard error; NaN where lists were
         longer than can be chosen.
     cv_size, cv_agreement : (m, n_searched, n_tau) float
-        Mean number of selected genes over the inner folds; how alike their lists are, where that
-        was asked for.
+        Mean number of selected genes over the inner folds, NaN as above; how alike their lists
+        are, where that was asked for.
     choice : (m, 3) int
         Chosen indices into `tau`, `lam` and `mu`: the list that is the answer.
     threshold : (m,) float
@@ -87,6 +87,11 @@ class Fits:
         """Return (rows, scores) of the test samples of one fit; scores (n_test, n_mu)."""
         part = slice(*self.test_indptr[fit:][:2])
         return self.test_rows[part], self.scores[part]
+
+    def sizes(self) -> Array:
+        """Return the number of genes of each list, (m, n_mu); NaN where it was not kept."""
+        counted = np.diff(self.indptr).reshape(len(self), len(self.mu))
+        return np.where(np.isnan(self.gap), np.nan, counted)
 
     def with_chosen(self) -> Fits:
         """Return the fits with the chosen list of each as one more, the last, whose mu is NaN.

@@ -223,7 +223,6 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _missing,
     _mu,
     _lengths,
-    _lengths,
     _regression,
     _columns,
     _batches,

@@ -22,7 +22,7 @@ from genesig.selection.assess.intervals import (
     mean_of_shares,
     mean_t,
 )
-from genesig.selection.assess.scores import wrong
+from genesig.selection.assess.scores import zero_one_loss
 
 Array = np.ndarray[Any, Any]
 
@@ -190,7 +190,7 @@ def _variance(found: HeldOut) -> float:
 
 HEADLINES = {
     "classification": Headline(
-        "balanced error", wrong, _class_weights, _class_splits, _class_samples, 1.0, 2,
+        "balanced error", zero_one_loss, _class_weights, _class_splits, _class_samples, 1.0, 2,
         delong,
     ),
     "regression": Headline(

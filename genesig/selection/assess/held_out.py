@@ -86,17 +86,18 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
     """Return scores.tsv: the errors of each split at each mu; that of the chosen list has none.
 
     Misclassification, balanced error and AUC are empty for regression, and the latter two where a
-    test fold lacks a class. tau is the chosen fraction of tau_max, lam in units of ||X'X||/n.
+    test fold lacks a class; errors and n_genes where a list was too long to be kept. tau is the
+    chosen fraction of tau_max, lam in units of ||X'X||/n.
     """
     import pandas as pd
 
     y = dataset.response()
-    size = np.diff(observed.indptr).reshape(len(observed), len(observed.mu))
+    size = observed.sizes()
     outer = {split.name: split for split in splits.outer}
     rows = []
     for fit, name in enumerate(map(str, observed.split)):
         test, scores = observed.test(fit)
-        tau, lam = observed.choice[fit]
+        tau, lam, _ = observed.choice[fit]
         split = outer[name]
         for at, mu in enumerate(observed.mu):
             margin = scores[:, at] - observed.threshold[fit]
@@ -109,7 +110,7 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
         "split", "repeat", "mu", "n_train", "n_test", "n_genes", "tau", "lam",
         "misclassification", "balanced_error", "squared_error", "auc",
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns).astype({"n_genes": "Int64"})
 
 
 def split_errors(y: Array, f: Array, classes: bool) -> tuple[float, float, float, float]:
@@ -124,7 +125,7 @@ def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.Da
 
     ``score`` is f less the threshold of the split's fit, and ``predicted`` the class of its sign
     (empty at 0, which counts as wrong); for regression it is the score, and ``wrong`` is empty.
-    Rows of the chosen list have no mu.
+    All three are empty where a list was too long to be kept. Rows of the chosen list have no mu.
     """
     import pandas as pd
 
@@ -154,4 +155,8 @@ def decisions(dataset: Dataset, y: Array, f: Array) -> dict[str, Array]:
         return {"score": f, "predicted": f, "wrong": np.full(len(f), None, dtype=object)}
     negative, positive = dataset.design.classes
     predicted = np.select([f > 0, f < 0], [positive, negative], default="").astype(object)
-    return {"score": f, "predicted": predicted, "wrong": wrong(y, f)}
+    said, unknown = wrong(y, f), np.isnan(f)
+    if unknown.any():
+        said = said.astype(object)
+        said[unknown] = None
+    return {"score": f, "predicted": predicted, "wrong": said}

@@ -82,10 +82,10 @@ def delong(y: Array, f: Array) -> tuple[float, float, float]:
     and the score interval with the variance of Hanley and McNeil (Newcombe 2006, method 5). The
     first alone is too narrow near an AUC of 1, always on the flattering side (10 to 40 samples of
     each class: 84 to 93 % coverage), and has no width at all where every pair is ordered alike.
-    NaN with fewer than two samples in a class.
+    NaN with fewer than two samples in a class, or without a score.
     """
     positive, negative = f[y > 0], f[y < 0]
-    if min(len(positive), len(negative)) < 2:
+    if min(len(positive), len(negative)) < 2 or np.isnan(f).any():
         return np.nan, *NOTHING
     up, down = placements(positive, negative), 1 - placements(negative, positive)
     area = float(np.mean(up))

@@ -57,7 +57,8 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
     -------
     dict
         ``permutation`` (B,), ``mu`` (n_mu,), ``error`` (B, n_mu), and ``size`` (B, n_mu), the
-        mean number of selected genes over the splits. The last mu, NaN, is the chosen list.
+        mean number of selected genes over the splits; NaN where a list was too long to be kept.
+        The last mu, NaN, is the chosen list.
     """
     number, group = np.unique(permuted.permutation, return_inverse=True)
     shape = (len(number), len(permuted.mu))
@@ -65,7 +66,7 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
     if len(number) == 0:
         return {**null, "error": np.empty(shape), "size": np.empty(shape)}
     size = np.zeros(shape)
-    np.add.at(size, group, np.diff(permuted.indptr).reshape(-1, shape[1]))
+    np.add.at(size, group, permuted.sizes())
     return {
         **null,
         "error": study_errors(held_out(dataset, splits, permuted), HEADLINES[dataset.design.task]),
@@ -77,9 +78,10 @@ def p_value(observed: float, null: Array) -> float:
     """(1 + #{null <= observed}) / (B + 1), for an error, of which small values are good.
 
     Never 0: the observed labels are one of the permutations (Phipson and Smyth 2010). Errors
-    that differ by rounding alone count as equal. NaN without permutations.
+    that differ by rounding alone count as equal. NaN without permutations, and where lists of one
+    were too long to be kept.
     """
-    if len(null) == 0 or np.isnan(observed):
+    if len(null) == 0 or np.isnan(observed) or np.isnan(null).any():
         return np.nan
     return float((1 + np.sum(null <= observed + 1e-12)) / (len(null) + 1))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.selection.assess.scores import wrong
+from genesig.selection.genes.frequency import of_list
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,14 +65,17 @@ def rejection(y: Array, f: Array, side: float) -> Rejection:
 def rejection_table(predictions: pd.DataFrame, classes: tuple[str, str] | None) -> pd.DataFrame:
     """Return rejection.tsv from predictions.tsv: both predicted classes at each mu.
 
-    The score of a sample is its mean over the repeats. Empty for regression.
+    The score of a sample is its mean over the repeats. Empty for regression; no row where lists
+    were too long to be kept, so that samples have no score.
     """
     import pandas as pd
 
     columns = ["mu", "predicted_class", "predicted", "wrong", "threshold", "rejected", "share"]
     rows = []
     for mu in predictions["mu"].unique() if classes else []:
-        of_mu = predictions[predictions["mu"] == mu]
+        of_mu = of_list(predictions, mu)
+        if of_mu["score"].isna().any():
+            continue
         mean = of_mu.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
         y = np.where(mean["label"] == (classes or ("", ""))[1], 1.0, -1.0)
         for side, name in zip((-1.0, 1.0), classes or (), strict=True):

@@ -2,7 +2,7 @@
 
 For two classes y is ±1, the prediction is sign f, and a score of exactly 0 is an error: a model
 that does not decide is not right. A metric that the samples do not define (a class is absent, the
-response is constant) is NaN, never a number that looks like a result.
+response is constant, a list was not computed) is NaN, never a number that looks like a result.
 """
 
 from __future__ import annotations
@@ -22,9 +22,14 @@ def wrong(y: Array, f: Array) -> Array:
     return y * f <= 0
 
 
+def zero_one_loss(y: Array, f: Array) -> Array:
+    """Return `wrong` as 0 and 1; NaN where f is: a sample without a score is not right."""
+    return np.where(np.isnan(f), np.nan, wrong(y, f))
+
+
 def misclassification(y: Array, f: Array) -> float:
     """(1/n) #{y f <= 0}, for y = ±1."""
-    return float(np.mean(wrong(y, f))) if len(y) else np.nan
+    return float(np.mean(zero_one_loss(y, f))) if len(y) else np.nan
 
 
 def balanced_error(y: Array, f: Array) -> float:
@@ -54,9 +59,9 @@ def auc(y: Array, f: Array) -> float:
     """P(f₊ > f₋) + P(f₊ = f₋)/2 over all pairs of a positive and a negative sample.
 
     The Mann-Whitney statistic over n₊ n₋, so ties count one half; .5 is chance. NaN without both
-    classes.
+    classes or without a score.
     """
-    if not (np.any(y > 0) and np.any(y < 0)):
+    if not (np.any(y > 0) and np.any(y < 0)) or np.isnan(f).any():
         return np.nan
     return float(np.mean(placements(f[y > 0], f[y < 0])))
 

@@ -92,13 +92,12 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
     Per mu: ``in_list``, genes that reach the threshold; ``mean_size``, ``smallest`` and
     ``largest``, the sizes over the outer splits; ``nested``, % of this merged list (of the
     shorter of the two) that the next mu's list contains; ``nested_in_split``, the same between
-    the lists of one and the same split, mean over the splits. Empty where a list is empty and
-    at the last mu.
+    the lists of one and the same split, mean over the splits. Empty where a list is empty, at the
+    last mu and for the chosen list; the sizes, where a list was too long to be kept.
     """
     import pandas as pd
 
-    n_mu = len(observed.mu)
-    size = np.diff(observed.indptr).reshape(len(observed), n_mu)
+    n_mu, size = len(observed.mu), observed.sizes()
     core = nested[nested["in_list"]]
     merged = [set(of_list(core, mu)["gene"]) for mu in observed.mu]
     within = [
@@ -106,7 +105,7 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
          for fit in range(len(observed))]
         for at in range(n_mu - 1)
     ]  # fmt: skip
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "mu": observed.mu,
             "in_list": [len(genes) for genes in merged],
@@ -117,6 +116,9 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
             "nested_in_split": [*map(_mean_of_known, within), np.nan],
         }
     )
+    alone = table["mu"].shift(-1).isna()
+    table.loc[alone, ["nested", "nested_in_split"]] = np.nan
+    return table.astype({"smallest": "Int64", "largest": "Int64"})
 
 
 def overlap(one: set[Any], other: set[Any]) -> float:

@@ -74,9 +74,11 @@ def block_tables(
     block = leader[block]
     r = correlations(dataset.X, genes, prototypes)[np.arange(len(genes)), block]
     blocks = _block_frame(dataset, genes, first, r, prototypes[block], number[block])
-    blocks = blocks.assign(first_mu=final.mu[first], score=score[block])
-    blocks[["block", "score"]] = blocks[["block", "score"]].mask(apart)
-    blocks["block"] = blocks["block"].astype("Int64")
+    blocks = blocks.assign(
+        block=blocks["block"].astype("Int64").mask(apart),
+        first_mu=final.mu[first],
+        score=np.where(apart, np.nan, score[block]),
+    )
     order = np.lexsort((genes, -np.round(np.abs(r), 12), first, number[block], apart))
     blocks = blocks.iloc[order].reset_index(drop=True)
     blocks["order"] = blocks.groupby("block", dropna=False).cumcount() + 1

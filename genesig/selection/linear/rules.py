@@ -39,10 +39,10 @@ class Searched:
 
     @property
     def size(self) -> Array:
-        """Return the mean number of selected genes, (n_tau,)."""
-        m = self.lists.shape[1]
-        part = self.lists.indptr[self.columns.start * m : self.columns.stop * m + 1]
-        return np.asarray(np.diff(part).reshape(-1, m).mean(axis=0))
+        """Return the mean number of selected genes, (n_tau,); NaN where a path had ended."""
+        part = slice(self.columns.start, self.columns.stop)
+        ended = self.lists.iterations[part] < 0
+        return np.asarray(np.where(ended, np.nan, self.lists.sizes()[part]).mean(axis=0))
 
     def agreement(self, tau: int, d: int) -> float:
         """Return how alike the lists of the folds are at one tau, among d genes."""
