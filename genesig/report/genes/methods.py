@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from genesig.report.genes.record import Genes
-from genesig.report.page.style import power
-from genesig.report.page.words import clean, counted, percent
+from genesig.report.page.words import clean, counted, decimal, percent
 
 TESTS = {
     "welch": "Welch t-test",
@@ -29,9 +28,11 @@ def signature(data: Genes) -> list[str]:
         else ""
     )
     return [
-        f"The signature holds the genes selected in at least {share} of the outer splits at μ ="
-        f" {power(data['mu'][data['at']])}.{measured} Each gene of the longer lists was assigned"
-        " to the gene of the minimal list with which it correlates most in absolute value."
+        "The signature is the list of the final model, chosen in the same way on all samples;"
+        f" genes selected in at least {share} of the outer training sets are core.{measured} Each"
+        " gene of the longer lists was assigned to the gene of the minimal list with which it"
+        " correlates most, where |r| is at least"
+        f" {decimal(data['config']['clusters']['least'])}."
     ]
 
 

@@ -15,7 +15,7 @@ class Named(TypedDict):
 
 
 class NestedGene(TypedDict):
-    """A gene of the lists, with one frequency a mu."""
+    """A gene of the lists: its frequency in the chosen ones, then one a mu."""
 
     gene: str
     symbol: str

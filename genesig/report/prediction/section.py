@@ -8,10 +8,9 @@ from functools import partial
 from genesig.report.page.confusion import confusion
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Curve
-from genesig.report.page.rows import control_rows, records, same_mu
+from genesig.report.page.rows import control_rows, of_chosen, records
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.shuffling import shuffled
-from genesig.report.page.style import power
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Table, packed_table, shown_table
 from genesig.report.page.words import clean, counted, decimal, significant
@@ -22,29 +21,41 @@ from genesig.report.prediction.record import Prediction
 def model_selection(data: Prediction, limits: Limits) -> Section:
     """Show the surface of the validation error, with the chosen points."""
     it = data["surface"]
-    tau, lam = it["final"]
-    words = [
-        "In each outer split, inner folds chose how many genes to use (τ: large values select few"
-        " genes) and how strongly to smooth the final weights (λ)."
-    ]
+    tau, row = it["final"]
+    along = "mu" if it["along"] == "mu" else "lambda"
     image = picture(
         "model_selection",
         partial(figures_selection.surface, data),
-        title="Validation error over τ and λ",
+        title=f"Validation error over τ and {'μ' if along == 'mu' else 'λ'}",
         description=(
             f"Image of the validation error over {len(it['tau'])} values of tau and"
-            f" {len(it['lam'])} of lambda, with the points that the outer splits chose. The final"
-            f" model uses tau {significant(it['tau'][tau])} of tau max and lambda"
-            f" {significant(it['lam'][lam])}. Below, the mean number of selected genes."
+            f" {len(it['rows'])} of {along}, with the points that the outer splits chose. The final"
+            f" model uses tau {significant(it['tau'][tau])} of tau max and {along}"
+            f" {significant(it['rows'][row])}. Below, the mean number of selected genes."
         ),
         caption=(
-            "Above: mean error over the inner folds, averaged over the outer splits; dark is"
-            " small. Numbers count the splits that chose a point, the diamond is the choice of the"
-            " final model. A wide dark region means that the choice hardly matters. Below: mean"
-            " number of genes selected at each τ."
+            "Above: validation error over the inner folds, averaged over the outer splits; dark is"
+            " small, white: lists longer than can be chosen. Numbers count the splits that chose a"
+            " point, the diamond marks the final model. Below: mean number of genes at each τ."
         ),
     )
-    return Section("selection", "Model selection", words, [image])
+    return Section("selection", "Model selection", _selection_words(data), [image])
+
+
+def _selection_words(data: Prediction) -> list[str]:
+    """Say what was tuned within each training set."""
+    if data["surface"]["along"] == "lam":
+        return [
+            "Within each training set, cross-validation chose τ (larger τ selects fewer genes) and"
+            " λ (strength of ridge shrinkage of the final weights)."
+        ]
+    return [
+        "Within each training set, cross-validation measured every combination of τ (larger τ"
+        " selects fewer genes), μ (larger μ lets correlated genes in together) and λ (ridge"
+        " shrinkage of the final weights). Among the lists whose error is within one standard"
+        f" error of the smallest, and of at most {data['config']['signature']['most']} genes, the"
+        " one on which the inner folds agree most was chosen."
+    ]
 
 
 def performance(data: Prediction, limits: Limits) -> Section:
@@ -69,11 +80,10 @@ def performance(data: Prediction, limits: Limits) -> Section:
         "performance_mu",
         partial(figures_selection.error_by_mu, data),
         title=f"{name[0].upper()}{name[1:]} of each nested list",
-        description=f"{name} with 95 % interval at each mu.",
-        caption=f"{name[0].upper()}{name[1:]} with its 95 % interval as μ lets more correlated"
-            " genes in."
-        f" Filled: the signature (μ = {power(data['mu'][data['at']])}), fixed beforehand;"
-        " the best-looking μ must not be picked from this picture.",
+        description=f"{name} with 95 % interval of the chosen lists and at each mu.",
+        caption=f"{name[0].upper()}{name[1:]} with its 95 % interval. Filled: the chosen lists,"
+        " whose error is the one reported; open: the lists of each μ, at the same τ. Choosing the"
+        " μ with the lowest error here would bias the estimate.",
     ))  # fmt: skip
     items += _of_classes(data) if data["study"]["classes"] else _of_a_number(data)
     scores = packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows)
@@ -91,7 +101,7 @@ def _of_classes(data: Prediction) -> Iterator[Picture]:
 def _auc(data: Prediction) -> str:
     """Return the AUC with its interval, as scores give it."""
     rows = [r for r in records(data["tables"]["controls"]) if r["model"] == "genesig"]
-    own = same_mu(rows, data["mu"][data["at"]])
+    own = of_chosen(rows)
     if not own or own[0]["auc"] is None:
         return "AUC not defined"
     text = f"AUC {decimal(own[0]['auc'])}"
