@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.cohorts.cohort_check import check_cohorts
+from genesig.data.cohorts.checks import check_cohorts
 from genesig.data.files.readers import read_json
 from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from genesig.models.derivative_model import DerivativeModel
+from genesig.models.derivative_base import DerivativeModel
 from genesig.optim.nonlinear.checks import InvalidProblem
 
 Array = np.ndarray[Any, Any]

@@ -29,7 +29,7 @@ from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.quality.overview import quality
-from genesig.data.steps.batch_steps import Combat
+from genesig.data.steps.combat import Combat
 from genesig.data.steps.fold_steps import Quantile
 from genesig.data.steps.rma import rma
 from genesig.data.steps.two_colour import loess_ratios

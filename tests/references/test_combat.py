@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.steps.batch_steps import Combat, ReferenceBatch
+from genesig.data.steps.combat import Combat, ReferenceBatch
 from genesig.data.steps.normalise import fit_steps
 from genesig.errors import GenesigError
 

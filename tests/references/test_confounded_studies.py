@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from genesig.data.files.readers import read_matrix
-from genesig.data.steps.batch_steps import Combat
+from genesig.data.steps.combat import Combat
 from genesig.data.steps.fold_steps import Quantile
 from genesig.data.steps.normalise import Reference, fit_steps
 from genesig.data.study.confounding import association

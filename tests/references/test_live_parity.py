@@ -6,7 +6,7 @@ from bioconductor import ask
 from published import SHARED
 
 from genesig.data.files.readers import read_matrix
-from genesig.data.steps.batch_steps import Combat
+from genesig.data.steps.combat import Combat
 from genesig.data.steps.fold_steps import Quantile
 
 STUDIES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]

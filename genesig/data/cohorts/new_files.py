@@ -8,7 +8,7 @@ from pathlib import Path
 
 from genesig.data.files.affy.folder import CEL
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.format import refuse
+from genesig.data.files.formats.interface import refuse
 from genesig.data.files.formats.sample_name import sample_name, suffix_of
 from genesig.data.files.readers import read_matrix
 from genesig.words import listing

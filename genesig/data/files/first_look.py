@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.file_names import FOLDER, is_series
-from genesig.data.files.formats.format import Format
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_tags import KEPT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.geo_archive import fetch
+from genesig.data.files.names import FOLDER, is_series
 from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.errors import InvalidInput, Problem

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from genesig.data.files.affy.folder import CEL, Load, matrix_of
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats import arrays
-from genesig.data.files.formats.format import refuse
+from genesig.data.files.formats.interface import refuse
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.formats.table import TABLES
 from genesig.words import listing

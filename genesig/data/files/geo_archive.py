@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
-from genesig.data.files.file_names import ENDING, SERIES
+from genesig.data.files.names import ENDING, SERIES
 from genesig.errors import InvalidInput, Problem
 from genesig.results.download import discard, download, is_gzip, keep, read_page
 from genesig.words import listing

@@ -21,9 +21,9 @@ from genesig.data.files.affy.folder import CEL
 from genesig.data.files.delimited import parse_table
 from genesig.data.files.folders import read_folder
 from genesig.data.files.formats import cls, told_by_opening
-from genesig.data.files.formats.format import Format
 from genesig.data.files.formats.gct import GCT
 from genesig.data.files.formats.h5ad import H5AD
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.formats.soft import SOFT

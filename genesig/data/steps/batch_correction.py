@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from genesig.data.steps.batch_steps import Combat
+from genesig.data.steps.combat import Combat
 from genesig.errors import GenesigError
 from genesig.words import is_missing, is_number, listing
 

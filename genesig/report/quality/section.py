@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from genesig.data.quality.overview import FEWEST
-from genesig.data.quality.sample_quality import FAR
+from genesig.data.quality.samples import FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
 from genesig.report.methods import by_kind
 from genesig.report.page.section import Facts, Fold, Limits, Section

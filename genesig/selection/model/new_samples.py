@@ -20,7 +20,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import Reference, apply
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.selection.genes.frequency import mu_number
-from genesig.selection.model.model_shape import check_model, damaged
+from genesig.selection.model.shape import check_model, damaged
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:

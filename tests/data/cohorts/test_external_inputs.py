@@ -14,8 +14,8 @@ from small_study import GENES, SAMPLES, Study, as_text
 from spoiled_bytes import spoil
 
 from genesig.cli import main
-from genesig.data.cohorts.cohort import read_cohort
-from genesig.data.cohorts.cohort_check import check_external
+from genesig.data.cohorts.checks import check_external
+from genesig.data.cohorts.read import read_cohort
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.study.config_check import resolve_config
 from genesig.data.validate import examine

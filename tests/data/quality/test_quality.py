@@ -10,7 +10,7 @@ import pytest
 from quality_study import MOMENTS, faultless
 
 from genesig.data.quality.overview import quality
-from genesig.data.quality.sample_quality import row_quantiles
+from genesig.data.quality.samples import row_quantiles
 from genesig.data.steps.fold_steps import Quantile
 from genesig.data.steps.normalise import normalise_samples
 

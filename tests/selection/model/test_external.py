@@ -16,7 +16,7 @@ from scipy.stats import t as student
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
 from genesig.data.files.readers import load_schema, read_matrix
-from genesig.data.steps.batch_steps import ReferenceBatch
+from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.steps.normalise import normalise_samples
 from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design, Split, Splits

@@ -11,7 +11,7 @@ from genesig.data.files.affy.arrays import Probes, is_layout_of, probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format, refuse
 from genesig.data.files.formats.sample_name import sample_name
 from genesig.errors import InvalidInput, Problem
 from genesig.words import counted, listing

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from genesig.data.files.formats.agilent import AGILENT
-from genesig.data.files.formats.format import Format
 from genesig.data.files.formats.gct import GCT
 from genesig.data.files.formats.genomestudio import GENOMESTUDIO
 from genesig.data.files.formats.geo_series import SERIES
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.soft import SOFT
 from genesig.data.files.formats.text import opening
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, numbers
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format, refuse
 from genesig.data.files.formats.sample_tags import sample_table
 from genesig.errors import did_you_mean
 from genesig.words import counted, listing

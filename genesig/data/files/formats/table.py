@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import DELIMITERS, Matrix, parse_matrix, parse_table
-from genesig.data.files.formats.format import Format
+from genesig.data.files.formats.interface import Format
 
 if TYPE_CHECKING:
     import pandas as pd
