@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 from affy_files import cdf_binary, cel_binary
 from bioconductor import Answer, ask
 from quality_study import MOMENTS, faultless
+from rma import rma
 
 from genesig.data.files.affy.arrays import probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf
@@ -30,8 +31,7 @@ from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.quality.overview import quality
 from genesig.data.steps.combat import Combat
-from genesig.data.steps.fold_steps import Quantile
-from genesig.data.steps.rma import rma
+from genesig.data.steps.quantile import Quantile
 from genesig.data.steps.two_colour import loess_ratios
 
 GEO = Path(__file__).parents[3] / "shared/data/geo/GSE55235_series_matrix.txt.gz"

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from affy_files import cdf_binary, cel_binary, cel_command_console, cel_text
+from rma import rma
 
 from genesig.data.files.affy.folder import matrix_of
 from genesig.data.files.readers import load_schema, read_bytes, read_matrix, sha256
 from genesig.data.steps.described import described
 from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.normalise import fit_steps, normalise_samples
-from genesig.data.steps.rma import rma
 from genesig.data.study.dataset import read_dataset, read_inputs
 from genesig.data.validate import resolve_config, validate_study
 from genesig.errors import InvalidInput

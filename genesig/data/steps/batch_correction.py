@@ -93,10 +93,6 @@ class BatchCorrection:
             return np.ones(n_samples, dtype=bool)
         return ~np.isin(_known(about, self.columns)[0], list(map(str, self.batches)))
 
-    def state(self) -> dict[str, Any]:
-        """Return columns and estimates."""
-        return {"columns": list(self.columns), **self._combat().state()}
-
     def _combat(self) -> Combat:
         arrays = (self.mean, self.scale, self.coefficients, self.gamma, self.delta)
         return Combat(tuple(map(str, self.batches)), *map(np.asarray, arrays))
