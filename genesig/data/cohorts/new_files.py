@@ -8,9 +8,9 @@ from pathlib import Path
 
 from genesig.data.files.affy.folder import CEL
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.interface import refuse
 from genesig.data.files.formats.sample_name import sample_name, suffix_of
 from genesig.data.files.readers import read_matrix
+from genesig.errors import refuse
 from genesig.words import listing
 
 
@@ -43,7 +43,7 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
         return read_matrix(first, part)
     for path in map(Path, paths):
         if path.is_dir():
-            raise refuse(str(path), "is a folder; name it alone, or its files one by one")
+            raise refuse(path, "is a folder; name it alone, or its files one by one")
         if not path.is_file():
             read_matrix(path, part)  # which says so, and what is near
     names = [sample_name(path) for path in paths]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix, numbers
-from genesig.data.files.formats.interface import Format, refuse
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_name import sample_name
 from genesig.data.steps.two_colour import loess_ratios
-from genesig.errors import did_you_mean
+from genesig.errors import did_you_mean, refuse
 from genesig.words import counted
 
 if TYPE_CHECKING:

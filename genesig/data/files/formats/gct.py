@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix
-from genesig.data.files.formats.interface import Format, refuse
+from genesig.data.files.formats.interface import Format
+from genesig.errors import refuse
 from genesig.words import counted
 
 if TYPE_CHECKING:

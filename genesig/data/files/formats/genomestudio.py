@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix, parse_table
-from genesig.data.files.formats.interface import Format, refuse
+from genesig.data.files.formats.interface import Format
+from genesig.errors import refuse
 from genesig.words import listing
 
 if TYPE_CHECKING:

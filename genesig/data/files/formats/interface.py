@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from genesig.errors import InvalidInput, Problem
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -38,8 +36,3 @@ class Format:
     genes: Callable[[Any, str, str | None], pd.DataFrame] | None = None
     parts: str = ""
     binary: bool = False
-
-
-def refuse(where: str, what: str, line: int | None = None) -> InvalidInput:
-    """Make the error of one fault: where it is, what was found, what to do."""
-    return InvalidInput([Problem(f"{where}, line {line}" if line else where, what)])

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.interface import Format, refuse
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.strings import number_matrix, text_table
-from genesig.errors import did_you_mean
+from genesig.errors import did_you_mean, refuse
 from genesig.words import listing
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, numbers
-from genesig.data.files.formats.interface import Format, refuse
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_tags import sample_table
-from genesig.errors import did_you_mean
+from genesig.errors import did_you_mean, refuse
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
