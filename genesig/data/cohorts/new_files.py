@@ -36,10 +36,10 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
         raise refuse("--layout", f"'{layout}' is no folder; name the one with the chip's CDF file")
     first = Path(paths[0])
     if len(paths) == 1 and first.is_dir() and layout is not None:
-        arrays = sorted(str(path) for path in first.iterdir() if suffix_of(path) in CEL)
+        arrays = sorted(str(path) for path in first.iterdir() if suffix_of(path) in CEL.suffixes)
         if arrays:
             return read_new(arrays, part, layout)
-    if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in CEL):
+    if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in CEL.suffixes):
         return read_matrix(first, part)
     for path in map(Path, paths):
         if path.is_dir():

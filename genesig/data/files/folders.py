@@ -42,7 +42,8 @@ def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path
         Readers of a whole file: its content, and what it holds.
     """
     inside = sorted(path for path in folder.iterdir() if path.is_file())
-    if any(suffix_of(path) in CEL for path in (inside if files is None else files.values())):
+    given = inside if files is None else files.values()
+    if any(suffix_of(path) in CEL.suffixes for path in given):
         if part is not None:
             raise refuse(folder, "holds CEL files, which have no parts; take data.part "
                          f"'{part}' out of the config")  # fmt: skip

@@ -17,18 +17,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genesig.data.files.affy.folder import CEL
-from genesig.data.files.delimited import parse_table
 from genesig.data.files.folders import read_folder
-from genesig.data.files.formats import cls, told_by_opening
-from genesig.data.files.formats.gct import GCT
-from genesig.data.files.formats.h5ad import H5AD
+from genesig.data.files.formats import cls
 from genesig.data.files.formats.interface import Format
-from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.sample_name import suffix_of
-from genesig.data.files.formats.soft import SOFT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text
+from genesig.data.files.known import READERS, told_by_opening
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse
 
 if TYPE_CHECKING:
@@ -71,13 +66,6 @@ def _unpacked(path: str | Path) -> bytes:
 def read_text(path: str | Path) -> str:
     """Read UTF-8 text with Unix line ends; a byte order mark is taken away."""
     return as_text(read_bytes(path), str(path))
-
-
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a table of text: index = first column, every cell a string without outer blanks."""
-    if suffix_of(path) not in TABLES:
-        raise _unknown_suffix(path, list(TABLES))
-    return parse_table(read_text(path), suffix_of(path), str(path))
 
 
 def read_matrix(
@@ -275,15 +263,3 @@ def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
     names = f"{', '.join(known)}; also gzipped, such as .csv.gz"
     advice = FOREIGN.get(suffix) or did_you_mean(suffix, known) or "; save it as one of these"
     return refuse(path, f"{found} (known: {names}){advice}")
-
-
-READERS: dict[str, Format] = {
-    **TABLES,
-    **CEL,
-    ".gct": GCT,
-    ".soft": SOFT,
-    ".h5ad": H5AD,
-    ".rds": RDATA,
-    ".rda": RDATA,
-    ".rdata": RDATA,
-}

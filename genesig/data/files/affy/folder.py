@@ -114,4 +114,4 @@ def _one_array(content: bytes, where: str, part: str | None) -> NoReturn:
     raise refuse(where, "is one array; name the folder that holds the arrays and their CDF file")
 
 
-CEL = {".cel": Format("an Affymetrix array", _one_array, binary=True)}
+CEL = Format("an Affymetrix array", _one_array, suffixes=(".cel",), binary=True)

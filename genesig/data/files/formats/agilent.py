@@ -116,4 +116,7 @@ def _median(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     return float(np.median(finite)) if finite.size else float("nan")
 
 
-AGILENT = Format("an Agilent Feature Extraction file", matrix, None, genes, parts="column")
+AGILENT = Format(
+    "an Agilent Feature Extraction file", matrix, None, genes, parts="column",
+    opening=r"TYPE\t[^\n]*\nFEPARAMS\t",
+)  # fmt: skip

@@ -109,4 +109,4 @@ def _check_size(body: list[list[str]], where: str, n_rows: int, n_samples: int, 
                          "is cut off or holds a tab too many", number)  # fmt: skip
 
 
-GCT = Format("a GCT file", matrix, samples, genes)
+GCT = Format("a GCT file", matrix, samples, genes, (".gct",), r"#1\.[0-9]+\s*\n")

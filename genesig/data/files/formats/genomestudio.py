@@ -85,4 +85,7 @@ def _id(names: Sequence[str], where: str, line: int) -> str:
     raise refuse(where, f"has no column of probe ids ({', '.join(IDS)}); {AGAIN}", line)
 
 
-GENOMESTUDIO = Format("an Illumina GenomeStudio file", matrix, None, genes, parts="column")
+GENOMESTUDIO = Format(
+    "an Illumina GenomeStudio file", matrix, None, genes, parts="column",
+    opening=r"\[Header\]|Illumina Inc\.|[^\n]*AVG_Signal",
+)  # fmt: skip

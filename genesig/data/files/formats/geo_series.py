@@ -103,4 +103,4 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"').strip() if quoted else cell
 
 
-SERIES = Format("a GEO series matrix", matrix, samples)
+SERIES = Format("a GEO series matrix", matrix, samples, opening=r"!(Series|Sample)_")

@@ -69,4 +69,4 @@ def _load(content: bytes, where: str) -> Any:
                      "it again, or write it by AnnData.write_h5ad") from None  # fmt: skip
 
 
-H5AD = Format("an AnnData file", matrix, samples, genes, parts="layer", binary=True)
+H5AD = Format("an AnnData file", matrix, samples, genes, (".h5ad",), parts="layer", binary=True)

@@ -25,6 +25,11 @@ class Format:
         `part` is ``data.part`` of the config.
     samples, genes : function (content, where, part) -> DataFrame of strings, or None
         Tables that the same file holds: index = sample names or gene ids.
+    suffixes : tuple of str
+        Endings that promise it, lower case, in the order in which messages list them.
+    opening : str
+        Pattern of the words that a text of this format begins with, whatever its ending; '' for
+        one that only its ending tells.
     parts : str
         What a part is, where a file may hold several; '' where it never does.
     binary : bool
@@ -34,5 +39,7 @@ class Format:
     matrix: Callable[[Any, str, str | None], Matrix]
     samples: Callable[[Any, str, str | None], pd.DataFrame] | None = None
     genes: Callable[[Any, str, str | None], pd.DataFrame] | None = None
+    suffixes: tuple[str, ...] = ()
+    opening: str = ""
     parts: str = ""
     binary: bool = False

@@ -151,4 +151,7 @@ def _table(value: Any, slot: str, index: str, where: str) -> pd.DataFrame:
     return text_table(value, index)
 
 
-RDATA = Format("an R data file", matrix, samples, genes, parts="object", binary=True)
+RDATA = Format(
+    "an R data file", matrix, samples, genes, (".rds", ".rda", ".rdata"), parts="object",
+    binary=True,
+)  # fmt: skip

@@ -189,4 +189,7 @@ def _subsets(found: list[Entity]) -> pd.DataFrame:
     return sample_table(tags, subsets[0].line)
 
 
-SOFT = Format("a GEO SOFT file", matrix, samples, genes, parts="platform")
+SOFT = Format(
+    "a GEO SOFT file", matrix, samples, genes, (".soft",), parts="platform",
+    opening=r"\^(DATABASE|SERIES|PLATFORM|SAMPLE|DATASET|ANNOTATION)\s*=",
+)  # fmt: skip
