@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 from affy_files import cdf_binary, cel_binary
 from bioconductor import Answer, ask
 from quality_study import MOMENTS, faultless
-from rma import rma
+from rma import rma, sets_of
 
 from genesig.data.files.affy.arrays import probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf
@@ -79,7 +79,7 @@ def rma_of_20_arrays() -> Run:
     def run() -> object:
         cels = ((str(k), parse_cel(content, str(k))) for k, content in enumerate(files))
         probes = probe_matrix(cels, parse_cdf(layout, "Toy.cdf"), cdf_path="Toy.cdf")
-        return rma(probes.X, probes.probe_sets)
+        return rma(probes.X, sets_of(probes.names))
 
     return run
 

@@ -41,3 +41,8 @@ def rma(X: Array, by: Sequence[str]) -> Array:
     corrected = RmaBackground().transform(X)
     even = Quantile.fit(corrected).transform(corrected)
     return median_polish(np.log2(even), numbered("rma", by, X.shape[1]))[0]
+
+
+def sets_of(names: Sequence[str]) -> list[str]:
+    """Return the probe set of each probe, which is in the probe's name."""
+    return [name.partition("#")[0] for name in names]

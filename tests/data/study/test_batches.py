@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from model_score import score
 from small_study import SAMPLES, Study, as_text
 
 from genesig.cli import main
@@ -20,7 +21,7 @@ from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.model.final import final_model, score
+from genesig.selection.model.final import final_model
 
 COMBAT = {"step": "combat"}
 MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]

@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
+from model_score import score
 
 from genesig.cli import main
 from genesig.data.files.readers import read_json, read_matrix
 from genesig.data.steps.normalise import fit_reference_steps, normalise_samples
 from genesig.results import Dataset, Design, Fits, Split, Splits, save_json
 from genesig.selection.linear.double_loop import fit_final
-from genesig.selection.model.final import final_model, score
+from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
 MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
