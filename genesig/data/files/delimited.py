@@ -106,7 +106,8 @@ def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
             float_precision="round_trip",
         )  # fmt: skip
     except pd.errors.ParserError as error:
-        raise refuse(where, f"cannot be parsed: {error}") from None
+        what = f"cannot be parsed: {error}; close every quote, or export the table again"
+        raise refuse(where, what) from None
     cells, texts = numbers(frame.iloc[:, 1:])
     rows = tuple(frame[0].str.strip())
     return Matrix(rows, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers))

@@ -79,12 +79,6 @@ def test_quotes_protect_the_delimiter(tmp_path: Path) -> None:
     assert list(table.columns) == ["a, left", "b"]
 
 
-def test_a_quote_that_is_never_closed_is_one_line(tmp_path: Path) -> None:
-    path = _file(tmp_path / "e.csv", 'g,a,b\nx,1,"2\ny,3,4\n')
-    with pytest.raises(InvalidInput, match=r"^error: .*e\.csv"):
-        read_matrix(path)
-
-
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("packed", [False, True])
