@@ -22,8 +22,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 
 from affy_files import cdf_binary, cel_binary
 from bioconductor import Answer, ask
-from quality_study import MOMENTS, faultless
+from quality_study import faultless
 from rma import rma, sets_of
+from settings import MOMENTS
 
 from genesig.data.files.affy.arrays import probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf

@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import settings
 from model_score import score
+from settings import MOMENTS
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import normalise_samples
@@ -14,12 +16,7 @@ from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
-LINEAR = {
-    "tau_min": 0.1, "tau_count": 5, "lam": [1e-3, 1e-1], "mu": [1e-6, 1e-2, 1.0],
-    "criterion": "squared_error", "one_standard_error": False, "solver": "landweber-newton",
-    "tolerance": 1e-9,
-}  # fmt: skip
+LINEAR = settings.LINEAR | {"mu": [1e-6, 1e-2, 1.0]}
 STEPS = {
     "plain": ([], MOMENTS),
     "log2": ([{"step": "log2", "floor": 1.0, "ceiling": 100.0}], MOMENTS),

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from published import SHARED
+from settings import MOMENTS
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
@@ -25,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(not STUDIES[0].exists(), reason="the shared data are not here"),
 ]
 COMBAT = [{"step": "combat", "batch": "study", "covariates": []}]
-MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 BATCH = np.repeat(["first", "second"], [30, 33])
 ABOUT = pd.DataFrame({"study": BATCH})
 DRAWS = 20

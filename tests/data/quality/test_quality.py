@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from quality_study import MOMENTS, faultless
+from quality_study import faultless
+from settings import MOMENTS
 
 from genesig.data.quality.overview import quality
 from genesig.data.quality.samples import row_quantiles
