@@ -103,7 +103,6 @@ class Combat:
     coefficients: Array
     gamma: Array
     delta: Array
-    kind: ClassVar[Literal["fold"]] = "fold"
 
     @classmethod
     def fit(cls, X: Array, *, batch: Sequence[str], reference: str | None,
