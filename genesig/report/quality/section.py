@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from genesig.data.quality.overview import FEWEST
-from genesig.data.quality.sample_quality import FAR
+from genesig.data.quality.samples import FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
