@@ -20,9 +20,9 @@ from genesig.data.study.parameters import parameter_table
 from genesig.data.validate import (
     check_study,
     examine,
+    examine_study,
     resolve_config,
     study_config,
-    validate_study,
 )
 from genesig.errors import InvalidInput
 
@@ -173,7 +173,7 @@ def test_functions_say_what_the_command_says(
     monkeypatch.chdir(tmp_path)
     schema = load_schema()
     config = resolve_config(study.config, schema)
-    problems = validate_study(config)
+    problems = list(examine_study(config, "config").problems)
     assert [problem.level for problem in problems] == ["warning"] * 2
     files = [problem for problem in problems if problem.where.startswith("samples.tsv")]
     assert list(examine(study.config, schema, "config").problems) == problems

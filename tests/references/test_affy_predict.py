@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import settings
 from test_affy_study import CHOICES, FOLDS, SAMPLES, folder  # noqa: F401
 
 from genesig.cli import main
@@ -16,11 +17,8 @@ from genesig.results import Split, Splits, save_json
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.final import final_model
 
-STEPS = [*FOLDS, {"step": "centre"}, {"step": "unit_variance"}]
-LINEAR = {
-    "tau_min": 0.3, "tau_count": 3, "lam": [1e-2], "mu": [1e-2], "criterion": "squared_error",
-    "one_standard_error": False, "solver": "landweber-newton", "tolerance": 1e-9,
-}  # fmt: skip
+STEPS = [*FOLDS, *settings.MOMENTS]
+LINEAR = settings.LINEAR | {"tau_min": 0.3, "tau_count": 3, "lam": [1e-2], "mu": [1e-2]}
 
 
 @pytest.fixture

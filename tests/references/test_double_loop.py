@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import settings
+from settings import MOMENTS
 from sklearn.linear_model import ElasticNet, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,28 +16,8 @@ from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 
-FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
-LINEAR = {
-    "tau_min": 0.1,
-    "tau_count": 4,
-    "lam": [1e-3, 1e-1],
-    "mu": [1e-3, 1e-1],
-    "criterion": "squared_error",
-    "one_standard_error": False,
-    "solver": "landweber-newton",
-    "tolerance": 1e-9,
-}
-SPLITS = {
-    "scheme": "stratified_kfold",
-    "folds": 3,
-    "repeats": 2,
-    "column": None,
-    "file": None,
-    "inner_scheme": "stratified_kfold",
-    "inner_folds": 3,
-    "subsamples": 4,
-    "batches": 1,
-}
+LINEAR = settings.LINEAR | {"tau_count": 4, "mu": [1e-3, 1e-1]}
+SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}
 
 
 def make_study(seed=0, n=30, d=40):
@@ -93,7 +75,7 @@ def surface(X, y, train, inner, tau_max):
 def test_every_stage_agrees_with_scikit_learn(number):
     dataset, splits = make_study()
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
-    fits = double_loop(dataset, splits, labels=labels, batch="1of1", folds=FOLDS, **LINEAR)
+    fits = double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR)
     X, y = dataset.X[permutation(dataset, splits, number)], dataset.response()
     for i, split in enumerate(splits.outer):
         train, test = dataset.rows(split.train), dataset.rows(split.test)
@@ -122,7 +104,7 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched(tmp_pa
 
     def run(ranges, batches):
         parts = [
-            double_loop(dataset, splits, labels=labels, batch=batch, folds=FOLDS, **LINEAR)
+            double_loop(dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **LINEAR)
             for labels in ranges
             for batch in batches
         ]
@@ -136,7 +118,7 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched(tmp_pa
 @pytest.mark.parametrize("step", [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.4}])
 def test_nothing_fitted_depends_on_the_test_rows(step):
     dataset, splits = make_study()
-    settings = {"labels": "observed", "batch": "1of6", "folds": [step, *FOLDS], **LINEAR}
+    settings = {"labels": "observed", "batch": "1of6", "folds": [step, *MOMENTS], **LINEAR}
     before = double_loop(dataset, splits, **settings)
     test = dataset.rows(splits.outer[0].test)
     dataset.X[test] = 1e3 * np.random.default_rng(0).standard_normal((len(test), 40))
@@ -151,8 +133,8 @@ def test_nothing_fitted_depends_on_the_test_rows(step):
 
 def test_the_final_model_and_the_subsamples_share_tau_and_lam():
     dataset, splits = make_study()
-    final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
-    halves = fit_subsamples(dataset, splits, final, folds=FOLDS, **LINEAR)
+    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
+    halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **LINEAR)
     assert final.split.tolist() == ["final"]
     assert len(final.test_rows) == 0
     assert halves.split.tolist() == [half.name for half in splits.subsamples]
@@ -163,15 +145,15 @@ def test_the_final_model_and_the_subsamples_share_tau_and_lam():
 
 def test_no_subsamples_are_no_fits():
     dataset, splits = make_study()
-    final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
+    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
     none = replace(splits, subsamples=())
-    assert len(fit_subsamples(dataset, none, final, folds=FOLDS, **LINEAR)) == 0
+    assert len(fit_subsamples(dataset, none, final, folds=MOMENTS, **LINEAR)) == 0
 
 
 def test_a_batch_without_splits_joins_the_others(tmp_path):
     dataset, splits = make_study()
     names = [split.name for split in splits.outer]
-    settings = {"labels": "observed", "folds": FOLDS, **LINEAR}
+    settings = {"labels": "observed", "folds": MOMENTS, **LINEAR}
     parts = [double_loop(dataset, splits, batch=f"{i}of7", **settings) for i in range(1, 8)]
     assert len(parts[6]) == 0
     parts[6].save(tmp_path / "none.npz")

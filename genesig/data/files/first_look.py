@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.file_names import FOLDER, is_series
-from genesig.data.files.formats.format import Format
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_tags import KEPT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.geo_archive import fetch
+from genesig.data.files.names import FOLDER, is_series
 from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.steps.scale import looks_raw, sizes
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import InvalidInput, refuse
 from genesig.results.new_study import Start
 from genesig.words import is_missing, listing
 
@@ -83,7 +83,7 @@ def _check_numbers(matrix: Matrix, path: str) -> None:
     if len(words) >= MOST_WORDS * max(matrix.cells.size, 1):
         what = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}"
         what += "); is it a table about samples or genes? Name the expression matrix"
-        raise InvalidInput([Problem(path, what)])
+        raise refuse(path, what)
 
 
 def _seen_from(folder: str | Path, path: str) -> str:

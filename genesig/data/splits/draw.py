@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.splits.checks import inner_faults, outer_faults
 from genesig.data.splits.folds import Samples
+from genesig.data.splits.given import Listed, read_split_file
 from genesig.data.splits.seeds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, spawn_key
-from genesig.data.splits.split_checks import inner_faults, outer_faults
-from genesig.data.splits.split_file import Listed, read_split_file
 from genesig.errors import GenesigError, InvalidInput, Problem, pick
 from genesig.results import Dataset, Split, Splits
 from genesig.words import listing

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from genesig.data.files.file_names import series_file
+from genesig.data.files.names import series_file
 from genesig.data.steps.normalise import MOMENTS, NORMALISERS
 from genesig.errors import Problem
 
