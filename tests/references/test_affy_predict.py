@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from linear_settings import linear
 from test_affy_study import CHOICES, FOLDS, SAMPLES, folder  # noqa: F401
 
 from genesig.cli import main
@@ -17,10 +18,7 @@ from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.final import final_model
 
 STEPS = [*FOLDS, {"step": "centre"}, {"step": "unit_variance"}]
-LINEAR = {
-    "tau_min": 0.3, "tau_count": 3, "lam": [1e-2], "mu": [1e-2], "criterion": "squared_error",
-    "one_standard_error": False, "solver": "landweber-newton", "tolerance": 1e-9,
-}  # fmt: skip
+LINEAR = linear(list="minimal", mu=[1e-2], lam=[1e-2], tau_min=0.3, tau_count=3)
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def scores(folder):  # noqa: F811
     final = Split("final", 0, 0, names, (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     fits = fit_final(dataset, splits, folds=STEPS, **LINEAR)
-    save_json("model.json", final_model(dataset, fits, folds=STEPS, mu=None))
+    save_json("model.json", final_model(dataset, fits, folds=STEPS))
     assert fits.coef(0, 0)[0].size > 0
     return predicted("arrays")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from linear_settings import linear
 from small_study import SAMPLES, Study, as_text
 
 from genesig.cli import main
@@ -180,11 +181,9 @@ def test_a_covariate_that_is_the_label_by_another_name_is_refused(
 NAMES = [f"s{k:02d}" for k in range(24)]
 GENES = [f"g{k}" for k in range(30)]
 FOLDS = [COMBAT | {"covariates": []}, *MOMENTS]
-LINEAR: dict[str, Any] = {
-    "tau_min": 0.1, "tau_count": 5, "lam": [1e-3, 1e-1], "mu": [1e-6, 1.0],
-    "criterion": "squared_error", "one_standard_error": False, "solver": "landweber-newton",
-    "tolerance": 1e-9,
-}  # fmt: skip
+LINEAR: dict[str, Any] = linear(
+    list="minimal", list_mu=1.0, mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
+)
 SPLITS: dict[str, Any] = {
     "seed": 1, "scheme": "stratified_kfold", "folds": 3, "repeats": 1, "column": None,
     "file": None, "inner_scheme": "stratified_kfold", "inner_folds": 3, "subsamples": 0,
@@ -206,7 +205,7 @@ def _dataset(batch: list[str]) -> Dataset:
 def _model(dataset: Dataset) -> tuple[dict[str, Any], Any]:
     splits = draw_splits(dataset, **SPLITS)
     final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
-    model = final_model(dataset, final, folds=FOLDS, mu=1.0)
+    model = final_model(dataset, final, folds=FOLDS)
     return json.loads(json.dumps(model, allow_nan=False)), final
 
 
@@ -306,7 +305,7 @@ def test_a_sample_table_that_a_model_does_not_look_at_is_said_so(
     dataset = _dataset(FOUR)
     splits = draw_splits(dataset, **SPLITS)
     final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
-    model = final_model(dataset, final, folds=MOMENTS, mu=1.0)
+    model = final_model(dataset, final, folds=MOMENTS)
     (tmp_path / "sheet.tsv").write_bytes(as_text([["sample", "centre"], ["s00", "b1"]]))
     _predict(tmp_path, model, dataset, "--samples", str(tmp_path / "sheet.tsv"))
     said = "warning: --samples: is not needed: the model corrects no batches\n"
