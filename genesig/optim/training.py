@@ -91,8 +91,9 @@ class TrainingSets:
 
 
 def training_sets(
-    X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool
-) -> TrainingSets:
+    X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
+    like: TrainingSets | None = None,
+) -> TrainingSets:  # fmt: skip
     """Describe k training sets of one matrix.
 
     Parameters
@@ -104,6 +105,8 @@ def training_sets(
         Training rows of each set.
     centre, unit_variance : bool
         Subtract each feature's training mean; divide by its training standard deviation (ddof 0).
+    like : TrainingSets, optional
+        Others of the same X, centred or not like these: their copy of it serves both.
 
     Raises
     ------
@@ -111,10 +114,8 @@ def training_sets(
         Where shapes disagree, a value is not finite, or a training set has no rows.
     """
     X, Y, rows = _checked(X, Y, rows)
-    (n, d), k = X.shape, Y.shape[1]
-    shift = X.mean(axis=0) if centre else np.zeros(d)
-    features = np.zeros((d, -(-n // PAD) * PAD))
-    np.subtract(X.T, shift[:, None], out=features[:, :n])
+    d, k = X.shape[1], Y.shape[1]
+    shift, features = _by_feature(X, centre) if like is None else (like.shift, like.features)
     Y, y_mean = _centred(Y, rows)
     norm, tau_max = np.empty(k), np.empty(k)
     kept = np.empty((k, d)) if 8 * k * d <= KEPT else None
@@ -128,6 +129,15 @@ def training_sets(
     return TrainingSets(
         X, Y, rows, y_mean, norm, tau_max, centre, unit_variance, features, shift, kept
     )
+
+
+def _by_feature(X: Array, centre: bool) -> tuple[Array, Array]:
+    """Return shift (d,) and the feature-major copy of X less it, (d, N)."""
+    n, d = X.shape
+    shift = X.mean(axis=0) if centre else np.zeros(d)
+    features = np.zeros((d, -(-n // PAD) * PAD))
+    np.subtract(X.T, shift[:, None], out=features[:, :n])
+    return shift, features
 
 
 def _describe(

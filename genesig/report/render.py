@@ -6,23 +6,24 @@ import base64
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from genesig.report.answer.screen import sentences, tiles
+from genesig.errors import GenesigError
+from genesig.report.answer.section import tiles
 from genesig.report.page import templates
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import Picture
-from genesig.report.sections import SECTIONS
+from genesig.report.record import VERSION, Report
+from genesig.report.sections import FIRST_SCREEN, NOTE, SECTIONS
 from genesig.results import save_text
 
 _TEMPLATES = Path(templates.__file__).parent
 
 
 def render(
-    data: dict[str, Any],
+    data: Report,
     html_path: str | Path,
     figures_dir: str | Path,
     *,
@@ -34,7 +35,7 @@ def render(
 
     Parameters
     ----------
-    data : dict
+    data : Report
         What `collect` returned, or what was read back from report_data.json.
     html_path : path
         One self-contained page.
@@ -46,7 +47,17 @@ def render(
         Genes that get a plot of their own.
     table_rows : int
         Rows after which a table ends with a link to its TSV.
+
+    Raises
+    ------
+    GenesigError
+        Where the value is of another version.
     """
+    if data["version"] != VERSION:
+        raise GenesigError(
+            f"report_data.json is of version {data['version']}, version {VERSION} is needed:"
+            " delete it and run the workflow again"
+        )
     limits = Limits(top_genes, table_rows)
     found = (write(data, limits) for write in SECTIONS.values())
     sections = [section for section in found if not section.empty]
@@ -55,7 +66,8 @@ def render(
     html = page.render(
         title=title,
         data=data,
-        sentences=sentences(data),
+        sentences=[said for say in FIRST_SCREEN for said in say(data)],
+        note=" ".join(said for say in NOTE for said in say(data)),
         tiles=tiles(data),
         sections=sections,
         limits=limits,

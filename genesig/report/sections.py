@@ -1,20 +1,26 @@
-"""The sections of the report, in their order."""
+"""The parts of the page in their order: what the first screen says, then the sections."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from genesig.report.data.section import methods_section, reproducibility, study
+from genesig.report.answer.section import note, sentences
+from genesig.report.data.section import reproducibility, study
+from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
 from genesig.report.genes.section import blocks, expression, lists, signature, single_genes
+from genesig.report.methods import methods_section
 from genesig.report.nonlinear.section import nonlinear
 from genesig.report.page.section import Limits, Section
-from genesig.report.prediction.samples import samples
 from genesig.report.prediction.section import chance, controls, model_selection, performance
+from genesig.report.prediction.section_samples import samples
 from genesig.report.quality.section import quality
+from genesig.report.record import Report
 
-SECTIONS: dict[str, Callable[[dict[str, Any], Limits], Section]] = {
+FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (sentences, elsewhere)
+NOTE: tuple[Callable[[Report], list[str]], ...] = (note, caution)
+
+SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "data": study,
     "quality": quality,
     "selection": model_selection,

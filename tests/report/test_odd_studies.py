@@ -11,13 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import ROOT
+from record_shape import misfits
 from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect
-from genesig.report.genes.figures_lists import frequency_curve, per_split
+from genesig.report.genes.figures_lists import frequency_curve
 from genesig.report.page import style
+from genesig.report.page.confusion import confusion
 from genesig.report.page.svg import picture
-from genesig.report.prediction.figures import confusion
+from genesig.report.prediction.figures_selection import per_split
+from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS
 from genesig.results import Dataset, Design
@@ -103,6 +106,11 @@ ODD = {
 }
 
 
+@pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
+def test_odd_studies_are_what_the_records_say(study, change):
+    assert misfits(Report, collect(**change(arguments(study)))) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
 def test_odd_studies_have_a_page(study, change, tmp_path):
@@ -148,10 +156,9 @@ def test_the_page_knows_every_colour_of_the_figures():
 
 def test_the_axis_labels_of_a_square_figure_stay_inside_it():
     """Its axes move when they are made square, after the labels were given room."""
-    data = {"held_out": {"confusion": [[10, 0], [0, 10]]},
-            "study": {"classes": ["healthy control", "rheumatoid arthritis"]}}  # fmt: skip
+    draw = partial(confusion, [[10, 0], [0, 10]], ["healthy control", "rheumatoid arthritis"])
     words = {"title": "t", "description": "d", "caption": "c"}
-    svg = picture("square", partial(confusion, data), **words).svg
+    svg = picture("square", draw, **words).svg
     place = re.search(r'transform="translate\(([-\d.]+) [-\d.]+\) rotate\(-90\)"[^>]*>true<', svg)
     place = place or re.search(r'rotate\(-90 ([-\d.]+) [-\d.]+\)"[^>]*>true<', svg)
     assert place is not None

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from report_study import HOSTILE, Study, arguments
 
-from genesig.report.answer.collect import records, same_mu
 from genesig.report.collect import collect
+from genesig.report.page.rows import records, same_mu
 from genesig.report.page.section import Limits
 from genesig.report.page.words import clean, decimal, shorten
 from genesig.report.render import render

@@ -11,13 +11,14 @@ from report_study import Study, arguments
 
 from genesig.data.study.settings_check import RULES
 from genesig.report.answer.collect import answer
-from genesig.report.answer.screen import sentences, tiles
+from genesig.report.answer.section import sentences, tiles
 from genesig.report.answer.verdict import CONVINCING, NO_BETTER, OPEN, verdict
 from genesig.report.collect import collect
+from genesig.report.data.methods import STEPS
 from genesig.report.data.section import reproducibility
 from genesig.report.data.section import study as study_section
 from genesig.report.genes.section import expression, single_genes
-from genesig.report.methods import CRITERIA, SCHEMES, SOLVERS, STEPS, methods
+from genesig.report.methods import methods
 from genesig.report.page.section import Limits
 from genesig.report.page.style import power
 from genesig.report.page.tables import COLUMNS, WRITERS, cell
@@ -31,8 +32,9 @@ from genesig.report.page.words import (
     shorten,
     significant,
 )
-from genesig.report.prediction.samples import samples
+from genesig.report.prediction.methods import CRITERIA, SCHEMES, SOLVERS
 from genesig.report.prediction.section import chance, controls
+from genesig.report.prediction.section_samples import samples
 from genesig.report.sections import SECTIONS
 
 
@@ -323,7 +325,10 @@ def wrong_tile(times, tested):
         one["wrong"], one["tested"] = 0, tested
     for one, wrong in zip(found, times, strict=False):
         one["wrong"] = wrong
-    data["answer"] = answer(data)
+    data["answer"] = answer(
+        data["study"], data["design"], data["held_out"], data["null"], data["mu"][data["at"]],
+        data["tables"],
+    )  # fmt: skip
     text = samples(data, Limits(3, 5)).words[0]
     return next(tile for tile in tiles(data) if "wrong" in tile.name), text
 
@@ -371,14 +376,10 @@ def test_only_what_was_left_out_is_named():
     assert "1 sample and 2 genes" in methods(left_out("sample", "gene", "gene"))[0]
 
 
-def test_times_of_jobs_are_a_table():
+def test_times_stand_beside_the_page_and_not_on_it():
     section = reproducibility(collect(**arguments(Study())), Limits(3, 5))
-    facts, times = section.items[:2]
-    assert not {"Version", "Times"} & {name for name, _ in facts.pairs}
-    assert [[c.text for c in row] for row in times.rows] == [
-        ["read", "1.25", "–"], ["linear observed 1of1", "40", "312"]
-    ]  # fmt: skip
-    assert "41.2 seconds in all" in times.caption
+    assert "times/jobs.tsv" in section.words[1]
+    assert [type(item).__name__ for item in section.items] == ["Facts", "Fold"]
 
 
 @pytest.mark.parametrize(("folds", "regression"), [(3, True), (5, True), (3, False)])

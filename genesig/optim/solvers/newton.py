@@ -26,7 +26,8 @@ MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features
 LARGE = 1e-4  # mu above this share of ||Z'Z||/n is solved in the dual
 FLOOR = 1e-13  # rounding of a gradient, as a share of tau_max
 ROOM = 64  # features a column can know before it asks for more room
-MEMORY = 100e6  # bytes that the columns of one chunk may take, about
+KNOWN = 256  # features that a column of many samples is taken to know
+MEMORY = 40e6  # bytes that the columns of one chunk may take, about
 FEWEST = 4
 MOST = 64  # columns of one chunk
 
@@ -40,7 +41,7 @@ def landweber_newton(
     A column ends after its first fit of more than `longest` features.
     """
     most = sets.X.shape[1] if longest is None else longest
-    size = int(np.clip(MEMORY / (40 * sets.X.shape[1]), FEWEST, MOST))
+    size = int(np.clip(MEMORY / _column_bytes(*sets.features.shape), FEWEST, MOST))
     parts: list[tuple[Array, Array, Array]] = []
     gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
     single = _single(sets)
@@ -52,6 +53,12 @@ def landweber_newton(
         del chunk  # before the next one takes its room
     sizes, indices, values = map(np.concatenate, zip(*parts, strict=True))
     return Path.joined(tau.shape, sizes, indices, values, gap, iterations, tolerance)
+
+
+def _column_bytes(d: int, width: int) -> int:
+    """Return about what a column takes: its features, its Gram matrix, the room it grows to."""
+    room = min(d, width, KNOWN)
+    return 40 * d + 8 * width**2 + 8 * room * (width + 2 * room)
 
 
 def _by_column(steps: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:

@@ -2,67 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from genesig.report.data.collect_batches import warnings_of_batches
+from genesig.report.answer.record import Answer
 from genesig.report.page.model_names import model_name
+from genesig.report.page.record import (
+    Control,
+    Division,
+    Finding,
+    Halves,
+    HeldOut,
+    HeldOutSample,
+    Null,
+    PackedTable,
+    Stability,
+    StudyFacts,
+    Wrong,
+    WrongSample,
+)
+from genesig.report.page.rows import Row, records, same_mu
 from genesig.report.page.words import counted, decimal, percent, rate
 
 if TYPE_CHECKING:
-    from genesig.results import Dataset, Fits
-
-Data = Mapping[str, Any]
-Row = dict[str, Any]
+    pass
 
 # Below .4 agreement is poor, above .75 excellent (Nogueira, Sechidis & Brown 2018, after Fleiss).
 POOR, EXCELLENT = 0.4, 0.75
 
 # What the column ``error`` of controls.tsv is, and its value without any signal.
-ERROR: dict[str, Row] = {
-    "classification": {"name": "class-balanced error", "chance": 0.5},
-    "regression": {"name": "1 − R²", "chance": 1.0},
-}
+ERROR = {"classification": ("class-balanced error", 0.5), "regression": ("1 − R²", 1.0)}
 
 
-def records(table: Data) -> list[Row]:
-    """Return the rows of a packed table as dicts."""
-    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-
-
-def same_mu(rows: Iterable[Row], mu: float) -> list[Row]:
-    """Return the rows of one mu."""
-    return [r for r in rows if r["mu"] is not None and abs(float(r["mu"]) - mu) <= 1e-6 * mu]
-
-
-def answer(data: Data) -> dict[str, Any]:
-    """Collect the numbers of the first screen."""
-    mu = data["mu"][data["at"]]
-    controls = records(data["tables"]["controls"])
+def answer(
+    study: StudyFacts, design: Division, held_out: HeldOut, null: Null, mu: float,
+    tables: Mapping[str, PackedTable],
+) -> Finding:  # fmt: skip
+    """Collect the numbers of the first screen, at the signature's mu."""
+    controls = records(tables["controls"])
+    halves = records(tables["stability"])
     own = same_mu([row for row in controls if row["model"] == "genesig"], mu)
-    permutations = len(data["null"]["errors"])
+    row = own[0] if own else {"error": None, "low": None, "high": None}
+    (name, chance), permutations = ERROR[study["task"]], len(null["errors"])
     return {
-        "size": data["tables"]["signature"]["total"],
-        "error": {**ERROR[data["study"]["task"]], **_error(own)},
+        "size": tables["signature"]["total"],
+        "error": {
+            "name": name, "chance": chance,
+            "value": row["error"], "low": row["low"], "high": row["high"],
+        },
         "p": {
             "value": own[0]["p_value"] if own and permutations else None,
             "permutations": permutations,
             "smallest": 1 / (permutations + 1),
         },
-        "stability": _stability(records(data["tables"]["stability"]), mu),
-        "halves": _halves(records(data["tables"]["stability"]), mu, data["design"]["subsamples"]),
+        "stability": _stability(halves, mu),
+        "halves": _halves(halves, mu, design["subsamples"]),
         "control": _best(controls),
-        "wrong": _wrong(data["held_out"]["samples"]),
-    }
+        "wrong": _wrong(held_out["samples"]),
+    }  # fmt: skip
 
 
-def _error(own: list[Row]) -> Row:
-    row = own[0] if own else {"error": None, "low": None, "high": None}
-    return {"value": row["error"], "low": row["low"], "high": row["high"]}
-
-
-def _stability(rows: list[Row], mu: float) -> Row | None:
+def _stability(rows: list[Row], mu: float) -> Stability | None:
     for source in ("half_subsamples", "outer_splits"):
         for row in same_mu(rows, mu):
             if row["source"] == source and row["stability"] is not None:
@@ -73,52 +73,40 @@ def _stability(rows: list[Row], mu: float) -> Row | None:
     return None
 
 
-def _halves(rows: list[Row], mu: float, drawn: int) -> Row:
+def _halves(rows: list[Row], mu: float, drawn: int) -> Halves:
     """Say how many halves were drawn, and whether every list of them was empty."""
     own = [row for row in same_mu(rows, mu) if row["source"] == "half_subsamples"]
     empty = bool(own) and own[0]["mean_size"] == 0
     return {"drawn": drawn, "empty": drawn > 0 and empty}
 
 
-def _best(controls: list[Row]) -> Row | None:
+def _best(controls: list[Row]) -> Control | None:
     others = [r for r in controls if r["model"] != "genesig" and r["error"] is not None]
     if not others:
         return None
     best = min(others, key=lambda row: row["error"])
-    return {key: best[key] for key in ("model", "error", "low", "high")}
+    return {
+        "model": best["model"], "error": best["error"], "low": best["low"], "high": best["high"]
+    }  # fmt: skip
 
 
-def _wrong(samples: list[Row]) -> Row | None:
-    if any(one["wrong"] is None for one in samples):
+def _wrong(samples: Sequence[HeldOutSample]) -> Wrong | None:
+    known: list[WrongSample] = [
+        {"sample": one["sample"], "wrong": one["wrong"], "tested": one["tested"]}
+        for one in samples if one["wrong"] is not None
+    ]  # fmt: skip
+    if len(known) < len(samples):
         return None
-    always = [one["sample"] for one in samples if one["wrong"] == one["tested"]]
-    mostly = [
-        {key: one[key] for key in ("sample", "wrong", "tested")}
-        for one in sorted(samples, key=lambda one: -one["wrong"] / one["tested"])
-        if 2 * one["wrong"] > one["tested"]
-    ]
-    return {"mostly": mostly, "always": always, "samples": len(samples)}
+    mostly = [one for one in known if 2 * one["wrong"] > one["tested"]]
+    return {
+        "mostly": sorted(mostly, key=lambda one: -one["wrong"] / one["tested"]),
+        "always": [one["sample"] for one in known if one["wrong"] == one["tested"]],
+        "samples": len(samples),
+    }
 
 
-def warnings(data: Data, dataset: Dataset, observed: Fits, said: Sequence[str]) -> list[str]:
-    """Say what a careful reader should know before using the signature."""
-    # Validation repeats what reading said; the row-wise steps may have more.
-    found = list(dict.fromkeys([*said, *map(str, dataset.provenance.get("warnings", []))]))
-    for check in (
-        _of_signature,
-        _of_error,
-        warnings_of_batches,
-        _of_stability,
-        _of_grid,
-        _of_blocks,
-    ):
-        found += check(data)
-    if not any("no p-value can be" in one for one in found):  # the validation counted them
-        found += _of_null(data)
-    return found + _of_solver(data, observed)
-
-
-def _of_signature(data: Data) -> list[str]:
+def signature_warnings(data: Answer) -> list[str]:
+    """Say that the signature is empty."""
     if data["answer"]["size"]:
         return []
     share = percent(data["config"]["signature"]["frequency"])
@@ -128,12 +116,13 @@ def _of_signature(data: Data) -> list[str]:
     ]
 
 
-def _of_error(data: Data) -> list[str]:
+def error_warnings(data: Answer) -> list[str]:
+    """Say that a class is small, or that another method did better."""
     error, best = data["answer"]["error"], data["answer"]["control"]
     found = []
-    counts = data["study"]["counts"]
-    if counts is not None and min(counts) < 20:
-        name = data["study"]["classes"][counts.index(min(counts))]
+    classes, counts = data["study"]["classes"], data["study"]["counts"]
+    if classes and counts and min(counts) < 20:
+        name = classes[counts.index(min(counts))]
         found.append(
             f"Class {name} has only {counted(min(counts), 'sample')}; every error rate here is"
             " coarse."
@@ -146,27 +135,14 @@ def _of_error(data: Data) -> list[str]:
     return found
 
 
-def _against(data: Data, other: float, own: float) -> str:
+def _against(data: Answer, other: float, own: float) -> str:
     if data["study"]["classes"]:
         return f"{rate(other)} against {rate(own)}"
     return f"R² {decimal(1 - other)} against {decimal(1 - own)}"
 
 
-def _of_null(data: Data) -> list[str]:
-    p = data["answer"]["p"]
-    if not p["permutations"]:
-        return ["No permutation was run, so chance has not been ruled out."]
-    if p["smallest"] > 0.05:
-        return [
-            f"With {counted(p['permutations'], 'permutation')} no p below"
-            f" {decimal(p['smallest'])} can be reached."
-        ]
-    if p["value"] is not None and p["value"] > 0.05:
-        return ["The labels are not predicted better than shuffled ones would be (p > 0.05)."]
-    return []
-
-
-def _of_stability(data: Data) -> list[str]:
+def stability_warnings(data: Answer) -> list[str]:
+    """Say that stability was not measured, or is poor."""
     stability, halves = data["answer"]["stability"], data["answer"]["halves"]
     if not halves["drawn"]:
         return [
@@ -186,43 +162,3 @@ def _of_stability(data: Data) -> list[str]:
             " probably give a different list of genes, even if it predicts as well."
         ]
     return []
-
-
-def _of_grid(data: Data) -> list[str]:
-    surface = data["surface"]
-    last = len(surface["tau"]) - 1
-    edge = sum(count for tau, _, count in surface["chosen"] if tau == last)
-    if last and edge > data["design"]["outer"] / 2:
-        return [
-            "Most splits chose the smallest tau of the grid; a smaller linear.tau_min may do"
-            " better."
-        ]
-    return []
-
-
-def _of_blocks(data: Data) -> list[str]:
-    bound = data["config"]["clusters"]["warn_above"]
-    r, names = data["correlation"]["r"], data["correlation"]["genes"]
-    lead = [g for g, gene in enumerate(names) if gene in _prototypes(data)]
-    pairs = [(a, b) for a, b in combinations(lead, 2) if abs(r[a][b]) > bound]
-    if not pairs:
-        return []
-    first = ", ".join(f"{names[a]} and {names[b]} ({decimal(r[a][b])})" for a, b in pairs[:3])
-    return [
-        f"{counted(len(pairs), 'pair')} of block leaders with |r| above {decimal(bound)}, so that"
-        f" their blocks may be one: {first}{' …' if len(pairs) > 3 else '.'}"
-    ]
-
-
-def _prototypes(data: Data) -> set[str]:
-    return {row["prototype"] for row in records(data["tables"]["blocks"])}
-
-
-def _of_solver(data: Data, observed: Fits) -> list[str]:
-    missed = int((observed.gap > data["config"]["linear"]["tolerance"]).sum())
-    if not missed:
-        return []
-    return [
-        f"{counted(missed, 'fit')} of {observed.gap.size} did not reach the requested accuracy"
-        f" (largest relative duality gap {observed.gap.max():.1e})."
-    ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from genesig.report.answer.record import Answer
 
 LEVEL = 0.05
 
 CONVINCING, NO_BETTER, OPEN = "convincing", "no better than chance", "open"
 
 
-def verdict(data: dict[str, Any]) -> tuple[str, str]:
+def verdict(data: Answer) -> tuple[str, str]:
     """Return one of the three verdicts, and for an open one what is missing.
 
     Convincing takes both: an interval of the error without the value of chance, and p <= .05. One
@@ -18,7 +18,8 @@ def verdict(data: dict[str, Any]) -> tuple[str, str]:
     """
     error, p = data["answer"]["error"], data["answer"]["p"]
     limit = error["value"] if error["high"] is None else error["high"]
-    if limit >= error["chance"] or (p["smallest"] <= LEVEL < (p["value"] or 0.0)):
+    beyond = limit is not None and limit >= error["chance"]
+    if beyond or p["smallest"] <= LEVEL < (p["value"] or 0.0):
         return NO_BETTER, ""
     if p["value"] is None:
         return OPEN, "chance was not tested"

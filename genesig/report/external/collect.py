@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from genesig.report.external.record import CohortRecord, LeftOut, Point, Roc, Score
 from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import clean, counted, decimal
-from genesig.report.prediction.collect import spread
 
 Array = np.ndarray[Any, Any]
-Data = Mapping[str, Any]
-MOST_SAMPLES = 1000
+Row = Mapping[str, Any]
+"""Of about.json."""
 FAR = 1.0  # of the median gene, in training standard deviations
 
 
-def external(cohorts: Sequence[Data], classes: Sequence[str] | None) -> list[dict[str, Any]]:
+def external(cohorts: Sequence[Row], classes: Sequence[str] | None) -> list[CohortRecord]:
     """Sum up what `score_cohort` found in each data set.
 
     Parameters
@@ -27,10 +28,10 @@ def external(cohorts: Sequence[Data], classes: Sequence[str] | None) -> list[dic
     classes : pair of str or None
         (negative, positive) class of the study.
     """
-    return [_cohort(each, classes) for each in cohorts]
+    return [_cohort(plain(each), classes) for each in cohorts]
 
 
-def warnings(cohorts: Sequence[Data]) -> list[str]:
+def warnings(cohorts: Sequence[CohortRecord]) -> list[str]:
     """Say what makes a test on another study's samples say little."""
     found = []
     for one in cohorts:
@@ -50,51 +51,73 @@ def warnings(cohorts: Sequence[Data]) -> list[str]:
     return found
 
 
-def _cohort(about: Data, classes: Sequence[str] | None) -> dict[str, Any]:
+def _cohort(about: Row, classes: Sequence[str] | None) -> CohortRecord:
     samples = about["predictions"]
-    kept = [samples[row] for row in spread(len(samples), MOST_SAMPLES)]
-    numbers = ("name", "file", "classes", "combat", "batches", "needed", "absent", "imputed",
-               "missing", "seen_before", "inputs", "warnings")  # fmt: skip
     return {
-        **{key: plain(about[key]) for key in numbers},
+        "name": about["name"],
+        "file": about["file"],
+        "classes": about["classes"],
+        "combat": about["combat"],
+        "batches": about["batches"],
+        "needed": about["needed"],
+        "absent": about["absent"],
+        "imputed": about["imputed"],
+        "missing": about["missing"],
+        "seen_before": about["seen_before"],
+        "inputs": about["inputs"],
+        "warnings": about["warnings"],
         "samples": len(samples),
         "left_out": _reasons(about["dropped"]),
-        "scores": {row["measure"]: _limits(row) for row in about["scores"]},
-        "points": [{**_plain(one, ("sample", "given", "label", "predicted", "wrong")),
-                    "score": rounded(one["score"], 4)} for one in kept],
+        "scores": {row["measure"]: _score(row) for row in about["scores"]},
+        "points": [_point(samples[row]) for row in spread(len(samples), MOST_SAMPLES)],
         "roc": _roc(samples, classes[1]) if classes and all(about["classes"].values()) else None,
         "confusion": _confusion(samples, classes) if classes else None,
         "reliability": [_rounded(row) for row in about["reliability"]],
         "genes": [_rounded(row) for row in about["genes"]],
-        "shift": {**{key: _rounded(about["shift"][key]) for key in ("measured", "scored")},
-                  "edges": about["shift"]["edges"],
-                  "by_chance": rounded(about["shift"]["by_chance"], 4)},
-        "quantiles": {key: rounded(values, 4) for key, values in about["quantiles"].items()},
-    }  # fmt: skip
+        "shift": {
+            "measured": _rounded(about["shift"]["measured"]),
+            "scored": _rounded(about["shift"]["scored"]),
+            "edges": about["shift"]["edges"],
+            "by_chance": rounded(about["shift"]["by_chance"], 4),
+        },
+        "quantiles": {
+            "share": rounded(about["quantiles"]["share"], 4),
+            "training": rounded(about["quantiles"]["training"], 4),
+            "cohort": rounded(about["quantiles"]["cohort"], 4),
+        },
+    }
 
 
-def _plain(row: Data, keys: Sequence[str]) -> dict[str, Any]:
-    return {key: plain(row[key]) for key in keys}
+def _point(one: Row) -> Point:
+    return {
+        "sample": one["sample"],
+        "given": one["given"],
+        "label": one["label"],
+        "predicted": one["predicted"],
+        "wrong": one["wrong"],
+        "score": rounded(one["score"], 4),
+    }
 
 
-def _limits(row: Data) -> dict[str, Any]:
-    return {key: _number(row[key]) for key in ("value", "low", "high", "samples")}
+def _score(row: Row) -> Score:
+    return {
+        "value": rounded(row["value"], 4),
+        "low": rounded(row["low"], 4),
+        "high": rounded(row["high"], 4),
+        "samples": rounded(row["samples"], 4),
+    }
 
 
-def _number(value: Any) -> Any:
-    return rounded(np.nan if value is None else value, 4)
+def _rounded(row: Row) -> Any:
+    return {k: rounded(v, 4) if isinstance(v, float) else v for k, v in row.items()}
 
 
-def _rounded(row: Data) -> dict[str, Any]:
-    return {k: rounded(v, 4) if isinstance(v, float) else plain(v) for k, v in row.items()}
-
-
-def _reasons(dropped: Sequence[Data]) -> list[dict[str, Any]]:
+def _reasons(dropped: Sequence[Row]) -> list[LeftOut]:
     reasons = [str(one["reason"]) for one in dropped]
     return [{"reason": r, "count": reasons.count(r)} for r in dict.fromkeys(reasons)]
 
 
-def _roc(samples: Sequence[Data], positive: str) -> dict[str, Any]:
+def _roc(samples: Sequence[Row], positive: str) -> Roc:
     """Trace (false, true) positive rates over falling thresholds; tied scores are one step."""
     score = np.array([one["score"] for one in samples], dtype=float)
     hit = np.array([one["label"] == positive for one in samples])
@@ -103,7 +126,7 @@ def _roc(samples: Sequence[Data], positive: str) -> dict[str, Any]:
     return {"x": rounded(x, 4), "y": rounded(y, 4)}
 
 
-def _confusion(samples: Sequence[Data], classes: Sequence[str]) -> list[list[int]]:
+def _confusion(samples: Sequence[Row], classes: Sequence[str]) -> list[list[int]]:
     """Count samples, rows = true class; a score of 0 counts as the other class."""
     counts = [[0, 0], [0, 0]]
     for one in samples:

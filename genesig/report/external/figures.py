@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from genesig.report.external.record import CohortRecord, Roc, Score
+from genesig.report.page.record import Curve, HeldOutSample
+from genesig.report.page.roc import roc_axes
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
@@ -23,14 +26,12 @@ from genesig.report.page.style import (
     sheet,
 )
 from genesig.report.page.words import decimal, gene_label, shorten
-from genesig.report.prediction import figures as figures_prediction
 
-Data = dict[str, Any]
 JITTER = (0.0, 0.16, -0.16, 0.08, -0.08)
 NAMED = 6  # genes of the model that are named in the histogram
 
 
-def limits_text(name: str, row: Data) -> str:
+def limits_text(name: str, row: Score) -> str:
     """Write ``"AUC 0.92 (0.79 to 1.00)"``."""
     text = f"{name} {decimal(row['value'])}"
     if row["low"] is None:
@@ -38,35 +39,23 @@ def limits_text(name: str, row: Data) -> str:
     return f"{text} ({decimal(row['low'])} to {decimal(row['high'])})"
 
 
-def roc(data: Data, cohort: Data) -> Figure:
+def roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str]) -> Figure:
     """Draw the curve of the other study's samples, in grey those of the held-out ones."""
-    figure, ax = sheet(SMALL, 4.2)
-    ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
-    for curve in data["held_out"]["roc"]:
+    figure, ax = roc_axes(classes)
+    for curve in own:
         ax.plot(curve["x"], curve["y"], color=OTHER, lw=1.2, alpha=0.6)
-    ax.plot(cohort["roc"]["x"], cohort["roc"]["y"], color=OWN, lw=2.2)
-    ax.set_aspect("equal")
-    ax.set_xlim(-0.01, 1)
-    ax.set_ylim(0, 1.01)
-    negative, positive = (shorten(name, 24) for name in data["study"]["classes"])
-    ax.set_xlabel(f"share of {negative} called {positive}")
-    ax.set_ylabel(f"share of {positive} called {positive}")
-    text = limits_text("AUC", cohort["scores"]["auc"])
+    ax.plot(found["x"], found["y"], color=OWN, lw=2.2)
+    text = limits_text("AUC", auc)
     ax.text(0.97, 0.06, text, ha="right", fontsize=9, color=OWN, fontweight="bold")
     return figure
 
 
-def confusion(data: Data, cohort: Data) -> Figure:
-    """Draw true class by predicted class, at the threshold of the model."""
-    inside = {"study": data["study"], "held_out": {"confusion": cohort["confusion"]}}
-    return figures_prediction.confusion(inside)
-
-
-def scores(data: Data, cohort: Data) -> Figure:
+def scores(
+    held_out: Sequence[HeldOutSample], cohort: CohortRecord, classes: Sequence[str]
+) -> Figure:
     """Scores by class: the study's own while held out above, the other study's below."""
-    classes = data["study"]["classes"]
     figure, ax = sheet(WIDE, 3.2)
-    own = [(one["label"], one["mean"]) for one in data["held_out"]["samples"]]
+    own = [(one["label"], one["mean"]) for one in held_out]
     other = [(one["label"], one["score"]) for one in cohort["points"]]
     names = []
     for row, (found, side) in enumerate((f, s) for f in (own, other) for s in (0, 1)):
@@ -96,7 +85,7 @@ def _strip(ax: Axes, values: list[float], y: float, side: int, *, faint: bool) -
         ax.vlines(float(np.median(values)), y - 0.3, y + 0.3, color=INK, lw=1.6)
 
 
-def reliability(data: Data, cohort: Data) -> Figure:
+def reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
     """Share of positive samples in groups of similar scores, beside what calibrated ones have."""
     figure, ax = sheet(SMALL, 3.9)
     groups = cohort["reliability"]
@@ -104,17 +93,15 @@ def reliability(data: Data, cohort: Data) -> Figure:
     ends = np.array([min([*f, -1.0]), max([*f, 1.0])])
     corners = np.unique([ends[0], -1.0, 1.0, ends[1]])
     ax.plot(corners, np.clip((1 + corners) / 2, 0, 1), color=MUTED, lw=0.9, dashes=(4, 3))
-    slope, intercept = _line(cohort)
-    if slope is not None:
+    if line := _line(cohort["scores"]):
+        slope, intercept = line
         x = np.linspace(ends[0], ends[1], 100)
         ax.plot(x, np.clip((1 + intercept + slope * x) / 2, 0, 1), color=OWN, lw=1.6)
     for one in groups:
         ax.vlines(one["score"], one["low"], one["high"], color=INK, lw=1.4)
         ax.scatter([one["score"]], [one["share"]], s=50, color=INK, zorder=3)
         note(ax, one["score"], 1.04, str(one["samples"]), ha="center")
-    sides = np.array(
-        [one["label"] == data["study"]["classes"][1] for one in cohort["points"]], bool
-    )
+    sides = np.array([one["label"] == classes[1] for one in cohort["points"]], bool)
     for side, y in enumerate((-0.1, -0.06)):
         mine = np.array(f)[sides == bool(side)]
         ax.scatter(mine, np.full(len(mine), y), s=9, lw=0, marker=CLASS_MARKERS[side],
@@ -122,35 +109,35 @@ def reliability(data: Data, cohort: Data) -> Figure:
     ax.set_ylim(-0.14, 1.1)
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
     ax.set_xlabel("score")
-    ax.set_ylabel(f"share of {shorten(data['study']['classes'][1], 24)}")
+    ax.set_ylabel(f"share of {shorten(classes[1], 24)}")
     return figure
 
 
-def _line(cohort: Data) -> tuple[Any, Any]:
-    found = (cohort["scores"][f"calibration_{name}"]["value"] for name in ("slope", "intercept"))
-    return next(found), next(found)
+def _line(scores: Mapping[str, Score]) -> tuple[float, float] | None:
+    slope, intercept = (scores[f"calibration_{name}"]["value"] for name in ("slope", "intercept"))
+    return None if slope is None or intercept is None else (slope, intercept)
 
 
-def observed_predicted(data: Data, cohort: Data) -> Figure:
-    """Scores against observed values, with the line that would make them right."""
+def observed_predicted(cohort: CohortRecord, label: str) -> Figure:
+    """Scores against observed values of the label, with the line that would make them right."""
     figure, ax = sheet(SMALL, 3.9)
     y = np.array([float(one["label"]) for one in cohort["points"]])
     f = np.array([one["score"] for one in cohort["points"]])
     ends = np.array([min(y.min(), f.min()), max(y.max(), f.max())])
     ax.plot(ends, ends, color=MUTED, lw=0.9, dashes=(4, 3))
-    slope, intercept = _line(cohort)
-    if slope is not None:
+    if line := _line(cohort["scores"]):
+        slope, intercept = line
         x = np.array([f.min(), f.max()])
         ax.plot(x, intercept + slope * x, color=OWN, lw=1.6)
     ax.scatter(f, y, s=28, color=INK, edgecolor=PAPER, lw=0.5, zorder=3)
-    ax.set_xlabel(f"predicted {shorten(data['study']['label'], 24)}")
+    ax.set_xlabel(f"predicted {shorten(label, 24)}")
     ax.set_ylabel("observed")
     text = limits_text("R²", cohort["scores"]["r2"])
     ax.text(0.97, 0.05, text, ha="right", transform=ax.transAxes, color=OWN, fontweight="bold")
     return figure
 
 
-def shift(data: Data, cohort: Data) -> Figure:
+def shift(cohort: CohortRecord) -> Figure:
     """Draw the shift of every gene in training standard deviations; ticks: genes of the model."""
     figure, ax = sheet(SMALL, 3.9)
     it = cohort["shift"]
@@ -163,10 +150,10 @@ def shift(data: Data, cohort: Data) -> Figure:
     if cohort["combat"]:
         after = np.array(it["scored"]["counts"], dtype=float)
         ax.stairs(after * top / max(after.max(initial=1.0), top), edges, color=OWN, lw=1.6)
-    genes = [g for g in cohort["genes"] if g["shift"] is not None]
-    genes.sort(key=lambda g: -abs(g["coef"]))
-    for place, gene in enumerate(genes):
-        x = float(np.clip(gene["shift"], edges[0], edges[-1]))
+    genes = [(g["shift"], g) for g in cohort["genes"] if g["shift"] is not None]
+    genes.sort(key=lambda found: -abs(found[1]["coef"]))
+    for place, (moved, gene) in enumerate(genes):
+        x = float(np.clip(moved, edges[0], edges[-1]))
         ax.vlines(x, 0, top * 1.04, color=OWN, lw=1.1, alpha=0.8)
         if place < NAMED:
             name = gene_label(gene["gene"], gene["symbol"], 18)

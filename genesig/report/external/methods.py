@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from genesig.report.external.record import External
 from genesig.report.page.words import clean, counted
-
-Data = dict[str, Any]
 
 FOR_CLASSES = (
     "DeLong ER, DeLong DM, Clarke-Pearson DL (1988). Comparing the areas under two or more"
@@ -27,7 +25,7 @@ OF_CALIBRATION = (
 )
 
 
-def external_sentences(data: Data) -> Iterator[str]:
+def external_sentences(data: External) -> Iterator[str]:
     """Yield nothing for a study that names no other one."""
     cohorts = data["external"]
     if not cohorts:
@@ -57,7 +55,7 @@ def external_sentences(data: Data) -> Iterator[str]:
     )
 
 
-def external_references(data: Data) -> tuple[str, ...]:
+def external_references(data: External) -> tuple[str, ...]:
     """Return what these sentences cite."""
     if not data["external"]:
         return ()

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.quality.components import principal_components
+from genesig.data.steps.described import described
+from genesig.report.genes.collect_lists import nested, univariate
+from genesig.report.genes.record import (
+    Components,
+    Correlation,
+    GeneParts,
+    Genes,
+    Heat,
+    Named,
+    Projection,
+    Strip,
+)
 from genesig.report.page.rounding import rounded
-from genesig.report.prediction.collect import MOST_SAMPLES, spread
+from genesig.report.page.rows import records
+from genesig.report.page.thinning import MOST_SAMPLES, spread
+from genesig.report.page.words import counted, decimal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +39,23 @@ MOST_STRIPS = 60
 MOST_HEAT = (100, 300)
 
 
-def correlation(dataset: Dataset, blocks: pd.DataFrame) -> dict[str, Any]:
+def genes(
+    dataset: Dataset, tables: Mapping[str, pd.DataFrame], mu: list[float], at: int, fdr: float
+) -> GeneParts:
+    """Collect what is shown of genes; `at` is the number of the signature's mu."""
+    values, signature, blocks = described(dataset), tables["signature"], tables["blocks"]
+    return {
+        "nested": nested(tables["nested_lists"], mu),
+        "univariate": univariate(dataset, tables, mu[at], fdr),
+        "correlation": correlation(values, blocks),
+        "projection": projection(values, blocks),
+        "components": components(values, signature),
+        "strips": strips(values, signature),
+        "heat": heat(values, signature, tables["predictions"]),
+    }
+
+
+def correlation(dataset: Dataset, blocks: pd.DataFrame) -> Correlation:
     """Pearson's r between the genes of the blocks, in their order."""
     shown = _share(blocks, MOST_CORRELATED)
     r = np.zeros((0, 0))
@@ -48,9 +80,7 @@ def _share(blocks: pd.DataFrame, most: int) -> pd.DataFrame:
     return blocks[rank < np.maximum(1, size * most // len(blocks))].head(most)
 
 
-def projection(
-    dataset: Dataset, blocks: pd.DataFrame, nested_lists: pd.DataFrame
-) -> dict[str, Any]:
+def projection(dataset: Dataset, blocks: pd.DataFrame) -> Projection:
     """Place the genes of all lists on the first three meta-patients.
 
     With the standardised genes Z = U S V' (samples × genes), gene j lies at the first three
@@ -69,7 +99,7 @@ def projection(
     }
 
 
-def components(dataset: Dataset, signature: pd.DataFrame) -> dict[str, Any]:
+def components(dataset: Dataset, signature: pd.DataFrame) -> Components:
     """Place the samples on the first three principal components of the signature."""
     place, share = np.zeros((0, 0)), np.zeros(0)
     if len(signature):
@@ -82,7 +112,7 @@ def components(dataset: Dataset, signature: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def strips(dataset: Dataset, signature: pd.DataFrame) -> list[dict[str, Any]]:
+def strips(dataset: Dataset, signature: pd.DataFrame) -> list[Strip]:
     """Return the values of the first genes of the signature."""
     shown, rows = signature.head(MOST_STRIPS), spread(len(dataset.samples), MOST_SAMPLES)
     values = dataset.X[np.ix_(rows, _columns(dataset, shown["gene"]))]
@@ -92,7 +122,7 @@ def strips(dataset: Dataset, signature: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def heat(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -> dict[str, Any]:
+def heat(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -> Heat:
     """Standardised values of the signature; genes by block, samples by response and score."""
     shown = signature.head(MOST_HEAT[0]).sort_values(["block", "rank"])
     order = _sample_order(dataset, predictions)
@@ -117,7 +147,7 @@ def _sample_order(dataset: Dataset, predictions: pd.DataFrame) -> Array:
     return np.lexsort((score, dataset.response()))
 
 
-def _names(table: pd.DataFrame) -> dict[str, list[str]]:
+def _names(table: pd.DataFrame) -> Named:
     genes = [str(gene) for gene in table["gene"]]
     symbols = [g if s != s else str(s) for g, s in zip(genes, table["symbol"], strict=True)]
     return {"genes": genes, "symbols": symbols}
@@ -144,3 +174,22 @@ def _projected(z: Array) -> tuple[Array, Array, Array]:
         np.pad(place, ((0, 0), (0, missing))) for place in (found.points, z.T @ found.directions)
     )
     return samples, genes, np.pad(found.explained, (0, missing))
+
+
+def block_warnings(data: Genes) -> list[str]:
+    """Name the blocks that may be one, by their leaders."""
+    bound = data["config"]["clusters"]["warn_above"]
+    r, names = data["correlation"]["r"], data["correlation"]["genes"]
+    lead = [g for g, gene in enumerate(names) if gene in _prototypes(data)]
+    pairs = [(a, b) for a, b in combinations(lead, 2) if abs(r[a][b]) > bound]
+    if not pairs:
+        return []
+    first = ", ".join(f"{names[a]} and {names[b]} ({decimal(r[a][b])})" for a, b in pairs[:3])
+    return [
+        f"{counted(len(pairs), 'pair')} of block leaders with |r| above {decimal(bound)}, so that"
+        f" their blocks may be one: {first}{' …' if len(pairs) > 3 else '.'}"
+    ]
+
+
+def _prototypes(data: Genes) -> set[str]:
+    return {row["prototype"] for row in records(data["tables"]["blocks"])}

@@ -9,6 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from genesig.report.genes.record import Genes
+from genesig.report.page.plane import by_response, plane
+from genesig.report.page.record import StudyFacts
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     BLOCK_MARKERS,
@@ -16,7 +19,6 @@ from genesig.report.page.style import (
     CLASS_MARKERS,
     DIVERGING,
     INK,
-    MUTED,
     OTHER,
     OVER,
     OWN,
@@ -27,14 +29,12 @@ from genesig.report.page.style import (
     colour_bar,
     sheet,
 )
-from genesig.report.page.words import gene_label, percent, shorten
-
-Data = dict[str, Any]
+from genesig.report.page.words import gene_label, shorten
 
 NAMED = 45  # rows of the correlation image up to which genes have their names
 
 
-def correlation(data: Data) -> Figure:
+def correlation(data: Genes) -> Figure:
     """Pearson's r in block and layer order; thick lines between blocks, thin between layers."""
     it = data["correlation"]
     count = len(it["genes"])
@@ -74,7 +74,7 @@ def _middles(blocks: list[Any], least: int) -> list[tuple[float, Any]]:
     return found
 
 
-def projection(data: Data) -> Figure:
+def projection(data: Genes) -> Figure:
     """Genes of all lists on pairs of the first three meta-patients, coloured by block."""
     it = data["projection"]
     points, blocks = np.array(it["points"], dtype=float), np.array(it["blocks"])
@@ -97,49 +97,24 @@ def projection(data: Data) -> Figure:
     return figure
 
 
-def plane(ax: Axes, explained: list[float], a: int, b: int, noun: str) -> None:
-    """Turn axes into a plane through two components, with the share that each explains."""
-    for axis, k in ((ax.xaxis, a), (ax.yaxis, b)):
-        axis.set_label_text(f"{noun} {k + 1} ({percent(explained[k])})")
-    ax.axhline(0, color=MUTED, lw=0.5, zorder=0)
-    ax.axvline(0, color=MUTED, lw=0.5, zorder=0)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-
-
-def components(data: Data) -> Figure:
+def components(data: Genes) -> Figure:
     """Place samples on the first principal components of the signature."""
     it = data["components"]
-    points = np.array(it["points"], dtype=float)
+    points, study = np.array(it["points"], dtype=float), data["study"]
     planes = ((0, 1), (0, 2)) if it["explained"][2] else ((0, 1),)
     figure, axes = sheet(WIDE if len(planes) > 1 else SMALL, 3.5, 1, 2 if len(planes) > 1 else 1,
                          squeeze=False)  # fmt: skip
     image = None
     for ax, (a, b) in zip(axes[0], planes, strict=True):
-        image = by_response(ax, points[:, a], points[:, b], data["study"], label=a + b == 1)
+        image = by_response(ax, points[:, a], points[:, b], study["response"]["value"],
+                            study["classes"], label=a + b == 1)  # fmt: skip
         plane(ax, it["explained"], a, b, "component")
     if image is not None:
         colour_bar(figure, image, axes, shorten(data["study"]["label"], 30))
     return figure
 
 
-def by_response(ax: Axes, x: Any, y: Any, study: Data, *, label: bool) -> Any:
-    """Scatter samples: by class, or coloured by a real response (returns the colours)."""
-    value = np.array(study["response"]["value"], dtype=float)
-    if study["classes"] is None:
-        return ax.scatter(x, y, c=value, cmap=SEQUENTIAL, s=30, edgecolor=PAPER, lw=0.5)
-    for side, name in enumerate(study["classes"]):
-        mine = value == (-1, 1)[side]
-        ax.scatter(x[mine], y[mine], s=34, color=CLASS_COLOURS[side], edgecolor=PAPER, lw=0.6,
-                   marker=CLASS_MARKERS[side], label=shorten(name, 24))  # fmt: skip
-    if label:
-        ax.legend(loc="best", fontsize=8, handletextpad=0.2, labelcolor=INK)
-    return None
-
-
-def strips(data: Data, top: int) -> Figure:
+def strips(data: Genes, top: int) -> Figure:
     """Values of the first genes by class, or against the response."""
     shown = data["strips"][:top]
     columns = min(4, max(len(shown), 2))
@@ -158,7 +133,7 @@ def strips(data: Data, top: int) -> Figure:
     return figure
 
 
-def _strip(ax: Axes, values: Any, study: Data) -> None:
+def _strip(ax: Axes, values: Any, study: StudyFacts) -> None:
     response = np.array(study["response"]["value"], dtype=float)
     if study["classes"] is None:
         ax.scatter(response, values, s=11, color=OWN, lw=0)
@@ -177,7 +152,7 @@ def _strip(ax: Axes, values: Any, study: Data) -> None:
     ax.tick_params(axis="x", length=0)
 
 
-def heat(data: Data) -> Figure:
+def heat(data: Genes) -> Figure:
     """Standardised expression of the signature, genes by block, samples by response."""
     it = data["heat"]
     z = np.array(it["z"], dtype=float)
@@ -206,7 +181,7 @@ def heat(data: Data) -> Figure:
     return figure
 
 
-def _response_band(ax: Axes, response: list[float], study: Data) -> None:
+def _response_band(ax: Axes, response: list[float], study: StudyFacts) -> None:
     value = np.array(response, dtype=float)[None]
     ax.tick_params(length=0, labelbottom=False)
     ax.set_yticks([])

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-from genesig.report.answer.collect import records
-from genesig.report.genes import figures as genes
-from genesig.report.genes import figures_lists as selection
-from genesig.report.methods import one_value
-from genesig.report.page.section import Limits, Section
+from genesig.report.genes import figures, figures_lists
+from genesig.report.genes.methods import one_value
+from genesig.report.genes.record import Genes
+from genesig.report.page.rows import Row, records
+from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import power
-from genesig.report.page.svg import picture
+from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
 from genesig.report.page.words import clean, counted, gene_label, percent
-from genesig.report.prediction import figures as prediction
-
-Data = dict[str, Any]
 
 
-def signature(data: Data, limits: Limits) -> Section:
+def signature(data: Genes, limits: Limits) -> Section:
     """Show the signature as one table, and how stable such a list is."""
     bound = data["config"]["signature"]["frequency"]
-    items: list[Any] = [packed_table(
+    items: list[Item] = [packed_table(
         data, "signature",
         f"The signature: genes selected in at least {percent(bound)} of the outer splits.",
         limits.table_rows, search=True,
@@ -36,7 +32,7 @@ def signature(data: Data, limits: Limits) -> Section:
     return Section("signature", "The signature", _signature_words(data), items)
 
 
-def _signature_words(data: Data) -> list[str]:
+def _signature_words(data: Genes) -> list[str]:
     if not data["answer"]["size"]:
         return ["The signature is empty: no gene was selected often enough."]
     return [
@@ -47,19 +43,19 @@ def _signature_words(data: Data) -> list[str]:
     ]
 
 
-def _positive(data: Data) -> str:
+def _positive(data: Genes) -> str:
     classes = data["study"]["classes"]
     return clean(classes[1]) if classes else f"a larger {clean(data['study']['label'])}"
 
 
-def _stability_rows(data: Data) -> list[Any]:
+def _stability_rows(data: Genes) -> list[Row]:
     return [r for r in records(data["tables"]["stability"]) if r["stability"] is not None]
 
 
-def _stability(data: Data) -> Any:
+def _stability(data: Genes) -> Picture:
     return picture(
         "stability",
-        partial(selection.stability, data),
+        partial(figures_lists.stability, data),
         title="Stability of the list at each μ",
         description="Nogueira's stability with 95 % intervals, on halves of the samples and on"
         " the overlapping outer splits.",
@@ -70,14 +66,14 @@ def _stability(data: Data) -> Any:
     )
 
 
-def lists(data: Data, limits: Limits) -> Section:
+def lists(data: Genes, limits: Limits) -> Section:
     """Show the frequency curve and the nested lists."""
     words = [
         "As μ grows, genes that are correlated with selected ones join the list. At large μ the"
         " selection tends to a ranking of the genes one by one, so long lists resemble the result"
         " of single-gene tests; and part of their higher stability is just that.",
     ]
-    items: list[Any] = []
+    items: list[Item] = []
     if data["tables"]["frequency_curve"]["rows"]:
         items.append(_curve(data))
     if data["nested"]:
@@ -91,7 +87,7 @@ def lists(data: Data, limits: Limits) -> Section:
     return Section("lists", "Nested lists", words, items)
 
 
-def _curve(data: Data) -> Any:
+def _curve(data: Genes) -> Picture:
     bound = percent(data["config"]["signature"]["frequency"])
     permuted = (
         " Grey: the same with shuffled labels, median and the middle 90 % of the permutations."
@@ -100,7 +96,7 @@ def _curve(data: Data) -> Any:
     )
     return picture(
         "frequency_curve",
-        partial(selection.frequency_curve, data),
+        partial(figures_lists.frequency_curve, data),
         title="How often genes are selected",
         description="Number of genes selected in at least a given share of the outer splits, at"
         " each mu, observed and with shuffled labels.",
@@ -110,11 +106,11 @@ def _curve(data: Data) -> Any:
     )
 
 
-def _nested(data: Data) -> Any:
+def _nested(data: Genes) -> Picture:
     shown = len(data["nested"])
     return picture(
         "nested_lists",
-        partial(selection.nested, data),
+        partial(figures_lists.nested, data),
         title="Nested lists",
         description=f"Selection frequency of {shown} genes at {len(data['mu'])} values of mu.",
         caption=f"The first {counted(shown, 'gene')} in the order in which they enter the lists."
@@ -123,7 +119,7 @@ def _nested(data: Data) -> Any:
     )
 
 
-def blocks(data: Data, limits: Limits) -> Section:
+def blocks(data: Genes, limits: Limits) -> Section:
     """Show the blocks of correlated genes around the minimal list."""
     total, shown = data["correlation"]["total"], len(data["correlation"]["genes"])
     if not shown:
@@ -134,7 +130,7 @@ def blocks(data: Data, limits: Limits) -> Section:
         " Members of a block carry similar information, so another sample of patients may well"
         " select another member."
     ]
-    items: list[Any] = [_correlation(data, shown, total)] if shown > 1 else []
+    items: list[Item] = [_correlation(data, shown, total)] if shown > 1 else []
     if len(data["projection"]["genes"]) > 2:
         items.append(_projection(data))
     caption = "The leaders of the blocks and the other leader each resembles most."
@@ -144,12 +140,12 @@ def blocks(data: Data, limits: Limits) -> Section:
     return Section("blocks", "Blocks of correlated genes", words, items)
 
 
-def _correlation(data: Data, shown: int, total: int) -> Any:
+def _correlation(data: Genes, shown: int, total: int) -> Picture:
     capped = f" {shown} of {counted(total, 'gene')} are shown, the first ones of each block."
     capped = "" if shown == total else capped
     return picture(
         "correlation",
-        partial(genes.correlation, data),
+        partial(figures.correlation, data),
         title="Correlation between the genes of the lists",
         description=f"Image of Pearson's r between {shown} genes in the order of blocks and"
         " layers.",
@@ -159,13 +155,13 @@ def _correlation(data: Data, shown: int, total: int) -> Any:
     )
 
 
-def _projection(data: Data) -> Any:
+def _projection(data: Genes) -> Picture:
     it = data["projection"]
     shown, total = len(it["genes"]), it["total"]
     capped = "" if shown == total else f" The first {shown} of {counted(total, 'gene')} are shown."
     return picture(
         "projection",
-        partial(genes.projection, data),
+        partial(figures.projection, data),
         title="Genes on the first three meta-patients",
         description=f"{shown} genes on pairs of the first three left singular vectors.",
         caption="Genes placed by their standardised values on the first three meta-patients (the"
@@ -175,7 +171,7 @@ def _projection(data: Data) -> Any:
     )
 
 
-def expression(data: Data, limits: Limits) -> Section:
+def expression(data: Genes, limits: Limits) -> Section:
     """Show samples and values of the signature."""
     if not data["answer"]["size"]:
         words = ["The signature is empty, so there is nothing to show."]
@@ -190,7 +186,7 @@ def expression(data: Data, limits: Limits) -> Section:
     )  # fmt: skip
 
 
-def _strips(data: Data, limits: Limits) -> Any:
+def _strips(data: Genes, limits: Limits) -> Picture:
     shown = data["strips"][: limits.top_genes]
     named = "; ".join(gene_label(one["gene"], one["symbol"]) for one in shown)
     by_class = data["study"]["classes"] is not None
@@ -199,19 +195,19 @@ def _strips(data: Data, limits: Limits) -> Any:
     how = "a bar for the mean" if by_class else f"expression against {label}"
     return picture(
         "top_genes",
-        partial(genes.strips, data, limits.top_genes),
+        partial(figures.strips, data, limits.top_genes),
         title="Expression of the top genes",
         description=f"Expression by {axis} of {named}.",
         caption=f"The {most} selected most often. One dot per sample, {how}.",
     )
 
 
-def _components(data: Data) -> Any:
+def _components(data: Genes) -> Picture:
     it = data["components"]
     shares = ", ".join(percent(share) for share in it["explained"])
     return picture(
         "components",
-        partial(genes.components, data),
+        partial(figures.components, data),
         title="Samples on the first components of the signature",
         description=f"Samples on the first three principal components, which hold {shares} of the"
         " variance.",
@@ -220,7 +216,7 @@ def _components(data: Data) -> Any:
     )
 
 
-def _heat(data: Data) -> Any:
+def _heat(data: Genes) -> Picture:
     it = data["heat"]
     shown, total = len(it["genes"]), it["total"]
     capped = "" if shown == total else f" The first {shown} of {counted(total, 'gene')} are shown."
@@ -229,7 +225,7 @@ def _heat(data: Data) -> Any:
         capped += f" {len(it['samples'])} of {counted(many, 'sample')} are shown, evenly spaced."
     return picture(
         "heat_map",
-        partial(genes.heat, data),
+        partial(figures.heat, data),
         title="Heat map of the signature",
         description=f"Standardised expression of {shown} genes in {len(it['samples'])} samples.",
         caption="Standard deviations from the gene's mean, cut at ±3: orange above, blue below."
@@ -237,7 +233,7 @@ def _heat(data: Data) -> Any:
     )
 
 
-def _order(data: Data) -> str:
+def _order(data: Genes) -> str:
     if data["study"]["classes"]:
         return "samples by label and held-out score, so that doubtful samples meet in the middle"
     return f"samples by {clean(data['study']['label'])}, from small to large"
@@ -252,7 +248,7 @@ def _both(both: int, size: int) -> str:
     return f"{both} of the {size} genes of the signature {verb} among them"
 
 
-def single_genes(data: Data, limits: Limits) -> Section:
+def single_genes(data: Genes, limits: Limits) -> Section:
     """Set the tests of single genes beside the selection."""
     it, fdr = data["univariate"], data["config"]["controls"]["fdr"]
     words = [
@@ -262,11 +258,11 @@ def single_genes(data: Data, limits: Limits) -> Section:
         "A gene may matter only together with others, and one of several similar genes is enough"
         " to predict, so the two lists need not agree.",
     ]
-    items: list[Any] = []
+    items: list[Item] = []
     if it["genes"]:
         items.append(picture(
             "single_genes",
-            partial(prediction.univariate, data),
+            partial(figures_lists.univariate, data),
             title="Selection frequency and single-gene test",
             description=f"Selection frequency against minus log p of {len(it['genes'])} genes.",
             caption="One dot per gene; green: the signature. Lower right: genes that differ but"

@@ -7,6 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.report.nonlinear.record import (
+    Agreement,
+    Curve,
+    Curves,
+    Difference,
+    FinalModel,
+    NonlinearRecord,
+    SelectedGene,
+    Settings,
+    Trouble,
+)
 from genesig.report.page.rounding import plain, rounded
 
 if TYPE_CHECKING:
@@ -17,7 +28,6 @@ TABLES = (
     "nonlinear_agreement", "nonlinear_difference", "nonlinear_curves",
 )  # fmt: skip
 SHOWN = ("nonlinear", "nonlinear_scores", "nonlinear_agreement")
-MODEL = ("tau", "nu", "width", "lam", "explained_by_none")
 
 MOST_GENES = 25
 MOST_CURVES = 12
@@ -25,8 +35,8 @@ MOST_MESSAGES = 5
 
 
 def nonlinear(
-    tables: Mapping[str, pd.DataFrame], mu: float, config: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
+    tables: Mapping[str, pd.DataFrame], mu: float, config: Settings | None
+) -> NonlinearRecord | None:
     """Sum nonlinear selection up; None where it was not run.
 
     Parameters
@@ -35,7 +45,7 @@ def nonlinear(
         The result tables, those of `TABLES` among them or none of them.
     mu : float
         That of the signature.
-    config : mapping or None
+    config : Settings or None
         The config section of this name.
     """
     if "nonlinear" not in tables or config is None:
@@ -47,24 +57,41 @@ def nonlinear(
         "genes": _genes(tables["nonlinear"], tables["signature"]),
         "ever": len(tables["nonlinear"]),
         "agreement": _agreement(tables["nonlinear_agreement"], mu),
-        "difference": _row(differences, "nonlinear"),
-        "fvm": _row(differences, "fvm"),
+        "difference": _difference(differences, "nonlinear"),
+        "fvm": _difference(differences, "fvm"),
         "sizes": rounded(splits["n_genes"].quantile([0, 0.5, 1]).to_numpy(), 4),
         "none": rounded(splits["explained_by_none"].quantile([0, 0.5, 1]).to_numpy(), 3),
         "trouble": _trouble(splits, float(config["tolerance"])),
-        "model": {key: rounded(model[key], 4) for key in MODEL}
-        | {"n_genes": int(model["n_genes"])},
+        "model": _final(model),
         **_curves(tables["nonlinear_curves"]),
     }
 
 
-def _row(differences: pd.DataFrame, model: str) -> dict[str, Any] | None:
+def _final(model: pd.Series[Any]) -> FinalModel:
+    return {
+        "tau": rounded(model["tau"], 4),
+        "nu": rounded(model["nu"], 4),
+        "width": rounded(model["width"], 4),
+        "lam": rounded(model["lam"], 4),
+        "explained_by_none": rounded(model["explained_by_none"], 4),
+        "n_genes": int(model["n_genes"]),
+    }
+
+
+def _difference(differences: pd.DataFrame, model: str) -> Difference | None:
     if model not in differences.index:
         return None
-    return {str(key): rounded(value, 5) for key, value in differences.loc[model].items()}
+    row = differences.loc[model]
+    return {
+        "error": rounded(row["error"], 5),
+        "linear": rounded(row["linear"], 5),
+        "difference": rounded(row["difference"], 5),
+        "low": rounded(row["low"], 5),
+        "high": rounded(row["high"], 5),
+    }
 
 
-def _genes(found: pd.DataFrame, signature: pd.DataFrame) -> list[dict[str, Any]]:
+def _genes(found: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
     """Return the genes selected most often, and those of the signature that are not among them."""
     columns = ["gene", "symbol", "frequency", "linear_frequency", "mean_norm", "final_norm",
                "in_list", "in_signature"]  # fmt: skip
@@ -82,21 +109,33 @@ def _genes(found: pd.DataFrame, signature: pd.DataFrame) -> list[dict[str, Any]]
     return [_rounded(row) for row in [*shown, *later, *never][: 2 * MOST_GENES]]
 
 
-def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+def _rounded(row: Mapping[str, Any]) -> SelectedGene:
     name = row["symbol"] if row["symbol"] == row["symbol"] else row["gene"]
-    numbers = ("frequency", "linear_frequency", "mean_norm", "final_norm")
-    short = {key: None if row[key] is None else rounded(row[key], 4) for key in numbers}
-    flags = {key: bool(row[key]) for key in ("in_list", "in_signature")}
-    return {"gene": str(row["gene"]), "symbol": str(name), **short, **flags}
+    return {
+        "gene": str(row["gene"]),
+        "symbol": str(name),
+        "frequency": rounded(row["frequency"], 4),
+        "linear_frequency": rounded(row["linear_frequency"], 4),
+        "mean_norm": rounded(row["mean_norm"], 4),
+        "final_norm": rounded(row["final_norm"], 4),
+        "in_list": bool(row["in_list"]),
+        "in_signature": bool(row["in_signature"]),
+    }
 
 
-def _agreement(table: pd.DataFrame, mu: float) -> dict[str, Any]:
+def _agreement(table: pd.DataFrame, mu: float) -> Agreement:
     row = table.iloc[int(np.argmin(np.abs(table["mu"] - mu)))]
-    counts = {key: int(row[key]) for key in ("n_linear", "n_nonlinear", "shared")}
-    return {**{str(key): plain(row[key]) for key in table.columns}, **counts}
+    return {
+        "mu": plain(row["mu"]),
+        "n_linear": int(row["n_linear"]),
+        "n_nonlinear": int(row["n_nonlinear"]),
+        "shared": int(row["shared"]),
+        "jaccard": plain(row["jaccard"]),
+        "jaccard_in_split": plain(row["jaccard_in_split"]),
+    }
 
 
-def _trouble(splits: pd.DataFrame, tolerance: float) -> dict[str, Any]:
+def _trouble(splits: pd.DataFrame, tolerance: float) -> Trouble:
     """Count what did not go as asked: paths cut, fits that did not converge, splits without one."""
     gap, said = splits["gap"], splits["message"].fillna("").astype(str)
     messages = [
@@ -115,18 +154,19 @@ def _trouble(splits: pd.DataFrame, tolerance: float) -> dict[str, Any]:
     }
 
 
-def _curves(table: pd.DataFrame) -> dict[str, Any]:
+def _curves(table: pd.DataFrame) -> Curves:
     """Return the curves of the first genes, and how straight those of all genes are."""
     each: Sequence[tuple[Any, pd.DataFrame]] = list(table.groupby("gene", sort=False))
     straight = [float(mine["straight"].iloc[0]) for _, mine in each]
     known = [value for value in straight if value == value]
-    shown = [
+    shown: list[Curve] = [
         {
             "gene": str(gene),
             "symbol": str(mine["symbol"].fillna(gene).iloc[0]),
             "norm": rounded(mine["norm"].iloc[0], 4),
             "straight": rounded(mine["straight"].iloc[0], 4),
-            **{key: rounded(mine[key].to_numpy(), 5) for key in ("value", "effect")},
+            "value": rounded(mine["value"].to_numpy(), 5),
+            "effect": rounded(mine["effect"].to_numpy(), 5),
             "samples": [int(count) for count in mine["samples"]],
         }
         for gene, mine in each[:MOST_CURVES]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from genesig.report.nonlinear.record import Curve, SelectedGene
 from genesig.report.page.measure import measure
-from genesig.report.page.model_names import model_name
+from genesig.report.page.predictors import predictor_axes
+from genesig.report.page.record import Study
+from genesig.report.page.rows import control_rows
 from genesig.report.page.style import (
     INK,
     MUTED,
@@ -22,17 +25,21 @@ from genesig.report.page.style import (
     sheet,
 )
 from genesig.report.page.words import decimal, gene_label, percent, shorten
-from genesig.report.prediction.figures import control_rows
-
-Data = dict[str, Any]
 
 NONLINEAR = NEGATIVE  # blue; the linear lists are green as everywhere
 COLUMNS = 3
 
 
-def genes(data: Data) -> Figure:
-    """How often each gene is selected, by both; and the size of the derivative by it."""
-    rows = data["nonlinear"]["genes"]
+def genes(rows: Sequence[SelectedGene], bound: float) -> Figure:
+    """How often each gene is selected, by both; and the size of the derivative by it.
+
+    Parameters
+    ----------
+    rows : sequence of SelectedGene
+        From top to bottom.
+    bound : float
+        Frequency of the genes of a list.
+    """
     figure, (left, right) = sheet(
         WIDE, 1.2 + 0.2 * len(rows), 1, 2, sharey=True, width_ratios=[2.2, 1], squeeze=True,
         gap=0.03,
@@ -44,7 +51,6 @@ def genes(data: Data) -> Figure:
         left.scatter(row["frequency"], y, s=24, marker="D", color=NONLINEAR, zorder=4)
         if row["mean_norm"] is not None:
             right.hlines(y, 0, row["mean_norm"], color=NONLINEAR, lw=3.2)
-    bound = data["config"]["signature"]["frequency"]
     rule(left, x=bound)
     left.text(bound, 1.005, percent(bound), color=MUTED, fontsize=8, ha="center", va="bottom",
               transform=left.get_xaxis_transform())  # fmt: skip
@@ -65,7 +71,7 @@ def genes(data: Data) -> Figure:
     return figure
 
 
-def errors(data: Data) -> Figure:
+def errors(data: Study) -> Figure:
     """Every predictor on the same splits; the linear lists and the two nonlinear ones stand out."""
     rows, shown = control_rows(data), measure(data)
     figure, ax = sheet(WIDE, 1.0 + 0.3 * len(rows))
@@ -77,22 +83,12 @@ def errors(data: Data) -> Figure:
             ax.hlines(y, *limits, color=colour, lw=2.2 if row["model"] in colours else 1.4)
         marker = "D" if colour == NONLINEAR else "o"
         ax.scatter([shown.value(row["error"])], [y], s=44, marker=marker, color=colour, zorder=3)
-    ax.set_yticks(range(len(rows)), [model_name(row["model"]) for row in rows])
-    for label, row in zip(ax.get_yticklabels(), rows, strict=True):
-        label.set_fontweight("bold" if row["model"] in colours else "normal")
-    ax.set_ylim(len(rows) - 0.5, -0.7)
-    rule(ax, x=shown.chance)
-    if shown.better == "smaller":
-        ax.set_xlim(left=0)
-    ax.set_xlabel(f"{shown.name} on held-out samples ({shown.better} is better)")
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x")
+    predictor_axes(ax, rows, shown, bold=colours)
     return figure
 
 
-def curves(data: Data) -> Figure:
-    """Mean score of the final model along each of its first genes; ticks count the samples."""
-    found = data["nonlinear"]["curves"]
+def curves(found: Sequence[Curve], noun: str) -> Figure:
+    """Mean of the final model, called `noun`, along each of its first genes; ticks: samples."""
     columns = min(COLUMNS, len(found))
     lines = -(-len(found) // columns)
     figure, axes = sheet(WIDE, 0.5 + 1.75 * lines, lines, columns, gap=0.05, sharey=True,
@@ -102,14 +98,13 @@ def curves(data: Data) -> Figure:
             ax.set_visible(False)
             continue
         _curve(ax, found[number])
-    classes = data["study"]["classes"]
     for row in axes:
-        row[0].set_ylabel("mean score" if classes else "mean prediction")
+        row[0].set_ylabel(noun)
     axes[-1][0].set_xlabel("normalised expression")
     return figure
 
 
-def _curve(ax: Axes, one: Data) -> None:
+def _curve(ax: Axes, one: Curve) -> None:
     ax.plot(one["value"], one["effect"], color=NONLINEAR, lw=2)
     ticks = [value for value, many in zip(one["value"], one["samples"], strict=True) if many]
     low = 0.045

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from genesig.report.nonlinear.record import Nonlinear, Settings
 from genesig.report.page.style import power
 from genesig.report.page.words import clean, counted, significant
-
-Data = dict[str, Any]
 
 KERNELS = {
     "gaussian": "a Gaussian kernel (width {width} the median distance between training samples)",
@@ -32,15 +29,15 @@ REFERENCES = (
 )
 
 
-def nonlinear_sentences(data: Data) -> list[str]:
+def nonlinear_sentences(data: Nonlinear) -> list[str]:
     """Return the sentences, none where nonlinear selection was not run."""
     if data["nonlinear"] is None:
         return []
-    it = data["config"]["nonlinear"]
+    it: Settings = data["config"]["nonlinear"]
     return [_model(it), _screen(it), _choice(it), _control(it)]
 
 
-def _model(it: Data) -> str:
+def _model(it: Settings) -> str:
     width = " or ".join(map(significant, it["width"])) + " times"
     groups = "group of genes of a table" if it["groups"] else "block of correlated genes"
     kernel = KERNELS.get(it["kernel"], clean(it["kernel"]))
@@ -54,7 +51,7 @@ def _model(it: Data) -> str:
     )
 
 
-def _screen(it: Data) -> str:
+def _screen(it: Settings) -> str:
     if it["genes"] is None:
         return "All genes took part."
     return (
@@ -64,7 +61,7 @@ def _screen(it: Data) -> str:
     )
 
 
-def _choice(it: Data) -> str:
+def _choice(it: Settings) -> str:
     what = "τ, ν and the width" if len(it["width"]) > 1 else "τ and ν"
     refit = (
         f"; kernel ridge regression on the selected genes, its weight chosen from"
@@ -81,7 +78,7 @@ def _choice(it: Data) -> str:
     )
 
 
-def _control(it: Data) -> str:
+def _control(it: Settings) -> str:
     if not it["fvm_genes"]:
         return ""
     return (

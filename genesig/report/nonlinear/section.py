@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from genesig.report.nonlinear import figures
 from genesig.report.nonlinear.collect import MOST_GENES
+from genesig.report.nonlinear.record import (
+    Agreement,
+    Difference,
+    Nonlinear,
+    NonlinearRecord,
+    Settings,
+)
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
+from genesig.report.page.record import Study
+from genesig.report.page.rows import control_rows
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Table, packed_table
 from genesig.report.page.words import clean, counted, decimal, gene_label, percent, rate
-from genesig.report.prediction.figures import control_rows
-
-Data = dict[str, Any]
 
 BENT, STRAIGHT = 0.8, 0.95
 """Median r² of the curves with a line, below and above which they are called so."""
@@ -23,19 +28,20 @@ NOTICED = 0.005
 """Share fitted by no gene that is worth a sentence."""
 
 
-def nonlinear(data: Data, limits: Limits) -> Section:
+def nonlinear(data: Nonlinear, limits: Limits) -> Section:
     """Show nonlinear selection beside the linear lists; nothing where it was not run."""
     it = data["nonlinear"]
     if it is None:
         return Section("nonlinear", "Nonlinear selection")
-    words = [finding(data), _what(data), _differs(), *_honest(data)]
+    settings: Settings = data["config"]["nonlinear"]
+    words = [finding(data, it), _what(data, it), _differs(), *_honest(it, settings)]
     items: list[Picture | Table] = []
     if it["genes"]:
-        items.append(_genes(data))
+        items.append(_genes(it, data["config"]["signature"]["frequency"]))
     if any(row["model"] == "nonlinear" for row in control_rows(data)):
         items.append(_errors(data))
     if it["curves"]:
-        items.append(_curves(data))
+        items.append(_curves(it, classes=data["study"]["classes"] is not None))
     caption = (
         f"Genes shared with the linear list of each μ. The list here has the genes selected in at"
         f" least {percent(data['config']['signature']['frequency'])} of the splits."
@@ -51,13 +57,14 @@ def nonlinear(data: Data, limits: Limits) -> Section:
     return Section("nonlinear", "Nonlinear selection", words, items)
 
 
-def finding(data: Data) -> str:
+def finding(data: Study, it: NonlinearRecord) -> str:
     """Say first what nonlinear selection adds, from the measured numbers alone."""
-    return " ".join(f"{one}." for one in (_verdict(data), _shared(data), _bent(data)) if one)
+    bent = _bent(it, data["config"]["nonlinear"])
+    said = (_verdict(data, it["difference"]), _shared(it["agreement"]), bent)
+    return " ".join(f"{one}." for one in said if one)
 
 
-def _verdict(data: Data) -> str:
-    d = data["nonlinear"]["difference"]
+def _verdict(data: Study, d: Difference | None) -> str:
     if d is None or d["error"] is None or d["linear"] is None:
         return "Whether nonlinear selection adds anything could not be measured"
     shown = measure(data)
@@ -88,7 +95,7 @@ def _verdict(data: Data) -> str:
     return f"Nonlinear selection adds nothing that these samples can show: {words}"
 
 
-def _neither(data: Data) -> bool:
+def _neither(data: Study) -> bool:
     """Whether the intervals of both errors hold the value of chance."""
     chance = data["answer"]["error"]["chance"]
     rows = {row["model"]: row for row in control_rows(data)}
@@ -96,8 +103,7 @@ def _neither(data: Data) -> bool:
     return all(row is not None and (row["high"] or row["error"]) >= chance for row in both)
 
 
-def _shared(data: Data) -> str:
-    a = data["nonlinear"]["agreement"]
+def _shared(a: Agreement) -> str:
     size, signature, shared = a["n_nonlinear"], a["n_linear"], a["shared"]
     if not size:
         return "No gene is selected often enough for a list of its own"
@@ -110,11 +116,10 @@ def _shared(data: Data) -> str:
     return f"Its list has {size} genes; {some} {there}"
 
 
-def _bent(data: Data) -> str:
-    it = data["nonlinear"]
+def _bent(it: NonlinearRecord, settings: Settings) -> str:
     if it["straight"] is None:
         return ""
-    if data["config"]["nonlinear"]["kernel"] == "linear":
+    if settings["kernel"] == "linear":
         return "Its kernel is linear, so its curves are straight lines on any data"
     r2 = f"(median r² with a line {decimal(it['straight'])})"
     if it["straight"] >= STRAIGHT:
@@ -126,8 +131,9 @@ def _bent(data: Data) -> str:
     return f"The curves of its final model are {how} {r2}"
 
 
-def _what(data: Data) -> str:
-    it, of, set_to = data["nonlinear"], data["study"]["genes"], data["config"]["nonlinear"]
+def _what(data: Study, it: NonlinearRecord) -> str:
+    of: int = data["study"]["genes"]
+    set_to: Settings = data["config"]["nonlinear"]
     label = "the class" if data["study"]["classes"] else clean(data["study"]["label"])
     here = {
         "linear": "nonlinear.kernel is linear here, so the score has the same form and only the way"
@@ -149,7 +155,7 @@ def _what(data: Data) -> str:
     )
 
 
-def _penalty(set_to: Data) -> str:
+def _penalty(set_to: Settings) -> str:
     groups = "those of a table" if set_to["groups"] else "blocks of correlated genes"
     return {
         "group": f" Genes are selected in whole groups, {groups}.",
@@ -166,17 +172,16 @@ def _differs() -> str:
     )
 
 
-def _honest(data: Data) -> list[str]:
-    it, trouble = data["nonlinear"], data["nonlinear"]["trouble"]
-    found = []
+def _honest(it: NonlinearRecord, settings: Settings) -> list[str]:
+    trouble, found = it["trouble"], []
     low, middle, high = it["none"]
     refit = (
         "Errors here are those of a smooth refit on the selected genes alone."
-        if data["config"]["nonlinear"]["debias"]
+        if settings["debias"]
         else "Errors here are those of the penalised function; nonlinear.debias: true refits it on"
         " the selected genes alone."
     )
-    if middle is not None and high >= NOTICED:
+    if middle is not None and high is not None and high >= NOTICED:
         found.append(
             f"With no gene at all, the penalised function already fits {percent(middle)} of the"
             f" differences among training samples (median over the splits; {percent(low)} to"
@@ -204,8 +209,7 @@ def _honest(data: Data) -> list[str]:
     return found + ([f"Said of single splits: {other}."] if trouble["messages"] else [])
 
 
-def _genes(data: Data) -> Picture:
-    it = data["nonlinear"]
+def _genes(it: NonlinearRecord, bound: float) -> Picture:
     shown = it["genes"]
     named = "; ".join(
         f"{gene_label(one['gene'], one['symbol'])} {percent(one['frequency'])} against"
@@ -214,7 +218,7 @@ def _genes(data: Data) -> Picture:
     )
     return picture(
         "nonlinear_genes",
-        partial(figures.genes, data),
+        partial(figures.genes, shown, bound),
         title="How often genes are selected, nonlinear and linear",
         description=f"Selection frequency of {len(shown)} genes in nonlinear and in linear"
         f" selection, and the size of the derivative. {clean(named)}.",
@@ -227,7 +231,7 @@ def _genes(data: Data) -> Picture:
     )
 
 
-def _errors(data: Data) -> Picture:
+def _errors(data: Study) -> Picture:
     shown, rows = measure(data), control_rows(data)
     named = "; ".join(f"{model_name(r['model'])} {decimal(shown.value(r['error']))}" for r in rows)
     fvm = (
@@ -247,8 +251,7 @@ def _errors(data: Data) -> Picture:
     )
 
 
-def _curves(data: Data) -> Picture:
-    it = data["nonlinear"]
+def _curves(it: NonlinearRecord, *, classes: bool) -> Picture:
     shown, total = len(it["curves"]), it["drawn_from"]
     named = "; ".join(
         f"{gene_label(one['gene'], one['symbol'])}, r² with a line {decimal(one['straight'])}"
@@ -257,7 +260,7 @@ def _curves(data: Data) -> Picture:
     many = f" The first {shown} of its {total} genes." if shown < total else ""
     return picture(
         "nonlinear_curves",
-        partial(figures.curves, data),
+        partial(figures.curves, it["curves"], "mean score" if classes else "mean prediction"),
         title="Partial dependence on the top genes",
         description=f"Mean score of the final model along {counted(shown, 'gene')}:"
         f" {clean(named)}.",

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from genesig.report.page.record import Study
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -45,6 +47,6 @@ MEASURES = {
 }
 
 
-def measure(data: dict[str, Any]) -> Measure:
+def measure(data: Study) -> Measure:
     """Return the measure of the study's task."""
     return MEASURES[data["study"]["task"]]

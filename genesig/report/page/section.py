@@ -35,6 +35,9 @@ class Fold:
     text: str
 
 
+Item = Picture | Table | Facts | Fold
+
+
 @dataclass(frozen=True)
 class Section:
     """One section: its words first, then pictures and tables in their order."""
@@ -42,7 +45,7 @@ class Section:
     key: str
     title: str
     words: Sequence[str] = ()
-    items: Sequence[Picture | Table | Facts | Fold] = ()
+    items: Sequence[Item] = ()
 
     @property
     def empty(self) -> bool:
@@ -50,9 +53,9 @@ class Section:
         return not self.words and not self.items
 
     @property
-    def rows(self) -> list[list[Picture | Table | Facts | Fold]]:
+    def rows(self) -> list[list[Item]]:
         """Items in rows: small pictures that follow one another stand side by side."""
-        rows: list[list[Picture | Table | Facts | Fold]] = []
+        rows: list[list[Item]] = []
         for item in self.items:
             if rows and _small(item) and all(_small(other) for other in rows[-1]):
                 rows[-1].append(item)

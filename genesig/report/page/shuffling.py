@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from genesig.report.page.record import Study
 from genesig.report.page.words import clean
 
 PLACES = {
@@ -14,12 +13,12 @@ PLACES = {
 }
 
 
-def shuffled(data: dict[str, Any]) -> str:
+def shuffled(data: Study) -> str:
     """Return ``"shuffled"`` and where: what may change places decides what p speaks of."""
     return f"shuffled{where(data)}"
 
 
-def where(data: dict[str, Any]) -> str:
+def where(data: Study) -> str:
     """Return where labels may go, with a space before it; nothing where they may go anywhere."""
     it = data["study"]
     places = [PLACES[it["exchanged"]].format(group=clean(it["group"]))]

@@ -118,6 +118,24 @@ def note(ax: Axes, x: float, y: float, text: str, **how: Any) -> None:
     ax.text(x, y, text, **{"color": MUTED, "fontsize": 8, **how})
 
 
+def interval(ax: Axes, x: float, y: float | None, limits: tuple[float | None, float | None],
+             colour: str, *, filled: bool = True) -> None:  # fmt: skip
+    """Draw a dot with its interval; nothing where there is no value."""
+    if y is None:
+        return
+    low, high = limits
+    if low is not None and high is not None:
+        ax.vlines(x, low, high, color=colour, lw=1.8, clip_on=False)
+    face = colour if filled else PAPER
+    ax.scatter([x], [y], s=48, facecolor=face, edgecolor=colour, lw=1.6, zorder=3, clip_on=False)
+
+
+def bare(ax: Axes) -> None:
+    """Leave axes without a frame."""
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
 def colour_bar(figure: Figure, image: Any, ax: Any, label: str, **how: Any) -> None:
     """Draw a slim colour bar without a frame."""
     bar = figure.colorbar(image, ax=ax, **{"aspect": 26, "pad": 0.02, **how})

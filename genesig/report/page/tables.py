@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from genesig.report.page.model_names import model_name
+from genesig.report.page.record import Study
 from genesig.report.page.style import power
 from genesig.report.page.words import ABSENT, clean, decimal, percent, shorten, significant
 
@@ -189,8 +190,23 @@ def cell(value: Any, kind: str) -> Cell:
     return Cell(WRITERS[kind](value), sort)
 
 
+def filled_table(
+    name: str, caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Any]], most: int, *,
+    total: int | None = None, file: str | None = None, search: bool = False,
+) -> Table:  # fmt: skip
+    """Write the first `most` rows of values under their columns; `total` is their number if more.
+
+    Every table of the page is made here.
+    """
+    cells = [
+        [cell(value, column.kind) for value, column in zip(row, columns, strict=True)]
+        for row in rows[:most]
+    ]
+    return Table(name, caption, columns, cells, len(rows) if total is None else total, file, search)
+
+
 def packed_table(
-    data: dict[str, Any], name: str, caption: str, most: int, *, search: bool = False,
+    data: Study, name: str, caption: str, most: int, *, search: bool = False,
     without: tuple[str, ...] = (),
 ) -> Table:  # fmt: skip
     """Show a table of report_data.json, at most `most` rows of it, `without` some columns."""
@@ -214,10 +230,7 @@ def shown_table(
     ]  # fmt: skip
     words = {**COLUMNS, **LISTS} if name == "lists" else COLUMNS
     heads = [words.get(columns[p], Column(columns[p], "text")) for p in keep]
-    cells = [
-        [cell(row[p], head.kind) for p, head in zip(keep, heads, strict=True)] for row in shown
-    ]  # fmt: skip
-    return Table(
-        name.replace("_", "-"), caption, heads, cells, len(rows) if total is None else total,
-        file, search,
+    return filled_table(
+        name.replace("_", "-"), caption, heads, [[row[p] for p in keep] for row in shown], most,
+        total=len(rows) if total is None else total, file=file, search=search,
     )  # fmt: skip

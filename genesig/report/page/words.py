@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from genesig.report.page.record import Dropped
 
 ABSENT = "–"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -19,6 +21,14 @@ def samples_tested(cohort: Mapping[str, Any]) -> str:
         return counted(cohort["samples"], "sample")
     who = "all" if seen == cohort["samples"] else f"{seen} of them"
     return f"{counted(cohort['samples'], 'sample')}, {who} seen in training"
+
+
+def by_kind(dropped: Sequence[Dropped]) -> str:
+    """Return ``"14 samples and 3 genes"``; what nothing was left out of is not named."""
+    count: dict[str, int] = {}
+    for one in dropped:
+        count[one["kind"]] = count.get(one["kind"], 0) + one["count"]
+    return " and ".join(counted(number, kind) for kind, number in count.items())
 
 
 def counted(number: int, noun: str) -> str:
@@ -61,6 +71,13 @@ def percent(value: float | None, digits: int = 0) -> str:
 def rate(value: float | None) -> str:
     """Return a share as per cent, with a decimal where it is below ten."""
     return percent(value, 1 if value and abs(value) < 0.0995 else 0)
+
+
+def between(low: float | None, high: float | None, write: Callable[[float | None], str]) -> str:
+    """Return ``" (95 % interval 0.2 to 0.4)"``; nothing where a limit is absent."""
+    if low is None or high is None:
+        return ""
+    return f" (95\u00a0% interval {write(low)} to {write(high)})"
 
 
 def signed(text: str) -> str:

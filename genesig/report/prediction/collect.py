@@ -1,4 +1,4 @@
-"""The part of report_data.json about samples, splits, errors and model selection."""
+"""The part of report_data.json about errors, chance and model selection."""
 
 from __future__ import annotations
 
@@ -9,91 +9,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genesig.report.page.record import (
+    Curve,
+    Fit,
+    HeldOut,
+    HeldOutSample,
+    Null,
+    Rejection,
+)
 from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.rows import at_mu
+from genesig.report.page.words import counted, decimal
+from genesig.report.prediction.record import Prediction, Surface
 from genesig.selection.assess.rejection import rejection
 from genesig.selection.assess.scores import relative_squared_error
 
 if TYPE_CHECKING:
-    from genesig.results import Dataset, Fits, Splits
+    from genesig.results import Dataset, Fits
 
 Array = np.ndarray[Any, Any]
 
-MOST_SAMPLES = 1000
-MOST_NAMES = 30
 
-
-def study(dataset: Dataset) -> dict[str, Any]:
-    """Say what was studied and what was left out, with its reason.
-
-    ``exchanged`` is what a permutation exchanges: "samples", samples "within" groups whose label
-    varies, whole "groups" of one label, or "both".
-    """
-    design, notes = dataset.design, dataset.provenance
-    y, kept = dataset.response(), spread(len(dataset.samples), MOST_SAMPLES)
-    counts = None if design.classes is None else [int((y == s).sum()) for s in (-1, 1)]
-    return {
-        "label": design.label,
-        "task": design.task,
-        "classes": plain(design.classes),
-        "counts": counts,
-        "group": design.group,
-        "pair": design.pair,
-        "groups": None if design.group is None else len(set(dataset.groups())),  # type: ignore[arg-type]
-        "exchanged": _exchanged(dataset),
-        "samples": len(dataset.samples),
-        "genes": len(dataset.genes),
-        "inputs": plain(notes.get("inputs", {})),
-        "steps": plain(notes.get("steps", [])),
-        "dropped": _dropped(notes.get("dropped", [])),
-        "response": {
-            "name": [dataset.samples[row] for row in kept],
-            "value": rounded(y[kept], 5),
-        },
-    }
-
-
-def _exchanged(dataset: Dataset) -> str:
-    groups = dataset.groups()
-    if groups is None:
-        return "samples"
-    y = dataset.response()
-    several = [np.ptp(y[groups == group]) > 0 for group in set(groups)]
-    return "within" if all(several) else "both" if any(several) else "groups"
-
-
-def spread(count: int, most: int) -> list[int]:
-    """Return at most `most` row numbers, evenly spaced over `count` rows."""
-    return sorted(set(np.linspace(0, count - 1, min(count, most)).round().astype(int).tolist()))
-
-
-def _dropped(dropped: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, str], list[str]] = {}
-    for one in dropped:
-        groups.setdefault((str(one["kind"]), str(one["reason"])), []).append(str(one["name"]))
-    return [
-        {"kind": kind, "reason": reason, "count": len(names), "names": names[:MOST_NAMES]}
-        for (kind, reason), names in groups.items()
-    ]
-
-
-def design(splits: Splits) -> dict[str, Any]:
-    """Say how the samples were divided."""
-    train, test = ([len(getattr(s, side)) for s in splits.outer] for side in ("train", "test"))
-    inner = [len(s.inner) for s in splits.outer]
-    return {
-        "scheme": splits.scheme,
-        "inner_scheme": splits.inner_scheme,
-        "seed": splits.seed,
-        "outer": len(splits.outer),
-        "repeats": len({split.repeat for split in splits.outer}),
-        "inner": [min(inner), max(inner)],
-        "subsamples": len(splits.subsamples),
-        "train": [min(train), max(train)],
-        "test": [min(test), max(test)],
-    }
-
-
-def surface(observed: Fits, final: Fits) -> dict[str, Any]:
+def surface(observed: Fits, final: Fits) -> Surface:
     """Average the validation error over the outer splits, and count the chosen points."""
     chosen = Counter((int(tau), int(lam)) for tau, lam in observed.choice)
     return {
@@ -106,9 +43,7 @@ def surface(observed: Fits, final: Fits) -> dict[str, Any]:
     }
 
 
-def null_errors(
-    null: Mapping[str, Any], controls: pd.DataFrame, mu: float, at: int
-) -> dict[str, Any]:
+def null_errors(null: Mapping[str, Any], controls: pd.DataFrame, mu: float, at: int) -> Null:
     """Return the errors of the permutations at one mu, and the observed one."""
     errors = np.asarray(null["error"], dtype=float)
     own = controls[(controls["model"] == "genesig") & at_mu(controls, mu)]
@@ -118,13 +53,7 @@ def null_errors(
     }
 
 
-def at_mu(table: pd.DataFrame, mu: float) -> pd.Series[bool]:
-    """Mark the rows of one mu, however the TSV rounded it."""
-    values = pd.to_numeric(table["mu"])
-    return pd.Series(np.isclose(values.to_numpy(dtype=float), mu, rtol=1e-6, atol=0), table.index)
-
-
-def held_out(dataset: Dataset, predictions: pd.DataFrame, mu: float) -> dict[str, Any]:
+def held_out(dataset: Dataset, predictions: pd.DataFrame, mu: float) -> HeldOut:
     """Sum up the scores that samples got while they were held out, at one mu."""
     table = predictions[at_mu(predictions, mu)]
     classes = dataset.design.classes
@@ -148,7 +77,7 @@ def _by_sample(dataset: Dataset, table: pd.DataFrame) -> list[tuple[str, pd.Data
 
 def _sample(
     name: str, rows: pd.DataFrame, truth: dict[str, float], classes: tuple[str, str] | None
-) -> dict[str, Any]:
+) -> HeldOutSample:
     scores = rows["score"].to_numpy(dtype=float)
     label = truth[name] if classes is None else classes[int(truth[name] > 0)]
     return {
@@ -161,7 +90,7 @@ def _sample(
     }
 
 
-def _roc(repeat: Any, rows: pd.DataFrame, truth: dict[str, float]) -> dict[str, Any]:
+def _roc(repeat: Any, rows: pd.DataFrame, truth: dict[str, float]) -> Curve:
     """Trace (false, true) positive rates over falling thresholds; tied scores are one step."""
     score = rows["score"].to_numpy(dtype=float)
     positive = np.array([truth[name] > 0 for name in rows["sample"]])
@@ -190,10 +119,10 @@ def _confusion(table: pd.DataFrame, truth: dict[str, float]) -> list[list[float]
     return rounded(counts / repeats, 4)  # type: ignore[no-any-return]
 
 
-def _rejection(samples: list[dict[str, Any]], classes: tuple[str, str]) -> list[dict[str, Any]]:
+def _rejection(samples: list[HeldOutSample], classes: tuple[str, str]) -> list[Rejection]:
     y = np.array([1.0 if one["label"] == classes[1] else -1.0 for one in samples])
     mean = np.array([one["mean"] for one in samples])
-    found = []
+    found: list[Rejection] = []
     for side, name in zip((-1.0, 1.0), classes, strict=True):
         one = rejection(y, mean, side)
         found.append({
@@ -207,8 +136,48 @@ def _rejection(samples: list[dict[str, Any]], classes: tuple[str, str]) -> list[
     return found
 
 
-def _fit(samples: list[dict[str, Any]]) -> dict[str, Any]:
+def _fit(samples: list[HeldOutSample]) -> Fit:
     """R² and Pearson's r of the mean held-out scores."""
-    y, f = (np.array([one[key] for one in samples], dtype=float) for key in ("label", "mean"))
+    y = np.array([one["label"] for one in samples], dtype=float)
+    f = np.array([one["mean"] for one in samples], dtype=float)
     r = np.corrcoef(y, f)[0, 1] if y.std() > 0 and f.std() > 0 else np.nan
     return {"r": rounded(r, 4), "r2": rounded(1 - relative_squared_error(y, f), 4)}
+
+
+def grid_warnings(data: Prediction) -> list[str]:
+    """Say that the grid of tau may end too early."""
+    surface = data["surface"]
+    last = len(surface["tau"]) - 1
+    edge = sum(count for tau, _, count in surface["chosen"] if tau == last)
+    if last and edge > data["design"]["outer"] / 2:
+        return [
+            "Most splits chose the smallest tau of the grid; a smaller linear.tau_min may do"
+            " better."
+        ]
+    return []
+
+
+def chance_warnings(data: Prediction) -> list[str]:
+    """Say that chance was not ruled out, or could not have been."""
+    p = data["answer"]["p"]
+    if not p["permutations"]:
+        return ["No permutation was run, so chance has not been ruled out."]
+    if p["smallest"] > 0.05:
+        return [
+            f"With {counted(p['permutations'], 'permutation')} no p below"
+            f" {decimal(p['smallest'])} can be reached."
+        ]
+    if p["value"] is not None and p["value"] > 0.05:
+        return ["The labels are not predicted better than shuffled ones would be (p > 0.05)."]
+    return []
+
+
+def solver_warnings(data: Prediction, observed: Fits) -> list[str]:
+    """Count the fits that did not reach the requested accuracy."""
+    missed = int((observed.gap > data["config"]["linear"]["tolerance"]).sum())
+    if not missed:
+        return []
+    return [
+        f"{counted(missed, 'fit')} of {observed.gap.size} did not reach the requested accuracy"
+        f" (largest relative duality gap {observed.gap.max():.1e})."
+    ]

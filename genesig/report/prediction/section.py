@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
-from genesig.report.answer.collect import records
-from genesig.report.genes import figures_lists as selection
+from genesig.report.page.confusion import confusion
 from genesig.report.page.measure import measure
-from genesig.report.page.section import Limits, Section
+from genesig.report.page.record import Curve
+from genesig.report.page.rows import control_rows, records, same_mu
+from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.shuffling import shuffled
 from genesig.report.page.style import power
-from genesig.report.page.svg import picture
+from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Table, packed_table, shown_table
 from genesig.report.page.words import clean, counted, decimal, significant
-from genesig.report.prediction import figures as prediction
+from genesig.report.prediction import figures, figures_selection
+from genesig.report.prediction.record import Prediction
 
-Data = dict[str, Any]
 
-
-def model_selection(data: Data, limits: Limits) -> Section:
+def model_selection(data: Prediction, limits: Limits) -> Section:
     """Show the surface of the validation error, with the chosen points."""
     it = data["surface"]
     tau, lam = it["final"]
@@ -29,7 +29,7 @@ def model_selection(data: Data, limits: Limits) -> Section:
     ]
     image = picture(
         "model_selection",
-        partial(selection.surface, data),
+        partial(figures_selection.surface, data),
         title="Validation error over τ and λ",
         description=(
             f"Image of the validation error over {len(it['tau'])} values of tau and"
@@ -47,7 +47,7 @@ def model_selection(data: Data, limits: Limits) -> Section:
     return Section("selection", "Model selection", words, [image])
 
 
-def performance(data: Data, limits: Limits) -> Section:
+def performance(data: Prediction, limits: Limits) -> Section:
     """Show the error per split and per mu."""
     name = measure(data).name
     what = "These are errors" if data["study"]["classes"] else "R² and errors here are those"
@@ -55,11 +55,11 @@ def performance(data: Data, limits: Limits) -> Section:
         f"{what} of samples that took no part in any choice. The interval is for the"
         " procedure, not for this one model: it says how well lists made in this way predict."
     ]
-    items: list[Any] = []
+    items: list[Item] = []
     if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
         items.append(picture(
             "performance_splits",
-            partial(selection.per_split, data),
+            partial(figures_selection.per_split, data),
             title="Performance of each outer split",
             description="Dots: error and number of selected genes of each split, by repeat.",
             caption="One dot per outer split; the bar is the mean of the repeat. Test sets are"
@@ -67,7 +67,7 @@ def performance(data: Data, limits: Limits) -> Section:
         ))  # fmt: skip
     items.append(picture(
         "performance_mu",
-        partial(selection.error_by_mu, data),
+        partial(figures_selection.error_by_mu, data),
         title=f"{name[0].upper()}{name[1:]} of each nested list",
         description=f"{name} with 95 % interval at each mu.",
         caption=f"{name[0].upper()}{name[1:]} with its 95 % interval as μ lets more correlated"
@@ -75,54 +75,68 @@ def performance(data: Data, limits: Limits) -> Section:
         f" Filled: the signature (μ = {power(data['mu'][data['at']])}), fixed beforehand;"
         " the best-looking μ must not be picked from this picture.",
     ))  # fmt: skip
-    if data["study"]["classes"]:
-        items += [_roc(data), _confusion(data)]
-    else:
-        items.append(_fit(data))
+    items += _of_classes(data) if data["study"]["classes"] else _of_a_number(data)
     scores = packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows)
     return Section("performance", "How well it predicts", words, [*items, scores])
 
 
-def _roc(data: Data) -> Any:
+def _of_classes(data: Prediction) -> Iterator[Picture]:
+    classes, held_out = data["study"]["classes"] or [], data["held_out"]
+    if held_out["roc"] is not None:
+        yield _roc(held_out["roc"], classes, _auc(data), data["design"]["repeats"])
+    if held_out["confusion"] is not None:
+        yield _confusion(held_out["confusion"], classes, data["design"]["repeats"])
+
+
+def _auc(data: Prediction) -> str:
+    """Return the AUC with its interval, as scores give it."""
+    rows = [r for r in records(data["tables"]["controls"]) if r["model"] == "genesig"]
+    own = same_mu(rows, data["mu"][data["at"]])
+    if not own or own[0]["auc"] is None:
+        return "AUC not defined"
+    text = f"AUC {decimal(own[0]['auc'])}"
+    low, high = own[0]["auc_low"], own[0]["auc_high"]
+    return text if low is None else f"{text} ({decimal(low)} to {decimal(high)})"
+
+
+def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Picture:
+    curves = "One ROC curve per repeat" if repeats > 1 else "One ROC curve"
     return picture(
         "roc",
-        partial(prediction.roc, data),
+        partial(figures.roc, found, classes, auc),
         title="ROC curve of the held-out scores",
-        description=f"{_curves(data)}. {prediction.auc_text(data)}.",
-        caption=f"{_curves(data)} from the pooled held-out scores. The diagonal is chance; the"
+        description=f"{curves}. {auc}.",
+        caption=f"{curves} from the pooled held-out scores. The diagonal is chance; the"
         " closer to the upper left corner the better. The AUC is that of the mean score of each"
         " sample.",
     )
 
 
-def _curves(data: Data) -> str:
-    return "One ROC curve per repeat" if data["design"]["repeats"] > 1 else "One ROC curve"
-
-
-def _confusion(data: Data) -> Any:
-    classes, counts = data["study"]["classes"], data["held_out"]["confusion"]
+def _confusion(counts: list[list[float]], classes: list[str], repeats: int) -> Picture:
     parts = [
         f"true {clean(true)} called {clean(said)} {significant(counts[i][j], 4)}"
         for i, true in enumerate(classes)
         for j, said in enumerate(classes)
     ]
     count = "Mean number of held-out samples per repeat"
-    if data["design"]["repeats"] == 1:
+    if repeats == 1:
         count = "Number of held-out samples"
     return picture(
         "confusion",
-        partial(prediction.confusion, data),
+        partial(confusion, counts, classes),
         title="Confusion matrix",
         description=f"{count}: {'; '.join(parts)}.",
         caption=f"{count}, and share of the true class.",
     )
 
 
-def _fit(data: Data) -> Any:
-    fit = data["held_out"]["fit"]
-    return picture(
+def _of_a_number(data: Prediction) -> Iterator[Picture]:
+    held_out, fit = data["held_out"], data["held_out"]["fit"]
+    if fit is None:
+        return
+    yield picture(
         "observed_predicted",
-        partial(prediction.observed_predicted, data),
+        partial(figures.observed_predicted, held_out["samples"], fit, data["study"]["label"]),
         title="Observed and predicted values",
         description=f"Scatter of held-out predictions against observed values, R squared"
         f" {decimal(fit['r2'])}.",
@@ -141,10 +155,10 @@ def _fit_caption(several: bool) -> str:
     )
 
 
-def chance(data: Data, limits: Limits) -> Section:
+def chance(data: Prediction, limits: Limits) -> Section:
     """Show what shuffled labels give."""
-    errors, p = data["null"]["errors"], data["answer"]["p"]
-    if not errors or data["null"]["observed"] is None:
+    p, errors, observed = data["answer"]["p"], data["null"]["errors"], data["null"]["observed"]
+    if not errors or observed is None:
         words = ["No permutations were run (controls.permutations is 0), so there is no p-value."]
         return Section("chance", "Could it be chance?", words)
     words = [
@@ -155,19 +169,20 @@ def chance(data: Data, limits: Limits) -> Section:
         " possible."
     ]
     name, side = measure(data).name, "left" if data["study"]["classes"] else "right"
+    *shuffles, seen = measure(data).values([*errors, observed])
     image = picture(
         "null",
-        partial(prediction.null, data),
+        partial(figures.null, shuffles, seen, name),
         title=f"{name[0].upper()}{name[1:]} with shuffled labels",
         description=f"Histogram of the {name} of {len(errors)} permutations; observed"
-        f" {decimal(prediction.shown_null(data)[1])}, p {significant(p['value'], 2)}.",
+        f" {decimal(seen)}, p {significant(p['value'], 2)}.",
         caption="Grey: what the same procedure finds when labels mean nothing. The further the"
         f" observed {name} lies to the {side} of them, the less it can be chance.",
     )
     return Section("chance", "Could it be chance?", words, [image])
 
 
-def _speaks_of(data: Data) -> str:
+def _speaks_of(data: Prediction) -> str:
     if data["batch"] is not None and data["study"]["exchanged"] == "samples":
         return " So p speaks of differences within a batch, not of those between batches."
     if data["study"]["exchanged"] != "within":
@@ -178,7 +193,7 @@ def _speaks_of(data: Data) -> str:
     )
 
 
-def controls(data: Data, limits: Limits) -> Section:
+def controls(data: Prediction, limits: Limits) -> Section:
     """Show other predictors on the same splits."""
     caption = "All predictors on the same outer splits, genesig at every μ."
     table = _controls_table(data, caption, limits)
@@ -186,14 +201,14 @@ def controls(data: Data, limits: Limits) -> Section:
         "A short list need not beat methods that use all genes; it should come close. All"
         " predictors saw the same training and test samples."
     ]
-    rows = prediction.control_rows(data)
+    rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
         return Section("controls", "Other methods", words, [table])
     shown = measure(data)
     named = "; ".join(f"{r['model']} {decimal(shown.value(r['error']))}" for r in rows)
     image = picture(
         "controls",
-        partial(prediction.controls, data),
+        partial(figures.controls, data),
         title=f"{shown.name[0].upper()}{shown.name[1:]} of every predictor on the same splits",
         description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
         caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."
@@ -202,13 +217,13 @@ def controls(data: Data, limits: Limits) -> Section:
     return Section("controls", "Other methods", words, [image, table])
 
 
-def _band(data: Data) -> str:
-    if len(data["null"]["errors"]) < prediction.FEWEST_FOR_BAND:
+def _band(data: Prediction) -> str:
+    if len(data["null"]["errors"]) < figures.FEWEST_FOR_BAND:
         return ""
     return " Grey: where 95 % of the runs with shuffled labels lie."
 
 
-def _controls_table(data: Data, caption: str, limits: Limits) -> Table:
+def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
     """Show controls.tsv; for regression its errors 1 - R² as R², like everything on the page."""
     table, shown = data["tables"]["controls"], measure(data)
     if data["study"]["classes"]:

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.report.page.rounding import rounded
+from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import clean, counted, percent, shorten
-from genesig.report.prediction.collect import MOST_SAMPLES, spread
+from genesig.report.quality.record import (
+    Associated,
+    Band,
+    Components,
+    Follows,
+    Look,
+    Outlier,
+    Quality,
+    QualityRecord,
+    Second,
+)
 
 if TYPE_CHECKING:
     from genesig.results import Dataset
 
 Array = np.ndarray[Any, Any]
-Data = Mapping[str, Any]
 
 MOST_COLUMNS = 30
 # A component goes with a column rather than with the label: share of its variance, less what
@@ -23,47 +33,55 @@ MOST_COLUMNS = 30
 STRONG, MORE, CREDIBLE = 0.25, 0.1, 0.05
 
 
-def quality(found: Data, dataset: Dataset) -> dict[str, Any]:
-    """Put the samples in the order of the figures, cap what is heavy, choose what to colour by."""
-    rows, total = _order(found, dataset), len(dataset.samples)
+def quality(found: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
+    """Put the samples in the order of the figures, cap what is heavy, choose what to colour by.
+
+    Parameters
+    ----------
+    found : mapping
+        The content of quality.json.
+    dataset : Dataset
+        After the row-wise steps.
+    """
+    rows, outliers = _order(found, dataset), found["outliers"]
     place = {row: at for at, row in enumerate(rows)}
-    outliers = found["outliers"]["samples"]
-    second = _second(found)
-    points = np.array(found["components"]["points"], dtype=float).reshape(total, -1)
-    tested = sorted(found["associations"], key=_rank)
+    tested: list[Associated] = sorted(found["associations"], key=_rank)
     return {
-        **{key: found[key] for key in ("batch", "scale", "steps", "genes", "skipped")},
-        "missing": {k: found["missing"][k] for k in ("total", "genes", "worst")},
+        "batch": found["batch"],
+        "scale": found["scale"],
+        "steps": found["steps"],
+        "genes": found["genes"],
+        "skipped": found["skipped"],
+        "missing": {
+            "total": found["missing"]["total"],
+            "genes": found["missing"]["genes"],
+            "worst": found["missing"]["worst"],
+        },
         "kind": found["size"]["kind"],
         "samples": [dataset.samples[row] for row in rows],
-        "total": total,
+        "total": len(dataset.samples),
         "response": rounded(dataset.response()[rows], 5),
         "batches": None if found["batch"] is None else _cells(dataset, found["batch"], rows),
         "before": _look(found["before"], rows),
         "after": _look(found["after"], rows),
         "changed": bool(found["steps"]),
-        "size": _taken(found["size"]["values"], rows),
-        "detected": _taken(found["size"]["detected"], rows),
-        "rules": {
-            rule["name"]: _taken(rule["values"], rows) for rule in found["outliers"]["rules"]
-        },
+        "size": _kept(found["size"]["values"], rows),
+        "detected": _kept(found["size"]["detected"], rows),
+        "rules": {rule["name"]: _taken(rule["values"], rows) for rule in outliers["rules"]},
         "lost": _taken(found["missing"]["samples"], rows),
-        "outliers": [{**one, "row": place[one["row"]]} for one in outliers],
-        "components": {
-            "points": rounded(points[rows, :3], 4),
-            "explained": rounded(found["components"]["explained"], 4),
-            "scaled": found["components"]["scaled"],
-        },
+        "outliers": [
+            {"sample": one["sample"], "row": place[one["row"]], "rules": one["rules"]}
+            for one in outliers["samples"]
+        ],
+        "components": _components(found["components"], rows),
         "associations": tested[:MOST_COLUMNS],
         "columns": len(tested),
-        "second": second
-        and {"column": second["column"], "kind": second["kind"],
-             "values": _cells(dataset, second["column"], rows)},
+        "second": _second(tested, dataset, rows),
         "follows": _follows(found),
-    }  # fmt: skip
+    }
 
 
-def _order(found: Data, dataset: Dataset) -> list[int]:
+def _order(found: Mapping[str, Any], dataset: Dataset) -> list[int]:
     """Sort by batch, then by response; of very many samples keep some, and every outlier."""
     batch = np.zeros(len(dataset.samples), dtype=int)
     if found["batch"] is not None:
@@ -80,67 +98,88 @@ def _cells(dataset: Dataset, column: str, rows: Sequence[int]) -> list[str]:
     return [values[row] for row in rows]
 
 
-def _taken(values: Sequence[Any] | None, rows: Sequence[int]) -> list[Any] | None:
-    return None if values is None else list(rounded([_number(values[row]) for row in rows], 5))
+def _taken(values: Sequence[float | None], rows: Sequence[int]) -> list[Any]:
+    return list(rounded([values[row] for row in rows], 5))
 
 
-def _number(value: float | None) -> float:
-    return np.nan if value is None else value
+def _kept(values: Sequence[float | None] | None, rows: Sequence[int]) -> list[Any] | None:
+    return None if values is None else _taken(values, rows)
 
 
-def _look(found: Data, rows: Sequence[int]) -> dict[str, Any]:
-    bands = {
-        key: rounded(np.array(found[key], dtype=float)[rows], 4) for key in ("quantiles", "rle")
+def _look(found: Look, rows: Sequence[int]) -> Look:
+    return {
+        "genes": found["genes"],
+        "compared": found["compared"],
+        "logarithm": found["logarithm"],
+        "quantiles": _bands(found["quantiles"], rows),
+        "rle": _bands(found["rle"], rows),
     }
-    return {**{key: found[key] for key in ("genes", "compared", "logarithm")}, **bands}
 
 
-def _rank(one: Data) -> tuple[bool, bool, float]:
+def _bands(values: Sequence[Band], rows: Sequence[int]) -> list[Band]:
+    return list(rounded(np.array(values, dtype=float)[rows], 4))
+
+
+def _components(found: Components, rows: Sequence[int]) -> Components:
+    points = np.array(found["points"], dtype=float).reshape(len(found["points"]), -1)
+    return {
+        "points": rounded(points[rows, :3], 4),
+        "explained": rounded(found["explained"], 4),
+        "scaled": found["scaled"],
+    }
+
+
+def _rank(one: Associated) -> tuple[bool, bool, float]:
     """Sort the label first, the batch next, then the columns by what they explain."""
     return (one["role"] != "label", one["role"] != "batch", -_most(one))
 
 
-def _most(one: Data) -> float:
+def _most(one: Associated) -> float:
     return max((value or 0.0 for value in one["adjusted"][:2]), default=0.0)
 
 
-def _second(found: Data) -> Data | None:
+def _second(tested: Sequence[Associated], dataset: Dataset, rows: Sequence[int]) -> Second | None:
     """Choose the column beside the label for the picture: the batch, else the one that shows."""
-    others = [one for one in found["associations"] if one["role"] != "label"]
-    batch = [one for one in others if one["role"] == "batch"]
-    best: Data | None = next(iter([*batch, *sorted(others, key=_rank)]), None)
-    return best
+    for one in tested:
+        if one["role"] != "label":
+            return {"column": one["column"], "kind": one["kind"],
+                    "values": _cells(dataset, one["column"], rows)}  # fmt: skip
+    return None
 
 
-def _follows(found: Data) -> dict[str, Any] | None:
+def _follows(found: Mapping[str, Any]) -> Follows | None:
     """Name the column that the first component goes with rather than with the label, if any.
 
     Patients and pairs are kept whole by the splits, and a column whose values each occur with one
     label only is a finer label as well as it may be a fault; neither is named, but a batch is.
     """
-    tested = [one for one in found["associations"] if one["adjusted"][0] is not None]
-    label = next((one["adjusted"][0] for one in tested if one["role"] == "label"), 0.0)
+    tested: list[Associated] = found["associations"]
+    label = next((_of_first(one) for one in tested if one["role"] == "label"), 0.0)
     rivals = [
         one
         for one in tested
         if (one["role"] == "batch" or (one["role"] == "" and not one["within_label"]))
         and one["q"][0] < CREDIBLE
-        and one["adjusted"][0] >= max(STRONG, label + MORE)
+        and _of_first(one) >= max(STRONG, label + MORE)
     ]
     if not rivals:
         return None
-    best = max(rivals, key=lambda one: (one["adjusted"][0], one["role"] == "batch"))
-    return {"column": best["column"], "share": best["adjusted"][0], "label": label,
+    best = max(rivals, key=lambda one: (_of_first(one), one["role"] == "batch"))
+    return {"column": best["column"], "share": _of_first(best), "label": label,
             "explained": found["components"]["explained"][0]}  # fmt: skip
 
 
-def quality_warnings(data: Data, said: Sequence[str]) -> list[str]:
+def _of_first(one: Associated) -> float:
+    return one["adjusted"][0] or 0.0
+
+
+def quality_warnings(data: Quality, said: Sequence[str]) -> list[str]:
     """Return one sentence for the first screen if something is wrong, none otherwise.
 
     What the validation said of values that were never logged is not said again.
     """
     it = data["quality"]
-    found = [_of_outliers(it), _of_component(it, data["study"]["label"])]
+    found = [_of_outliers(it["outliers"]), _of_component(it["follows"], data["study"]["label"])]
     raw = it["scale"]["raw"] and it["scale"]["taken"] is None
     if raw and it["after"]["logarithm"] and not any("never logged" in one for one in said):
         found.append("the values were never logged")
@@ -148,8 +187,7 @@ def quality_warnings(data: Data, said: Sequence[str]) -> list[str]:
     return [f"Quality of the samples: {words}."] if words else []
 
 
-def _of_outliers(it: Data) -> str:
-    outliers = it["outliers"]
+def _of_outliers(outliers: Sequence[Outlier]) -> str:
     if not outliers:
         return ""
     names = ", ".join(shorten(one["sample"], 20) for one in outliers[:5])
@@ -158,8 +196,7 @@ def _of_outliers(it: Data) -> str:
     return f"{counted(len(outliers), 'sample')} {lie} far from the others ({names}{more})"
 
 
-def _of_component(it: Data, label: str) -> str:
-    one = it["follows"]
+def _of_component(one: Follows | None, label: str) -> str:
     if one is None:
         return ""
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,51 +22,60 @@ from genesig.report.page.style import (
     sheet,
 )
 from genesig.report.page.words import shorten, significant
-
-Data = dict[str, Any]
+from genesig.report.quality.record import Band, Look, Quality
 
 NAMED = 60  # samples up to which each has its name below it
 POINTS = 460  # width of the samples' axis, in points
 
 
-def distributions(data: Data) -> Figure:
+class Panel(NamedTuple):
+    """Bands of all samples at one moment."""
+
+    when: str
+    unit: str
+    bands: Sequence[Band]
+
+
+def distributions(data: Quality) -> Figure:
     """Quantiles of each sample, as read and after the steps."""
-    it = data["quality"]
-    looks = [("as read", it["before"]), ("as analysed", it["after"])]
-    return _bands(data, looks if it["changed"] else looks[1:], "quantiles", _unit)
+    panels = [Panel(when, _unit(look), look["quantiles"]) for when, look in _looks(data)]
+    return _bands(data, panels)
 
 
-def relative(data: Data) -> Figure:
+def relative(data: Quality) -> Figure:
     """Relative log expression of each sample, as read and after the steps."""
-    it = data["quality"]
-    looks = [("as read", it["before"]), ("as analysed", it["after"])]
-    shown = looks if it["changed"] else looks[1:]
-    figure = _bands(data, shown, "rle", lambda look: "RLE")
+    figure = _bands(data, [Panel(when, "RLE", look["rle"]) for when, look in _looks(data)])
     for ax in figure.axes:
         rule(ax, y=0)
     return figure
 
 
-def _unit(look: Data) -> str:
+def _looks(data: Quality) -> list[tuple[str, Look]]:
+    it = data["quality"]
+    looks = [("as read", it["before"]), ("as analysed", it["after"])]
+    return looks if it["changed"] else looks[1:]
+
+
+def _unit(look: Look) -> str:
     return "log₂(1 + value)" if look["logarithm"] else "value"
 
 
-def _bands(data: Data, looks: Sequence[tuple[str, Data]], key: str, unit: Any) -> Figure:
-    count, (thin, wide) = len(looks), _widths(len(data["quality"]["samples"]))
+def _bands(data: Quality, panels: Sequence[Panel]) -> Figure:
+    count, (thin, wide) = len(panels), _widths(len(data["quality"]["samples"]))
     figure, axes = sheet(WIDE, 0.95 + 1.75 * count, count, 1, sharex=True, squeeze=False)
-    for ax, (when, look) in zip(axes[:, 0], looks, strict=True):
-        bands = np.array(look[key], dtype=float)
+    for ax, panel in zip(axes[:, 0], panels, strict=True):
+        bands = np.array(panel.bands, dtype=float)
         for rows, colour in _parts(data):
             for low, high, thick in ((0, 4, thin), (1, 3, wide)):
                 _segments(ax, rows, bands[rows, low], bands[rows, high], colour, thick)
         _marks(ax, bands[:, 2], 0.6 * wide * len(bands) / POINTS)
-        ax.set_ylabel(f"{unit(look)}\n{when}" if count > 1 else unit(look))
+        ax.set_ylabel(f"{panel.unit}\n{panel.when}" if count > 1 else panel.unit)
         ax.yaxis.set_major_locator(MaxNLocator(5))
     _sample_axis(figure, data)
     return figure
 
 
-def _parts(data: Data) -> list[tuple[Any, str]]:
+def _parts(data: Quality) -> list[tuple[Any, str]]:
     """Return the places of the samples of each class with its colour."""
     response = np.array(data["quality"]["response"], dtype=float)
     if data["study"]["classes"] is None:
@@ -96,7 +105,7 @@ def _marks(ax: Axes, values: Any, half: float) -> None:
     ax.plot(x, y, color=INK, lw=1.3, solid_capstyle="butt")
 
 
-def _sample_axis(figure: Figure, data: Data) -> None:
+def _sample_axis(figure: Figure, data: Quality) -> None:
     """Name samples below, groups of samples above."""
     it, top, bottom = data["quality"], figure.axes[0], figure.axes[-1]
     count = len(it["samples"])
@@ -114,7 +123,7 @@ def _sample_axis(figure: Figure, data: Data) -> None:
         for ax in figure.axes:
             ax.axvline(start - 0.5, color=RULE, lw=1, zorder=0.4)
     if it["batches"] is not None and data["study"]["classes"]:
-        _class_key(figure, data)
+        _class_key(figure, data["study"]["classes"])
     room = count / 9
     for start, stop, name, colour in runs:
         if stop - start >= room / 2:
@@ -123,10 +132,10 @@ def _sample_axis(figure: Figure, data: Data) -> None:
                      transform=top.get_xaxis_transform())  # fmt: skip
 
 
-def _class_key(figure: Figure, data: Data) -> None:
+def _class_key(figure: Figure, classes: Sequence[str]) -> None:
     """Say which colour is which class, where batches have the place above."""
     bars = [Rectangle((0, 0), 1, 1, color=colour, lw=0) for colour in CLASS_COLOURS]
-    names = [shorten(name, 24) for name in data["study"]["classes"]]
+    names = [shorten(name, 24) for name in classes]
     figure.legend(bars, names, loc="outside upper right", ncols=2, fontsize=8, handlelength=1.0,
                   handletextpad=0.4, columnspacing=1.2)  # fmt: skip
 
@@ -140,7 +149,7 @@ def _apart(places: Sequence[int], least: int) -> list[int]:
     return kept
 
 
-def _runs(data: Data) -> list[tuple[int, int, str, str]]:
+def _runs(data: Quality) -> list[tuple[int, int, str, str]]:
     """Return (start, stop, name, colour) of each batch, or of each class where there is none."""
     it, classes = data["quality"], data["study"]["classes"]
     if it["batches"] is not None:
@@ -161,12 +170,13 @@ def _equal(values: Sequence[Any]) -> list[tuple[tuple[int, int], Any]]:
     return found
 
 
-def sizes(data: Data) -> Figure:
+def sizes(data: Quality) -> Figure:
     """Library size or scaling factor of each sample, on a scale of ratios."""
     it = data["quality"]
     figure, ax = sheet(WIDE, 2.1)
-    _dots(ax, data, it["size"])
-    known = [value for value in it["size"] if value]
+    values = it["size"] or []
+    _dots(ax, data, values)
+    known = [value for value in values if value]
     ax.set_yscale("log", base=2)
     ax.yaxis.set_major_formatter(lambda value, _: significant(value, 3))
     ax.yaxis.set_minor_locator(NullLocator())
@@ -181,7 +191,7 @@ def sizes(data: Data) -> Figure:
     return figure
 
 
-def missing(data: Data) -> Figure:
+def missing(data: Quality) -> Figure:
     """Missing values of each sample."""
     figure, ax = sheet(WIDE, 1.9)
     _dots(ax, data, data["quality"]["lost"])
@@ -192,7 +202,7 @@ def missing(data: Data) -> Figure:
     return figure
 
 
-def _dots(ax: Axes, data: Data, values: Sequence[Any]) -> None:
+def _dots(ax: Axes, data: Quality, values: Sequence[float | None]) -> None:
     y = np.array([np.nan if v is None else v for v in values], dtype=float)
     for rows, colour in _parts(data):
         ax.plot(rows, y[rows], "o", color=colour, ms=float(np.clip(400 / len(y), 1.6, 5)), mew=0)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from genesig.data.quality.overview import FEWEST
 from genesig.data.quality.sample_quality import FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
-from genesig.report.methods import by_kind
 from genesig.report.page.section import Facts, Fold, Limits, Section
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Column, Table, cell
-from genesig.report.page.words import clean, counted, percent, shorten, significant
-from genesig.report.quality import pictures
-from genesig.report.quality.pictures import SIZE, missing_words, size_words
-
-Data = dict[str, Any]
+from genesig.report.page.words import by_kind, clean, counted, percent, shorten, significant
+from genesig.report.quality import captions
+from genesig.report.quality.captions import SIZE, missing_words, size_words
+from genesig.report.quality.record import Follows, Missing, Outlier, Quality, QualityRecord
 
 # What each rule of quality.json looks at: in the table, and of a sample that is far off.
 RULES = {
@@ -30,27 +30,27 @@ RULES = {
 }  # fmt: skip
 
 
-def quality(data: Data, limits: Limits) -> Section:
+def quality(data: Quality, limits: Limits) -> Section:
     """Show each sample beside the others, and what the samples differ by."""
     it = data["quality"]
-    items: list[Any] = [
+    items: list[Picture | Table | Facts | Fold] = [
         Facts("quality", "What was found", _facts(data)),
-        pictures.distributions(data),
+        captions.distributions(data),
     ]
-    items.append(pictures.relative(data))
+    items.append(captions.relative(data))
     if it["kind"]:
-        items.append(pictures.sizes(data))
+        items.append(captions.sizes(data))
     if it["missing"]["total"]:
-        items += [pictures.missing(data), _missing_table(data)]
+        items += [captions.missing(data), _missing_table(it["missing"])]
     if any(it["components"]["explained"]):
-        items.append(pictures.components(data))
+        items.append(captions.components(data))
     if it["associations"]:
-        items.append(pictures.associations(data))
+        items.append(captions.associations(data))
     items += [_table(data, limits), Fold("How samples far from the others are found", HOW)]
     return Section("quality", "Quality of the samples", _words(data), items)
 
 
-def _words(data: Data) -> list[str]:
+def _words(data: Quality) -> list[str]:
     it = data["quality"]
     outliers = [f"{clean(one['sample'])} ({_reasons(one)})" for one in it["outliers"][:10]]
     more = " …" if len(it["outliers"]) > 10 else ""
@@ -61,13 +61,12 @@ def _words(data: Data) -> list[str]:
         if outliers
         else "No sample lies far from the others."
     ]
-    if it["follows"]:
-        one = it["follows"]
+    if one := it["follows"]:
         said.append(
             f"The first component, {percent(one['explained'])} of the variance, goes with"
             f" {clean(one['column'])} (which explains {percent(one['share'])} of it beyond chance)"
             f" rather than with {clean(data['study']['label'])} ({percent(one['label'])})."
-            f" {_advice(data)}"
+            f" {_advice(data, one)}"
         )
     said.append(
         "All samples are described here at once; nothing of it goes back into a fit."
@@ -76,20 +75,19 @@ def _words(data: Data) -> list[str]:
     return said
 
 
-def _advice(data: Data) -> str:
-    it = data["quality"]
-    if it["follows"]["column"] == it["batch"]:
+def _advice(data: Quality, one: Follows) -> str:
+    if one["column"] == data["quality"]["batch"]:
         if data["design"]["scheme"] == "leave_one_batch_out":
             return "A batch that is left out cannot be brought to the level of the others."
         return "The step combat would bring its batches to one level."
     return "If it says how samples were handled and not what they are, name it as data.batch."
 
 
-def _reasons(one: Data) -> str:
+def _reasons(one: Outlier) -> str:
     return ", ".join(RULES[name][1] for name in one["rules"])
 
 
-def _as_analysed(it: Data) -> str:
+def _as_analysed(it: QualityRecord) -> str:
     if not it["changed"]:
         return (
             "The values as analysed are those that were read: nothing but centring and scaling of"
@@ -103,7 +101,7 @@ def _as_analysed(it: Data) -> str:
     )
 
 
-def _facts(data: Data) -> list[tuple[str, str]]:
+def _facts(data: Quality) -> list[tuple[str, str]]:
     it = data["quality"]
     pairs = [
         ("Scale of the values", _scale(it)),
@@ -117,11 +115,11 @@ def _facts(data: Data) -> list[tuple[str, str]]:
     return [(name, value) for name, value in pairs if value]
 
 
-def _where(data: Data) -> str:
+def _where(data: Quality) -> str:
     return ", listed under Data and design" if data["study"]["dropped"] else ""
 
 
-def _scale(it: Data) -> str:
+def _scale(it: QualityRecord) -> str:
     scale = it["scale"]
     evidence = (
         f"99th percentile {significant(scale['p99'], 4)}, maximum {significant(scale['max'], 4)};"
@@ -136,7 +134,7 @@ def _scale(it: Data) -> str:
     return f"{kind}, by their size ({evidence}); {taken or 'no step'} takes them"
 
 
-def _genes(it: Data) -> str:
+def _genes(it: QualityRecord) -> str:
     left, words = it["genes"], [f"{counted(it['genes'], 'gene')} read"]
     for one in it["steps"]:
         if one["genes"] != left:
@@ -146,7 +144,7 @@ def _genes(it: Data) -> str:
     return ", ".join(words) + fitted
 
 
-def _far(it: Data) -> str:
+def _far(it: QualityRecord) -> str:
     if it["total"] < FEWEST:
         return f"not looked for: {counted(it['total'], 'sample')}, {FEWEST} are needed"
     return counted(len(it["outliers"]), "sample") if it["outliers"] else "no sample"
@@ -170,7 +168,7 @@ No sample is left out for it.
 """
 
 
-def _skipped(it: Data) -> str:
+def _skipped(it: QualityRecord) -> str:
     reasons: dict[str, list[str]] = {}
     for one in it["skipped"]:
         reasons.setdefault(one["reason"], []).append(shorten(one["column"], 30))
@@ -182,8 +180,7 @@ def _first(names: list[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _missing_table(data: Data) -> Table:
-    it = data["quality"]["missing"]
+def _missing_table(it: Missing) -> Table:
     columns = [Column("Samples that miss it", "integer"), Column("Genes", "integer"),
                Column("Such as", "text")]  # fmt: skip
     rows = [
@@ -193,35 +190,43 @@ def _missing_table(data: Data) -> Table:
     return Table("missing-genes", "Genes by missing values.", columns, rows, len(it["genes"]))
 
 
-def _such(worst: list[Any], lost: int) -> str | None:
+def _such(worst: list[list[Any]], lost: int) -> str | None:
     names = [clean(gene) for gene, missing in worst if missing == lost]
     return _first(names, 5) if names else None
 
 
-def _table(data: Data, limits: Limits) -> Table:
+def _table(data: Quality, limits: Limits) -> Table:
     """List the samples, those far off first, the others as the figures have them."""
-    it = data["quality"]
+    it, columns = data["quality"], _columns(data)
     far = {one["row"]: _reasons(one) for one in it["outliers"]}
-    shown = [name for name in it["rules"] if name != "missing" or it["missing"]["total"]]
-    heads = [Column("Sample", "name"), Column(shorten(data["study"]["label"], 30), _label(data))]
-    if it["batches"] is not None:
-        heads.append(Column(shorten(it["batch"], 30), "text"))
-    heads += [RULES[name][0] for name in shown]
-    detected = it["detected"] is not None
-    heads += [Column("Genes with reads", "share")] if detected else []
-    heads.append(Column("Far off in", "text"))
+    columns.append((Column("Far off in", "text"), [far.get(k) for k in range(len(it["samples"]))]))
     order = sorted(range(len(it["samples"])), key=lambda row: row not in far)
-    rows = []
-    for row in order[: limits.table_rows]:
-        values = [it["samples"][row], _response(data, row)]
-        values += [it["batches"][row]] if it["batches"] is not None else []
-        values += [_hundredths(it["rules"][name][row], name) for name in shown]
-        values += [it["detected"][row]] if detected else []
-        values.append(far.get(row))
-        rows.append([cell(v, head.kind) for v, head in zip(values, heads, strict=True)])
+    rows = [
+        [cell(values[row], head.kind) for head, values in columns]
+        for row in order[: limits.table_rows]
+    ]
     caption = f"Every sample in numbers; {'those far off first' if far else 'none is far off'}."
     caption += " All of it is in quality.json."
+    heads = [head for head, _ in columns]
     return Table("quality-samples", caption, heads, rows, it["total"], search=True)
+
+
+def _columns(data: Quality) -> list[tuple[Column, Sequence[Any]]]:
+    """Return each heading with its values, one a sample."""
+    it = data["quality"]
+    label = Column(shorten(data["study"]["label"], 30), _label(data))
+    columns: list[tuple[Column, Sequence[Any]]] = [
+        (Column("Sample", "name"), it["samples"]),
+        (label, [_response(data, row) for row in range(len(it["samples"]))]),
+    ]
+    if it["batches"] is not None:
+        columns.append((Column(shorten(it["batch"], 30), "text"), it["batches"]))
+    for name, values in it["rules"].items():
+        if name != "missing" or it["missing"]["total"]:
+            columns.append((RULES[name][0], [_hundredths(value, name) for value in values]))
+    if it["detected"] is not None:
+        columns.append((Column("Genes with reads", "share"), it["detected"]))
+    return columns
 
 
 def _hundredths(value: float | None, rule: str) -> float | None:
@@ -229,10 +234,10 @@ def _hundredths(value: float | None, rule: str) -> float | None:
     return value if value is None or not rule.startswith("rle") else round(value, 2) + 0.0
 
 
-def _label(data: Data) -> str:
+def _label(data: Quality) -> str:
     return "text" if data["study"]["classes"] else "signed"
 
 
-def _response(data: Data, row: int) -> Any:
+def _response(data: Quality, row: int) -> Any:
     value, classes = data["quality"]["response"][row], data["study"]["classes"]
     return classes[int(value > 0)] if classes else value

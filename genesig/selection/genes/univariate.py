@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -93,8 +93,16 @@ def units(dataset: Dataset) -> Units:
     return Units(means, response, group, "differences" if whole else "welch")
 
 
-def what_was_tested(dataset: Dataset) -> dict[str, Any]:
-    """Say what was tested, for the report: test, column of the groups, number of values."""
+class Tested(TypedDict):
+    """Name of the test, column whose samples were averaged (or None), number of values."""
+
+    test: str
+    group: str | None
+    values: int
+
+
+def what_was_tested(dataset: Dataset) -> Tested:
+    """Say what was tested, for the report."""
     it = units(dataset)
     values = len(it.y) if it.test != "differences" else len(_differences(it))
     column = None if it.group is None else dataset.design.pair or dataset.design.group

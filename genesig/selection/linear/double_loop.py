@@ -27,7 +27,7 @@ from genesig.selection.linear.tasks import (
 
 Array = np.ndarray[Any, Any]
 Steps = Sequence[dict[str, Any]]
-Moments = dict[str, bool]
+Moments = dict[str, Any]
 Choice = Callable[[Array, list[Task], TrainingSets, Protocol, Moments], list[Surface]]
 
 MEMORY = 5e6

@@ -51,7 +51,7 @@ class Surface:
 
 
 def stage_one(
-    X: Array, todo: list[Task], outer: TrainingSets, protocol: Protocol, moments: dict[str, bool]
+    X: Array, todo: list[Task], outer: TrainingSets, protocol: Protocol, moments: dict[str, Any]
 ) -> list[Surface]:
     """Search the grid for every task; their inner folds are solved together.
 
@@ -69,7 +69,7 @@ def stage_one(
     folds = np.array([len(task.inner) for task in todo])
     rows = np.hstack([task.inner_rows() for task in todo])
     Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
-    inner = training_sets(X, Y, rows, **moments)
+    inner = training_sets(X, Y, rows, like=outer, **moments)
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
     found = [
         _search(inner, todo, tau, mu, protocol, rule.longest(protocol)) for mu in rule.mu(protocol)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from record_shape import misfits
 from report_study import Study, arguments, make_dataset
 
 from genesig.data.study.confounding import association
@@ -16,6 +17,7 @@ from genesig.report.methods import methods
 from genesig.report.page.section import Limits
 from genesig.report.page.shuffling import where
 from genesig.report.prediction.section import chance
+from genesig.report.record import Report
 from genesig.results import Dataset
 
 COMBAT = [{"step": "combat", "covariates": ["age"]}, {"step": "centre"}]
@@ -41,6 +43,7 @@ WITH_ONE = [*THREE[:29], "Kyiv"]
 
 def test_the_table_counts_each_batch_and_class() -> None:
     data, given = _collected(Study(), THREE)
+    assert misfits(Report, data) == []
     dataset, it = given["dataset"], data["batch"]
     assert (it["column"], it["names"], it["sizes"]) == (
         "centre", ["Genoa", "Kyoto", "Lund"], [10, 10, 10],

@@ -11,8 +11,8 @@ import pytest
 from report_external import make_about
 from report_study import HOSTILE, Study, arguments
 
-from genesig.report.answer.screen import sentences
 from genesig.report.collect import collect
+from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Facts, Limits
@@ -39,12 +39,13 @@ def one() -> dict[str, Any]:
 def test_without_other_studies_nothing_is_said() -> None:
     data = _data()
     assert external(data, LIMITS).empty
-    assert len(sentences(data)) == 3
+    assert elsewhere(data) == []
+    assert caution(data) == ["Before it is used on patients it needs samples of another study."]
 
 
 def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
     scores = one["external"][0]["scores"]
-    line = sentences(one)[3]
+    line = elsewhere(one)[0]
     auc, error = scores["auc"], scores["balanced_error"]["value"]
     assert line == (
         f"On samples of other studies the final model, as it is, reaches AUC {auc['value']:.2f} "
@@ -97,7 +98,7 @@ def test_one_class_has_no_curve_and_says_so() -> None:
     pictures = [item.name for item in section.items if isinstance(item, Picture)]
     assert pictures == [f"external_c0_{name}" for name in ("confusion", "scores", "shift")]
     assert "25 samples of one class, so that there is no AUC" in section.words[1]
-    assert "error in c0 (25 samples), of one class" in sentences(data)[3]
+    assert "error in c0 (25 samples), of one class" in elsewhere(data)[0]
 
 
 def test_a_regression_shows_r2() -> None:
@@ -107,11 +108,11 @@ def test_a_regression_shows_r2() -> None:
     assert pictures == ["external_c0_fit", "external_c0_shift"]
     r2 = data["external"][0]["scores"]["r2"]["value"]
     assert f"R² {r2:.2f}" in section.words[1]
-    assert f"reaches R² {r2:.2f} (95\u00a0% interval" in sentences(data)[3]
+    assert f"reaches R² {r2:.2f} (95\u00a0% interval" in elsewhere(data)[0]
 
 
 def test_many_are_counted_on_the_first_screen() -> None:
-    line = sentences(_data({}, {}, {}, {}, {}))[3]
+    line = elsewhere(_data({}, {}, {}, {}, {}))[0]
     assert line.count("AUC") == 3
     assert line.endswith("; 2 more below.")
 
@@ -132,7 +133,8 @@ def test_training_samples_and_far_values_are_warned_of() -> None:
 def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
     """Not in the warnings alone: the sentence with the AUC is the one that is copied."""
     data = _data({"seen_before": 3}, {"seen_before": 25}, {})
-    (line,) = (line for line in sentences(data) if line.startswith("On samples of other"))
+    (line,) = elsewhere(data)
+    assert line.startswith("On samples of other")
     words = external(data, LIMITS).words
     for k, seen in enumerate((", 3 of them seen in training", ", all seen in training", "")):
         assert f"c{k} (25 samples{seen})" in line
@@ -173,7 +175,7 @@ def test_combat_is_said_beside_the_numbers_it_made() -> None:
     words = external(data, LIMITS).words
     assert words[-1].startswith("ComBat brought c0 to the level of this study first")
     assert "do not hold for patients who come one by one" in words[-1]
-    line = sentences(data)[3]
+    line = elsewhere(data)[0]
     assert "in c0 (25 samples, after ComBat)" in line
     assert "in c1 (25 samples)" in line
     assert not any("ComBat brought" in text for text in external(_data({}), LIMITS).words)

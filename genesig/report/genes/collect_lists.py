@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from genesig.report.genes.record import NestedGene, Univariate
+from genesig.report.page.record import ListCount
 from genesig.report.page.rounding import rounded
-from genesig.report.prediction.collect import at_mu
+from genesig.report.page.rows import at_mu
+from genesig.selection.genes.univariate import what_was_tested
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genesig.results import Dataset
 
 MOST_NESTED = 40
 MOST_POINTS = 1000
 MOST_UNSELECTED = 500
 
 
-def lists(nested: pd.DataFrame, mu: list[float]) -> list[dict[str, Any]]:
+def lists(nested: pd.DataFrame, mu: list[float]) -> list[ListCount]:
     """Count each list, its union over the splits, and what it keeps of the list before."""
-    found: list[dict[str, Any]] = []
+    found: list[ListCount] = []
     before: set[str] = set()
     for value in mu:
         rows = nested[at_mu(nested, value)]
@@ -33,7 +41,7 @@ def _inside(rows: pd.DataFrame) -> pd.Series[bool]:
     return rows["in_list"].astype(str).str.lower().isin(["1", "1.0", "true"])
 
 
-def nested(table: pd.DataFrame, mu: list[float]) -> list[dict[str, Any]]:
+def nested(table: pd.DataFrame, mu: list[float]) -> list[NestedGene]:
     """Return the first genes and their frequency at each mu, in the order of their appearance."""
     frequency: dict[str, list[float]] = {}
     first: dict[str, int] = {}
@@ -59,13 +67,13 @@ def _text(value: Any) -> str:
 
 
 def univariate(
-    table: pd.DataFrame, nested_lists: pd.DataFrame, signature: pd.DataFrame, mu: float, fdr: float
-) -> dict[str, Any]:
-    """Set each gene's own p-value beside its selection frequency."""
-    rows = nested_lists[at_mu(nested_lists, mu)]
+    dataset: Dataset, tables: Mapping[str, pd.DataFrame], mu: float, fdr: float
+) -> Univariate:
+    """Set each gene's own p-value beside its selection frequency at one mu."""
+    rows = tables["nested_lists"][at_mu(tables["nested_lists"], mu)]
     frequency = dict(zip(rows["gene"].astype(str), rows["frequency"], strict=True))
-    chosen = set(signature["gene"].astype(str))
-    table = table.sort_values("p_value", kind="stable").reset_index(drop=True)
+    chosen = set(tables["signature"]["gene"].astype(str))
+    table = tables["univariate"].sort_values("p_value", kind="stable").reset_index(drop=True)
     genes = table["gene"].astype(str)
     selected = genes.isin(set(frequency) | chosen)
     shown = (selected | (table.index < MOST_UNSELECTED)) & table["p_value"].notna()
@@ -82,4 +90,5 @@ def univariate(
         "significant": int(below.sum()),
         "both": int((below & genes.isin(chosen)).sum()),
         "total": len(table),
+        **what_was_tested(dataset),
     }

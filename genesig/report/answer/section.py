@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from genesig.report.answer.collect import EXCELLENT, POOR, records, same_mu
+from genesig.report.answer.collect import EXCELLENT, POOR
+from genesig.report.answer.record import Answer
 from genesig.report.answer.verdict import NO_BETTER, OPEN, verdict
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
+from genesig.report.page.record import WrongSample
+from genesig.report.page.rows import records, same_mu
 from genesig.report.page.shuffling import shuffled, where
 from genesig.report.page.words import (
     ABSENT,
+    between,
     clean,
     counted,
     decimal,
     percent,
     rate,
-    samples_tested,
     shorten,
     significant,
 )
-
-Data = dict[str, Any]
-MOST_COHORTS = 3
 
 
 @dataclass(frozen=True)
@@ -36,31 +34,33 @@ class Tile:
     words: str
 
 
-def sentences(data: Data) -> list[str]:
+def sentences(data: Answer) -> list[str]:
     """Say how well it predicts, what the signature is, and how far chance could have done it.
 
     The error belongs to the lists of the splits, each with genes of its own; the signature is
     what these lists share, and no sentence may lend it their error.
     """
-    return [_finding(data), _signature(data), _chance(data), *_elsewhere(data)]
+    return [_finding(data), _signature(data), _chance(data)]
 
 
-def _finding(data: Data) -> str:
+def _finding(data: Answer) -> str:
     subject, verb = _aim(data)
-    if data["answer"]["error"]["value"] is None:
+    value = data["answer"]["error"]["value"]
+    if value is None:
         return f"Whether {subject} can be {verb} by gene expression could not be measured."
     found, missing = verdict(data)
+    measured = _error_words(data, value)
     if found == OPEN:
         return (
             f"Whether {subject} can be {verb} by gene expression is not settled:"
-            f" {_error_words(data)}; {missing}."
+            f" {measured}; {missing}."
         )
     if found == NO_BETTER:
-        return f"{subject} could not be {verb} better than by chance: {_error_words(data)}."
-    return f"{subject} can be {verb} by gene expression: {_error_words(data)}."
+        return f"{subject} could not be {verb} better than by chance: {measured}."
+    return f"{subject} can be {verb} by gene expression: {measured}."
 
 
-def _signature(data: Data) -> str:
+def _signature(data: Answer) -> str:
     size = data["answer"]["size"]
     share = percent(data["config"]["signature"]["frequency"])
     if not size:
@@ -76,45 +76,37 @@ def _signature(data: Data) -> str:
     )
 
 
-def _aim(data: Data) -> tuple[str, str]:
+def _aim(data: Answer) -> tuple[str, str]:
     classes = data["study"]["classes"]
     if classes is None:
         return clean(data["study"]["label"]), "predicted"
     return f"{clean(classes[0])} and {clean(classes[1])}", "told apart"
 
 
-def _error_words(data: Data) -> str:
+def _error_words(data: Answer, value: float) -> str:
     error = data["answer"]["error"]
     unseen = "samples that played no part in their making"
     if data["study"]["classes"] is None:
-        r2, limits = measure(data).value(error["value"]), measure(data).interval(error)
-        share = percent(r2) if error["value"] < 1 else "none"
-        interval = "" if None in limits else f"; 95\u00a0% interval {_to(decimal, limits)}"
+        r2, limits = measure(data).value(value), measure(data).interval(error)
+        share = percent(r2) if value < 1 else "none"
+        interval = (
+            "" if None in limits else f"; 95\u00a0% interval {' to '.join(map(decimal, limits))}"
+        )
         return (
             f"gene lists made in this way explain {share} of the differences between {unseen}"
             f" (R² {decimal(r2)}{interval})"
         )
-    interval = _interval((error["low"], error["high"]))
     return (
-        f"gene lists made in this way are wrong for {rate(error['value'])} of {unseen}, both"
-        f" classes counting alike{interval}"
+        f"gene lists made in this way are wrong for {rate(value)} of {unseen}, both"
+        f" classes counting alike{between(error['low'], error['high'], rate)}"
     )
 
 
-def _interval(limits: tuple[float | None, float | None]) -> str:
-    return "" if None in limits else f" (95\u00a0% interval {_to(rate, limits)})"
-
-
-def _to(write: Callable[[float | None], str], limits: tuple[float | None, float | None]) -> str:
-    return " to ".join(map(write, limits))
-
-
-def _chance(data: Data) -> str:
-    p, errors = data["answer"]["p"], data["null"]["errors"]
-    if p["value"] is None:
+def _chance(data: Answer) -> str:
+    p, errors, observed = data["answer"]["p"], data["null"]["errors"], data["null"]["observed"]
+    if p["value"] is None or observed is None:
         return "Whether chance could do as well was not tested: no shuffled labels were analysed."
-    observed = data["null"]["observed"]
-    as_good = sum(e is not None and e <= observed + 1e-9 for e in errors)
+    as_good = sum(error <= observed + 1e-9 for error in errors)
     often = f"in {as_good} of them it did" if as_good else "it never did"
     return (
         f"The whole analysis was also run {counted(len(errors), 'time')} with the labels"
@@ -123,40 +115,21 @@ def _chance(data: Data) -> str:
     )
 
 
-def _elsewhere(data: Data) -> list[str]:
-    """Return one line about samples of other studies, or nothing."""
-    cohorts = data["external"]
-    if not cohorts:
-        return []
-    found = [_cohort(one, data["study"]["classes"] is not None) for one in cohorts[:MOST_COHORTS]]
-    more = f"; {len(cohorts) - len(found)} more below" if len(cohorts) > len(found) else ""
+def note(data: Answer) -> list[str]:
+    """Say what the error is about."""
     return [
-        f"On samples of other studies the final model, as it is, reaches {'; '.join(found)}{more}."
+        "The error and its interval are for lists made in this way from parts of the samples, not"
+        " for the signature itself."
     ]
 
 
-def _cohort(one: Data, classes: bool) -> str:
-    moved = ", after ComBat" if one["combat"] else ""
-    where = f"in {clean(one['name'])} ({samples_tested(one)}{moved})"
-    scores = one["scores"]
-    row = scores["auc" if classes else "r2"]
-    if row["value"] is None:
-        wrong = scores["misclassification"]["value"] if classes else None
-        return f"{rate(wrong)} error {where}, of one class" if classes else f"no R² {where}"
-    text = f"{'AUC' if classes else 'R²'} {decimal(row['value'])}"
-    if row["low"] is not None:
-        text += f" (95\u00a0% interval {_to(decimal, (row['low'], row['high']))})"
-    return f"{text} and {rate(scores['balanced_error']['value'])} error {where}" if classes else \
-        f"{text} {where}"  # fmt: skip
-
-
-def tiles(data: Data) -> list[Tile]:
+def tiles(data: Answer) -> list[Tile]:
     """Return the tiles of the first screen."""
     found = [_size(data), _error(data), _p(data), _stability(data), _control(data), _wrong(data)]
     return [tile for tile in found if tile is not None]
 
 
-def _size(data: Data) -> Tile:
+def _size(data: Answer) -> Tile:
     share = percent(data["config"]["signature"]["frequency"])
     splits = counted(data["design"]["outer"], "split")
     return Tile(
@@ -166,7 +139,7 @@ def _size(data: Data) -> Tile:
     )
 
 
-def _error(data: Data) -> Tile:
+def _error(data: Answer) -> Tile:
     error = data["answer"]["error"]
     if data["study"]["classes"] is None:
         low, high = map(decimal, measure(data).interval(error))
@@ -181,7 +154,7 @@ def _error(data: Data) -> Tile:
     )
 
 
-def _p(data: Data) -> Tile:
+def _p(data: Answer) -> Tile:
     p = data["answer"]["p"]
     if p["value"] is None:
         return Tile("Could it be chance?", "not tested", "no permutations of the labels were run")
@@ -194,7 +167,7 @@ def _p(data: Data) -> Tile:
     )
 
 
-def _stability(data: Data) -> Tile:
+def _stability(data: Answer) -> Tile:
     it, name = data["answer"]["stability"], "Stability of the list"
     if it is None or it["source"] != "half_subsamples":
         return Tile(name, "not measured", _unmeasured(data))
@@ -208,7 +181,7 @@ def _stability(data: Data) -> Tile:
     )
 
 
-def _unmeasured(data: Data) -> str:
+def _unmeasured(data: Answer) -> str:
     """Say why halves give no stability; overlapping splits agree too well to stand in for them."""
     it, halves = data["answer"]["stability"], data["answer"]["halves"]
     words = "no halves of the samples were drawn"
@@ -221,7 +194,7 @@ def _unmeasured(data: Data) -> str:
     return f"{words}; overlapping splits, which flatter it, give {decimal(it['value'])}"
 
 
-def _control(data: Data) -> Tile:
+def _control(data: Answer) -> Tile:
     best = data["answer"]["control"]
     if best is None:
         return Tile("Best other method", ABSENT, "no other method was run")
@@ -233,7 +206,7 @@ def _control(data: Data) -> Tile:
     return Tile("Best other method", write(value), f"{model_name(best['model'])}: {words}")
 
 
-def _wrong(data: Data) -> Tile | None:
+def _wrong(data: Answer) -> Tile | None:
     wrong = data["answer"]["wrong"]
     if wrong is None:
         return None
@@ -245,6 +218,6 @@ def _wrong(data: Data) -> Tile | None:
     )
 
 
-def _times(one: Data) -> str:
+def _times(one: WrongSample) -> str:
     name = shorten(one["sample"], 20)
     return name if one["tested"] == 1 else f"{name} ({one['wrong']} of {one['tested']} times)"

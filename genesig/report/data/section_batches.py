@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from genesig.report.data.record import Data
+from genesig.report.page.record import Batch
 from genesig.report.page.section import Limits
-from genesig.report.page.tables import Column, Table, cell
+from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import clean, counted, decimal, percent
-
-Data = dict[str, Any]
 
 
 def batch_fact(data: Data) -> str:
@@ -16,15 +17,16 @@ def batch_fact(data: Data) -> str:
     it = data["batch"]
     if it is None:
         return ""
-    return f"{counted(len(it['names']), 'batch')} ({clean(it['column'])}; {measured(data)})"
+    named = clean(it["column"])
+    return f"{counted(len(it['names']), 'batch')} ({named}; {_measured(it)})"
 
 
-def measured(data: Data) -> str:
+def _measured(it: Batch) -> str:
     """Return the association in words."""
-    value = data["batch"]["association"]
+    value = it["association"]
     if value is None:
         return "association with the label not defined"
-    if data["study"]["classes"]:
+    if it["counts"]:
         return f"Cramér's V with the label {decimal(value)}"
     return f"{percent(value**2)} of the label's variance lies between batches, beyond chance"
 
@@ -39,7 +41,7 @@ def batch_words(data: Data) -> list[str]:
         scale = ""
     words = (
         "The more a batch goes with the label, the more of what predicts the label may be the batch"
-        f" itself; here, {measured(data)}{scale}."
+        f" itself; here, {_measured(it)}{scale}."
     )
     if it["combat"] and it["too_few"]:
         words += (
@@ -61,22 +63,19 @@ def batch_table(data: Data, limits: Limits) -> list[Table]:
     it = data["batch"]
     if it is None:
         return []
-    columns, values = [Column("Batch", "name"), Column("Samples", "integer")], [it["sizes"]]
-    if data["study"]["classes"]:
-        for number, name in enumerate(data["study"]["classes"]):
-            columns.append(Column(clean(name), "integer"))
-            values.append([pair[number] for pair in it["counts"]])
-    else:
-        label = clean(data["study"]["label"])
+    label = clean(data["study"]["label"])
+    columns = [Column("Batch", "name"), Column("Samples", "integer")]
+    values: list[Sequence[Any]] = [it["names"], it["sizes"]]
+    if it["counts"]:
+        columns += [Column(clean(name), "integer") for name in data["study"]["classes"] or []]
+        values += zip(*it["counts"], strict=True)
+    if it["mean"] and it["sd"]:
         columns += [Column(f"Mean {label}", "number"), Column("Standard deviation", "number")]
         values += [it["mean"], it["sd"]]
     if it["wrong"] is not None:
         help_ = "Share of the decisions on the batch's samples while they were held out"
         columns.append(Column("Wrong while held out", "share", help_))
         values.append(it["wrong"])
-    rows = [
-        [cell(value, column.kind) for value, column in zip(row, columns, strict=True)]
-        for row in zip(it["names"], *values, strict=True)
-    ]
-    caption = f"Batches ({clean(it['column'])}) and {clean(data['study']['label'])}."
-    return [Table("batches", caption, columns, rows[: limits.table_rows], len(rows))]
+    caption = f"Batches ({clean(it['column'])}) and {label}."
+    rows = list(zip(*values, strict=True))
+    return [filled_table("batches", caption, columns, rows, limits.table_rows)]

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import clean, counted, percent, significant
-from genesig.report.quality import components as figures_components
-from genesig.report.quality import figures as figures_quality
-
-Data = dict[str, Any]
+from genesig.report.quality import figures, figures_components
+from genesig.report.quality.record import Quality, QualityRecord
 
 SIZE = {"library": "Library sizes", "factor": "Scaling factors"}
 
 
-def missing_words(it: Data) -> str:
+def missing_words(it: QualityRecord) -> str:
     """Count the missing values, or say that there are none."""
     total = it["missing"]["total"]
     if not total:
@@ -25,9 +22,9 @@ def missing_words(it: Data) -> str:
     return f"{total} ({percent(share, 2)}), in {counted(genes, 'gene')}"
 
 
-def size_words(it: Data) -> str:
+def size_words(it: QualityRecord) -> str:
     """Return the smallest and the largest library or factor."""
-    known = [value for value in it["size"] if value is not None]
+    known = [value for value in it["size"] or [] if value is not None]
     if not known:
         return ""
     low, high = significant(min(known)), significant(max(known))
@@ -35,34 +32,34 @@ def size_words(it: Data) -> str:
     return f"{ends} million reads" if it["kind"] == "library" else ends
 
 
-def _shown(it: Data) -> str:
+def _shown(it: QualityRecord) -> str:
     shown, total = len(it["samples"]), it["total"]
     if shown == total:
         return ""
     return f" {shown} of {counted(total, 'sample')} are shown, evenly spaced, outliers among them."
 
 
-def _sorted_by(data: Data) -> str:
+def _sorted_by(data: Quality) -> str:
     label = clean(data["study"]["label"])
     batch = data["quality"]["batch"]
     colours = f", coloured by {label}" if data["study"]["classes"] else ""
     return f"Samples by {clean(batch)}, then {label}" + colours if batch else f"Samples by {label}"
 
 
-def _log_note(it: Data) -> str:
+def _log_note(it: QualityRecord) -> str:
     if not it["before"]["logarithm"]:
         return ""
     rest = "" if it["after"]["logarithm"] else " as read"
     return f" Values{rest} are shown as log₂(1 + value), negative ones as 0."
 
 
-def distributions(data: Data) -> Picture:
+def distributions(data: Quality) -> Picture:
     """Quantiles of each sample, before and after the steps."""
     it = data["quality"]
     both = "as read and as analysed" if it["changed"] else "as analysed"
     return picture(
         "distributions",
-        partial(figures_quality.distributions, data),
+        partial(figures.distributions, data),
         title="Distribution of each sample",
         description=f"Quantiles of the values of {counted(len(it['samples']), 'sample')}, {both}.",
         caption=f"{_sorted_by(data)}. Mark: median; thick bar: the middle half of the genes; thin"
@@ -70,12 +67,12 @@ def distributions(data: Data) -> Picture:
     )
 
 
-def relative(data: Data) -> Picture:
+def relative(data: Quality) -> Picture:
     """Relative log expression, before and after the steps."""
     it = data["quality"]
     return picture(
         "relative_log_expression",
-        partial(figures_quality.relative, data),
+        partial(figures.relative, data),
         title="Relative log expression (RLE)",
         description="Differences from the gene's median over the samples, for each sample.",
         caption="Each value less the median of its gene over all samples; mark and bars as above."
@@ -85,7 +82,7 @@ def relative(data: Data) -> Picture:
     )
 
 
-def _compared(it: Data) -> str:
+def _compared(it: QualityRecord) -> str:
     look = it["after"]
     if look["compared"] == look["genes"]:
         return ""
@@ -95,10 +92,11 @@ def _compared(it: Data) -> str:
     )
 
 
-def sizes(data: Data) -> Picture:
+def sizes(data: Quality) -> Picture:
     """Library sizes or scaling factors."""
     it = data["quality"]
     library = it["kind"] == "library"
+    title = SIZE["library" if library else "factor"]
     caption = "Reads of each sample, in millions. log CPM divides by them; a small library measures"
     caption += " rare genes badly all the same."
     if not library:
@@ -109,26 +107,26 @@ def sizes(data: Data) -> Picture:
         )
     return picture(
         "sample_sizes",
-        partial(figures_quality.sizes, data),
-        title="Library sizes" if library else "Scaling factors",
-        description=f"{SIZE[it['kind']]} of the samples: {size_words(it)}.",
+        partial(figures.sizes, data),
+        title=title,
+        description=f"{title} of the samples: {size_words(it)}.",
         caption=caption + _shown(it),
     )
 
 
-def missing(data: Data) -> Picture:
+def missing(data: Quality) -> Picture:
     """Missing values of each sample."""
     it = data["quality"]
     return picture(
         "missing_values",
-        partial(figures_quality.missing, data),
+        partial(figures.missing, data),
         title="Missing values of each sample",
         description=f"Missing values by sample: {missing_words(it)}.",
         caption=f"Number of genes without a value, out of {it['genes']}.{_shown(it)}",
     )
 
 
-def components(data: Data) -> Picture:
+def components(data: Quality) -> Picture:
     """Place samples on the first two components."""
     it = data["quality"]
     scaled = "centred and scaled" if it["components"]["scaled"] else "centred"
@@ -146,7 +144,7 @@ def components(data: Data) -> Picture:
     )
 
 
-def associations(data: Data) -> Picture:
+def associations(data: Quality) -> Picture:
     """Components by columns of the sample table."""
     it = data["quality"]
     shown, total = len(it["associations"]), it["columns"]
@@ -164,7 +162,7 @@ def associations(data: Data) -> Picture:
     )
 
 
-def _dependent(data: Data) -> str:
+def _dependent(data: Quality) -> str:
     """Say whose p are too small where several samples are of one patient."""
     column = data["study"]["group"] or data["study"]["pair"]
     if column is None:
@@ -176,7 +174,7 @@ def _dependent(data: Data) -> str:
     )
 
 
-def _corrected(it: Data) -> str:
+def _corrected(it: QualityRecord) -> str:
     """Say why batches explain nothing after ComBat."""
     tested = any(one["role"] == "batch" for one in it["associations"])
     if not tested or all(one["step"] != "combat" for one in it["steps"]):
@@ -187,7 +185,7 @@ def _corrected(it: Data) -> str:
     )
 
 
-def _strongest(it: Data) -> str:
+def _strongest(it: QualityRecord) -> str:
     return "; ".join(
         f"{clean(one['column'])} {percent(one['share'][0])} of the first"
         for one in it["associations"][:6]

@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
+from genesig.report.page.record import HeldOutSample, Rejection
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.svg import picture
+from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import shown_table
 from genesig.report.page.words import clean, counted, percent, significant
-from genesig.report.prediction import figures as prediction
+from genesig.report.prediction import figures
+from genesig.report.prediction.record import Prediction
 
-Data = dict[str, Any]
 
-
-def samples(data: Data, limits: Limits) -> Section:
+def samples(data: Prediction, limits: Limits) -> Section:
     """Say who is wrong, and how often."""
-    found = data["held_out"]["samples"]
-    two = data["study"]["classes"] is not None
+    found, classes = data["held_out"]["samples"], data["study"]["classes"]
+    two = classes is not None
     columns = ["sample", "label", "tested", *(["wrong"] if two else []), "mean", "scores"]
     ranked = sorted(found, key=_worst)
-    rows = [
-        [", ".join(significant(v, 2) for v in one[key]) if key == "scores" else one[key]
-         for key in columns]
-        for one in ranked
-    ]  # fmt: skip
+    scores = [", ".join(significant(v, 2) for v in one["scores"]) for one in ranked]
+    cells = [{**one, "scores": text} for one, text in zip(ranked, scores, strict=True)]
+    rows = [[values[key] for key in columns] for values in cells]
     order = "the most often wrong" if two else "the worst predicted"
     caption = f"Every sample while it was held out; {order} first."
     table = shown_table(
         "held_out_samples", caption, columns, rows, limits.table_rows, total=len(rows),
         file="predictions.tsv", search=True,
     )  # fmt: skip
-    items: list[Any] = [*_sample_pictures(data), table] if two else [table]
-    return Section("samples", "Sample by sample", _sample_words(data), items)
+    pictures = _pictures(found, data["held_out"]["rejection"] or [], classes) if classes else []
+    return Section("samples", "Sample by sample", _sample_words(data), [*pictures, table])
 
 
-def _worst(one: Data) -> tuple[float, float]:
+def _worst(one: HeldOutSample) -> tuple[float, float]:
     """Sort by the times a sample was wrong and its mean score; a number by its distance."""
     if one["wrong"] is None:
         return (-abs(one["mean"] - one["label"]), 0.0)
     return (-one["wrong"] / one["tested"], abs(one["mean"]))
 
 
-def _sample_words(data: Data) -> list[str]:
+def _sample_words(data: Prediction) -> list[str]:
     wrong = data["answer"]["wrong"]
     if wrong is None:
         return ["Each sample's predictions while it was held out."]
@@ -57,37 +54,39 @@ def _sample_words(data: Data) -> list[str]:
     ]
 
 
-def _sample_pictures(data: Data) -> list[Any]:
-    both = "; ".join(_rejection_words(row) for row in data["held_out"]["rejection"])
+def _pictures(
+    found: list[HeldOutSample], refused: list[Rejection], classes: list[str]
+) -> list[Picture]:
+    both = "; ".join(map(_rejection_words, refused))
     return [
         picture(
             "samples",
-            partial(prediction.samples, data),
+            partial(figures.samples, found, classes),
             title="Scores of each sample while held out",
             description="Dots of the held-out scores of each sample, sorted by class and mean"
             " score.",
-            caption=f"{_dots(data)}; within each class the samples are sorted by it. Above"
-            f" the dashed line a sample is called {clean(data['study']['classes'][1])}, below it"
-            f" {clean(data['study']['classes'][0])}.",
+            caption=f"{_dots(found)}; within each class the samples are sorted by it. Above"
+            f" the dashed line a sample is called {clean(classes[1])}, below it"
+            f" {clean(classes[0])}.",
         ),
         picture(
             "rejection",
-            partial(prediction.rejection, data),
+            partial(figures.rejection, found, refused, classes),
             title="Rejection region",
             description=f"Mean held-out scores by true class with the region to reject: {both}.",
-            caption=_refused(data, both),
+            caption=_refused(refused, both),
         ),
     ]
 
 
-def _dots(data: Data) -> str:
-    if all(one["tested"] == 1 for one in data["held_out"]["samples"]):
+def _dots(found: list[HeldOutSample]) -> str:
+    if all(one["tested"] == 1 for one in found):
         return "One dot per sample, its score while held out"
     return "One dot per time a sample was held out, a bar for the mean score"
 
 
-def _refused(data: Data, both: str) -> str:
-    if not any(row["wrong"] for row in data["held_out"]["rejection"]):
+def _refused(refused: list[Rejection], both: str) -> str:
+    if not any(row["wrong"] for row in refused):
         return "By its mean score no sample is wrong, so none would have to be refused."
     return (
         "Were samples with a mean score inside the grey band refused, no error would be left:"
@@ -96,7 +95,7 @@ def _refused(data: Data, both: str) -> str:
     )
 
 
-def _rejection_words(row: Data) -> str:
+def _rejection_words(row: Rejection) -> str:
     if row["threshold"] is None:
         return f"nobody called {clean(row['class'])} is wrong"
     return (

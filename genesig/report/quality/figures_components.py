@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from genesig.report.genes.figures import by_response, plane
+from genesig.report.page.plane import by_response, plane
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     BLOCK_MARKERS,
@@ -19,26 +19,26 @@ from genesig.report.page.style import (
     PAPER,
     SEQUENTIAL,
     WIDE,
+    bare,
     colour_bar,
     sheet,
 )
 from genesig.report.page.words import percent, shorten
-
-Data = dict[str, Any]
+from genesig.report.quality.record import Associated, Quality, Second
 
 SHOWN = 8  # components in the picture of associations
 SHARE = LinearSegmentedColormap.from_list("share", ["#f3f2ee", "#b3d3e6", "#5fa5d0"])
 
 
-def components(data: Data) -> Figure:
+def components(data: Quality) -> Figure:
     """Place samples on the first two components, by the label and by one more column."""
     it = data["quality"]
     points = np.array(it["components"]["points"], dtype=float)
     second = it["second"]
     count = 2 if second else 1
     figure, axes = sheet(WIDE if second else 4.6, 3.9, 1, count, squeeze=False, gap=0.06)
-    study = {**data["study"], "response": {"value": it["response"]}}
-    image = by_response(axes[0, 0], points[:, 0], points[:, 1], study, label=False)
+    image = by_response(axes[0, 0], points[:, 0], points[:, 1], it["response"],
+                        data["study"]["classes"], label=False)  # fmt: skip
     _above(axes[0, 0], data["study"]["label"], keyed=image is None)
     if image is not None:
         colour_bar(figure, image, axes[0, 0], "", location="bottom", aspect=30)
@@ -64,7 +64,7 @@ def _above(ax: Axes, title: str, *, keyed: bool) -> None:
         ax.set_title(shorten(title, 40), fontsize=9, fontweight="bold")
 
 
-def _by_column(figure: Figure, ax: Axes, points: Any, second: Data) -> None:
+def _by_column(figure: Figure, ax: Axes, points: Any, second: Second) -> None:
     x, y = points[:, :2].T
     if second["kind"] == "number":
         value = np.array([_float(text) for text in second["values"]])
@@ -98,7 +98,7 @@ def _float(text: str) -> float:
         return float("nan")
 
 
-def associations(data: Data) -> Figure:
+def associations(data: Quality) -> Figure:
     """Share of each component that each column of the sample table explains."""
     it = data["quality"]
     rows, explained = it["associations"], it["components"]["explained"]
@@ -119,12 +119,11 @@ def associations(data: Data) -> Figure:
     ax.get_yticklabels()[0].set_fontweight("bold" if rows[0]["role"] == "label" else "normal")
     ax.tick_params(length=0)
     ax.set_xlabel("component, and its share of the variance")
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    bare(ax)
     colour_bar(figure, image, ax, "explained", aspect=max(8, 3 * len(rows)))
     return figure
 
 
-def _named(one: Data) -> str:
+def _named(one: Associated) -> str:
     name = shorten(one["column"], 30)
     return f"{name} ({one['role']})" if one["role"] else name

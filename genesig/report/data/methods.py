@@ -1,0 +1,86 @@
+"""What the Methods text says of the samples and of their normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from genesig.report.data.record import Data
+from genesig.report.data.section_batches import batch_fact
+from genesig.report.page.record import StudyFacts
+from genesig.report.page.words import by_kind, clean, counted, significant
+
+STEPS = {
+    "log2": "values were cut to [{floor}, {ceiling}] and log2-transformed",
+    "standardise_samples": "each sample was standardised over its genes",
+    "rank_samples": "values were replaced by their ranks within the sample",
+    "log_cpm": "counts became log2 of counts per million, {prior} added",
+    "rma_background": "the background of each array was taken off as in RMA",
+    "knn_impute": "missing values became the mean of the {neighbours} nearest genes",
+    "quantile": "each sample was given the mean distribution of the training samples",
+    "median_polish": "probes were summed up to probe sets by median polish as in RMA, the probes'"
+    " effects those of the training samples",
+    "collapse": "of the columns of one gene one value was kept (rule {rule})",
+    "combat": "batches were brought to one mean and one spread of each gene by ComBat (Johnson et"
+    " al. 2007, Biostatistics 8:118), without the label in its design (covariates: {covariates})",
+    "detection_filter": "genes above {above} in a share of {samples} of the training samples were"
+    " kept",
+    "variance_filter": "the {keep} share of genes with the largest variance was kept",
+    "fold_filter": "genes with a max/min ratio above {above} were kept",
+    "range_filter": "genes with a range above {above} were kept",
+    "centre": "genes were centred",
+    "unit_variance": "genes were scaled to unit variance",
+}
+
+
+def samples(data: Data) -> list[str]:
+    """Say what was compared in how many samples and genes, and what was left out."""
+    study = data["study"]
+    text = f"Expression of {counted(study['genes'], 'gene')} in"
+    if study["classes"] is None:
+        text += f" {counted(study['samples'], 'sample')} was related to {clean(study['label'])}"
+    else:
+        sizes = (f"{clean(c)}, n = {n}" for c, n in by_class(study))
+        text += f" {counted(study['samples'], 'sample')} ({'; '.join(sizes)}) was compared"
+    dropped = by_kind(study["dropped"])
+    left_out = f" {dropped} left out (see Data)." if dropped else ""
+    grouped = ""
+    if study["group"]:
+        grouped = f" Samples of one {clean(study['group'])} always stayed together."
+    batches = f" They came from {batch_fact(data)}." if data["batch"] else ""
+    return [text + "." + left_out + grouped + batches]
+
+
+def by_class(study: StudyFacts) -> list[tuple[str, int]]:
+    """Return each class with the number of its samples; nothing for a number."""
+    return list(zip(study["classes"] or [], study["counts"] or [], strict=True))
+
+
+def normalisation(data: Data) -> list[str]:
+    """Say what was done to the values, before the splits and inside them."""
+    steps = data["config"]["normalise"]
+    alone, learned = (_steps(steps[key]) for key in ("samples", "folds"))
+    before = f"Before any division of the samples, {alone}." if alone else ""
+    inside = (
+        f"In every training set anew, and applied unchanged to its test samples, {learned}."
+        if learned
+        else ""
+    )
+    return [before, inside]
+
+
+def _steps(steps: list[dict[str, Any]]) -> str:
+    words = [
+        STEPS.get(s["step"], clean(s["step"])).format(
+            **{key: _setting(value) for key, value in s.items()})
+        for s in steps
+    ]  # fmt: skip
+    text = ", then ".join(words)
+    return text.replace(
+        "genes were centred, then genes were scaled", "genes were centred and scaled"
+    )
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_setting, value)) or "none"
+    return significant(value) if isinstance(value, int | float) else clean(str(value))

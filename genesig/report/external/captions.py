@@ -1,0 +1,130 @@
+"""The pictures of another study's samples, with their words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from genesig.report.external import figures
+from genesig.report.external.record import CohortRecord, Roc
+from genesig.report.page.confusion import confusion
+from genesig.report.page.record import Curve, HeldOut
+from genesig.report.page.svg import Picture, picture
+from genesig.report.page.words import clean, counted, decimal, percent
+
+
+def of_classes(
+    held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str
+) -> Iterator[Picture]:
+    """Show who is called what: at any threshold, at that of the model, and by the scores."""
+    if cohort["roc"] is not None:
+        yield _roc(held_out["roc"] or [], cohort["roc"], cohort, classes, stem)
+    if cohort["confusion"] is not None:
+        yield _confusion(cohort["confusion"], cohort["name"], classes, stem)
+    yield _scores(held_out, cohort, classes, stem)
+    if cohort["scores"]["calibration_slope"]["value"] is not None:
+        yield _reliability(cohort, classes, stem)
+
+
+def _roc(own: Sequence[Curve], found: Roc, cohort: CohortRecord, classes: Sequence[str],
+         stem: str) -> Picture:  # fmt: skip
+    auc = cohort["scores"]["auc"]
+    text = figures.limits_text("AUC", auc)
+    return picture(
+        f"{stem}_roc",
+        partial(figures.roc, own, found, auc, classes),
+        title=f"{clean(cohort['name'])}: ROC curve",
+        description=f"ROC curve of the other study's samples, {text}, and those of the held-out"
+        " samples.",
+        caption="Green: samples of the other study. Grey: held-out samples of this study, one"
+        " curve per repeat. The AUC looks at the order of the scores only: a shift of all of them"
+        " does not change it, but changes who is above the threshold.",
+    )
+
+
+def _confusion(
+    counts: Sequence[Sequence[int]], name: str, classes: Sequence[str], stem: str
+) -> Picture:
+    parts = [
+        f"true {clean(true)} called {clean(said)} {counts[i][j]}"
+        for i, true in enumerate(classes)
+        for j, said in enumerate(classes)
+    ]
+    return picture(
+        f"{stem}_confusion",
+        partial(confusion, counts, classes),
+        title=f"{clean(name)}: confusion matrix",
+        description=f"Number of samples: {'; '.join(parts)}.",
+        caption="Number of samples and share of the true class, at the threshold of the model"
+        " (score 0), which was not adapted.",
+    )
+
+
+def _scores(held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
+    return picture(
+        f"{stem}_scores",
+        partial(figures.scores, held_out["samples"], cohort, classes),
+        title=f"{clean(cohort['name'])}: scores by class",
+        description="Dots of the scores of each class in this study while held out and in the"
+        " other study.",
+        caption="One dot per sample, bars for the medians. Both classes moved the same way mean a"
+        " shift of the values (another laboratory, another scanner); classes that come closer"
+        " mean less signal.",
+    )
+
+
+def _reliability(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
+    positive = clean(classes[1])
+    parts = [f"score {decimal(one['score'])}: {percent(one['share'])} of {one['samples']}"
+             for one in cohort["reliability"]]  # fmt: skip
+    return picture(
+        f"{stem}_calibration",
+        partial(figures.reliability, cohort, classes),
+        title=f"{clean(cohort['name'])}: calibration",
+        description=f"Share of {positive} in groups of similar scores: {'; '.join(parts)}.",
+        caption=f"Dots: share of {positive} in groups of similar scores, with 95\u00a0% intervals"
+        " and the number of samples above; green: line fitted to all samples; dashed:"
+        " (1 + score)/2, where the scores of a calibrated model would lie in the class mix it was"
+        " trained on. The score is a ridge prediction of ±1 and no probability: it may leave the"
+        " range from −1 to 1.",
+    )
+
+
+def fit(cohort: CohortRecord, label: str, stem: str) -> Picture:
+    """Set predicted numbers against observed ones."""
+    return picture(
+        f"{stem}_fit",
+        partial(figures.observed_predicted, cohort, label),
+        title=f"{clean(cohort['name'])}: observed and predicted values",
+        description="Scatter of observed values against predictions.",
+        caption="The dashed line is perfect prediction, the green one is fitted to the dots. R² is"
+        " against the mean of these samples, and below 0 where that mean would do better.",
+    )
+
+
+def shift(cohort: CohortRecord, stem: str) -> Picture:
+    """Show by how much the genes moved."""
+    after = " Green line: after ComBat, other height." if cohort["combat"] else ""
+    return picture(
+        f"{stem}_shift",
+        partial(figures.shift, cohort),
+        title=f"{clean(cohort['name'])}: shift of the genes",
+        description=f"Histogram of the shift of every gene; {batch(cohort)}.",
+        caption="Grey: all genes that both studies have, as measured; green ticks: those of the"
+        f" final model, as scored.{after} The light band is what chance alone allows a gene (95 %)."
+        " Outer bars also hold what lies beyond.",
+    )
+
+
+def batch(cohort: CohortRecord) -> str:
+    """Say in numbers by how much the genes moved."""
+    it = cohort["shift"]
+    measured = it["measured"]
+    text = (
+        f"the median gene is {decimal(measured['median'])} training standard deviations off;"
+        f" {percent(measured['beyond'])} of {counted(measured['genes'], 'gene')} by more than one"
+    )
+    if cohort["combat"]:
+        batches = "" if cohort["batches"] == 1 else f" in {cohort['batches']} batches"
+        text += f"; after ComBat{batches} {decimal(it['scored']['median'])}"
+    return text

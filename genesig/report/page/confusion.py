@@ -1,0 +1,34 @@
+"""The picture of a confusion matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from genesig.report.page.style import OVER, SMALL, bare, sheet
+from genesig.report.page.words import ABSENT, percent, shorten, significant
+
+
+def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figure:
+    """Draw counts (2 × 2, rows = true class), and the shares of the true class."""
+    figure, ax = sheet(SMALL, 3.6)
+    counts = np.array(matrix, dtype=float)
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+    shade = LinearSegmentedColormap.from_list("blue", ["#eef4f8", "#7fb6d6"])
+    ax.imshow(share, cmap=shade, vmin=0, vmax=1)
+    for true in range(2):
+        for said in range(2):
+            part = percent(share[true, said]) if counts[true].sum() else ABSENT
+            text = f"{significant(counts[true, said], 4)}\n{part}"
+            ax.text(said, true, text, ha="center", va="center", fontsize=11, color=OVER)
+    names = [shorten(name, 16) for name in classes]
+    ax.set_xticks([0, 1], names)
+    ax.set_yticks([0, 1], names)
+    ax.set_xlabel("predicted")
+    ax.set_ylabel("true")
+    ax.tick_params(length=0)
+    bare(ax)
+    return figure

@@ -1,0 +1,124 @@
+"""Pictures of model selection and of the error: surface, splits, lists."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from genesig.report.page.measure import measure
+from genesig.report.page.rows import Row, records, same_mu
+from genesig.report.page.style import (
+    INK,
+    OVER,
+    OVER_PAPER,
+    OWN,
+    PAPER,
+    SEQUENTIAL,
+    SMALL,
+    WIDE,
+    colour_bar,
+    interval,
+    mu_ticks,
+    note,
+    power,
+    rule,
+    sheet,
+)
+from genesig.report.page.words import clean, counted, significant
+from genesig.report.prediction.record import Prediction
+
+
+def surface(data: Prediction) -> Figure:
+    """Show the validation error over tau and lam, the chosen points, and the number of genes."""
+    it = data["surface"]
+    tau, lam = it["tau"], it["lam"]
+    figure, ((top,), (low,)) = sheet(
+        WIDE, 1.7 + 0.3 * len(lam) + 1.0, 2, 1, sharex=True,
+        height_ratios=[max(len(lam), 3) * 0.3, 1.1],
+    )  # fmt: skip
+    error = np.array(it["error"], dtype=float).T
+    image = top.imshow(error, cmap=SEQUENTIAL, aspect="auto", origin="lower")
+    colour_bar(figure, image, top, "validation error")
+    most = max((count for *_, count in it["chosen"]), default=1)
+    for x, y, count in it["chosen"]:
+        top.scatter([x], [y], s=60 + 200 * count / most, color=OVER_PAPER, edgecolor=OVER, lw=1)
+        top.text(x, y, str(count), ha="center", va="center", fontsize=8, color=OVER)
+    x, y = it["final"]
+    top.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER, lw=3.2)
+    top.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER_PAPER, lw=1.4)
+    top.set_yticks(range(len(lam)), [power(v) for v in lam])
+    top.set_ylabel("λ (ridge refit)")
+    top.tick_params(length=0)
+    _sizes(low, tau, it["size"])
+    return figure
+
+
+def _sizes(ax: Axes, tau: list[float], size: list[float]) -> None:
+    ax.plot(range(len(tau)), size, color=OWN, marker="o", markersize=3)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("genes")
+    ax.set_xlabel("τ / τ max  (fewer genes on the left, more on the right)")
+    step = max(1, len(tau) // 10)
+    ax.set_xticks(range(0, len(tau), step), [significant(t, 2) for t in tau[::step]])
+    ax.grid(axis="y")
+
+
+def per_split(data: Prediction) -> Figure:
+    """Error and number of genes of each outer split, by repeat."""
+    rows = same_mu(records(data["tables"]["scores"]), data["mu"][data["at"]])
+    key, name = split_error(data)
+    figure, axes = sheet(SMALL, 3.6, 2, 1, sharex=True)
+    for ax, column, label in zip(
+        axes[:, 0], (key, "n_genes"), (name, "genes selected"), strict=True
+    ):
+        _dots_by_repeat(ax, rows, column)
+        ax.set_ylabel(label)
+        top = max(r[column] or 0 for r in rows) * 1.08 + 0.01
+        ax.set_ylim(0, max(top, 0.1) if data["study"]["classes"] else top)
+    axes[1, 0].set_xlabel("repeat")
+    return figure
+
+
+def split_error(data: Prediction) -> tuple[str, str]:
+    """Return the column of scores.tsv that is shown for single splits, and its name."""
+    if data["study"]["task"] == "regression":
+        return "squared_error", "mean squared error"
+    rows = records(data["tables"]["scores"])
+    if any(row["balanced_error"] is None for row in rows):
+        return "misclassification", "share misclassified"
+    return "balanced_error", "class-balanced error"
+
+
+def _dots_by_repeat(ax: Axes, rows: list[Row], column: str) -> None:
+    repeats = sorted({row["repeat"] for row in rows})
+    for place, repeat in enumerate(repeats):
+        values = [r[column] for r in rows if r["repeat"] == repeat and r[column] is not None]
+        if values:
+            x = place + 0.22 * np.linspace(-1, 1, len(values)) * (len(values) > 1)
+            ax.scatter(x, values, s=26, color=OWN, edgecolor=PAPER, lw=0.6, clip_on=False, zorder=3)
+            ax.hlines(np.mean(values), place - 0.34, place + 0.34, color=INK, lw=1.6)
+    ax.set_xticks(range(len(repeats)), [clean(r) for r in repeats])
+    ax.set_xlim(-0.6, len(repeats) - 0.4)
+    ax.tick_params(axis="x", length=0)
+    ax.grid(axis="y")
+
+
+def error_by_mu(data: Prediction) -> Figure:
+    """Double-CV error, or R², with interval for each list."""
+    shown = measure(data)
+    rows = [r for r in records(data["tables"]["controls"]) if r["model"] == "genesig"]
+    figure, ax = sheet(SMALL, 3.6)
+    for x, mu in enumerate(data["mu"]):
+        for row in same_mu(rows, mu):
+            value, limits = shown.value(row["error"]), shown.interval(row)
+            interval(ax, x, value, limits, OWN, filled=x == data["at"])
+    mu_ticks(ax, data["mu"], [counted(one["size"], "gene") for one in data["lists"]])
+    ax.set_xlabel("μ, and the length of the list")
+    ax.set_ylabel(shown.name)
+    rule(ax, y=shown.chance)
+    note(ax, len(data["mu"]) - 0.5, shown.chance, "chance ", ha="right", va="bottom")
+    if shown.better == "smaller":
+        ax.set_ylim(bottom=0)
+    ax.grid(axis="y")
+    return figure

@@ -1,0 +1,126 @@
+"""What the Methods text says of the double loop, the selection and the controls."""
+
+from __future__ import annotations
+
+from genesig.report.page.measure import measure
+from genesig.report.page.shuffling import shuffled
+from genesig.report.page.style import power
+from genesig.report.page.words import clean, counted, significant
+from genesig.report.prediction.record import Prediction
+from genesig.selection.assess.assessment import HEADLINES
+
+SCHEMES = {
+    "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
+    "leave_one_out": "leave-one-out cross-validation",
+    "leave_one_group_out": "leave-one-group-out cross-validation",
+    "leave_one_batch_out": "leave-one-batch-out cross-validation",
+    "stratified_group_kfold": "stratified group {folds}-fold cross-validation{repeated}, groups"
+    " kept whole",
+    "predefined": "the division into training and test samples that the sample table gives",
+}
+SOLVERS = {
+    "landweber-newton": "an exact active-set Newton solver, certified by the duality gap",
+    "landweber-nested": "the accelerated damped Landweber iteration of Mosci (2009, Algorithm 2)",
+    "landweber": "the damped Landweber iteration of Mosci (2009, Algorithm 1)",
+}
+CRITERIA = {
+    "squared_error": "squared error",
+    "balanced_error": "class-balanced error",
+    "misclassification": "misclassification",
+    "log_loss": "logistic loss",
+}
+REFERENCES = (
+    "De Mol C, Mosci S, Traskine M, Verri A (2009). A regularized method for selecting nested"
+    " groups of relevant genes from microarray data. J Comput Biol 16.",
+    "Mosci S (2009). PhD thesis, University of Genoa: the two-stage protocol, nested lists and"
+    " structured clustering.",
+    "Nadeau C, Bengio Y (2003). Inference for the generalization error. Mach Learn 52.",
+    "Phipson B, Smyth GK (2010). Permutation p-values should never be zero. Stat Appl Genet Mol"
+    " Biol 9.",
+    "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for model"
+    " selection. BMC Bioinformatics 7.",
+    "Zou H, Hastie T (2005). Regularization and variable selection via the elastic net. J R Stat"
+    " Soc B 67.",
+)
+
+
+def assessment(data: Prediction) -> list[str]:
+    """Say how the error was estimated, and what its interval covers."""
+    splits = data["config"]["splits"]
+    scheme = data["design"]["scheme"]
+    outer = SCHEMES.get(scheme, clean(scheme)).format(
+        folds=splits["folds"], repeated=_repeated(splits["repeats"])
+    )
+    inner = SCHEMES.get(data["design"]["inner_scheme"], "").format(
+        folds=splits["inner_folds"], repeated=""
+    )
+    return [
+        f"Prediction error was estimated by double cross-validation: the outer loop was {outer}"
+        f" ({counted(data['design']['outer'], 'split')}); inside each outer training set, {inner}"
+        " chose the model, so that no test sample took part in any choice (Varma and Simon 2006).",
+        f"The reported number is the {measure(data).name} of all held-out scores of a repeat,"
+        f" averaged over repeats; its 95\u00a0% interval {_covers(data)}.",
+    ]
+
+
+def _covers(data: Prediction) -> str:
+    """Say what the interval is about: see `genesig.selection.assess.assessment.assess`."""
+    study, few = data["study"], HEADLINES[data["study"]["task"]].fewest
+    apart = not study["group"] and data["design"]["scheme"] != "leave_one_batch_out"
+    if data["design"]["outer"] < few and apart:
+        return "is that of the mean over samples, taken as independent, the training sets as given"
+    return (
+        "covers the choice of training samples (Nadeau and Bengio 2003) and the number of test"
+        " samples"
+    )
+
+
+def _repeated(times: int) -> str:
+    return f", repeated {times} times" if times > 1 else ""
+
+
+def selection(data: Prediction) -> list[str]:
+    """Say how genes were selected, and how the model was."""
+    linear, last = data["config"]["linear"], len(data["mu"]) - 1
+    rule = (
+        "the largest τ within one standard error of the smallest error was taken"
+        if linear["one_standard_error"]
+        else "ties went to the fewest genes, then to the strongest ridge"
+    )
+    lam = linear["lam"]
+    return [
+        "Genes were selected by the two-stage l1-l2 protocol (De Mol et al. 2009; Mosci 2009):"
+        " (1/n)‖y − Xβ‖² + μ‖β‖² + τ‖β‖₁ selects, and ridge regression on the selected genes"
+        " predicts.",
+        f"In stage I, with μ = {power(data['mu'][0])}, {linear['tau_count']} values of τ down to"
+        f" {significant(linear['tau_min'])} τ max and {counted(len(lam), 'value')} of λ"
+        f" ({power(min(lam))} to {power(max(lam))}) were compared by"
+        f" {CRITERIA.get(linear['criterion'], clean(linear['criterion']))} over the inner folds;"
+        f" {rule}.",
+        "Stage II kept them and let μ grow"
+        f" to {power(data['mu'][last])} (in units of ‖XᵀX‖/n), which adds genes that are"
+        " correlated with those already selected."
+        if last
+        else "",
+        f"Problems were solved by {SOLVERS.get(linear['solver'], clean(linear['solver']))}.",
+    ]
+
+
+def chance(data: Prediction) -> list[str]:
+    """Say how often labels were shuffled, and what p is."""
+    permutations = len(data["null"]["errors"])
+    if not permutations:
+        return []
+    return [
+        f"The whole double loop was repeated {counted(permutations, 'time')} with the labels"
+        f" {shuffled(data)};"
+        " p = (1 + number of permutations with an error as small)/(number of permutations + 1)"
+        " (Phipson and Smyth 2010)."
+    ]
+
+
+def others(data: Prediction) -> list[str]:
+    """Say that others ran on the same splits, and by what software."""
+    versions = data["run"]["versions"].items()
+    named = ", ".join(f"{clean(name)} {clean(version)}" for name, version in versions)
+    return [f"Other predictors were run on the same splits. Software: {named}." if named else ""]

@@ -1,0 +1,20 @@
+"""Everything the report shows, as one JSON value: report_data.json."""
+
+from __future__ import annotations
+
+from genesig.report.answer.record import Answer
+from genesig.report.data.record import Data
+from genesig.report.external.record import External
+from genesig.report.genes.record import Genes
+from genesig.report.nonlinear.record import Nonlinear
+from genesig.report.prediction.record import Prediction
+from genesig.report.quality.record import Quality
+
+VERSION = 1
+
+
+class Report(Answer, Data, Quality, Prediction, External, Genes, Nonlinear):
+    """What all topics read; ``warnings`` are sentences for the first screen."""
+
+    version: int
+    warnings: list[str]

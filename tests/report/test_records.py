@@ -1,0 +1,60 @@
+"""report_data.json is what its records say, to the last key: mypy reads them, nothing else does."""
+
+from __future__ import annotations
+
+import json
+from typing import NotRequired, TypedDict
+
+import pytest
+from record_shape import misfits
+from report_external import make_about
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.record import Report
+
+STUDIES = {
+    "classes": Study(),
+    "numbers": Study(regression=True),
+    "without nonlinear selection": Study(nonlinear=False),
+    "odd names": Study(names=HOSTILE),
+    "nothing selected": Study(empty=True),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_value_is_what_its_record_says(name):
+    given = arguments(STUDIES[name])
+    others = [make_about(given["dataset"], "a"), make_about(given["dataset"], "b", combat=True)]
+    data = json.loads(json.dumps(collect(**given, external=others), allow_nan=False))
+    assert misfits(Report, data) == []
+
+
+class Inner(TypedDict):
+    share: float | None
+
+
+class Outer(TypedDict):
+    name: str
+    rows: list[Inner]
+    later: NotRequired[dict[str, int]]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"name": "a", "rows": [{"share": 1}, {"share": None}]}, []),
+        ({"name": "a", "rows": [], "later": {"x": 1}}, []),
+        ({"name": "a"}, ["['rows']: absent"]),
+        ({"name": "a", "rows": [], "more": 1}, ["['more']: unknown"]),
+        ({"name": 1, "rows": []}, ["['name']: 1 is no <class 'str'>"]),
+        ({"name": "a", "rows": [{}]}, ["['rows'][0]['share']: absent"]),
+        ({"name": "a", "rows": [{"share": "1"}]}, ["['rows'][0]['share']: '1' is no"]),
+        ({"name": "a", "rows": [], "later": {"x": True}}, ["['later']['x']: True is no <class"]),
+        ({"name": "a", "rows": {}}, ["['rows']: {} is no list"]),
+    ],
+)
+def test_the_measure_sees_what_does_not_fit(value, said):
+    found = misfits(Outer, value)
+    assert len(found) == len(said)
+    assert all(line.startswith(start) for line, start in zip(found, said, strict=True))
