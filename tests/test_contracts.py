@@ -9,10 +9,11 @@ from places import ROOT
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.report.render import render
 from genesig.selection.genes.ranking import block_tables
-from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.protocol import Protocol, keywords
 from genesig.selection.nonlinear.protocol import NonlinearProtocol
 
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
@@ -40,7 +41,13 @@ def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
 
 
 def test_the_keys_of_the_linear_section_are_the_protocol():
-    assert {field.name for field in fields(Protocol)} == keys("linear")
+    """Beside them it has two of the signature's, under names of its own."""
+    config = resolve_config({"expression": "e", "samples": "s", "label": "l"}, SCHEMA)
+    names = {field.name for field in fields(Protocol)}
+    assert names - {"most", "list_mu"} == keys("linear")
+    assert keywords(config).keys() == names
+    config["signature"] |= {"most": 7, "mu": 0.5}
+    assert (keywords(config)["most"], keywords(config)["list_mu"]) == (7, 0.5)
 
 
 def test_the_keys_of_the_nonlinear_section_are_its_protocol():

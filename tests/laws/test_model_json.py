@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import settings
+from linear_settings import linear
 from model_score import score
 from settings import MOMENTS
 
@@ -16,7 +16,9 @@ from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-LINEAR = settings.LINEAR | {"mu": [1e-6, 1e-2, 1.0]}
+LINEAR = linear(
+    list="minimal", list_mu=1e-2, mu=[1e-6, 1e-2, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
+)
 STEPS = {
     "plain": ([], MOMENTS),
     "log2": ([{"step": "log2", "floor": 1.0, "ceiling": 100.0}], MOMENTS),
@@ -53,14 +55,13 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
     final = fit_final(dataset, splits, folds=folds, **LINEAR)
     trained = Dataset(dataset.X[:20], dataset.obs[:20], dataset.var, dataset.design,
                       dataset.provenance)  # fmt: skip
-    model = json.loads(
-        json.dumps(final_model(trained, final, folds=folds, mu=0.01), allow_nan=False)
-    )
+    model = json.loads(json.dumps(final_model(trained, final, folds=folds), allow_nan=False))
     rows, scores = fits.test(0)
     new = pd.DataFrame(raw.X[rows], columns=raw.genes)
     for at, mu in enumerate(LINEAR["mu"]):
         np.testing.assert_allclose(score(model, new, mu=mu), scores[:, at], rtol=0, atol=1e-12)
     np.testing.assert_array_equal(score(model, new), score(model, new, mu=0.01))
+    assert model["threshold"] == fits.threshold[0] != 0
     assert len(model["models"][0]["genes"]) > 0
     one = {gene: float(value) for gene, value in new.iloc[0].items()}
     assert score(model, one)[0] == pytest.approx(score(model, new)[0], abs=1e-12)
@@ -69,7 +70,7 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
 def test_a_model_without_genes_predicts_its_intercept():
     dataset, splits = raw_study()
     final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
-    model = final_model(dataset, final, folds=MOMENTS, mu=None)
+    model = final_model(dataset, final, folds=MOMENTS)
     model["models"][0] |= {"genes": [], "symbols": [], "coefficients": [], "intercept": 0.25}
     lines = tuple(range(len(dataset.genes)))
     matrix = Matrix(tuple(dataset.genes), ("new", "newer"), dataset.X[:2].T, {}, lines)

@@ -45,7 +45,10 @@ def make_splits(dataset, folds, repeats, seed=0):
 
 
 def make_fits(dataset, splits, seed=0, permutations=(0,), signal=0.0):
-    """Return fits whose supports grow with mu; scores are noise plus `signal` times y."""
+    """Return fits whose supports grow with mu; scores are noise plus `signal` times y.
+
+    Each is cut at a threshold of its own, and chooses a list of its own.
+    """
     rng = np.random.default_rng(seed)
     tests = [dataset.rows(split.test) for split in splits] * len(permutations)
     m, n_mu, y = len(tests), len(MU), dataset.response()
@@ -62,12 +65,15 @@ def make_fits(dataset, splits, seed=0, permutations=(0,), signal=0.0):
         tau=np.array([0.5, 0.1]),
         lam=np.array([0.01, 0.1]),
         mu=MU,
+        searched=MU[:2],
         tau_max=rng.random(m),
         norm=rng.random(m),
-        cv_error=rng.random((m, 2, 2)),
-        cv_se=rng.random((m, 2, 2)),
-        cv_size=rng.random((m, 2)),
-        choice=rng.integers(0, 2, (m, 2)),
+        cv_error=rng.random((m, 2, 2, 2)),
+        cv_se=rng.random((m, 2, 2, 2)),
+        cv_size=rng.random((m, 2, 2)),
+        cv_agreement=rng.random((m, 2, 2)),
+        choice=rng.integers(0, [2, 2, n_mu], (m, 3)),
+        threshold=np.zeros(m) if dataset.design.classes is None else rng.normal(0, 0.2, m),
         indptr=indptr,
         indices=np.concatenate(supports).astype(int),
         values=rng.standard_normal(indptr[-1]),

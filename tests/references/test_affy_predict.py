@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import settings
+from linear_settings import linear
+from settings import MOMENTS
 from test_affy_study import CHOICES, FOLDS, SAMPLES, folder  # noqa: F401
 
 from genesig.cli import main
@@ -17,8 +18,8 @@ from genesig.results import Split, Splits, save_json
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.final import final_model
 
-STEPS = [*FOLDS, *settings.MOMENTS]
-LINEAR = settings.LINEAR | {"tau_min": 0.3, "tau_count": 3, "lam": [1e-2], "mu": [1e-2]}
+STEPS = [*FOLDS, *MOMENTS]
+LINEAR = linear(list="minimal", mu=[1e-2], lam=[1e-2], tau_min=0.3, tau_count=3)
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def scores(folder):  # noqa: F811
     final = Split("final", 0, 0, names, (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     fits = fit_final(dataset, splits, folds=STEPS, **LINEAR)
-    save_json("model.json", final_model(dataset, fits, folds=STEPS, mu=None))
+    save_json("model.json", final_model(dataset, fits, folds=STEPS))
     assert fits.coef(0, 0)[0].size > 0
     return predicted("arrays")
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import settings
+from linear_settings import linear
 from settings import MOMENTS
 from sklearn.linear_model import ElasticNet, Ridge
 from sklearn.pipeline import make_pipeline
@@ -16,7 +17,7 @@ from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 
-LINEAR = settings.LINEAR | {"tau_count": 4, "mu": [1e-3, 1e-1]}
+LINEAR = linear(mu=[1e-3, 1e-1], mu_choice=[1e-3, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=4)
 SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}
 
 
@@ -51,41 +52,49 @@ def ridge(X, y, support, lam):
     return make_pipeline(StandardScaler(), Ridge(alpha=len(y) * lam)).fit(X[:, support], y)
 
 
-def surface(X, y, train, inner, tau_max):
-    """Compute the mean validation error over (tau, lam) with scikit-learn alone."""
-    fractions = np.geomspace(1, LINEAR["tau_min"], LINEAR["tau_count"] + 1)[1:]
-    error = np.zeros((len(fractions), len(LINEAR["lam"])))
+FRACTIONS = np.geomspace(1, LINEAR["tau_min"], LINEAR["tau_count"] + 1)[1:]
+
+
+def out_of_fold(X, y, train, inner, tau_max, mu):
+    """Score each training row by the fold that left it out, over (tau, lam), by scikit-learn."""
+    scores = np.full((len(FRACTIONS), len(LINEAR["lam"]), len(y)), np.nan)
     for fold in inner:
         rows = np.setdiff1d(train, fold)
         norm = units(X[rows], y[rows])[1]
-        for i, fraction in enumerate(fractions):
-            support = elastic_net_support(
-                X[rows], y[rows], fraction * tau_max, LINEAR["mu"][0] * norm
-            )
+        for i, fraction in enumerate(FRACTIONS):
+            support = elastic_net_support(X[rows], y[rows], fraction * tau_max, mu * norm)
             for j, lam in enumerate(LINEAR["lam"]):
                 if len(support):
                     f = ridge(X[rows], y[rows], support, lam * norm).predict(X[fold][:, support])
                 else:
                     f = np.full(len(fold), y[rows].mean())
-                error[i, j] += np.sum((y[fold] - f) ** 2)
-    return fractions, error / len(train)
+                scores[i, j, fold] = f
+    return scores[..., train]
 
 
+@pytest.mark.parametrize("rule", ["stable", "minimal"])
 @pytest.mark.parametrize("number", [0, 2])
-def test_every_stage_agrees_with_scikit_learn(number):
+def test_every_stage_agrees_with_scikit_learn(number, rule):
     dataset, splits = make_study()
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
-    fits = double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR)
+    chosen = {**LINEAR, "list": rule}
+    fits = double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen)
+    assert fits.searched.tolist() == LINEAR["mu"][: 2 if rule == "stable" else 1]
     X, y = dataset.X[permutation(dataset, splits, number)], dataset.response()
     for i, split in enumerate(splits.outer):
         train, test = dataset.rows(split.train), dataset.rows(split.test)
         tau_max, norm = units(X[train], y[train])
-        fractions, error = surface(X, y, train, [dataset.rows(f) for f in split.inner], tau_max)
+        inner = [dataset.rows(fold) for fold in split.inner]
+        f = np.stack([out_of_fold(X, y, train, inner, tau_max, mu) for mu in fits.searched])
+        error = np.mean((y[train] - f) ** 2, axis=-1)
         np.testing.assert_allclose(fits.cv_error[i], error, atol=1e-8)
-        tau, lam = fits.choice[i]
-        assert error[tau, lam] == pytest.approx(error.min(), abs=1e-8)
+        tau, lam, chosen = fits.choice[i]
+        best = error[chosen, tau] if rule == "stable" else error
+        assert error[chosen, tau, lam] == pytest.approx(best.min(), abs=1e-8)
+        means = [f[chosen, tau, lam, y[train] == sign].mean() for sign in (-1, 1)]
+        assert fits.threshold[i] == pytest.approx(np.mean(means), abs=1e-8)
         for m, mu in enumerate(LINEAR["mu"]):
-            support = elastic_net_support(X[train], y[train], fractions[tau] * tau_max, mu * norm)
+            support = elastic_net_support(X[train], y[train], FRACTIONS[tau] * tau_max, mu * norm)
             np.testing.assert_array_equal(np.sort(fits.coef(i, m)[0]), support)
             model = ridge(X[train], y[train], support, LINEAR["lam"][lam] * norm)
             rows, scores = fits.test(i)
@@ -131,7 +140,7 @@ def test_nothing_fitted_depends_on_the_test_rows(step):
     assert not np.array_equal(before.scores, after.scores)
 
 
-def test_the_final_model_and_the_subsamples_share_tau_and_lam():
+def test_the_final_model_and_the_subsamples_share_the_choice():
     dataset, splits = make_study()
     final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
     halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **LINEAR)

@@ -16,6 +16,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.protocol import keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
 
@@ -41,8 +42,8 @@ def test_the_example_does_there_what_other_methods_do(pair):
     config, dataset = pair
     folds = config["normalise"]["folds"]
     splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
-    final = fit_final(dataset, splits, folds=folds, **config["linear"])
-    model = final_model(dataset, final, folds=folds, mu=config["signature"]["mu"])
+    final = fit_final(dataset, splits, folds=folds, **keywords(config))
+    model = final_model(dataset, final, folds=folds)
     found = score_cohort(dataset, model, {}, **config["external"][0])
     scores = found.tables["scores"].set_index("measure")
     assert found.about["classes"] == {"healthy control": 10, "rheumatoid arthritis": 13}

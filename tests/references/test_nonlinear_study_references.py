@@ -146,7 +146,8 @@ def test_the_difference_of_two_predictors_by_hand():
     assert list(known) == ["nonlinear"]
     found = difference(known["nonlinear"], held_out(dataset, splits, linear), at, HEADLINE)
     theirs = np.empty(30)
-    theirs[linear.test_rows] = linear.scores[:, at]
+    cut = np.repeat(linear.threshold, [len(rows) for rows in tests])
+    theirs[linear.test_rows] = linear.scores[:, at] - cut
     mine = np.empty(30)
     mine[ours.test_rows] = ours.scores
     apart = (y * mine <= 0).astype(float) - (y * theirs <= 0)
@@ -170,7 +171,7 @@ def test_where_splits_hold_one_sample_the_difference_is_over_samples():
     known = scored(dataset, splits, ours)["nonlinear"]
     found = difference(known, held_out(dataset, splits, linear), 0, HEADLINE)
     apart = (y[ours.test_rows] * ours.scores <= 0).astype(float)
-    apart -= y[linear.test_rows] * linear.scores[:, 0] <= 0
+    apart -= y[linear.test_rows] * (linear.scores[:, 0] - linear.threshold) <= 0
     expected = stats.t(19, found[2], stats.sem(apart)).interval(0.95)
     np.testing.assert_allclose(found[3:], expected, rtol=1e-9)
 
@@ -207,9 +208,8 @@ def test_gathering_gives_every_table():
     dataset, splits = study(rng.standard_normal((24, 10)), np.tile([-1.0, 1.0], 12))
     fits, (model, _) = outer(dataset, splits), final(dataset, splits)
     linear = make_fits(dataset, splits.outer)
-    nested = pd.DataFrame({"mu": [1e-6], "gene": ["g1"], "frequency": [1.0], "in_list": [1]})
-    tables = gather_nonlinear(dataset, splits, [fits], model, [linear], nested,
-                              signature={"frequency": 0.75, "mu": None})  # fmt: skip
+    nested = pd.DataFrame({"mu": [np.nan], "gene": ["g1"], "frequency": [1.0], "in_list": [1]})
+    tables = gather_nonlinear(dataset, splits, [fits], model, [linear], nested, frequency=0.75)
     assert list(tables["nonlinear_predictions"]["model"].unique()) == ["nonlinear", "fvm"]
     assert len(tables["nonlinear_predictions"]) == 48
     assert len(tables["nonlinear_scores"]) == 3

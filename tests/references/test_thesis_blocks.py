@@ -9,19 +9,20 @@ import pytest
 from study import final_fit, preset, settings, splits_of
 from toys import BLOCKS, dataset, three_blocks
 
-from genesig.selection.genes.frequency import nested_lists
 from genesig.selection.genes.ranking import block_tables
+
+APART = -2  # no block is given: no prototype is correlated enough
 
 
 def assignments(variant, seed):
-    """Return true block of each gene of the union and of its prototype, -1 for noise."""
+    """Return true block of each gene of the lists and of its prototype, -1 for noise."""
     study = dataset(*three_blocks(np.random.default_rng(seed), variant))
     config = settings(preset(), splits={"subsamples": 0})
     final = final_fit(study, splits_of(study, config), config)
-    lists = nested_lists(study, final, frequency=1.0)
-    blocks, _ = block_tables(study, lists, final, **config["clusters"])
+    blocks, _ = block_tables(study, final, **config["clusters"])
     number = {gene: at for at, gene in enumerate(study.genes)}
-    return tuple(BLOCKS[blocks[column].map(number)] for column in ("gene", "prototype"))
+    gene, prototype = (BLOCKS[blocks[column].map(number)] for column in ("gene", "prototype"))
+    return gene, np.where(blocks["block"].isna(), APART, prototype)
 
 
 @pytest.mark.parametrize("variant", [1, 2, 3])

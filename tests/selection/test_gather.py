@@ -1,5 +1,7 @@
 """The result tables together: columns, agreement among each other, independence of batching."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +15,8 @@ from genesig.selection.gather import gather
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
 HEADERS = {
-    "signature": "rank gene symbol frequency block first_mu mean_coef sign_consistency coef "
-    "p_value q_value",
+    "signature": "rank gene symbol core frequency coef size block first_mu mean_coef "
+    "sign_consistency p_value q_value",
     "nested_lists": "mu gene symbol frequency mean_coef sign_consistency in_list",
     "blocks": "block layer order gene symbol prototype r first_mu score",
     "scores": "split repeat mu n_train n_test n_genes tau lam misclassification balanced_error "
@@ -25,13 +27,14 @@ HEADERS = {
 }
 
 
-def gathered(study, parts=None, frequency=0.5, mu=None):
+CLUSTERS = {"least": 0.2, "warn_above": 0.9, "merge_above": None}
+
+
+def gathered(study, parts=None, frequency=0.5):
     dataset, splits, observed, final = study
     halves = make_fits(dataset, splits.outer, 5)
-    signature = {"frequency": frequency, "mu": mu}
-    clusters = {"warn_above": 0.9, "merge_above": None}
     parts = parts or [observed]
-    return gather(dataset, splits, parts, final, halves, signature=signature, clusters=clusters)
+    return gather(dataset, splits, parts, final, halves, frequency=frequency, clusters=CLUSTERS)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -51,42 +54,91 @@ def test_batches_in_any_order_gather_to_the_same_files(tmp_path):
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 
 
-@pytest.mark.parametrize("mu", [None, 0.01, 1.0])
-def test_the_signature_is_the_list_of_its_mu(mu):
-    study = make_study(2)
-    tables = gathered(study, frequency=0.4, mu=mu)
-    signature, nested = tables["signature"], tables["nested_lists"]
-    at = 0 if mu is None else MU.tolist().index(mu)
-    chosen = nested[(nested["mu"] == MU[at]) & nested["in_list"]]
-    assert len(signature) > 0
-    assert signature["gene"].tolist() == chosen["gene"].tolist()
-    assert signature["rank"].tolist() == list(range(1, len(chosen) + 1))
-    weights = {f"g{gene}": value for gene, value in zip(*study[3].coef(0, at), strict=True)}
-    assert signature["coef"].tolist() == [weights.get(gene, 0.0) for gene in signature["gene"]]
-    block = tables["blocks"].set_index("gene")["block"]
-    if len(block):
-        assert signature["block"].tolist() == block[signature["gene"]].tolist()
-    first = nested[nested["in_list"]].groupby("gene")["mu"].min()
-    assert signature["first_mu"].tolist() == first[signature["gene"]].tolist()
+def choosing(final, mu):
+    """Return the final fit with another chosen list."""
+    return replace(final, choice=np.array([[0, 0, mu]]))
+
+
+@pytest.mark.parametrize("at", range(len(MU)))
+def test_the_signature_is_the_chosen_list_of_the_final_model(at):
+    dataset, splits, observed, final = make_study(6)
+    study = dataset, splits, observed, choosing(final, at)
+    tables = gathered(study, frequency=0.6)
+    signature = tables["signature"].set_index("gene", drop=False)
+    weights = {f"g{gene}": value for gene, value in zip(*final.coef(0, at), strict=True)}
+    assert len(weights) > 2
+    assert signature["coef"].to_dict() == weights
+    assert signature["rank"].tolist() == list(range(1, len(weights) + 1))
+    for gene, row in signature.iterrows():
+        number = int(gene[1:])
+        assert row["size"] == pytest.approx(abs(weights[gene]) * dataset.X[:, number].std())
+        assert row["first_mu"] == next(
+            MU[mu] for mu in range(len(MU)) if number in final.coef(0, mu)[0]
+        )
+        held = [number in observed.coef(fit, observed.choice[fit, 2])[0]
+                for fit in range(len(observed))]  # fmt: skip
+        assert row["frequency"] == pytest.approx(np.mean(held))
+        assert row["core"] == (np.mean(held) >= 0.6)
+    assert 0 < signature["core"].sum() < len(signature)
+    order = list(zip(-signature["frequency"], -signature["size"], strict=True))
+    assert order == sorted(order)
     q = tables["univariate"].set_index("gene")["q_value"]
     assert signature["q_value"].tolist() == q[signature["gene"]].tolist()
 
 
-def test_nothing_reaches_the_threshold():
-    study = make_study(0, folds=8, repeats=4)
-    tables = gathered(study, frequency=1.0)
-    assert len(tables["signature"]) == 0
-    assert len(tables["blocks"]) == 0
-    assert tables["lists"]["in_list"].iloc[0] == 0
+def test_the_signature_names_the_block_of_each_gene():
+    study = make_study(6)
+    tables = gathered((*study[:3], choosing(study[3], 2)))
+    signature = tables["signature"].set_index("gene")["block"]
+    blocks = tables["blocks"].set_index("gene")["block"]
+    assert blocks.notna().any()
+    assert blocks.isna().any()
+    assert signature.fillna(0).to_dict() == blocks[signature.index].fillna(0).to_dict()
+
+
+def test_a_signature_may_have_no_core():
+    dataset, splits, observed, final = make_study(0, folds=8, repeats=4)
+    tables = gathered((dataset, splits, observed, choosing(final, 2)), frequency=1.0)
+    assert len(tables["signature"]) > 0
+    assert not tables["signature"]["core"].any()
+    assert tables["lists"]["in_list"].iloc[-1] == 0
+
+
+def test_nothing_selected_is_no_signature():
+    dataset, splits, observed, final = make_study(0)
+    none = final.indices[:0]
+    empty = replace(final, indptr=final.indptr * 0, indices=none, values=none)
+    tables = gathered((dataset, splits, observed, empty))
+    assert len(tables["signature"]) == len(tables["blocks"]) == 0
+    assert " ".join(tables["signature"].columns) == HEADERS["signature"]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_table_has_the_chosen_lists_as_rows_without_a_mu(task):
+    """Where all fits choose the same mu, those rows are the rows of that mu."""
+    dataset, splits, observed, final = make_study(1, task=task)
+    alike = replace(observed, choice=observed.choice * [1, 1, 0] + [0, 0, 1])
+    tables = gathered((dataset, splits, alike, choosing(final, 1)), frequency=0.4)
+    halves = tables["stability"]["source"] == "half_subsamples"
+    tables["stability"] = tables["stability"][~halves]
+    tables["lists"] = tables["lists"].drop(columns=["nested", "nested_in_split"])
+    names = ["nested_lists", "lists", "scores", "predictions", "stability"]
+    for name in [*names, "rejection"] if task == "classification" else names:
+        table = tables[name]
+        of_mu, chosen = (
+            table[which].drop(columns="mu").reset_index(drop=True)
+            for which in (table["mu"] == MU[1], table["mu"].isna())
+        )
+        assert len(chosen) > 0
+        pd.testing.assert_frame_equal(chosen, of_mu)
 
 
 def test_no_subsamples_leave_their_stability_empty():
     dataset, splits, observed, final = make_study(0)
     none = observed.take(np.arange(0))
-    settings = {"frequency": 0.5, "mu": None}, {"warn_above": 0.9, "merge_above": None}
-    stability = gather(
-        dataset, splits, [observed], final, none, signature=settings[0], clusters=settings[1]
-    )["stability"]
+    stability = gather(dataset, splits, [observed], final, none, frequency=0.5, clusters=CLUSTERS)[
+        "stability"
+    ]
     halves = stability["source"] == "half_subsamples"
     assert (stability.loc[halves, "n_sets"] == 0).all()
     assert stability.loc[halves, ["stability", "low", "high"]].isna().all(axis=None)
@@ -105,11 +157,12 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
     baselines = run_baselines(dataset, splits, folds=STEPS, baselines=["ridge", "dummy"])
     table = controls_table(dataset, splits, [observed], null, [baselines])
     assert table.columns.tolist() == COLUMNS
-    assert table["model"].tolist() == ["genesig"] * 3 + ["ridge", "dummy"]
-    assert (table["p_value"].iloc[:3] * 20).tolist() == pytest.approx(
-        [1 + np.sum(null["error"][:, at] <= table["error"][at]) for at in range(3)]
+    assert table["model"].tolist() == ["genesig"] * 4 + ["ridge", "dummy"]
+    np.testing.assert_array_equal(table["mu"], [*MU, *[np.nan] * 3])
+    assert (table["p_value"].iloc[:4] * 20).tolist() == pytest.approx(
+        [1 + np.sum(null["error"][:, at] <= table["error"][at]) for at in range(4)]
     )
-    assert table["p_value"].iloc[3:].isna().all()
+    assert table["p_value"].iloc[4:].isna().all()
     save_tables({"b": tmp_path / "b.tsv"}, {"b": baselines})
     again = load_table(tmp_path / "b.tsv", ("model", "split", "sample"))
     pd.testing.assert_frame_equal(
@@ -131,4 +184,4 @@ def test_without_baselines_genesig_stands_alone():
     null, _ = null_study(dataset, splits, [observed], [])
     baselines = run_baselines(dataset, splits, folds=STEPS, baselines=[])
     table = controls_table(dataset, splits, [observed], null, [baselines])
-    assert table["model"].tolist() == ["genesig"] * 3
+    assert table["model"].tolist() == ["genesig"] * 4

@@ -88,7 +88,7 @@ def choose_minimal(searched: list[Searched], protocol: Protocol, d: int) -> tupl
     best = np.unravel_index(np.argmin(error), error.shape)
     bound = error[best]
     if protocol.one_standard_error:
-        bound = bound + found.standard_error[best]
+        bound = (bound + found.standard_error[best]).round(12)
     tau = int(np.argmax((error <= bound).any(axis=1)))
     return (tau, _best_lam(error[tau]), 0), np.full((1, len(error)), np.nan)
 
@@ -112,7 +112,7 @@ def choose_stable(searched: list[Searched], protocol: Protocol, d: int) -> tuple
     if np.isnan(error).all():  # the first list of every path is too long
         return (0, error.shape[2] - 1, 0), agreed
     at = np.unravel_index(np.nanargmin(error), error.shape)
-    bound = error[at] + searched[at[0]].standard_error[at[1:]]
+    bound = (error[at] + searched[at[0]].standard_error[at[1:]]).round(12)
     good = (error <= bound).any(axis=2)
     fitting = good & (size >= 1) & (size <= protocol.most)
     for mu, tau in np.argwhere(fitting):

@@ -11,7 +11,6 @@ import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
 from genesig.results import Dataset, Fits
-from genesig.selection.genes.frequency import mu_number
 
 if TYPE_CHECKING:
     pass

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from linear_settings import linear
 from model_score import score
-from settings import LINEAR, MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS
 from small_study import SAMPLES, Study, as_text
 
 from genesig.cli import main
@@ -181,6 +182,9 @@ def test_a_covariate_that_is_the_label_by_another_name_is_refused(
 NAMES = [f"s{k:02d}" for k in range(24)]
 GENES = [f"g{k}" for k in range(30)]
 FOLDS = [COMBAT | {"covariates": []}, *MOMENTS]
+LINEAR: dict[str, Any] = linear(
+    list="minimal", list_mu=1.0, mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
+)
 
 
 def _dataset(batch: list[str]) -> Dataset:
@@ -197,7 +201,7 @@ def _dataset(batch: list[str]) -> Dataset:
 def _model(dataset: Dataset) -> tuple[dict[str, Any], Any]:
     splits = draw_splits(dataset, seed=1, **SPLITS)
     final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
-    model = final_model(dataset, final, folds=FOLDS, mu=1.0)
+    model = final_model(dataset, final, folds=FOLDS)
     return json.loads(json.dumps(model, allow_nan=False)), final
 
 
@@ -297,7 +301,7 @@ def test_a_sample_table_that_a_model_does_not_look_at_is_said_so(
     dataset = _dataset(FOUR)
     splits = draw_splits(dataset, seed=1, **SPLITS)
     final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
-    model = final_model(dataset, final, folds=MOMENTS, mu=1.0)
+    model = final_model(dataset, final, folds=MOMENTS)
     (tmp_path / "sheet.tsv").write_bytes(as_text([["sample", "centre"], ["s00", "b1"]]))
     _predict(tmp_path, model, dataset, "--samples", str(tmp_path / "sheet.tsv"))
     said = "warning: --samples: is not needed: the model corrects no batches\n"

@@ -139,7 +139,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "word like no other": (
         {"signature": {"qqq": 1}},
-        "config, signature.qqq: unknown key 'qqq' (known: frequency, mu)",
+        "config, signature.qqq: unknown key 'qqq' (known: most, frequency, mu)",
     ),
     "wrong type": (
         {"linear": {"tau_count": "many"}},

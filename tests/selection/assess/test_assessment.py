@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from gathered_study import MU, make_fits, make_study
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
@@ -12,6 +13,7 @@ from genesig.results.joined import joined
 from genesig.selection.assess.assessment import HEADLINES, assess, study_errors
 from genesig.selection.assess.held_out import held_out, predictions_table, scores_table
 from genesig.selection.assess.permutations import null_study, p_value
+from genesig.selection.assess.rejection import rejection_table
 from genesig.selection.assess.scores import balanced_error, relative_squared_error
 
 CLASSES, NUMBERS = HEADLINES["classification"], HEADLINES["regression"]
@@ -19,16 +21,20 @@ POINTWISE = {"classification": balanced_error, "regression": relative_squared_er
 
 
 def by_hand(dataset, splits, fits, permutation, mu, metric):
-    """Pool the held-out scores of each repeat, take the metric, then the mean over repeats."""
+    """Pool the held-out scores of each repeat, take the metric, then the mean over repeats.
+
+    mu is the number of a column; None is the list that each fit chose.
+    """
     y, repeat = dataset.response(), {split.name: split.repeat for split in splits.outer}
     errors = []
     for wanted in sorted(set(repeat.values())):
-        picked = [
-            fits.test(fit) for fit in range(len(fits))
-            if fits.permutation[fit] == permutation and repeat[str(fits.split[fit])] == wanted
-        ]  # fmt: skip
-        rows = np.concatenate([rows for rows, _ in picked])
-        errors.append(metric(y[rows], np.concatenate([scores[:, mu] for _, scores in picked])))
+        rows, scores = [], []
+        for fit in range(len(fits)):
+            if fits.permutation[fit] == permutation and repeat[str(fits.split[fit])] == wanted:
+                test, f = fits.test(fit)
+                rows.append(test)
+                scores.append(f[:, fits.choice[fit, 2] if mu is None else mu] - fits.threshold[fit])
+        errors.append(metric(y[np.concatenate(rows)], np.concatenate(scores)))
     return np.mean(errors)
 
 
@@ -132,10 +138,11 @@ def test_the_null_study_is_that_of_each_permutation_alone():
     parts = [permuted.take(order[:11]), permuted.take(order[11:])]
     null, tables = null_study(dataset, splits, [observed], parts)
     assert null["permutation"].tolist() == [1, 2, 3, 4]
+    np.testing.assert_array_equal(null["mu"], [*MU, np.nan])
     for at, number in enumerate(null["permutation"]):
-        for mu in range(len(MU)):
+        for column, mu in enumerate([*range(len(MU)), None]):
             expected = by_hand(dataset, splits, permuted, number, mu, balanced_error)
-            assert null["error"][at, mu] == pytest.approx(expected)
+            assert null["error"][at, column] == pytest.approx(expected)
         one = permuted.take(np.flatnonzero(permuted.permutation == number))
         alone, _ = null_study(dataset, splits, [observed], [one])
         np.testing.assert_array_equal(alone["error"][0], null["error"][at])
@@ -152,7 +159,7 @@ def test_the_null_study_is_that_of_each_permutation_alone():
 def test_without_permutations_the_null_is_empty_and_the_curve_observed():
     dataset, splits, observed, _ = make_study(0)
     null, tables = null_study(dataset, splits, [observed], [])
-    assert null["error"].shape == (0, len(MU))
+    assert null["error"].shape == (0, len(MU) + 1)
     assert tables["frequency_curve"]["permuted_median"].isna().all()
     assert tables["frequency_curve"]["observed"].max() > 0
     assert len(tables["null_frequency"]) == 0
@@ -194,9 +201,11 @@ def test_tables_of_splits_and_samples_agree_with_each_other():
     assert (decided == ~predictions["wrong"].astype(bool)).all()
 
 
-def test_a_score_of_zero_predicts_nothing_and_is_wrong():
+def test_a_score_of_the_threshold_predicts_nothing_and_is_wrong():
     dataset, splits, observed, _ = make_study(5)
-    table = predictions_table(dataset, splits, replace(observed, scores=observed.scores * 0))
+    cut = np.repeat(observed.threshold, np.diff(observed.test_indptr))
+    scores = np.tile(cut[:, None], (1, len(MU)))
+    table = predictions_table(dataset, splits, replace(observed, scores=scores))
     assert table["wrong"].all()
     assert (table["predicted"] == "").all()
 
@@ -208,3 +217,60 @@ def test_regression_leaves_what_belongs_to_classes_empty():
     predictions = predictions_table(dataset, splits, observed)
     assert predictions["wrong"].isna().all()
     assert (predictions["predicted"] == predictions["score"]).all()
+
+
+def without_lists(fits, fit, mu):
+    """Return the fits with the lists of one from a mu on not kept, as `linear.longest` has it."""
+    gap, scores = fits.gap.copy(), fits.scores.copy()
+    gap[fit, mu:] = np.nan
+    scores[slice(*fits.test_indptr[fit:][:2]), mu:] = np.nan
+    choice = fits.choice.copy()
+    choice[:, 2] = np.minimum(choice[:, 2], mu - 1)
+    return replace(fits, gap=gap, scores=scores, choice=choice)
+
+
+@pytest.mark.parametrize("task", HEADLINES)
+def test_a_mu_at_which_a_list_was_not_kept_has_no_error(task):
+    dataset, splits, observed, _ = make_study(5, task=task)
+    fits = without_lists(observed, 3, 2)
+    before, after = (
+        assess(held_out(dataset, splits, each), HEADLINES[task]) for each in (observed, fits)
+    )
+    assert np.isnan(list(vars(after[2]).values())).all()
+    assert after[:2] == before[:2]
+    permuted = without_lists(make_fits(dataset, splits.outer, 7, permutations=(1, 2)), 1, 2)
+    null, _ = null_study(dataset, splits, [fits], [permuted])
+    assert np.isnan(null["error"]).tolist() == [[False, False, True, False], [False] * 4]
+    assert np.isnan(null["size"]).tolist() == [[False, False, True, False], [False] * 4]
+    assert np.isnan(p_value(1.0, null["error"][:, 2]))
+
+
+def test_a_list_that_was_not_kept_has_empty_cells_and_no_rejection():
+    dataset, splits, observed, _ = make_study(5)
+    fits = without_lists(observed, 3, 2).with_chosen()
+    split = str(fits.split[3])
+    scores = scores_table(dataset, splits, fits)
+    gone = (scores["split"] == split) & (scores["mu"] == MU[2])
+    errors = ["misclassification", "balanced_error", "squared_error", "n_genes"]
+    assert scores.loc[gone, errors].isna().all(axis=None)
+    assert scores.loc[~gone, errors].notna().all(axis=None)
+    predictions = predictions_table(dataset, splits, fits)
+    gone = (predictions["split"] == split) & (predictions["mu"] == MU[2])
+    assert predictions.loc[gone, ["score", "wrong"]].isna().all(axis=None)
+    assert (predictions.loc[gone, "predicted"] == "").all()
+    assert predictions.loc[~gone, ["score", "wrong"]].notna().all(axis=None)
+    refused = rejection_table(predictions, dataset.design.classes)
+    np.testing.assert_array_equal(refused["mu"], np.repeat([MU[0], MU[1], np.nan], 2))
+
+
+def test_the_chosen_list_is_refused_by_its_own_scores():
+    dataset, splits, observed, _ = make_study(5)
+    names = dataset.design.classes
+    alone = replace(observed, choice=observed.choice * [1, 1, 0] + [0, 0, 1]).with_chosen()
+    table = rejection_table(predictions_table(dataset, splits, alone), names)
+    of_mu, chosen = table[table["mu"] == MU[1]], table[table["mu"].isna()]
+    assert chosen["predicted"].sum() > 0
+    pd.testing.assert_frame_equal(
+        chosen.drop(columns="mu").reset_index(drop=True),
+        of_mu.drop(columns="mu").reset_index(drop=True),
+    )

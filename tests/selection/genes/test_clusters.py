@@ -3,12 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from gathered_study import MU, make_dataset, make_fits, make_study
 
 from genesig.selection.genes.clusters import assign, correlations, merge
-from genesig.selection.genes.frequency import nested_lists
 from genesig.selection.genes.ranking import block_tables
 
 
@@ -20,32 +18,29 @@ def correlated(seed, loads, n=60, noise=0.3):
     return np.stack(columns, axis=1) + noise * rng.standard_normal((n, len(loads)))
 
 
-def lists(first_mu, n_genes):
-    """Return a nested table in which gene j enters at layer first_mu[j]; None never does."""
-    rows = [
-        (MU[at], f"g{j}", f"SYM{j}", 1.0, 0.1 * (j + 1), 1.0, layer is not None and at >= layer)
-        for at in range(len(MU)) for j, layer in enumerate(first_mu[:n_genes])
-    ]  # fmt: skip
-    columns = ["mu", "gene", "symbol", "frequency", "mean_coef", "sign_consistency", "in_list"]
-    return pd.DataFrame(rows, columns=columns)
+def study(loads, first_mu, weights, seed=0):
+    """Return a data set and a final fit in which gene j enters at layer first_mu[j], None never.
 
-
-def study(loads, weights, seed=0):
-    """Return a data set and a final fit with the given weights {gene: value} at the first mu."""
+    Weights {gene: value} are those at the first mu; all others are 0.1.
+    """
     X = correlated(seed, loads)
     dataset = make_dataset(X, np.where(np.arange(len(X)) % 2, 1.0, -1.0))
     _, splits, _, _ = make_study(0)
     final = make_fits(dataset, [splits.final.__class__.of({**vars(splits.final), "inner": ()})])
-    genes = np.array(sorted(weights))
+    entries = [
+        (at, j, weights.get(j, 0.1) if at == 0 else 0.1) for at in range(len(MU))
+        for j, layer in enumerate(first_mu) if layer is not None and layer <= at
+    ]  # fmt: skip
+    layers, genes, values = zip(*entries, strict=True)
+    sizes = np.bincount(layers, minlength=len(MU))
     return dataset, replace(
-        final, indptr=np.array([0, *[len(genes)] * len(MU)]), indices=genes,
-        values=np.array([weights[gene] for gene in genes]),
+        final, indptr=np.append(0, np.cumsum(sizes)), indices=np.array(genes),
+        values=np.array(values),
     )  # fmt: skip
 
 
-def tables(dataset, first_mu, final, merge_above=None):
-    nested = lists(first_mu, len(dataset.genes))
-    return block_tables(dataset, nested, final, warn_above=0.9, merge_above=merge_above)
+def tables(dataset, final, least=0.0, merge_above=None):
+    return block_tables(dataset, final, least=least, warn_above=0.9, merge_above=merge_above)
 
 
 def test_correlations_are_those_of_numpy():
@@ -92,8 +87,9 @@ def test_merging_follows_chains_and_keeps_the_highest_score():
 
 
 def test_blocks_fall_by_the_length_of_what_their_prototype_contributes():
-    dataset, final = study([1, 2, 1, -2, 2], {0: 0.5, 1: -3.0})
-    blocks, prototypes = tables(dataset, [0, 0, 1, 2, 1], final)
+    dataset, final = study([1, 2, 1, -2, 2], [0, 0, 1, 2, 1], {0: 0.5, 1: -3.0})
+    blocks, prototypes = tables(dataset, final)
+    assert prototypes.set_index("gene")["coef"].to_dict() == {"g0": 0.5, "g1": -3.0}
     assert prototypes["gene"].tolist() == ["g1", "g0"]
     centred = dataset.X - dataset.X.mean(axis=0)
     expected = [np.linalg.norm(centred[:, 1] * -3.0), np.linalg.norm(centred[:, 0] * 0.5)]
@@ -109,38 +105,53 @@ def test_blocks_fall_by_the_length_of_what_their_prototype_contributes():
 
 
 def test_within_a_layer_the_stronger_correlation_comes_first():
-    dataset, final = study([1, 1, -1, 1, 1], {0: 1.0})
-    blocks, _ = tables(dataset, [0, 1, 1, 1, 1], final)
+    dataset, final = study([1, 1, -1, 1, 1], [0, 1, 1, 1, 1], {0: 1.0})
+    blocks, _ = tables(dataset, final)
     strength = blocks["r"].abs().tolist()
     assert strength == sorted(strength, reverse=True)
 
 
 def test_an_earlier_layer_comes_before_a_stronger_correlation():
-    dataset, final = study([1, 1, 1], {0: 1.0})
+    dataset, final = study([1, 1, 1], [0, 2, 1], {0: 1.0})
     dataset.X[:, 1] = dataset.X[:, 0] + 0.01 * dataset.X[:, 1]
-    blocks, _ = tables(dataset, [0, 2, 1], final)
+    blocks, _ = tables(dataset, final)
     assert blocks["gene"].tolist() == ["g0", "g2", "g1"]
     assert blocks["r"].iloc[2] > blocks["r"].iloc[1]
 
 
-def test_a_prototype_outside_the_final_model_takes_its_mean_weight():
-    dataset, final = study([1, 2], {0: 0.5})
-    _, prototypes = tables(dataset, [0, 0], final)
-    found = prototypes.set_index("gene")
-    assert found["coef"].to_dict() == {"g0": 0.5, "g1": 0.2}
-    assert found["coef_from"].to_dict() == {"g0": "final model", "g1": "mean over splits"}
+def test_a_gene_that_follows_no_prototype_stands_apart():
+    dataset, final = study([1, 2, 1, 3, -1, 4], [0, 0, 1, 1, 2, 2], {0: 1.0, 1: 2.0})
+    whole, _ = tables(dataset, final)
+    blocks, prototypes = tables(dataset, final, least=0.5)
+    assert prototypes["gene"].tolist() == ["g1", "g0"]
+    assert blocks["gene"].tolist()[:4] == ["g1", "g0", "g2", "g4"]
+    assert blocks["block"].fillna(0).tolist() == [1, 2, 2, 2, 0, 0]
+    assert blocks["order"].tolist() == [1, 1, 2, 3, 1, 2]
+    assert blocks["score"].isna().tolist() == [False] * 4 + [True] * 2
+    near = whole.set_index("gene")["r"]
+    assert blocks.set_index("gene")["r"].to_dict() == near.to_dict()
+    assert (near.abs()[["g3", "g5"]] < 0.5).all()
+    alone, _ = tables(dataset, final, least=1.0)
+    assert set(alone.loc[alone["block"].notna(), "gene"]) == {"g0", "g1"}
+
+
+def test_a_member_reaches_the_least_correlation():
+    dataset, final = study([1, -1], [0, 1], {0: 1.0})
+    r = abs(correlations(dataset.X, np.array([1]), np.array([0]))).item()
+    assert tables(dataset, final, least=r - 1e-12)[0]["block"].notna().all()
+    assert tables(dataset, final, least=r + 1e-12)[0]["block"].notna().tolist() == [True, False]
 
 
 def test_close_prototypes_are_told_and_merged_on_request():
-    dataset, final = study([1, -1, 2], {0: 1.0, 1: 2.0, 2: 0.1}, seed=3)
+    dataset, final = study([1, -1, 2], [0, 0, 0], {0: 1.0, 1: 2.0, 2: 0.1}, seed=3)
     dataset = replace(dataset, X=dataset.X - 0.99 * correlated(3, [1, -1, 2]) * [0, 1, 0])
     dataset.X[:, 1] = -dataset.X[:, 0] + 0.01 * dataset.X[:, 1]
-    _, prototypes = tables(dataset, [0, 0, 0], final)
+    _, prototypes = tables(dataset, final)
     found = prototypes.set_index("gene")
     assert found["close"].to_dict() == {"g0": True, "g1": True, "g2": False}
     assert (found.loc["g0", "nearest"], found.loc["g1", "nearest_symbol"]) == ("g1", "SYM0")
     assert found.loc["g0", "nearest_r"] == pytest.approx(np.corrcoef(dataset.X.T)[0, 1])
-    blocks, merged = tables(dataset, [0, 0, 0], final, merge_above=0.9)
+    blocks, merged = tables(dataset, final, merge_above=0.9)
     assert blocks["gene"].tolist() == ["g1", "g0", "g2"]
     assert blocks["prototype"].tolist() == ["g1", "g1", "g2"]
     assert merged["block"].tolist() == [1, 1, 2]
@@ -148,26 +159,29 @@ def test_close_prototypes_are_told_and_merged_on_request():
 
 
 def test_a_lone_prototype_has_no_neighbour():
-    dataset, final = study([1, 1, 2], {0: 1.0})
-    blocks, prototypes = tables(dataset, [0, 1, None], final)
+    dataset, final = study([1, 1, 2], [0, 1, None], {0: 1.0})
+    blocks, prototypes = tables(dataset, final)
     assert blocks["gene"].tolist() == ["g0", "g1"]
     assert (prototypes["nearest"].item(), prototypes["close"].item()) == ("", False)
 
 
 def test_an_empty_minimal_list_has_no_blocks():
-    dataset, final = study([1, 2], {0: 1.0})
-    blocks, prototypes = tables(dataset, [1, None], final)
+    blocks, prototypes = tables(*study([1, 2], [1, None], {}))
     assert len(blocks) == 0
     assert len(prototypes) == 0
     assert "score" in blocks
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_every_gene_of_the_union_is_in_one_block(seed):
-    dataset, _, observed, final = make_study(seed)
-    nested = nested_lists(dataset, observed, frequency=0.25)
-    blocks, _ = block_tables(dataset, nested, final, warn_above=0.9, merge_above=None)
-    assert sorted(blocks["gene"]) == sorted(set(nested[nested["in_list"]]["gene"]))
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_every_gene_of_the_lists_is_in_one_block(seed):
+    dataset, _, _, final = make_study(seed)
+    blocks, prototypes = tables(dataset, final)
+    assert len(prototypes) == len(final.coef(0, 0)[0]) > 0
+    lists = [final.coef(0, at)[0] for at in range(len(MU))]
+    assert sorted(blocks["gene"]) == sorted(f"g{j}" for j in np.unique(np.concatenate(lists)))
+    first = [min(at for at in range(len(MU)) if int(gene[1:]) in lists[at])
+             for gene in blocks["gene"]]  # fmt: skip
+    assert blocks["layer"].tolist() == [at + 1 for at in first]
     assert (np.diff(blocks["block"]) >= 0).all()
     assert (blocks.groupby("block")["layer"].diff().dropna() >= 0).all()
     assert (np.diff(blocks["score"]) <= 0).all()

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from gathered_study import MU, make_fits, make_study
 
@@ -81,6 +82,30 @@ def test_sizes_and_nesting_of_the_lists():
     assert table["nested"].iloc[1] == overlap(merged[1], merged[2])
 
 
+def test_the_chosen_list_is_no_step_of_the_nesting():
+    dataset, _, observed, _ = make_study(1)
+    fits = observed.with_chosen()
+    table = list_sizes(fits, nested_lists(dataset, fits, frequency=0.5))
+    plain = list_sizes(observed, nested_lists(dataset, observed, frequency=0.5))
+    pd.testing.assert_frame_equal(table[:-1], plain)
+    assert plain["nested"].notna().sum() > 0
+    assert table["nested"].iloc[-2:].isna().all()
+    chosen = table.iloc[-1]
+    sizes = [len(observed.coef(fit, observed.choice[fit, 2])[0]) for fit in range(len(observed))]
+    assert chosen["mean_size"] == pytest.approx(np.mean(sizes))
+    assert (chosen["smallest"], chosen["largest"]) == (min(sizes), max(sizes))
+
+
+def test_a_list_that_was_not_kept_leaves_the_sizes_of_its_mu_empty():
+    dataset, _, observed, _ = make_study(1)
+    gap = observed.gap.copy()
+    gap[3, 2] = np.nan
+    table = list_sizes(replace(observed, gap=gap), nested_lists(dataset, observed, frequency=0.5))
+    sizes = table[["mean_size", "smallest", "largest"]]
+    assert sizes.iloc[2].isna().all()
+    assert sizes.iloc[:2].notna().all(axis=None)
+
+
 def test_overlap_is_the_share_of_the_shorter_list():
     assert overlap({1, 2}, {2, 3, 4}) == 50
     assert overlap({1, 2, 3}, {2}) == 100
@@ -105,7 +130,7 @@ def test_no_selection_gives_empty_tables():
     dataset, _, observed, _ = make_study(0)
     empty = replace(
         observed, indptr=observed.indptr * 0, indices=observed.indices[:0],
-        values=observed.values[:0],
+        values=np.zeros(0),
     )  # fmt: skip
     nested = nested_lists(dataset, empty, frequency=0.5)
     assert len(nested) == 0

@@ -2,17 +2,22 @@
 
 import numpy as np
 import pytest
+from linear_settings import linear
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from genesig.selection.assess.criteria import CRITERIA
-from genesig.selection.linear.grid import choose, validation_error
 from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.rules import Searched, choose_minimal
 from genesig.selection.linear.tasks import Task, batch_of, permutation_numbers
+from genesig.selection.linear.validation import validation_error
 
 
 def make_task(y, folds):
     rows = np.arange(len(y))
-    return Task("r1f1", 0, np.asarray(y, float), rows, rows[:0], folds, rows[:0])
+    return Task("r1f1", 0, np.asarray(y, float), rows, rows[:0], folds, rows[:0], True)
+
+
+ZERO = np.zeros((3, 2))
 
 
 def five_folds(seed, n=23):
@@ -38,14 +43,14 @@ REFEREES = {
 @pytest.mark.parametrize("name", CRITERIA)
 def test_the_error_is_the_pooled_one_of_scikit_learn(name):
     task, scores, pooled = five_folds(1)
-    error, _ = validation_error(task, scores, CRITERIA[name])
+    error, _ = validation_error(task, scores, ZERO, CRITERIA[name])
     for index in np.ndindex(3, 2):
         assert error[index] == pytest.approx(REFEREES[name](task.y, pooled[index]), abs=1e-12)
 
 
 def test_equal_folds_give_the_mean_and_the_standard_error_of_the_fold_means():
     task, scores, _ = five_folds(2, n=20)
-    error, se = validation_error(task, scores, CRITERIA["squared_error"])
+    error, se = validation_error(task, scores, ZERO, CRITERIA["squared_error"])
     means = np.array(
         [((task.y[r] - scores[k][..., r]) ** 2).mean(-1) for k, r in enumerate(task.inner)]
     )
@@ -58,22 +63,28 @@ def test_a_score_of_zero_counts_as_an_error_in_both_classes():
     assert loss(np.array([1.0, -1.0]), np.zeros(2)).tolist() == [1.0, 1.0]
 
 
+def chosen(error, standard_error, **settings):
+    """Return the choice of list minimal, to which lists mean nothing."""
+    searched = Searched(error, standard_error, np.zeros_like(error), None, range(3))
+    return choose_minimal([searched], Protocol(**linear(list="minimal", **settings)), 50)[0]
+
+
 def test_ties_go_to_the_sparsest_tau_then_to_the_largest_lam():
     error = np.array([[0.3, 0.2, 0.2], [0.2, 0.2, 0.2], [0.1 + 0.1, 0.4, 0.4]])
-    assert choose(error, np.zeros((3, 3)), one_standard_error=False) == (0, 2)
+    assert chosen(error, np.zeros((3, 3))) == (0, 2, 0)
 
 
 def test_sums_that_differ_in_the_last_bit_are_ties():
     error = np.array([[0.1 + 0.2], [0.3]])
     assert error[0, 0] != error[1, 0]
-    assert choose(error, np.zeros((2, 1)), one_standard_error=False) == (0, 0)
+    assert chosen(error, np.zeros((2, 1))) == (0, 0, 0)
 
 
 def test_one_standard_error_takes_the_largest_tau_within_reach_with_its_best_lam():
     error = np.array([[0.9, 0.9], [0.25, 0.28], [0.2, 0.3]])
     se = np.full((3, 2), 0.06)
-    assert choose(error, se, one_standard_error=False) == (2, 0)
-    assert choose(error, se, one_standard_error=True) == (1, 0)
+    assert chosen(error, se) == (2, 0, 0)
+    assert chosen(error, se, one_standard_error=True) == (1, 0, 0)
 
 
 def test_labels_and_batches_are_read_from_their_wildcards():
@@ -87,6 +98,4 @@ def test_labels_and_batches_are_read_from_their_wildcards():
 
 
 def test_the_largest_lam_is_the_largest_whatever_the_order_in_the_config():
-    settings = {"tau_min": 0.1, "tau_count": 2, "mu": [0.1], "criterion": "squared_error"}
-    settings |= {"one_standard_error": False, "solver": "landweber-newton", "tolerance": 1e-9}
-    assert Protocol(lam=[1.0, 1e-3, 0.1], **settings).lam_grid().tolist() == [1e-3, 0.1, 1.0]
+    assert Protocol(**linear(lam=[1.0, 1e-3, 0.1])).lam_grid().tolist() == [1e-3, 0.1, 1.0]

@@ -40,7 +40,7 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "filter": ([], [{"step": "variance_filter", "keep": 0.5}, *MOMENTS], False),
     "imputed": ([], [{"step": "knn_impute", "neighbours": 3}, *MOMENTS], False),
 }
-LINEAR = settings.LINEAR | {"mu": [1e-6, 1e-1]}
+LINEAR = settings.LINEAR | {"mu": [1e-6, 1e-1], "list_mu": 1e-1}
 SETTINGS: dict[str, Any] = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "status",
     "classes": {"RA": "ill", "control": "healthy"}, "annotation": None, "symbol": None,
@@ -74,7 +74,7 @@ def _study(
     final = Split("final", 0, 0, tuple(names), (), inner, (1,))
     fits = fit_final(dataset, Splits("predefined", "stratified_kfold", 0, (), final, ()),
                      folds=folds, **LINEAR)  # fmt: skip
-    return dataset, json.loads(json.dumps(final_model(dataset, fits, folds=folds, mu=1e-1)))
+    return dataset, json.loads(json.dumps(final_model(dataset, fits, folds=folds)))
 
 
 def _write(X: Array, labels: list[str], batch: list[str] | None = None) -> None:
@@ -228,7 +228,9 @@ def test_measures_are_those_of_scikit_learn() -> None:
     f = found.tables["predictions"]["score"].to_numpy()
     scores = found.tables["scores"].set_index("measure")
     assert scores["value"]["auc"] == pytest.approx(roc_auc_score(y, f), abs=1e-12)
-    error = 1 - balanced_accuracy_score(y, np.sign(f))
+    cut = study[1]["threshold"]
+    assert abs(cut) > 0.01
+    error = 1 - balanced_accuracy_score(y, np.sign(f - cut))
     assert 0 < error == pytest.approx(scores["value"]["balanced_error"], abs=1e-12)
     slope, intercept = np.polyfit(f, y, 1)
     assert scores["value"]["calibration_slope"] == pytest.approx(slope)
@@ -293,6 +295,6 @@ def test_too_many_missing_genes_are_refused_by_the_name_of_the_setting() -> None
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_few_samples_have_what_they_define(n: int) -> None:
     y, f = np.array([1.0, -1.0, 1.0])[:n], np.array([0.5, -0.2, 0.1])[:n]
-    table = external_scores(y, f, True) if n else None
+    table = external_scores(y, f, 0.0, True) if n else None
     if table is not None:
         assert table["low"].isna().equals(table["high"].isna())

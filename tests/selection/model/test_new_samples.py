@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import settings
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
 from model_score import score
-from settings import LINEAR, MOMENTS
+from settings import MOMENTS
 
 from genesig.cli import main
 from genesig.data.files.readers import read_json, read_matrix
@@ -23,6 +24,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
 LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]
+LINEAR = settings.LINEAR | {"list_mu": 1.0}
 CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "plain": ([], MOMENTS, False),
     "never logged": ([], MOMENTS, True),
@@ -66,7 +68,7 @@ def _fitted(chain: str, task: str = "classification") -> tuple[dict[str, Any], D
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     dataset = normalise_samples(data, samples=samples, folds=folds)
     fits = fit_final(dataset, splits, folds=folds, **LINEAR)
-    return final_model(dataset, fits, folds=folds, mu=1.0), data, fits
+    return final_model(dataset, fits, folds=folds), data, fits
 
 
 def _table(X: Any, names: list[str], genes: list[str]) -> str:
@@ -95,7 +97,8 @@ def test_training_samples_are_scored_as_the_model_fits_them(chain: str, tmp_path
     found = _predictions(tmp_path)
     own = score(model, dict(zip(GENES, data.X.T, strict=True)))
     np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)  # 10 digits in the file
-    assert found["predicted"].tolist() == np.where(own > 0, "ill", "healthy").tolist()
+    cut = model["threshold"]
+    assert found["predicted"].tolist() == np.where(own > cut, "ill", "healthy").tolist()
     assert (found["imputed"] == 0).all()
 
 

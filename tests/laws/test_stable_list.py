@@ -1,0 +1,175 @@
+"""The list of `linear.list: stable`: chosen by error, then by agreement, whatever the order."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from choice_by_hand import choose_by_hand
+from hypothesis import given
+from hypothesis import strategies as st
+from linear_settings import linear
+
+from genesig.optim.solution import Path
+from genesig.selection.assess.agreement import agreement
+from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.rules import RULES, Searched, choose_stable
+
+D = 12
+
+grids = st.tuples(
+    st.integers(1, 3), st.integers(1, 5), st.integers(1, 3), st.integers(1, 4),
+    st.integers(0, 2**32 - 1),
+)  # fmt: skip
+mosts = st.integers(1, D)
+
+
+def drawn(n_mu, n_tau, n_lam, n_folds, seed, missing=0.0):
+    """Return errors with many ties, their standard errors and the lists of the folds.
+
+    Lists grow and shrink with tau; a share of the rows ends early, NaN from there on.
+    """
+    rng = np.random.default_rng(seed)
+    error = rng.integers(1, 6, (n_mu, n_tau, n_lam)) / 10
+    spread = rng.choice([0, 0.1, 0.1, 0.3], error.shape)
+    common = rng.permutation(D)[: rng.integers(1, 4)]
+    lists = [
+        [[np.unique(np.append(common, rng.integers(0, D, rng.integers(0, 4)))) if rng.random() < 0.9
+          else common[:0] for _ in range(n_folds)] for _ in range(n_tau)] for _ in range(n_mu)
+    ]  # fmt: skip
+    for mu in range(n_mu):
+        if rng.random() < missing:
+            error[mu, rng.integers(n_tau) :] = np.nan
+    return error, np.where(np.isnan(error), np.nan, spread), lists
+
+
+def searched_of(error, standard_error, lists):
+    """Return what the rule is given, the folds of this training set between those of others."""
+    n_mu, n_tau, _ = error.shape
+    out = []
+    for mu in range(n_mu):
+        folds = len(lists[mu][0])
+        other = [np.arange(5)] * n_tau
+        rows = [other, *[[lists[mu][tau][k] for tau in range(n_tau)] for k in range(folds)], other]
+        coefs = [(genes, np.ones(len(genes))) for row in rows for genes in row]
+        ended = np.tile(np.isnan(error[mu]).all(axis=1), (len(rows), 1))
+        steps = np.where(ended, -1, 3)
+        path = Path.of((len(rows), n_tau), coefs, np.zeros(steps.shape), steps, 1e-9)
+        cut = np.zeros(error.shape[1:])
+        out.append(Searched(error[mu], standard_error[mu], cut, path, range(1, 1 + folds)))
+    return out
+
+
+def choose(error, standard_error, lists, most):
+    protocol = Protocol(**linear(most=most))
+    return choose_stable(searched_of(error, standard_error, lists), protocol, D)
+
+
+@given(grids, mosts, st.sampled_from([0.0, 0.6]))
+def test_the_choice_is_that_of_the_definition(grid, most, missing):
+    made = drawn(*grid, missing=missing)
+    choice, agreed = choose(*made, most)
+    expected, values = choose_by_hand(*made, most, D)
+    assert choice == expected
+    np.testing.assert_allclose(agreed, values, atol=1e-12)
+
+
+@given(grids, mosts, st.integers(0, 99))
+def test_the_order_of_the_folds_is_nothing(grid, most, seed):
+    error, standard_error, lists = drawn(*grid)
+    order = np.random.default_rng(seed).permutation(len(lists[0][0]))
+    moved = [[[folds[k] for k in order] for folds in of_tau] for of_tau in lists]
+    assert choose(error, standard_error, moved, most)[0] == choose(
+        error, standard_error, lists, most
+    )[0]  # fmt: skip
+
+
+@given(grids, mosts, mosts)
+def test_room_for_longer_lists_never_lowers_the_agreement(grid, one, other):
+    """Among the same lists; where more of them are searched, the smallest error may fall."""
+    made = drawn(*grid)
+    found = []
+    for most in sorted((one, other)):
+        (tau, _, mu), agreed = choose(*made, most)
+        found.append(agreed[mu, tau])
+    if not np.isnan(found[0]):
+        assert found[1] >= found[0] - 1e-12
+
+
+@given(grids, mosts)
+def test_what_was_not_computed_is_as_good_as_a_huge_error(grid, most):
+    error, standard_error, lists = drawn(*grid, missing=0.6)
+    if np.isnan(error).all():
+        return
+    huge = np.where(np.isnan(error), 1e9, error), np.nan_to_num(standard_error), lists
+    assert choose(error, standard_error, lists, most)[0] == choose(*huge, most)[0]
+
+
+def test_no_path_at_all_is_the_sparsest_place_with_the_largest_lam():
+    error, _, lists = drawn(2, 4, 3, 3, 0)
+    nothing = np.full_like(error, np.nan)
+    choice, agreed = choose(nothing, nothing, lists, 5)
+    assert choice == (0, 2, 0)
+    assert np.isnan(agreed).all()
+
+
+def three(sizes, errors, standard_error=0.1):
+    """Return grids of one mu and one lam whose folds all have the same list of each size."""
+    error = np.array(errors, dtype=float)[None, :, None]
+    lists = [[[np.arange(size)] * 3 for size in sizes]]
+    return error, np.full_like(error, standard_error), lists
+
+
+@pytest.mark.parametrize(
+    ("sizes", "errors", "most", "tau"),
+    [
+        ([2, 4, 9], [0.5, 0.2, 0.1], 9, 1),  # all agree; of those within reach the shorter
+        ([2, 4, 9], [0.2, 0.2, 0.1], 9, 0),
+        ([2, 4, 9], [0.5, 0.2, 0.1], 3, 1),  # too long, both: the shorter all the same
+        ([2, 7, 5], [0.5, 0.2, 0.1], 3, 2),
+        ([0, 4, 9], [0.2, 0.2, 0.1], 9, 1),  # an empty list is no candidate
+        ([0, 4, 9], [0.2, 0.5, 0.1], 3, 0),  # but better than one too long
+        ([D, 4], [0.2, 0.2], D, 1),  # every gene is no choice that could agree
+    ],
+)
+def test_who_is_a_candidate(sizes, errors, most, tau):
+    assert choose(*three(sizes, errors), most)[0] == (tau, 0, 0)
+
+
+def test_an_error_of_exactly_the_bound_is_within_it():
+    error, standard_error, lists = three([2, 4], [0.1 + 0.2, 0.2])
+    assert error[0, 0, 0] != 0.3
+    assert choose(error, standard_error, lists, 9)[0] == (0, 0, 0)
+    assert choose(error + 1e-15, standard_error, lists, 9)[0] == (0, 0, 0)
+    assert choose(error, standard_error - 1e-9, lists, 9)[0] == (1, 0, 0)
+    error, standard_error, lists = three([2, 4], [0.8, 0.7])
+    assert 0.7 + 0.1 < 0.8
+    assert choose(error, standard_error, lists, 9)[0] == (0, 0, 0)
+
+
+def test_agreements_that_differ_in_the_last_bit_are_equal():
+    one = [np.array(genes) for genes in ([0, 2, 5, 6, 7, 9, 11], [1, 3, 4, 5, 9, 11],
+                                         [2, 4, 6, 8, 9, 11])]  # fmt: skip
+    other = [np.sort(np.array([9, 7, 0, 1, 2, 4, 5, 11, 6, 10, 8, 3])[genes]) for genes in one]
+    assert agreement(one, D) > agreement(other, D)
+    error = np.array([[[0.2, 0.3], [0.3, 0.2]]])  # the larger lam decides
+    assert choose(error, np.full_like(error, 0.1), [[one, other]], D)[0] == (1, 1, 0)
+
+
+def test_agreement_comes_before_length_and_length_before_lam():
+    same, other = np.arange(6), [np.arange(2), np.array([1, 2]), np.array([3, 4])]
+    error = np.full((1, 3, 2), 0.2)
+    lists = [[other, [same] * 3, [same[:4]] * 3]]
+    spread = np.zeros_like(error)
+    assert choose(error, spread, lists, 9)[0] == (2, 1, 0)
+    lists[0][2] = [same + 6] * 3
+    assert choose(error, spread, lists, 9)[0] == (1, 1, 0)
+    error[0, 1, 1] = 0.3  # as long, and its best lam is the smaller one
+    assert choose(error, spread, lists, 9)[0] == (2, 1, 0)
+
+
+def test_the_list_of_a_mu_is_found_by_its_place_in_linear_mu():
+    protocol = Protocol(**linear(mu=[1e-6, 1e-3, 1e-2, 0.1], mu_choice=[1e-2, 1e-6]))
+    assert [RULES["stable"].listed(protocol, at) for at in range(2)] == [2, 0]
+    plain = replace(protocol, mu_choice=None)
+    assert plain.searched_mu().tolist() == [1e-6, 1e-3, 1e-2]
+    assert replace(plain, mu=[0.1, 1.0]).searched_mu().tolist() == [0.1]

@@ -1,0 +1,16 @@
+"""Keywords of the two-stage protocol."""
+
+from typing import Any
+
+from genesig.data.files.readers import load_schema
+from genesig.data.study.config_check import resolve_config
+from genesig.selection.linear.protocol import keywords
+
+BEFORE = {"list": "minimal", "threshold": "zero"}
+"""The rules of Mosci 2009: the list of smallest error, scores cut at 0."""
+
+
+def linear(**changes: Any) -> dict[str, Any]:
+    """Return the defaults of the schema, with changes."""
+    names = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
+    return {**keywords(resolve_config(names, load_schema())), **changes}
