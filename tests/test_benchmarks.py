@@ -114,7 +114,10 @@ def test_goals_by_hand():
         columns=["data", "method", "error", "size", "core", "stability_fixed"],
     )  # fmt: skip
     rows["stability"] = rows["stability_fixed"]
+    rows["difference"] = [0, 0, 0.1, 0, 0, -0.15]
+    rows["low"], rows["high"] = rows["difference"] - 0.3, rows["difference"] + 0.3
     said = "\n".join(summary(rows, ["golub", "west"]))
+    assert "ridge: 0.125 (-0.025 ± 0.212)" in said
     assert "(ridge, 0.125): 0.150, not reached" in said
     assert "golub 4.00, west 1.00 (not asked for)" in said
     assert "smallest 4.00, asked 1.4: reached" in said

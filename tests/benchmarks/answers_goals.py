@@ -36,9 +36,13 @@ def summary(rows: pd.DataFrame, goals_of: list[str]) -> Iterator[str]:
     if not names:
         return
     errors = rows.groupby("method", sort=False)["error"].mean()
-    yield f"Mean balanced error over {len(names)} data sets ({', '.join(names)}):"
-    for method, error in errors.items():
-        yield f"  {method}: {error:.3f}"
+    yield (
+        f"Mean balanced error over {len(names)} data sets ({', '.join(names)}), and its mean "
+        "difference to the first, 95 % over samples:"
+    )
+    for method, each in rows.groupby("method", sort=False):
+        half = float(np.sqrt(np.square((each["high"] - each["low"]) / 2).sum())) / len(each)
+        yield f"  {method}: {errors[method]:.3f} ({each['difference'].mean():+.3f} ± {half:.3f})"
     yield from _error(errors)
     yield from _stability(rows)
     yield from _core(rows)
