@@ -64,7 +64,7 @@ def test_a_whole_file_is_a_study(
     known = ("never logged", "the same values")  # of the second column of the arrays
     odd = [line for line in err.splitlines() if not any(word in line for word in known)]
     assert (code, odd) == (0, [])
-    assert re.search(r"8 samples \(4 normal, 4 tumor\), [15] genes?\b", out), out
+    assert re.search(r"8 samples \(4 normal, 4 tumor; positive: tumor\), [15] genes?\b", out), out
 
 
 def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ def test_a_whole_file_is_a_study(
     code = main(["validate", "config.yaml"])
     out, err = capsys.readouterr()
     assert (code, err) == (0, "")
-    assert out.endswith("8 samples (4 normal, 4 tumor), 5 genes\n")
+    assert out.endswith("8 samples (4 normal, 4 tumor; positive: tumor), 5 genes\n")
 
 
 def test_the_head_of_a_series_matrix_is_a_sample_table(tmp_path: Path) -> None:
