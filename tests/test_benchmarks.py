@@ -17,11 +17,11 @@ from answers_goals import summary
 from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
 from answers_runs import VARIANTS, answer, asked, run
 from answers_table import HEADLINE, agreement, apart, core, decided
+from genesig.selection.nonlinear.difference import difference
 from sklearn.linear_model import LogisticRegression
 from study import outer_fits
 
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.nonlinear.difference import difference
 
 
 @pytest.fixture(scope="module")

@@ -216,7 +216,9 @@ def _summary(inputs: Inputs) -> str:
     design, obs = inputs.sheet.design, inputs.sheet.obs
     counts = Counter(obs[design.label])
     classes = ", ".join(f"{counts[name]} {name}" for name in design.classes or ())
-    samples = counted(len(obs), "sample") + (f" ({classes})" if classes else "")
+    if design.classes is not None:
+        classes = f" ({classes}; positive: {design.classes[1]})"
+    samples = counted(len(obs), "sample") + classes
     dropped = inputs.sheet.dropped + inputs.expression.dropped
     out = Counter(note["kind"] for note in dropped)
     left = ", ".join(counted(times, kind) for kind, times in out.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.errors import InvalidInput, refuse
 from genesig.results.new_study import Start
-from genesig.words import is_missing, listing
+from genesig.words import control_first, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
 LEAST = 3
 # From this share of cells on that are words, a table is no matrix.
 MOST_WORDS = 0.1
-# Words of the class that the other one is held against: it stands first, the other is positive.
-WITHOUT = re.compile(
-    r"control|normal|healthy|benign|wild|untreated|vehicle|^non|^no\b", re.IGNORECASE
-)
 RMA: dict[str, Any] = {
     "samples": [{"step": "rma_background"}],
     "folds": [{"step": s} for s in ("quantile", "median_polish", "centre", "unit_variance")],
@@ -152,4 +147,4 @@ def _labels(table: pd.DataFrame) -> tuple[str, list[str], tuple[str, ...]]:
     )
     label = next(iter(found))
     two = [word for word, _ in found[label].most_common(2)]
-    return label, sorted(two, key=lambda word: not WITHOUT.search(word)), lines
+    return label, control_first(two), lines

@@ -41,7 +41,7 @@ Steps = Sequence[Mapping[str, Any]]
 MOMENTS = ("centre", "unit_variance")
 
 # After these a column is no longer the gene of that name as it was measured (see `described`).
-SUMMARIES = ("knn_impute", "median_polish", "collapse")
+SUMMARIES = ("knn_impute", "median_polish", "collapse", "combat")
 
 
 class Normaliser(Protocol):

@@ -98,6 +98,7 @@ _BOUNDS = {
     "exclusiveMinimum": "above",
     "maximum": "at most",
     "exclusiveMaximum": "below",
+    "multipleOf": "a multiple of",
 }
 
 

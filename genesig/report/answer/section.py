@@ -179,8 +179,8 @@ def _stability(data: Answer) -> Tile:
     return Tile(
         name,
         decimal(it["value"]),
-        f"{word}; 95\u00a0% interval {limits}, over halves of the samples; 1 is always the same"
-        " list, 0 none in common beyond chance",
+        f"{word}; agreement of lists from disjoint halves of the samples (resampling error {limits});"
+        " 1: the same list, 0: nothing in common beyond chance",
     )
 
 

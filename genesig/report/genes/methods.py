@@ -22,8 +22,9 @@ def signature(data: Genes) -> list[str]:
     share = percent(data["config"]["signature"]["frequency"])
     halves = data["design"]["subsamples"]
     measured = (
-        f" Stability (Nogueira et al. 2018) was measured over {halves} halves of the samples,"
-        " fitted with the parameters of the final model."
+        f" Stability (index of Nogueira et al. 2018) compares the lists of the two disjoint halves"
+        f" of the samples in {halves // 2} halvings, selected with the parameters of the final"
+        " model; its interval is the resampling error."
         if halves
         else ""
     )
@@ -49,10 +50,16 @@ def one_value(data: Genes) -> str:
     return f" ({noun}, the mean of its samples)"
 
 
+def in_test(data: Genes) -> str:
+    """Say that the batches are in the test."""
+    batch = data["univariate"]["batch"]
+    return "" if batch is None else f", with {clean(batch)} as a factor in the model"
+
+
 def tests(data: Genes) -> list[str]:
     """Say how single genes were tested."""
     return [
         f"Single genes were tested by a {TESTS[data['univariate']['test']]} on all"
-        f" samples{one_value(data)}, at a false discovery rate of"
+        f" samples{one_value(data)}{in_test(data)}, at a false discovery rate of"
         f" {percent(data['config']['controls']['fdr'])} (Benjamini and Hochberg 1995)."
     ]

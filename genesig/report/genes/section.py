@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from genesig.report.genes import figures, figures_lists
-from genesig.report.genes.methods import one_value
+from genesig.report.genes.methods import in_test, one_value
 from genesig.report.genes.record import Genes
 from genesig.report.page.rows import Row, records
 from genesig.report.page.section import Item, Limits, Section
@@ -55,11 +55,12 @@ def _stability(data: Genes) -> Picture:
         "stability",
         partial(figures_lists.stability, data),
         title="Stability of the list at each μ",
-        description="Nogueira's stability with 95 % intervals, on halves of the samples and on"
+        description="Nogueira's stability with intervals, on disjoint halves of the samples and on"
         " the overlapping outer splits.",
-        caption="1: every list is the same; 0: lists overlap no more than at random. Green: lists"
-        " from halves of the samples, close to what another set of patients would give. Grey: lists"
-        " of the outer splits, which share most of their training samples, so that they agree too"
+        caption="1: every list is the same; 0: lists overlap no more than at random. Green: the two"
+        " halves of the samples share no patient, so their lists agree as those of two sets of"
+        " patients of half the size would; lines: resampling error, not an interval for other"
+        " patients. Grey: lists of the outer splits, which share most of their training samples, so that they agree too"
         " well, though each split chooses its own list, which parts them again.",
     )
 
@@ -263,7 +264,7 @@ def single_genes(data: Genes, limits: Limits) -> Section:
     """Set the tests of single genes beside the selection."""
     it, fdr = data["univariate"], data["config"]["controls"]["fdr"]
     words = [
-        f"Tested one by one{one_value(data)}, {it['significant']} of"
+        f"Tested one by one{one_value(data)}{in_test(data)}, {it['significant']} of"
         f" {counted(it['total'], 'gene')} pass a false discovery rate of {percent(fdr)};"
         f" {_both(it['both'], data['answer']['size'])}.",
         "A gene may matter only together with others, and one of several similar genes is enough"

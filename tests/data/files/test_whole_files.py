@@ -73,4 +73,4 @@ def test_a_whole_file_is_a_study(
     known = DOUBTFUL.get(name, ())
     odd = [line for line in err.splitlines() if not any(word in line for word in known)]
     assert (code, odd) == (0, [])
-    assert re.search(r"8 samples \(4 normal, 4 tumor\), 5 genes\b", out), out
+    assert re.search(r"8 samples \(4 normal, 4 tumor; positive: tumor\), [15] genes?\b", out), out
