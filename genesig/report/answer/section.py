@@ -179,8 +179,8 @@ def _stability(data: Answer) -> Tile:
     return Tile(
         name,
         decimal(it["value"]),
-        f"{word}; agreement of lists from disjoint halves of the samples (resampling error {limits});"
-        " 1: the same list, 0: nothing in common beyond chance",
+        f"{word}; agreement of lists from disjoint halves of the samples (resampling error"
+        f" {limits}); 1: the same list, 0: nothing in common beyond chance",
     )
 
 

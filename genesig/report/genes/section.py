@@ -60,8 +60,8 @@ def _stability(data: Genes) -> Picture:
         caption="1: every list is the same; 0: lists overlap no more than at random. Green: the two"
         " halves of the samples share no patient, so their lists agree as those of two sets of"
         " patients of half the size would; lines: resampling error, not an interval for other"
-        " patients. Grey: lists of the outer splits, which share most of their training samples, so that they agree too"
-        " well, though each split chooses its own list, which parts them again.",
+        " patients. Grey: lists of the outer splits, which share most of their training samples,"
+        " which inflates agreement, although each split chooses its own list, which reduces it.",
     )
 
 
