@@ -24,7 +24,7 @@ from genesig.report.page.record import (
     Wrong,
     WrongSample,
 )
-from genesig.report.page.rows import Row, of_chosen, records
+from genesig.report.page.rows import Row, of_chosen, own_rows, records
 from genesig.report.page.words import counted, decimal, percent, rate
 
 # Share of the signature that is core below which its lists hardly agree.
@@ -44,7 +44,7 @@ def answer(
     """Collect the numbers of the first screen: those of the chosen lists."""
     controls = records(tables["controls"])
     halves = of_chosen(records(tables["stability"]))
-    own = of_chosen(row for row in controls if row["model"] == "genesig")
+    own = of_chosen(own_rows(tables["controls"]))
     lengths = [row["n_genes"] for row in of_chosen(records(tables["scores"]))]
     row = own[0] if own else {"error": None, "low": None, "high": None}
     (name, chance), permutations = ERROR[study["task"]], len(null["errors"])

@@ -40,6 +40,11 @@ def at_mu(table: pd.DataFrame, mu: float | None) -> Array:
     return found
 
 
+def own_rows(controls: PackedTable) -> list[Row]:
+    """Return the rows of this procedure, of its chosen lists and along mu."""
+    return [row for row in records(controls) if row["model"] == "genesig"]
+
+
 def control_rows(data: Study) -> list[Row]:
     """Return genesig with its chosen lists and the baselines, best first."""
     rows = of_chosen(r for r in records(data["tables"]["controls"]) if r["error"] is not None)

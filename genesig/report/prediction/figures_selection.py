@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from genesig.report.page.lists import list_ticks
 from genesig.report.page.measure import measure
-from genesig.report.page.rows import Row, of_chosen, records, same_mu
+from genesig.report.page.rows import Row, of_chosen, own_rows, records, same_mu
 from genesig.report.page.style import (
     INK,
     OVER,
@@ -115,8 +115,8 @@ def _dots_by_repeat(ax: Axes, rows: list[Row], column: str) -> None:
 def error_by_mu(data: Prediction) -> Figure:
     """Double-CV error, or R², with interval for each list."""
     shown = measure(data)
-    rows = [r for r in records(data["tables"]["controls"]) if r["model"] == "genesig"]
     figure, ax = sheet(SMALL, 3.6)
+    rows = own_rows(data["tables"]["controls"])
     places = [of_chosen(rows), *(same_mu(rows, mu) for mu in data["mu"])]
     for x, found in enumerate(places):
         for row in found:
