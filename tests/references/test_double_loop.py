@@ -125,12 +125,13 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched(tmp_pa
 
 
 @pytest.mark.parametrize("step", [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.4}])
-def test_nothing_fitted_depends_on_the_test_rows(step):
+@pytest.mark.parametrize("scale", [1e3, 1e15])
+def test_nothing_fitted_depends_on_the_test_rows(step, scale):
     dataset, splits = make_study()
     settings = {"labels": "observed", "batch": "1of6", "folds": [step, *MOMENTS], **LINEAR}
     before = double_loop(dataset, splits, **settings)
     test = dataset.rows(splits.outer[0].test)
-    dataset.X[test] = 1e3 * np.random.default_rng(0).standard_normal((len(test), 40))
+    dataset.X[test] = scale * np.random.default_rng(0).standard_normal((len(test), 40))
     after = double_loop(dataset, splits, **settings)
     for name in ("indptr", "indices", "choice"):
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
