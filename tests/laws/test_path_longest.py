@@ -1,0 +1,79 @@
+"""A path that ends where lists grow too long is the full path, cut; its end is nobody else's."""
+
+import numpy as np
+import pytest
+
+from genesig.optim.solution import Path
+from genesig.optim.solvers import SOLVERS, path
+from genesig.optim.training import training_sets
+
+PARTS = ("gap", "iterations", "converged")
+
+
+def problem(seed, n=14, d=40, k=5):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) @ rng.normal(size=(4, d)) + rng.normal(size=(n, d)) + 5
+    Y = np.sign(rng.normal(size=(n, k)))
+    Y[:2] = [[1], [-1]]
+    rows = rng.random((n, k)) < 0.8
+    rows[:2] = True
+    return training_sets(X, Y, rows, centre=True, unit_variance=True)
+
+
+def assert_cut(whole: Path, ended: Path, longest: int | None) -> None:
+    """Compare every fit with its like, byte by byte, up to the end of its row."""
+    k, m = whole.shape
+    for row in range(k):
+        over = False
+        for step in range(m):
+            features, values = whole.coef(row, step)
+            over = over or (longest is not None and len(features) > longest)
+            own = ended.coef(row, step)
+            if over:
+                assert len(own[0]) == len(own[1]) == 0
+                assert np.isnan(ended.gap[row, step])
+                assert ended.iterations[row, step] == -1
+                assert not ended.converged[row, step]
+                continue
+            assert (own[0].tobytes(), own[1].tobytes()) == (features.tobytes(), values.tobytes())
+            for part in PARTS:
+                assert getattr(ended, part)[row, step] == getattr(whole, part)[row, step]
+
+
+@pytest.mark.parametrize("longest", [None, 0, 1, 4, 9, 40])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_path_is_the_full_one_cut(solver, longest):
+    sets = problem(0)
+    tau, mu = sets.tau_max[:, None] * np.geomspace(0.9, 0.2, 6), 1e-2 * sets.norm[:, None]
+    settings = {"solver": solver, "tolerance": 1e-9}
+    whole, ended = path(sets, tau, mu, **settings), path(sets, tau, mu, longest=longest, **settings)
+    assert_cut(whole, ended, longest)
+    if longest in (1, 4, 9):
+        assert 0 < np.isnan(ended.gap).sum() < ended.gap.size
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("longest", [3, 8, 20, 80])
+def test_columns_that_stop_leave_the_others_their_bytes(longest, seed):
+    """Down tau and up mu; lists outgrow the room that columns of a chunk share."""
+    sets = problem(seed, n=31, d=300, k=70)
+    settings = {"solver": "landweber-newton", "tolerance": 1e-9}
+    falling = sets.tau_max[:, None] * np.geomspace(0.9, 0.02, 8), 1e-2 * sets.norm[:, None]
+    growing = 0.5 * sets.tau_max[:, None], sets.norm[:, None] * [1e-6, 1e-3, 1e-2, 0.1, 1.0]
+    for tau, mu in (falling, growing):
+        whole = path(sets, tau, mu, **settings)
+        assert whole.sizes().max() > 80
+        ended = path(sets, tau, mu, longest=longest, **settings)
+        assert_cut(whole, ended, longest)
+        assert ended.message == whole.message == ""
+
+
+def test_a_row_stays_ended_where_its_lists_would_shrink():
+    whole = Path.of(
+        (2, 3), [(np.arange(size), np.ones(size)) for size in (1, 5, 2, 1, 2, 3)],
+        np.zeros((2, 3)), np.ones((2, 3), dtype=int), 1e-9,
+    )  # fmt: skip
+    ended = whole.ended(4)
+    assert ended.sizes().tolist() == [[1, 0, 0], [1, 2, 3]]
+    assert np.isnan(ended.gap).tolist() == [[False, True, True], [False] * 3]
+    assert whole.ended(None) is whole
