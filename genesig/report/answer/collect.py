@@ -21,7 +21,7 @@ from genesig.report.page.record import (
     Wrong,
     WrongSample,
 )
-from genesig.report.page.rows import Row, records, same_mu
+from genesig.report.page.rows import Row, own_rows, records, same_mu
 from genesig.report.page.words import counted, decimal, percent, rate
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def answer(
     """Collect the numbers of the first screen, at the signature's mu."""
     controls = records(tables["controls"])
     halves = records(tables["stability"])
-    own = same_mu([row for row in controls if row["model"] == "genesig"], mu)
+    own = own_rows(tables["controls"], mu)
     row = own[0] if own else {"error": None, "low": None, "high": None}
     (name, chance), permutations = ERROR[study["task"]], len(null["errors"])
     return {

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from genesig.report.external import captions
+from genesig.report.external.first_screen import samples_tested
 from genesig.report.external.record import CohortRecord, External, Quantiles, Score
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
@@ -18,7 +19,6 @@ from genesig.report.page.words import (
     decimal,
     percent,
     rate,
-    samples_tested,
 )
 
 GENES = {

@@ -12,7 +12,7 @@ from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import power
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
-from genesig.report.page.words import clean, counted, gene_label, percent
+from genesig.report.page.words import clean, counted, first_of, gene_label, percent, shown_of
 
 
 def signature(data: Genes, limits: Limits) -> Section:
@@ -141,8 +141,6 @@ def blocks(data: Genes, limits: Limits) -> Section:
 
 
 def _correlation(data: Genes, shown: int, total: int) -> Picture:
-    capped = f" {shown} of {counted(total, 'gene')} are shown, the first ones of each block."
-    capped = "" if shown == total else capped
     return picture(
         "correlation",
         partial(figures.correlation, data),
@@ -151,14 +149,14 @@ def _correlation(data: Genes, shown: int, total: int) -> Picture:
         " layers.",
         caption="Pearson's r between genes, by block; thick lines part blocks, thin lines the"
         " layers in which genes enter as μ grows. Orange: alike; blue: one is up where the other is"
-        f" down. A strong square on the diagonal is a block that holds together.{capped}",
+        f" down. A strong square on the diagonal is a block that holds together."
+        f"{shown_of(shown, total, 'gene', ', the first ones of each block')}",
     )
 
 
 def _projection(data: Genes) -> Picture:
     it = data["projection"]
-    shown, total = len(it["genes"]), it["total"]
-    capped = "" if shown == total else f" The first {shown} of {counted(total, 'gene')} are shown."
+    shown = len(it["genes"])
     return picture(
         "projection",
         partial(figures.projection, data),
@@ -167,7 +165,7 @@ def _projection(data: Genes) -> Picture:
         caption="Genes placed by their standardised values on the first three meta-patients (the"
         " left singular vectors of the genes of all lists). Colours and shapes: the first seven"
         " blocks, large marks for their leaders; grey: other blocks. Genes near each other vary"
-        f" alike.{capped}",
+        f" alike.{first_of(shown, it['total'], 'gene')}",
     )
 
 
@@ -218,16 +216,14 @@ def _components(data: Genes) -> Picture:
 
 def _heat(data: Genes) -> Picture:
     it = data["heat"]
-    shown, total = len(it["genes"]), it["total"]
-    capped = "" if shown == total else f" The first {shown} of {counted(total, 'gene')} are shown."
-    many = data["study"]["samples"]
-    if len(it["samples"]) < many:
-        capped += f" {len(it['samples'])} of {counted(many, 'sample')} are shown, evenly spaced."
+    shown, columns = len(it["genes"]), len(it["samples"])
+    capped = first_of(shown, it["total"], "gene")
+    capped += shown_of(columns, data["study"]["samples"], "sample", ", evenly spaced")
     return picture(
         "heat_map",
         partial(figures.heat, data),
         title="Heat map of the signature",
-        description=f"Standardised expression of {shown} genes in {len(it['samples'])} samples.",
+        description=f"Standardised expression of {shown} genes in {columns} samples.",
         caption="Standard deviations from the gene's mean, cut at ±3: orange above, blue below."
         f" Genes by block (lines), {_order(data)}.{capped}",
     )

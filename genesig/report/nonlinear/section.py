@@ -243,9 +243,9 @@ def _errors(data: Study) -> Picture:
     return picture(
         "nonlinear_errors",
         partial(figures.errors, data),
-        title=f"{shown.name[0].upper()}{shown.name[1:]} beside linear selection and other methods",
+        title=f"{shown.title} beside linear selection and other methods",
         description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
-        caption=f"{shown.name[0].upper()}{shown.name[1:]} on held-out samples of the same splits"
+        caption=f"{shown.title} on held-out samples of the same splits"
         " with its 95\u00a0% interval; dashed: chance. Blue: nonlinear, green: the linear lists at"
         f" the signature's μ.{fvm}",
     )

@@ -32,9 +32,15 @@ def at_mu(table: pd.DataFrame, mu: float) -> Array:
     return found
 
 
+def own_rows(controls: PackedTable, mu: float) -> list[Row]:
+    """Return the rows of this procedure at one mu."""
+    return same_mu([row for row in records(controls) if row["model"] == "genesig"], mu)
+
+
 def control_rows(data: Study) -> list[Row]:
     """Return genesig at the signature's mu and the baselines, best first."""
-    rows = [r for r in records(data["tables"]["controls"]) if r["error"] is not None]
-    own = same_mu([r for r in rows if r["model"] == "genesig"], data["mu"][data["at"]])
-    others = [r for r in rows if r["model"] != "genesig"]
-    return sorted(own + others, key=lambda row: (row["error"], row["model"] != "genesig"))
+    controls = data["tables"]["controls"]
+    others = [row for row in records(controls) if row["model"] != "genesig"]
+    found = [*own_rows(controls, data["mu"][data["at"]]), *others]
+    known = [row for row in found if row["error"] is not None]
+    return sorted(known, key=lambda row: (row["error"], row["model"] != "genesig"))

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.page.measure import measure
-from genesig.report.page.rows import Row, records, same_mu
+from genesig.report.page.rows import Row, own_rows, records, same_mu
 from genesig.report.page.style import (
     INK,
     OVER,
@@ -107,10 +107,9 @@ def _dots_by_repeat(ax: Axes, rows: list[Row], column: str) -> None:
 def error_by_mu(data: Prediction) -> Figure:
     """Double-CV error, or R², with interval for each list."""
     shown = measure(data)
-    rows = [r for r in records(data["tables"]["controls"]) if r["model"] == "genesig"]
     figure, ax = sheet(SMALL, 3.6)
     for x, mu in enumerate(data["mu"]):
-        for row in same_mu(rows, mu):
+        for row in own_rows(data["tables"]["controls"], mu):
             value, limits = shown.value(row["error"]), shown.interval(row)
             interval(ax, x, value, limits, OWN, filled=x == data["at"])
     mu_ticks(ax, data["mu"], [counted(one["size"], "gene") for one in data["lists"]])
