@@ -3,24 +3,18 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from linear_settings import linear
+from unbalanced_study import FOLDS, SPLITS, study, unbalanced
 
 from genesig.data.splits.draw import draw_splits
-from genesig.results import Dataset, Design
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.linear.tasks import Task
 from genesig.selection.linear.validation import midpoint
 
-FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
-SPLITS = {
-    "scheme": "stratified_kfold", "folds": 4, "repeats": 1, "column": None, "file": None,
-    "inner_scheme": "stratified_kfold", "inner_folds": 3, "subsamples": 0, "batches": 1,
-}  # fmt: skip
 SMALL = {"mu": [1e-6, 1e-2], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5}
 
 
@@ -99,21 +93,6 @@ def test_scores_of_samples_that_a_fold_trains_on_have_no_part_in_it():
     for k, rows in enumerate(task.inner):
         changed[k][..., np.setdiff1d(np.arange(len(task.y)), rows)] = 1e6
     np.testing.assert_array_equal(midpoint(task, changed), midpoint(task, scores))
-
-
-def study(X, y, task="classification"):
-    names, genes = [f"s{i:03d}" for i in range(len(y))], [f"g{j}" for j in range(X.shape[1])]
-    classes = ("a", "b") if task == "classification" else None
-    label = np.where(y > 0, "b", "a") if classes else [f"{value:.6f}" for value in y]
-    return Dataset(X, pd.DataFrame({"label": label}, index=names, dtype=str),
-                   pd.DataFrame({"symbol": genes}, index=genes),
-                   Design("label", task, classes, None, None), {})  # fmt: skip
-
-
-def unbalanced(seed, n=32, d=40):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) % 4 == 0, 1.0, -1.0)
-    return rng.standard_normal((n, d)) + np.outer(y, np.arange(d) < 3), y
 
 
 def fitted(dataset, **changes):
