@@ -35,3 +35,4 @@ rule all:
         "results/report.html",
         "results/signature.h5ad",
         "results/model.json",
+        "results/times/jobs.tsv",

@@ -107,7 +107,7 @@ def _fetch(chosen: argparse.Namespace) -> int:
 def _predict(chosen: argparse.Namespace) -> int:
     from genesig.data.cohorts.new_files import read_new
     from genesig.data.files.readers import read_json, read_samples
-    from genesig.errors import InvalidInput, Problem
+    from genesig.errors import refuse
     from genesig.results.files import save_table
     from genesig.selection.model.new_samples import predict
     from genesig.words import counted
@@ -124,7 +124,7 @@ def _predict(chosen: argparse.Namespace) -> int:
         save_table(chosen.output, table)
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
-        raise InvalidInput([Problem(chosen.output, what)]) from None
+        raise refuse(chosen.output, what) from None
     print(f"{chosen.output}: {counted(len(table), 'sample')} scored")
     return 0
 

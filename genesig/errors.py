@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import PurePath
 
 T = TypeVar("T")
 
@@ -43,6 +46,11 @@ class InvalidInput(GenesigError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = tuple(problems)
+
+
+def refuse(where: str | PurePath, what: str, line: int | None = None) -> InvalidInput:
+    """Make the error of one fault: where it is, what was found, what to do."""
+    return InvalidInput([Problem(f"{where}, line {line}" if line else str(where), what)])
 
 
 def attempt(read: Callable[[], T], problems: list[Problem]) -> T | None:

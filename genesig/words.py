@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+
+# Of the words in which two classes differ, those of the class that the other is held against...
+CONTROL = re.compile(
+    "controls?|ctrls?|normals?|healthy|benign|wt|wild|wildtype|untreated|unaffected|vehicle|mock"
+    "|placebo|neg|negative|non|not|no|none|without|false|0|-"
+)
+# ... and those that may stand beside them.
+BESIDE = re.compile(
+    "(group|tissue|sample|subject|donor|individual|volunteer|patient|person|cell|type|adjacent)s?"
+)
 
 
 def counted(number: int, noun: str) -> str:
@@ -45,3 +56,19 @@ def is_number(text: str) -> bool:
         return abs(float(text)) < float("inf")
     except ValueError:
         return False
+
+
+def control_first(names: Sequence[str]) -> list[str]:
+    """Put the class of the controls before the other one; leave both as they are if in doubt.
+
+    Only words that the other name lacks tell: of "no relapse" and "relapse" the first is the
+    control, of "normal karyotype" and "complex karyotype", too, and "No 1" and "No 2" are none.
+    """
+    one, other = ({*re.findall(r"[^\W_]+|-$", name.casefold())} for name in names)
+    held_against = [_of_controls(one - other), _of_controls(other - one)]
+    return list(names)[::-1] if held_against == [False, True] else list(names)
+
+
+def _of_controls(words: set[str]) -> bool:
+    controls = {word for word in words if CONTROL.fullmatch(word)}
+    return bool(controls) and all(BESIDE.fullmatch(word) for word in words - controls)

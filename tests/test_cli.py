@@ -20,9 +20,9 @@ from genesig.data.study.parameters import parameter_table
 from genesig.data.validate import (
     check_study,
     examine,
+    examine_study,
     resolve_config,
     study_config,
-    validate_study,
 )
 from genesig.errors import InvalidInput
 
@@ -39,7 +39,8 @@ def test_a_sound_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
     done = _genesig("validate", "config.yaml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "config.yaml: 0 errors, 0 warnings; 12 samples (6 normal, 6 tumor), 8 genes\n"
+        "config.yaml: 0 errors, 0 warnings; 12 samples (6 normal, 6 tumor; positive: tumor), "
+        "8 genes\n"
     )
 
 
@@ -113,7 +114,7 @@ def test_the_default_study_is_sound(
     monkeypatch.chdir(ROOT)
     assert main(["validate"]) == 0
     out, err = capsys.readouterr()
-    assert "38 samples (27 ALL, 11 AML), 3051 genes" in out
+    assert "38 samples (27 ALL, 11 AML; positive: AML), 3051 genes" in out
     assert err == ""
 
 
@@ -160,7 +161,7 @@ def test_validating_a_large_study_takes_less_than_5_seconds(tmp_path: Path) -> N
     done = _genesig("validate", "config.yaml", cwd=tmp_path)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5
-    assert "72 samples (36 a, 36 b), 7129 genes" in done.stdout
+    assert "72 samples (36 a, 36 b; positive: b), 7129 genes" in done.stdout
 
 
 def test_functions_say_what_the_command_says(
@@ -173,13 +174,13 @@ def test_functions_say_what_the_command_says(
     monkeypatch.chdir(tmp_path)
     schema = load_schema()
     config = resolve_config(study.config, schema)
-    problems = validate_study(config)
+    problems = list(examine_study(config, "config").problems)
     assert [problem.level for problem in problems] == ["warning"] * 2
     files = [problem for problem in problems if problem.where.startswith("samples.tsv")]
     assert list(examine(study.config, schema, "config").problems) == problems
     found = check_study({key: value for key, value in config.items() if key != "report"}, "c.yaml")
     assert found == {
-        "summary": "11 samples (5 normal, 6 tumor), 8 genes; left out: 1 sample",
+        "summary": "11 samples (5 normal, 6 tumor; positive: tumor), 8 genes; left out: 1 sample",
         # Not the one of controls.permutations: it would outlive a change of that setting.
         "warnings": [f"{files[0].where}: {files[0].what}"],
     }

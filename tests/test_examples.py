@@ -132,7 +132,11 @@ def test_nothing_is_wrong_with_shipped_data(
     monkeypatch.chdir(ROOT)
     assert main(["validate", str(example.relative_to(ROOT))]) == 0
     out, err = capsys.readouterr()
-    assert (err, "0 errors, 0 warnings" in out) == ("", True)
+    known = []
+    if config.get("splits", {}).get("scheme") == "leave_one_out":  # of the protocol
+        known = [f"warning: {example.relative_to(ROOT)}, splits.scheme: 'leave_one_out' is pessim"]
+    assert [line[: len(known[0])] if known else line for line in err.splitlines()] == known
+    assert f"0 errors, {len(known)} warning" in out
 
 
 def test_the_table_lists_every_example() -> None:

@@ -18,7 +18,7 @@ HEAVY = ["anndata", "sklearn", "scipy", "numba", "matplotlib", "pandas", "cvxpy"
 # What the jobs that fit, and there are many of them, can do without.
 NOT_FOR_FITS = ["anndata", "sklearn", "matplotlib", "pandas", "cvxpy", "snakemake"]
 
-# `load`, `save` and `read_table` are names of the package's own; `savefig` may fill a buffer.
+# `load` and `save` are names of the package's own; `savefig` may fill a buffer.
 OPENS = {
     *("open", "read_text", "write_text", "read_bytes", "write_bytes"),
     *("read_csv", "to_csv", "loadtxt", "savetxt", "genfromtxt", "fromfile", "tofile"),

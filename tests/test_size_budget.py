@@ -58,12 +58,13 @@ def beyond(sizes: dict[str, int], most: int) -> dict[str, int]:
 def test_files_are_short():
     sizes = {name(path): line_count(path) for path in MODULES}
     assert beyond(sizes, 300) == {}
-    assert median(size for size in sizes.values() if size) <= 120
+    # The sentence of a folder is no file of code.
+    assert median(size for size in sizes.values() if size > 1) <= 110
 
 
 def test_function_bodies_are_short():
-    assert beyond(BODIES, 50) == {}
-    assert median(BODIES.values()) <= 10
+    assert beyond(BODIES, 40) == {}
+    assert median(BODIES.values()) <= 6
 
 
 def test_rules_and_scripts_are_short():
@@ -98,8 +99,8 @@ def test_the_package_has_five_floors_and_their_records():
 def test_the_measure_sees_what_is_too_long(tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     long = tmp_path / "long.py"
-    long.write_text('def f():\n    """Say."""\n' + "    x = 1\n" * 51)
-    assert beyond(dict(function_bodies(long)), 50) == {"long.py:f": 51}
+    long.write_text('def f():\n    """Say."""\n' + "    x = 1\n" * 41)
+    assert beyond(dict(function_bodies(long)), 40) == {"long.py:f": 41}
     rule = tmp_path / "long.smk"
     rule.write_text("x = 1\n\n\nrule a:\n" + "    # line\n" * 20 + "\n\nrule b:\n    input: 1\n")
     assert dict(rules(rule)) == {"long.smk:a": 21, "long.smk:b": 2}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.cohorts.cohort_check import check_cohorts
+from genesig.data.cohorts.checks import check_cohorts
 from genesig.data.files.readers import read_json
 from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
@@ -32,7 +32,6 @@ __all__ = [
     "examine_study",
     "resolve_config",
     "study_config",
-    "validate_study",
 ]
 
 Config = dict[str, Any]
@@ -75,24 +74,6 @@ def _not_derived(found: list[Problem], faults: list[Problem], config: Config,
     yield from found
 
 
-def validate_study(config: Config, source: str = "config") -> list[Problem]:
-    """List every problem of a study: settings, sample sheet, matrix, and all across them.
-
-    Parameters
-    ----------
-    config : dict
-        As `resolve_config` gives it.
-    source : str
-        Name of the config in messages.
-
-    Returns
-    -------
-    list of Problem
-        Errors first; empty for a study without fault.
-    """
-    return list(examine_study(config, source).problems)
-
-
 def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
     """Fill a config up with defaults and hold its settings against each other; open no file.
 
@@ -131,7 +112,15 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
 
 
 def examine_study(config: Config, source: str) -> Examination:
-    """Do what `validate_study` does, and sum the study up."""
+    """List every problem of a study: settings, sample sheet, matrix, and all across them.
+
+    Parameters
+    ----------
+    config : dict
+        As `resolve_config` gives it.
+    source : str
+        Name of the config in messages.
+    """
     problems, inputs = _examine_study(config, source)
     return Examination(_sorted(problems), _summary(inputs))
 
@@ -227,7 +216,9 @@ def _summary(inputs: Inputs) -> str:
     design, obs = inputs.sheet.design, inputs.sheet.obs
     counts = Counter(obs[design.label])
     classes = ", ".join(f"{counts[name]} {name}" for name in design.classes or ())
-    samples = counted(len(obs), "sample") + (f" ({classes})" if classes else "")
+    if design.classes is not None:
+        classes = f" ({classes}; positive: {design.classes[1]})"
+    samples = counted(len(obs), "sample") + classes
     dropped = inputs.sheet.dropped + inputs.expression.dropped
     out = Counter(note["kind"] for note in dropped)
     left = ", ".join(counted(times, kind) for kind, times in out.items())

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.models.checks import checked
 from genesig.optim.grafting import graft
 from genesig.optim.mutual_information import (
     mutual_information,
@@ -83,16 +84,7 @@ class FeatureVectorMachine(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Bin, and graft; X (n, d), y (n,) numbers (±1 for classes)."""
         self._check()
-        try:
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=3, y_numeric=True)
-        except ValueError as error:
-            raise InvalidProblem(str(error)) from error
-        constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
-        if len(constant):
-            raise InvalidProblem(
-                f"{len(constant)} of {X.shape[1]} features are constant, the first is number"
-                f" {constant[0]}; remove them: their ranks mean nothing"
-            )
+        X, y = checked(self, X, y, "their ranks mean nothing", y_numeric=True)
         codes, response = rank_bins(X, self.n_bins), _response_bins(y, self.n_bins)
         self.information_ = mutual_information(codes, response[:, None], self.n_bins)[:, 0]
         largest = 2 * float(self.information_.max())

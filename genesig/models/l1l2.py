@@ -6,11 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.models.two_classes import SignClassifier
 from genesig.optim.refit import refit_coef
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
@@ -36,6 +36,10 @@ class _L1L2(BaseEstimator):  # type: ignore[misc]
         self.unit_variance = unit_variance
         self.solver = solver
         self.tolerance = tolerance
+
+    def _checked(self, X: Array, y: Array, *, numbers: bool) -> tuple[Array, Array]:
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=numbers, ensure_min_samples=2)
+        return X, y
 
     def _fit(self, X: Array, y: Array) -> None:
         """Fill the fitted attributes from checked X (n, d) and a real response y (n,)."""
@@ -102,7 +106,7 @@ class L1L2Regressor(RegressorMixin, _L1L2):  # type: ignore[misc]
 
     def fit(self, X: Array, y: Array) -> L1L2Regressor:
         """Fit to X (n, d) and a real response y (n,)."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        X, y = self._checked(X, y, numbers=True)
         self._fit(X, np.asarray(y, dtype=float))
         return self
 
@@ -111,7 +115,7 @@ class L1L2Regressor(RegressorMixin, _L1L2):  # type: ignore[misc]
         return self._score(X)
 
 
-class L1L2Classifier(ClassifierMixin, _L1L2):  # type: ignore[misc]
+class L1L2Classifier(SignClassifier, _L1L2):
     """The sign of ``f(x) = intercept + x'b``, fitted to two classes coded -1 and +1.
 
     Parameters and attributes are those of `L1L2Regressor`, and ``classes_``: (negative, positive).
@@ -119,30 +123,10 @@ class L1L2Classifier(ClassifierMixin, _L1L2):  # type: ignore[misc]
 
     def fit(self, X: Array, y: Array) -> L1L2Classifier:
         """Fit to X (n, d) and the classes y (n,) of its rows."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) != 2:
-            # scikit-learn's own checks look for the first words of the second case.
-            found = len(self.classes_)
-            raise ValueError(
-                f"Only binary classification is supported; y has {found} classes"
-                if found > 2
-                else "y has only one class; two are needed"
-            )
-        self._fit(X, np.where(y == self.classes_[1], 1.0, -1.0))
+        X, y = self._checked(X, y, numbers=False)
+        self._fit(X, self._coded(y))
         return self
 
     def decision_function(self, X: Array) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""
         return self._score(X)
-
-    def predict(self, X: Array) -> Array:
-        """Return the class of each row of X, (n,)."""
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[(scores > 0).astype(int)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

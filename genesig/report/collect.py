@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from genesig.report.answer.collect import (
     answer,
     error_warnings,
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
-        "nearest", "nearest_symbol", "coef_from")  # fmt: skip
+        "nearest", "nearest_symbol")  # fmt: skip
 
 TABLES = (
     "signature", "nested_lists", "blocks", "scores", "stability", "controls", "univariate",
@@ -99,10 +97,9 @@ def collect(
         What was found in each data set of another study (results/external/*/about.json).
     """
     mu = [float(value) for value in observed.mu]
-    at = _signature_mu(mu, config)
     facts, division = study(dataset), design(splits)
-    tested = held_out(dataset, tables["predictions"], mu[at])
-    chance = null_errors(null, tables["controls"], mu[at], at)
+    tested = held_out(dataset, tables["predictions"])
+    chance = null_errors(null, tables["controls"])
     packed = {name: _packed(name, tables[name]) for name in _shown(tables)}
     report: Report = {
         "version": VERSION,
@@ -112,17 +109,16 @@ def collect(
         "design": division,
         "quality": quality(seen, dataset),
         "mu": mu,
-        "at": at,
         "surface": surface(observed, final),
         "held_out": tested,
         "null": chance,
         "lists": lists(tables["nested_lists"], mu),
-        **genes(dataset, tables, mu, at, config["controls"]["fdr"]),
+        **genes(dataset, tables, mu, config["controls"]["fdr"]),
         "tables": packed,
         "external": cohorts(external, facts["classes"]),
         "batch": batch(dataset, splits, tested, config),
-        "nonlinear": nonlinear(tables, mu[at], config.get("nonlinear")),
-        "answer": answer(facts, division, tested, chance, mu[at], packed),
+        "nonlinear": nonlinear(tables, config.get("nonlinear")),
+        "answer": answer(facts, division, tested, chance, packed, external),
         "warnings": [],
     }
     report["warnings"] = _warnings(report, dataset, observed, said)
@@ -145,11 +141,6 @@ def _warnings(report: Report, dataset: Dataset, observed: Fits, said: Sequence[s
 def _shown(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     own = [name for name in TABLES if name not in SUMMED_UP]
     return own + [name for name in NONLINEAR_SHOWN if name in tables]
-
-
-def _signature_mu(mu: list[float], config: Mapping[str, Any]) -> int:
-    wanted = config["signature"]["mu"]
-    return 0 if wanted is None else int(np.argmin(np.abs(np.array(mu) - wanted)))
 
 
 def _packed(name: str, frame: pd.DataFrame) -> PackedTable:

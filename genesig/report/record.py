@@ -1,4 +1,9 @@
-"""Everything the report shows, as one JSON value: report_data.json."""
+"""Everything the report shows, as one JSON value: report_data.json.
+
+A new topic is a folder (its record, what it collects, its sections, its sentences for Methods) and
+its lines in the assembly: its record here, its keys in `collect`, its sections in `sections`, its
+paragraph in `methods`.
+"""
 
 from __future__ import annotations
 

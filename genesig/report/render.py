@@ -11,12 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from genesig.errors import GenesigError
-from genesig.report.answer.section import tiles
 from genesig.report.page import templates
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import Picture
 from genesig.report.record import VERSION, Report
-from genesig.report.sections import FIRST_SCREEN, NOTE, SECTIONS
+from genesig.report.sections import FIRST_SCREEN, NOTE, SECTIONS, TILES
 from genesig.results import save_text
 
 _TEMPLATES = Path(templates.__file__).parent
@@ -68,7 +67,7 @@ def render(
         data=data,
         sentences=[said for say in FIRST_SCREEN for said in say(data)],
         note=" ".join(said for say in NOTE for said in say(data)),
-        tiles=tiles(data),
+        tiles=TILES(data),
         sections=sections,
         limits=limits,
         css=css,

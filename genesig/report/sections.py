@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from genesig.report.answer.section import note, sentences
+from genesig.report.answer.section import Tile, note, sentences, tiles
 from genesig.report.data.section import reproducibility, study
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
@@ -18,6 +18,7 @@ from genesig.report.quality.section import quality
 from genesig.report.record import Report
 
 FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (sentences, elsewhere)
+TILES: Callable[[Report], list[Tile]] = tiles
 NOTE: tuple[Callable[[Report], list[str]], ...] = (note, caution)
 
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import InvalidInput, refuse
 from genesig.results.files import save_text
 
 TIMEOUT = 60.0
@@ -47,7 +47,7 @@ def download(url: str, path: Path) -> str:
         part.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         what = f"is no folder that can be written to: {error.strerror}; name another one"
-        raise InvalidInput([Problem(str(path.parent), what)]) from None
+        raise refuse(path.parent, what) from None
     have = part.stat().st_size if part.exists() else 0
     headers = {"Range": f"bytes={have}-"} if have else {}
     try:
@@ -67,7 +67,7 @@ def download(url: str, path: Path) -> str:
     size = part.stat().st_size
     if size < expected:
         what = f"broke off after {size} of {expected} bytes; run again, it goes on from there"
-        raise InvalidInput([Problem(url, what)])
+        raise refuse(url, what)
     return hashlib.sha256(part.read_bytes()).hexdigest()
 
 
@@ -107,4 +107,4 @@ def _refuse(url: str, error: Exception) -> InvalidInput:
     else:
         why = error.reason if isinstance(error, URLError) else str(error) or type(error).__name__
         what = f"cannot be reached ({why}); try later, or download the file in a browser"
-    return InvalidInput([Problem(url, what)])
+    return refuse(url, what)

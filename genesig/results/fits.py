@@ -93,6 +93,11 @@ class Fits:
         counted = np.diff(self.indptr).reshape(len(self), len(self.mu))
         return np.where(np.isnan(self.gap), np.nan, counted)
 
+    @property
+    def whole(self) -> Array:
+        """Tell for each mu whether every fit has a list there, (n_mu,)."""
+        return np.asarray(~np.isnan(self.gap).any(axis=0))
+
     def with_chosen(self) -> Fits:
         """Return the fits with the chosen list of each as one more, the last, whose mu is NaN.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import refuse
 from genesig.results.files import save_text
 
 DOWNLOADS = ("data", "geo")
@@ -152,7 +152,7 @@ def check_new(folder: str | Path) -> None:
     files = (path for path in folder.rglob("*") if not path.is_dir())
     if folder.exists() and (not folder.is_dir() or any(not _is_download(f) for f in files)):
         what = "is not an empty folder, and nothing in it will be overwritten; name a new one"
-        raise InvalidInput([Problem(str(folder), what)])
+        raise refuse(folder, what)
 
 
 def _is_download(path: Path) -> bool:
@@ -176,5 +176,5 @@ def write_study(folder: str | Path, start: Start) -> list[Path]:
         for name, text in files.items():
             save_text(folder / name, text)
     except OSError as error:
-        raise InvalidInput([Problem(str(folder), f"cannot be written: {error.strerror}")]) from None
+        raise refuse(folder, f"cannot be written: {error.strerror}") from None
     return [folder / name for name in files]

@@ -5,7 +5,6 @@
 Prints wall time of each run and the largest memory of all its processes together.
 """
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,18 +14,8 @@ from statistics import median
 
 import psutil
 
-ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "profiles", "workflow", "genesig", "config", "resources")
-
-
-def lay_out(folder: Path) -> None:
-    """Copy what a study needs, without results of earlier runs."""
-    for part in PARTS:
-        source = ROOT / part
-        if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, folder / part)
-        else:
-            shutil.copy(source, folder / part, follow_symlinks=False)
+sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
+from study_folder import lay_out
 
 
 def resident(process: psutil.Process) -> int:

@@ -22,16 +22,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 
 from affy_files import cdf_binary, cel_binary
 from bioconductor import Answer, ask
-from quality_study import MOMENTS, faultless
+from quality_study import faultless
+from rma import rma, sets_of
+from settings import MOMENTS
 
 from genesig.data.files.affy.arrays import probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.quality.overview import quality
-from genesig.data.steps.batch_steps import Combat
-from genesig.data.steps.fold_steps import Quantile
-from genesig.data.steps.rma import rma
+from genesig.data.steps.combat import Combat
+from genesig.data.steps.quantile import Quantile
 from genesig.data.steps.two_colour import loess_ratios
 
 GEO = Path(__file__).parents[3] / "shared/data/geo/GSE55235_series_matrix.txt.gz"
@@ -79,7 +80,7 @@ def rma_of_20_arrays() -> Run:
     def run() -> object:
         cels = ((str(k), parse_cel(content, str(k))) for k, content in enumerate(files))
         probes = probe_matrix(cels, parse_cdf(layout, "Toy.cdf"), cdf_path="Toy.cdf")
-        return rma(probes.X, probes.probe_sets)
+        return rma(probes.X, sets_of(probes.names))
 
     return run
 

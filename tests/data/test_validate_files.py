@@ -81,7 +81,10 @@ def test_harmless_differences_are_accepted(
     assert main(["validate", "config.yaml"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert out == ("config.yaml: 0 errors, 0 warnings; 12 samples (6 normal, 6 tumor), 8 genes\n")
+    assert out == (
+        "config.yaml: 0 errors, 0 warnings; 12 samples (6 normal, 6 tumor; positive: tumor), "
+        "8 genes\n"
+    )
 
 
 def _extra_sample(study: Study) -> None:

@@ -11,22 +11,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from places import ROOT
+from study_folder import lay_out
 
 GOLDEN = Path(__file__).parent / "default_study"
-PARTS = ("Snakefile", "profiles", "workflow", "genesig", "config", "resources")
 TABLES = ("signature", "lists", "controls", "stability", "prototypes", "nonlinear")
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("default")
-    for part in PARTS:
-        source = ROOT / part
-        if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, folder / part)
-        else:
-            shutil.copy(source, folder / part, follow_symlinks=False)
+    lay_out(folder)
     done = subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "2"],
         cwd=folder,

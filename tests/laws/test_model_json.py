@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from linear_settings import linear
+from model_score import score
+from settings import MOMENTS
 
+from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import normalise_samples
-from genesig.errors import GenesigError
 from genesig.results import Dataset, Design, Split, Splits
 from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.model.final import final_model, score
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
 
-MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 LINEAR = linear(
     list="minimal", list_mu=1e-2, mu=[1e-6, 1e-2, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
 )
@@ -65,19 +67,12 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
     assert score(model, one)[0] == pytest.approx(score(model, new)[0], abs=1e-12)
 
 
-def test_missing_genes_and_an_unknown_mu_are_errors():
-    dataset, splits = raw_study()
-    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
-    model = final_model(dataset, final, folds=MOMENTS)
-    with pytest.raises(GenesigError, match="genes that the model needs are missing, such as 'g"):
-        score(model, {"other": [1.0]})
-    with pytest.raises(GenesigError, match=r"0\.5 is not one of"):
-        score(model, dict(zip(dataset.genes, dataset.X.T, strict=True)), mu=0.5)
-
-
 def test_a_model_without_genes_predicts_its_intercept():
     dataset, splits = raw_study()
     final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
     model = final_model(dataset, final, folds=MOMENTS)
     model["models"][0] |= {"genes": [], "symbols": [], "coefficients": [], "intercept": 0.25}
-    assert score(model, {"g0": [1.0, 2.0]}, mu=1e-6).tolist() == [0.25, 0.25]
+    lines = tuple(range(len(dataset.genes)))
+    matrix = Matrix(tuple(dataset.genes), ("new", "newer"), dataset.X[:2].T, {}, lines)
+    found, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=LINEAR["mu"][0])
+    assert (found["score"].tolist(), problems) == ([0.25, 0.25], [])

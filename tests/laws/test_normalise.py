@@ -65,6 +65,7 @@ def test_the_registry_and_the_schema_name_the_same_steps():
 @every_member
 def test_a_step_declares_what_it_sees(name):
     assert NORMALISERS[name].kind in ("sample", "fold", "batch")
+    assert hasattr(NORMALISERS[name], "fit") == (name in FOLD_KIND)
 
 
 @every_member

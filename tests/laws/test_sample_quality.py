@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genesig.data.quality.components import standardised_products
-from genesig.data.quality.sample_quality import (
+from genesig.data.quality.samples import (
     FAR,
     QUANTILES,
     as_logarithms,

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from l1l2_objective import objective
 
 from genesig.errors import GenesigError
-from genesig.optim.certificate import duality_gap, objective
+from genesig.optim.certificate import duality_gap
 from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets

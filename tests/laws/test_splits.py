@@ -168,17 +168,15 @@ def test_folds_of_a_regression_hold_low_and_high_responses(y, folds):
 
 
 @settings(max_examples=25)
-@given(st.integers(8, 25), st.integers(8, 25), st.integers(1, 9))
-def test_subsamples_are_complementary_halves(negative, positive, number):
-    splits = drawn(study(["a"] * negative + ["b"] * positive), subsamples=number)
-    halves = {half.name: set(half.train) for half in splits.subsamples}
-    assert len(halves) == number
-    for name, half in halves.items():
-        size = (negative + positive) // 2
-        assert size <= len(half) <= size + (negative + positive) % 2
-        if name.endswith("b"):
-            assert not half & halves[name[:-1] + "a"]
-            assert len(half | halves[name[:-1] + "a"]) == negative + positive
+@given(st.integers(8, 25), st.integers(8, 25), st.integers(1, 5))
+def test_subsamples_are_complementary_halves_one_pair_after_the_other(negative, positive, pairs):
+    splits = drawn(study(["a"] * negative + ["b"] * positive), subsamples=2 * pairs)
+    halves = [set(half.train) for half in splits.subsamples]
+    assert len(halves) == 2 * pairs
+    for one, other in zip(halves[::2], halves[1::2], strict=True):
+        assert not one & other
+        assert len(one | other) == negative + positive
+        assert abs(len(one) - len(other)) <= (negative + positive) % 2
 
 
 def test_subsamples_keep_groups_whole():
@@ -187,6 +185,8 @@ def test_subsamples_keep_groups_whole():
     for half in splits.subsamples:
         assert set(Counter(group[list(half.train)]).values()) == {2}
     assert len({half.train for half in splits.subsamples}) > 15
+    halves = [set(group[list(half.train)]) for half in splits.subsamples]
+    assert all(not one & other for one, other in zip(halves[::2], halves[1::2], strict=True))
 
 
 @settings(max_examples=40)
@@ -219,7 +219,7 @@ def test_the_same_seed_draws_the_same_and_another_does_not(scheme):
 
 @pytest.mark.parametrize("scheme", ["stratified_kfold", "stratified_group_kfold"])
 def test_more_repeats_or_subsamples_leave_the_others_as_they_were(scheme):
-    few, many = by_scheme(scheme), by_scheme(scheme, repeats=4, subsamples=9)
+    few, many = by_scheme(scheme), by_scheme(scheme, repeats=4, subsamples=8)
     assert many.outer[: len(few.outer)] == few.outer
     assert many.subsamples[: len(few.subsamples)] == few.subsamples
     assert many.final == few.final
@@ -308,6 +308,45 @@ def test_a_file_that_tears_a_group_is_refused(tmp_path):
     outer = [{"train": dataset.samples[1:], "test": dataset.samples[:1]}]
     with pytest.raises(InvalidInput, match="split split1: group 'd00' has samples on both sides"):
         drawn(dataset, file=written(tmp_path, outer=outer))
+
+
+def halves_in_a_file(tmp_path, *halves, grouped=False):
+    """Draw from a file with these halves, samples by their numbers."""
+    dataset = two_classes("stratified_group_kfold" if grouped else "stratified_kfold")
+    named = [
+        {"name": f"h{number}", "train": [dataset.samples[row] for row in half], "test": []}
+        for number, half in enumerate(halves, 1)
+    ]
+    test = [dataset.samples[row] for row in (10, 21)]  # group d10
+    outer = [{"train": sorted({*dataset.samples} - {*test}), "test": test}]
+    return drawn(dataset, file=written(tmp_path, outer=outer, subsamples=named))
+
+
+FRONT, BACK = [0, 1, 2, 20, 21], [3, 4, 5, 18, 19]
+
+
+def test_pairs_of_halves_may_come_from_a_file(tmp_path):
+    splits = halves_in_a_file(tmp_path, FRONT, BACK, BACK, FRONT)
+    assert [half.name for half in splits.subsamples] == ["h1", "h2", "h3", "h4"]
+
+
+@pytest.mark.parametrize(
+    ("halves", "message"),
+    [
+        ([FRONT, BACK, FRONT], "subsample h3: has no partner"),
+        ([FRONT, FRONT, BACK, BACK], r"h1 and h2: have 'p00', 'p01', 'p02' and 2 more in common"),
+        ([FRONT, FRONT, BACK, BACK], "one pair after the other; 1 further pair, too"),
+        ([FRONT, BACK, BACK, [*FRONT, 19]], "subsamples h3 and h4: have 'p19' in common"),
+    ],
+)
+def test_halves_of_a_file_that_are_no_disjoint_pairs_are_refused(tmp_path, halves, message):
+    with pytest.raises(InvalidInput, match=message):
+        halves_in_a_file(tmp_path, *halves)
+
+
+def test_pairs_of_a_file_keep_groups_on_one_side(tmp_path):
+    with pytest.raises(InvalidInput, match="subsamples h1 and h2: group 'd00' has samples on both"):
+        halves_in_a_file(tmp_path, [0, 1, 12, 20, 21], [2, 3, 11, 18, 19], grouped=True)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"outer": [], "seed": "x"}'])

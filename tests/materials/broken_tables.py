@@ -86,6 +86,14 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         lambda s: s.set("expression", "matrix.tvs"),
         ["matrix.tvs: the ending '.tvs' is not known", "did you mean '.tsv'?", ".csv.gz"],
     ),
+    "an ending that is nearly one of another format": (
+        lambda s: s.set("expression", "e.gcf"),
+        ["e.gcf: the ending '.gcf' is not known (known: .tsv", "did you mean '.gct'?"],
+    ),
+    "a quote that is never closed": (
+        placed("expression", "e.csv", lambda s: b'g,a,b\nx,1,"2\ny,3,4\n'),
+        ["e.csv: cannot be parsed: ", "; close every quote, or export the table again"],
+    ),
     "commas in a tsv": (
         lambda s: s.files.update({"expression.tsv": as_text(s.matrix, ",")}),
         ["expression.tsv, line 1:", "promises tabs", "has commas", "rename it to .csv"],

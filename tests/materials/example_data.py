@@ -7,13 +7,9 @@ follows each of the first two; everything else is noise, of patients or batches 
 from __future__ import annotations
 
 import gzip
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 from affy_files import cdf_text, cel_binary, cel_command_console
 from format_files import tabbed
 from places import ROOT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -34,6 +34,12 @@ class Numbers:
 def tabbed(rows: Sequence[Sequence[object]]) -> str:
     """Join lines of cells."""
     return "".join("\t".join(map(str, row)) + "\n" for row in rows)
+
+
+def table(n: Numbers) -> str:
+    """Write a plain table."""
+    body = [[gene, *map(repr, row)] for gene, row in zip(n.genes, n.rows, strict=True)]
+    return tabbed([["", *n.samples], *body])
 
 
 def series_matrix(n: Numbers, platforms: Sequence[str] = ("GPL96",)) -> str:
@@ -177,3 +183,22 @@ def hdf5(**groups: Any) -> bytes:
         for name, values in groups.items():
             file[name] = values
     return buffer.getvalue()
+
+
+def beadstudio(n: Numbers) -> str:
+    """Write the profile of an old version, without a header."""
+    return genomestudio(n, old=True, header=False)
+
+
+# A file that holds the whole matrix, of each format that there is.
+WRITERS: dict[str, Callable[[Numbers], str | bytes]] = {
+    "table.tsv": table,
+    "GSE1_series_matrix.txt": series_matrix,
+    "GSE1_family.soft": family,
+    "GDS1.soft": data_set,
+    "old.gct": gct12,
+    "new.gct": gct13,
+    "e.h5ad": h5ad,
+    "profile.txt": genomestudio,
+    "beads.txt": beadstudio,
+}

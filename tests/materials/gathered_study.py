@@ -25,7 +25,7 @@ def make_dataset(X, y, task="classification", group=None):
 
 
 def make_splits(dataset, folds, repeats, seed=0):
-    """Return k-fold splits, stratified by the response, with three inner folds each."""
+    """Return k-fold splits, stratified by the response, and two pairs of halves a repeat."""
     rng, names = np.random.default_rng(seed), np.array(dataset.samples, dtype=object)
     order = np.argsort(dataset.response(), kind="stable")
     outer = []
@@ -41,7 +41,15 @@ def make_splits(dataset, folds, repeats, seed=0):
                       tuple(names[test]), inner, seeds)
             )  # fmt: skip
     final = Split("final", 0, 0, tuple(names), (), (), (1,))
-    return Splits("stratified_kfold", "stratified_kfold", seed, tuple(outer), final, ())
+    halves = []
+    for pair in range(1, 2 * repeats + 1):
+        shuffled = rng.permutation(len(names))
+        halves += [
+            Split(f"s{pair}{'ab'[k]}", pair, k + 1, tuple(names[np.sort(shuffled[k::2])]), (), (),
+                  (3, 0, pair, 0))
+            for k in range(2)
+        ]  # fmt: skip
+    return Splits("stratified_kfold", "stratified_kfold", seed, tuple(outer), final, tuple(halves))
 
 
 def make_fits(dataset, splits, seed=0, permutations=(0,), signal=0.0):

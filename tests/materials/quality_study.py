@@ -6,8 +6,6 @@ import pandas as pd
 
 from genesig.results import Dataset, Design
 
-MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
-
 
 def faultless(rng, n=20, d=300, *, raw=False, batch=None, **columns):
     """Samples that differ as samples do: by three hidden factors, a little in level, by noise."""

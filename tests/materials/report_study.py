@@ -131,10 +131,11 @@ def make_splits(study: Study, dataset: Dataset, rng: np.random.Generator) -> Spl
         for fold in range(wanted):
             test = names[fold_of == fold] if wanted > 1 else names[::3]
             outer.append(split(f"r{repeat}f{fold + 1}", repeat, fold + 1, test))
-    halves = [rng.permutation(names)[::2] for _ in range(study.subsamples)]
+    drawn = [rng.permutation(names) for _ in range(study.subsamples // 2)]
     return Splits(
         "stratified_kfold", "stratified_kfold", 0, tuple(outer), split("final", 0, 0, ()),
-        tuple(split(f"s{i:02d}a", 0, i, half) for i, half in enumerate(halves)),
+        tuple(split(f"s{i:02d}{'ab'[k]}", i, k + 1, order[k::2])
+              for i, order in enumerate(drawn, 1) for k in range(2)),
     )  # fmt: skip
 
 

@@ -1,21 +1,50 @@
-"""Bytes of a file, replaced here and there by what readers stumble over."""
+"""Files with bytes replaced by what readers stumble over, and what has to be said of them."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
-PIECES = [
+import pytest
+
+from genesig.cli import main
+
+TABLES = [
     b"", b"\t", b",", b"\n", b"\r", b'"', b"'", b"\0", b"\xff", b"-", b"1e999", b"nan", b"1",
     b"P01", b"gene1", b"tumor", b"{", b"[", b": ", b"null", b"true", b"  ", b"#", b"&a *a",
     b"<<: ", b"? ", b"!!python/object:x ",
 ]  # fmt: skip
+FORMATS = [
+    b"", b"\t", b"\n", b'"', b"\0", b"\xff", b"-", b"1e999", b"1", b"0", b"GSM1", b"g1", b"!",
+    b"^SAMPLE = GSM1\n", b"!sample_table_begin\n", b"!series_matrix_table_end\n", b"=", b"#1.3\n",
+    b"DATA\t", b"FEATURES\t", b"AVG_Signal", b"[Header]\n",
+]  # fmt: skip
 
 
-def spoil(path: Path, draw: random.Random) -> None:
-    """Put up to four pieces into a file, or in place of what is there."""
-    content = bytearray(path.read_bytes())
+def spoilt(content: bytes, pieces: Sequence[bytes], seed: int) -> bytes:
+    """Put up to four pieces into a file or in place of what is there, and cut every third one."""
+    draw, spoiled = random.Random(seed), bytearray(content)
     for _ in range(draw.randint(1, 4)):
-        start = draw.randrange(len(content) + 1)
-        content[start : start + draw.choice([0, 1, 3, 30, 200])] = draw.choice(PIECES)
-    path.write_bytes(bytes(content))
+        # Most of what a reader believes stands at the beginning.
+        start = draw.randrange(draw.choice([200, len(spoiled) + 1]))
+        spoiled[start : start + draw.choice([0, 1, 3, 30, 200])] = draw.choice(pieces)
+    return bytes(spoiled[: draw.choice([None, None, len(spoiled) // 2])])
+
+
+def answers(
+    path: Path, pieces: Sequence[bytes], times: int, capsys: pytest.CaptureFixture[str]
+) -> set[int]:
+    """Spoil a file of the study here again and again: lines for people each time.
+
+    Return the exit codes of `genesig validate config.yaml`.
+    """
+    whole, codes = path.read_bytes(), set()
+    for seed in range(times):
+        path.write_bytes(spoilt(whole, pieces, seed))
+        code = main(["validate", "config.yaml"])
+        lines = capsys.readouterr().err.splitlines()
+        assert code == any(line.startswith("error: ") for line in lines), seed
+        assert all(line.startswith(("error: ", "warning: ")) for line in lines), seed
+        codes.add(code)
+    return codes

@@ -1,7 +1,6 @@
 """A small study in a folder of its own, run as a user would run it."""
 
 import gzip
-import json
 import os
 import re
 import shutil
@@ -102,20 +101,13 @@ def run(folder, *arguments, cores=2, check=True):
 
 
 def results(folder):
-    """Return the content of every result but the times and versions of the run."""
+    """Return the content of every result but the times of the run."""
     found = {}
     for path in sorted((folder / "results").rglob("*")):
         name = str(path.relative_to(folder / "results"))
         if path.is_dir() or name.startswith("times/"):
             continue
-        if name in {"run.json", "report.html"} or path.suffix == ".h5ad":
-            found[name] = None
-        elif name == "report_data.json":
-            data = json.loads(path.read_text())
-            data["run"] = None
-            found[name] = data
-        else:
-            found[name] = path.read_bytes()
+        found[name] = path.read_bytes()
     return found
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from linear_settings import linear
+from settings import MOMENTS
 from test_affy_study import CHOICES, FOLDS, SAMPLES, folder  # noqa: F401
 
 from genesig.cli import main
@@ -17,7 +18,7 @@ from genesig.results import Split, Splits, save_json
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.final import final_model
 
-STEPS = [*FOLDS, {"step": "centre"}, {"step": "unit_variance"}]
+STEPS = [*FOLDS, *MOMENTS]
 LINEAR = linear(list="minimal", mu=[1e-2], lam=[1e-2], tau_min=0.3, tau_count=3)
 
 

@@ -6,16 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from published import SHARED
+from rma import rma, sets_of
 
-from genesig.data.files.affy.arrays import probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf
-from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.affy.folder import arrays_in, layout_in, read_arrays
 from genesig.data.files.readers import read_bytes
 from genesig.data.steps.background import RmaBackground
-from genesig.data.steps.fold_steps import Quantile
 from genesig.data.steps.median_polish import MedianPolish
-from genesig.data.steps.rma import rma
+from genesig.data.steps.quantile import Quantile
 
 AFFY = SHARED / "affy"
 real_arrays = pytest.mark.skipif(not AFFY.is_dir(), reason="the shared data are not here")
@@ -35,8 +33,8 @@ def test_rma_is_affys_on_real_arrays(form, layout):
     expected = pd.read_csv(AFFY / f"Test3_{FORMS[form]}_rma_affy.tsv", sep="\t")
     assert [f"{name}.CEL" for name in files] == list(expected.columns)
     probes = read_arrays(files, AFFY / layout, read_bytes)
-    values = rma(probes.X, probes.probe_sets)
-    done = pd.DataFrame(values.T, index=list(dict.fromkeys(probes.probe_sets)))
+    sets = sets_of(probes.names)
+    done = pd.DataFrame(rma(probes.X, sets).T, index=list(dict.fromkeys(sets)))
     assert set(done.index) == set(expected.index)
     np.testing.assert_allclose(done.loc[expected.index], expected, rtol=0, atol=1e-12)
 
@@ -62,7 +60,7 @@ def test_a_folder_without_its_layout_says_which_chip_it_needs():
 def test_background_and_summary_are_those_of_preprocesscore():
     given = table("rma_by_preprocesscore")
     X, corrected, summary = (given.filter(regex=f"^{k}[0-9]").to_numpy().T for k in "xbs")
-    np.testing.assert_allclose(RmaBackground.fit(X).transform(X), corrected, rtol=1e-12)
+    np.testing.assert_allclose(RmaBackground().transform(X), corrected, rtol=1e-12)
     sets = given["set"].astype(str)
     np.testing.assert_allclose(rma(X, list(sets)), summary[:, ~sets.duplicated()], rtol=1e-13)
 
@@ -77,9 +75,3 @@ def test_training_arrays_keep_their_polished_value_up_to_the_polish():
     difference = np.abs(stored.transform(even) - polished)
     assert np.median(difference) < 1e-3
     assert difference.max() < 0.2
-
-
-def rma_of_files(files, layout):
-    cels = ((str(k), parse_cel(content, str(k))) for k, content in enumerate(files))
-    probes = probe_matrix(cels, parse_cdf(layout, "Toy.cdf"), cdf_path="Toy.cdf")
-    return rma(probes.X, probes.probe_sets)

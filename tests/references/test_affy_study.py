@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 from affy_files import cdf_binary, cel_binary, cel_command_console, cel_text
+from rma import rma, sets_of
 
 from genesig.data.files.affy.folder import matrix_of
 from genesig.data.files.readers import load_schema, read_bytes, read_matrix, sha256
 from genesig.data.steps.described import described
 from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.normalise import fit_steps, normalise_samples
-from genesig.data.steps.rma import rma
 from genesig.data.study.dataset import read_dataset, read_inputs
-from genesig.data.validate import resolve_config, validate_study
+from genesig.data.validate import examine_study, resolve_config
 from genesig.errors import InvalidInput
 
 SIDE, N_SETS, N_PAIRS = 60, 120, 11
@@ -68,7 +68,7 @@ def test_a_folder_becomes_a_study(folder):
     training, new = np.arange(11), dataset.X[11:]
     fitted = fit_steps(dataset.X[training], with_sets(FOLDS, dataset.var))
     assert [dataset.genes[k] for k in fitted.genes] == [f"{k}_at" for k in range(N_SETS)]
-    together = rma(raw.X, [name.partition("#")[0] for name in raw.genes])
+    together = rma(raw.X, sets_of(raw.genes))
     # Of its own array only, and yet within a few hundredths of what all arrays together give.
     assert np.abs(fitted.transform(new) - together[11:]).max() < 0.3
     assert np.abs(fitted.transform(new) - together[11:]).mean() < 0.05
@@ -99,7 +99,7 @@ def test_probes_that_stay_probes_are_warned_of(folder):
     study = {"expression": "arrays", "samples": "samples.tsv", "label": "class"}
     for normalise, number in (({}, 1), (rma, 0)):
         config = resolve_config(study | {"normalise": normalise}, load_schema())
-        found = [p for p in validate_study(config) if p.where == "arrays"]
+        found = [p for p in examine_study(config, "c.yaml").problems if p.where == "arrays"]
         assert len(found) == number
         assert all("begin normalise.folds with {step: quantile}" in p.what for p in found)
 
@@ -148,7 +148,7 @@ def test_one_array_is_no_matrix_and_a_folder_has_no_parts(folder):
 
 def test_tables_speak_of_probe_sets(folder):
     raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
-    together = rma(raw.X, [name.partition("#")[0] for name in raw.genes])
+    together = rma(raw.X, sets_of(raw.genes))
     dataset = normalise_samples(raw, samples=SAMPLES, folds=[*FOLDS, {"step": "centre"}])
     assert dataset.provenance["summaries"] == FOLDS
     shown = described(dataset)

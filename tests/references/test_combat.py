@@ -1,14 +1,14 @@
 """ComBat against sva, and what sva has no answer for."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.steps.batch_steps import Combat, ReferenceBatch
+from genesig.data.steps.combat import Combat, ReferenceBatch
 from genesig.data.steps.normalise import fit_steps
+from genesig.data.steps.state import state_of
 from genesig.errors import GenesigError
 
 
@@ -38,10 +38,6 @@ def test_combat_is_svas(sva, result, reference, adjusted_for):
     done = fitted.transform(results["given"], **known)
     np.testing.assert_allclose(done, results[result], rtol=0, atol=1e-12)
     np.testing.assert_array_equal(done[:, 6], results["given"][:, 6])  # constant inside batch b
-    rebuilt = Combat(
-        **{k: np.asarray(v) for k, v in json.loads(json.dumps(fitted.state())).items()}
-    )
-    np.testing.assert_array_equal(rebuilt.transform(results["given"], **known), done)
 
 
 def test_a_new_batch_is_brought_to_the_training_set_as_sva_does(sva):
@@ -50,8 +46,6 @@ def test_a_new_batch_is_brought_to_the_training_set_as_sva_does(sva):
     fitted = ReferenceBatch.fit(results["given"][training])
     done = fitted.transform(results["given"][new])
     np.testing.assert_allclose(done, results["alone"][new], rtol=0, atol=1e-12)
-    rebuilt = ReferenceBatch(**{k: np.array(v) for k, v in fitted.state().items()})
-    np.testing.assert_array_equal(rebuilt.transform(results["given"][new]), done)
 
 
 def test_a_gene_constant_in_either_batch_is_left_alone():
@@ -73,12 +67,11 @@ def test_one_batch_has_nothing_to_do_with_another_sample():
     np.testing.assert_array_equal(together[0], alone[0])
 
 
-def test_a_batch_that_was_not_there_is_left_alone_and_named():
+def test_a_batch_that_was_not_there_is_left_alone():
     rng = np.random.default_rng(2)
     X = rng.normal(5, 1, (12, 30))
     fitted = Combat.fit(X, batch=["a", "b"] * 6, reference=None, covariates=None)
     done = fitted.transform(X[:2], batch=["a", "z"], covariates=None)
-    assert fitted.unseen(["a", "z", "y"]) == ["y", "z"]
     np.testing.assert_array_equal(done[1], X[1])
     assert np.all(done[0] != X[0])
 
@@ -118,7 +111,7 @@ def test_a_batch_of_one_sample_takes_no_part():
     fitted = Combat.fit(X, batch=[*batch, "c"], reference=None, covariates=None)
     without = Combat.fit(X[:8], batch=batch, reference=None, covariates=None)
     assert fitted.batches == ("a", "b")
-    assert fitted.state() == without.state()
+    assert state_of(fitted) == state_of(without)
     done = fitted.transform(X, batch=[*batch, "c"], covariates=None)
     np.testing.assert_array_equal(done[8], X[8])
 

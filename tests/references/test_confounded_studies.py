@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from published import SHARED
+from settings import MOMENTS
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from genesig.data.files.readers import read_matrix
-from genesig.data.steps.batch_steps import Combat
-from genesig.data.steps.fold_steps import Quantile
+from genesig.data.steps.combat import Combat
 from genesig.data.steps.normalise import Reference, fit_steps
+from genesig.data.steps.quantile import Quantile
 from genesig.data.study.confounding import association
 
 STUDIES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]
@@ -25,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(not STUDIES[0].exists(), reason="the shared data are not here"),
 ]
 COMBAT = [{"step": "combat", "batch": "study", "covariates": []}]
-MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 BATCH = np.repeat(["first", "second"], [30, 33])
 ABOUT = pd.DataFrame({"study": BATCH})
 DRAWS = 20

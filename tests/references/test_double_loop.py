@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import settings
 from linear_settings import linear
+from settings import MOMENTS
 from sklearn.linear_model import ElasticNet, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,19 +17,8 @@ from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 
-FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
 LINEAR = linear(mu=[1e-3, 1e-1], mu_choice=[1e-3, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=4)
-SPLITS = {
-    "scheme": "stratified_kfold",
-    "folds": 3,
-    "repeats": 2,
-    "column": None,
-    "file": None,
-    "inner_scheme": "stratified_kfold",
-    "inner_folds": 3,
-    "subsamples": 4,
-    "batches": 1,
-}
+SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}
 
 
 def make_study(seed=0, n=30, d=40):
@@ -86,8 +77,8 @@ def out_of_fold(X, y, train, inner, tau_max, mu):
 def test_every_stage_agrees_with_scikit_learn(number, rule):
     dataset, splits = make_study()
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
-    settings = {**LINEAR, "list": rule}
-    fits = double_loop(dataset, splits, labels=labels, batch="1of1", folds=FOLDS, **settings)
+    chosen = {**LINEAR, "list": rule}
+    fits = double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen)
     assert fits.searched.tolist() == LINEAR["mu"][: 2 if rule == "stable" else 1]
     X, y = dataset.X[permutation(dataset, splits, number)], dataset.response()
     for i, split in enumerate(splits.outer):
@@ -122,7 +113,7 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched(tmp_pa
 
     def run(ranges, batches):
         parts = [
-            double_loop(dataset, splits, labels=labels, batch=batch, folds=FOLDS, **LINEAR)
+            double_loop(dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **LINEAR)
             for labels in ranges
             for batch in batches
         ]
@@ -137,13 +128,14 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched(tmp_pa
 @pytest.mark.parametrize(
     "steps", [[], [{"step": "quantile"}], [{"step": "variance_filter", "keep": 0.4}]]
 )
-def test_nothing_fitted_depends_on_the_test_rows(steps, rule):
+@pytest.mark.parametrize("scale", [1e3, 1e15])
+def test_nothing_fitted_depends_on_the_test_rows(steps, rule, scale):
     dataset, splits = make_study()
     linear = {**LINEAR, "list": rule}
-    settings = {"labels": "observed", "batch": "1of6", "folds": [*steps, *FOLDS], **linear}
+    settings = {"labels": "observed", "batch": "1of6", "folds": [*steps, *MOMENTS], **linear}
     before = double_loop(dataset, splits, **settings)
     test = dataset.rows(splits.outer[0].test)
-    dataset.X[test] = 1e3 * np.random.default_rng(0).standard_normal((len(test), 40))
+    dataset.X[test] = scale * np.random.default_rng(0).standard_normal((len(test), 40))
     after = double_loop(dataset, splits, **settings)
     for name in ("indptr", "indices", "choice", "cv_size", "cv_agreement"):
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
@@ -160,7 +152,7 @@ def relabelled(dataset, order):
 
 def test_the_order_of_samples_and_of_inner_folds_is_nothing():
     dataset, splits = make_study()
-    settings = {"labels": "observed", "batch": "1of1", "folds": FOLDS, **LINEAR}
+    settings = {"labels": "observed", "batch": "1of1", "folds": MOMENTS, **LINEAR}
     before = double_loop(dataset, splits, **settings)
     outer = tuple(replace(s, inner=(*s.inner[1:], s.inner[0])) for s in splits.outer)
     turned = double_loop(dataset, replace(splits, outer=outer), **settings)
@@ -176,8 +168,8 @@ def test_the_order_of_samples_and_of_inner_folds_is_nothing():
 
 def test_the_final_model_and_the_subsamples_share_the_choice():
     dataset, splits = make_study()
-    final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
-    halves = fit_subsamples(dataset, splits, final, folds=FOLDS, **LINEAR)
+    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
+    halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **LINEAR)
     assert final.split.tolist() == ["final"]
     assert len(final.test_rows) == 0
     assert halves.split.tolist() == [half.name for half in splits.subsamples]
@@ -188,15 +180,15 @@ def test_the_final_model_and_the_subsamples_share_the_choice():
 
 def test_no_subsamples_are_no_fits():
     dataset, splits = make_study()
-    final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
+    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
     none = replace(splits, subsamples=())
-    assert len(fit_subsamples(dataset, none, final, folds=FOLDS, **LINEAR)) == 0
+    assert len(fit_subsamples(dataset, none, final, folds=MOMENTS, **LINEAR)) == 0
 
 
 def test_a_batch_without_splits_joins_the_others(tmp_path):
     dataset, splits = make_study()
     names = [split.name for split in splits.outer]
-    settings = {"labels": "observed", "folds": FOLDS, **LINEAR}
+    settings = {"labels": "observed", "folds": MOMENTS, **LINEAR}
     parts = [double_loop(dataset, splits, batch=f"{i}of7", **settings) for i in range(1, 8)]
     assert len(parts[6]) == 0
     parts[6].save(tmp_path / "none.npz")

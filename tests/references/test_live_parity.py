@@ -6,8 +6,8 @@ from bioconductor import ask
 from published import SHARED
 
 from genesig.data.files.readers import read_matrix
-from genesig.data.steps.batch_steps import Combat
-from genesig.data.steps.fold_steps import Quantile
+from genesig.data.steps.combat import Combat
+from genesig.data.steps.quantile import Quantile
 
 STUDIES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]
 RUNS = {

@@ -11,9 +11,9 @@ from sklearn.inspection import partial_dependence
 from genesig.models.derivative import DerivativeRegressor
 from genesig.results.nonlinear_fits import NonlinearFits
 from genesig.selection.assess.assessment import HEADLINES, study_errors
+from genesig.selection.assess.difference import difference
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.nonlinear.curves import straightness
-from genesig.selection.nonlinear.difference import difference
 from genesig.selection.nonlinear.gather import (
     agreement_table,
     gather_nonlinear,

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from l1l2_objective import objective
 from places import SHARED
 
-from genesig.optim.certificate import duality_gap, objective
+from genesig.optim.certificate import duality_gap
 from genesig.optim.solvers import path
 from genesig.optim.solvers.landweber import algorithm_1, iterates
 from genesig.optim.solvers.nested import ladder, landweber_nested

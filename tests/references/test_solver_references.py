@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from l1l2_objective import objective
 from sklearn.linear_model import ElasticNet, Ridge
 
-from genesig.optim.certificate import objective
 from genesig.optim.refit import refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets

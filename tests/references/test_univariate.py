@@ -103,6 +103,7 @@ def averaged(dataset, by):
     return frame.groupby(by)[list(range(dataset.X.shape[1]))].mean()
 
 
+UNBATCHED = {"group": "patient", "batch": None}
 ONE_CLASS = [[1] * 4] * 5 + [[-1] * 4] * 5
 BOTH = [[1, -1, -1, -1]] * 5 + [[1, 1, -1, -1]] * 5
 SOME_BOTH = [[1] * 4] * 4 + [[-1] * 4] * 4 + [[1, 1, 1, -1]] * 2
@@ -117,7 +118,12 @@ def test_samples_of_a_group_and_class_count_once(labels):
     table = univariate_table(dataset)
     np.testing.assert_allclose(table["statistic"], expected.statistic)
     np.testing.assert_allclose(table["p_value"], expected.pvalue)
-    assert what_was_tested(dataset) == {"test": "welch", "group": "patient", "values": len(means)}
+    assert what_was_tested(dataset) == {
+        "test": "welch",
+        "group": "patient",
+        "values": len(means),
+        "batch": None,
+    }
 
 
 def test_groups_with_both_classes_are_tested_within():
@@ -127,7 +133,12 @@ def test_groups_with_both_classes_are_tested_within():
     table = univariate_table(dataset)
     np.testing.assert_allclose(table["statistic"], expected.statistic)
     np.testing.assert_allclose(table["p_value"], expected.pvalue)
-    assert what_was_tested(dataset) == {"test": "differences", "group": "patient", "values": 10}
+    assert what_was_tested(dataset) == {
+        "test": "differences",
+        "group": "patient",
+        "values": 10,
+        "batch": None,
+    }
 
 
 def test_a_number_is_averaged_in_its_group():
@@ -135,7 +146,12 @@ def test_a_number_is_averaged_in_its_group():
     means, y = averaged(dataset, "patient"), np.arange(10) + 0.15
     expected = [stats.pearsonr(means[j], y).pvalue for j in means]
     np.testing.assert_allclose(univariate_table(dataset)["p_value"], expected)
-    assert what_was_tested(dataset) == {"test": "correlation", "group": "patient", "values": 10}
+    assert what_was_tested(dataset) == {
+        "test": "correlation",
+        "group": "patient",
+        "values": 10,
+        "batch": None,
+    }
 
 
 @pytest.mark.parametrize(

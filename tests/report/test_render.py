@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from report_study import HOSTILE, Study, arguments
 
+from genesig.errors import GenesigError
 from genesig.report.collect import collect
 from genesig.report.page.rows import records, same_mu
 from genesig.report.page.section import Limits
@@ -221,3 +222,12 @@ def test_regression_speaks_of_one_measure(rendered):
     assert f"observed {decimal(1 - own['error'])}" in (
         made.folder / "figures" / "null.svg"
     ).read_text(encoding="utf-8")
+
+
+def test_a_value_of_another_version_is_refused(made, tmp_path):
+    with pytest.raises(GenesigError, match="version 2, version 1 is needed"):
+        render(
+            {**made.data, "version": 2}, tmp_path / "r.html", tmp_path, title="", top_genes=1,
+            table_rows=1,
+        )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []

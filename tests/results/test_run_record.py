@@ -10,7 +10,8 @@ import pandas as pd
 
 import genesig
 from genesig.results import Dataset, Design
-from genesig.results.run import job_names, run_record
+from genesig.results.job_times import job_times
+from genesig.results.run import run_record
 from genesig.selection.genes.export import signature_dataset
 
 
@@ -22,20 +23,26 @@ def make_dataset():
     return Dataset(np.arange(6.0).reshape(2, 3), obs, var, design, {"inputs": inputs})
 
 
-def test_a_run_is_recorded_with_seed_inputs_versions_and_costs():
-    paths = ["results/times/observed/1of2.tsv", "results/times/fit_final.tsv"]
-    tables = [pd.DataFrame({"s": [1.234], "max_rss": ["-"]}), pd.DataFrame({"s": [2.0],
-              "max_rss": [150.5]})]  # fmt: skip
-    costs = dict(zip(job_names(paths), tables, strict=True))
-    record = run_record(make_dataset(), {"seed": 7}, costs)
+def test_a_run_is_recorded_with_seed_inputs_and_versions():
+    record = run_record(make_dataset(), {"seed": 7})
     assert record["seed"] == 7
     assert record["inputs"] == {"x.tsv": "0" * 64}
     assert record["versions"]["genesig"] == genesig.__version__
-    assert record["times"] == {
-        "observed 1of2": {"seconds": 1.23, "memory_mb": None},
-        "fit_final": {"seconds": 2.0, "memory_mb": 150.5},
-    }
+    assert "times" not in record
     json.dumps(record, allow_nan=False)
+
+
+def test_the_times_of_all_jobs_are_one_table():
+    costs = {
+        "results/times/observed/1of2.tsv": pd.DataFrame({"s": [1.234], "max_rss": ["-"]}),
+        "results/times/fit_final.tsv": pd.DataFrame({"s": [2.0], "max_rss": [150.5]}),
+    }
+    table = job_times(costs)
+    assert list(table.columns) == ["job", "seconds", "memory_mb"]
+    assert list(table["job"]) == ["observed 1of2", "fit_final"]
+    assert list(table["seconds"]) == [1.23, 2.0]
+    assert np.isnan(table["memory_mb"][0])
+    assert table["memory_mb"][1] == 150.5
 
 
 def test_the_exported_signature_keeps_order_values_and_a_missing_block(tmp_path):

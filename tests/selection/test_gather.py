@@ -11,7 +11,9 @@ from genesig.results import load_table, save_tables
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import COLUMNS, controls_table
 from genesig.selection.assess.permutations import null_study
+from genesig.selection.assess.stability import pair_stability, stability, stability_table
 from genesig.selection.gather import gather
+from genesig.selection.genes.frequency import selections
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
 HEADERS = {
@@ -32,7 +34,7 @@ CLUSTERS = {"least": 0.2, "warn_above": 0.9, "merge_above": None}
 
 def gathered(study, parts=None, frequency=0.5):
     dataset, splits, observed, final = study
-    halves = make_fits(dataset, splits.outer, 5)
+    halves = make_fits(dataset, splits.subsamples, 5)
     parts = parts or [observed]
     return gather(dataset, splits, parts, final, halves, frequency=frequency, clusters=CLUSTERS)
 
@@ -135,7 +137,7 @@ def test_every_table_has_the_chosen_lists_as_rows_without_a_mu(task):
 
 def test_no_subsamples_leave_their_stability_empty():
     dataset, splits, observed, final = make_study(0)
-    none = observed.take(np.arange(0))
+    splits, none = replace(splits, subsamples=()), observed.take(np.arange(0))
     stability = gather(dataset, splits, [observed], final, none, frequency=0.5, clusters=CLUSTERS)[
         "stability"
     ]
@@ -143,6 +145,20 @@ def test_no_subsamples_leave_their_stability_empty():
     assert (stability.loc[halves, "n_sets"] == 0).all()
     assert stability.loc[halves, ["stability", "low", "high"]].isna().all(axis=None)
     assert stability.loc[~halves, "stability"].notna().any()
+
+
+def test_halves_are_compared_in_their_pairs_whatever_the_order_of_the_fits():
+    dataset, splits, observed, _ = make_study(3)
+    halves = make_fits(dataset, splits.subsamples, 5)
+    lists = selections(halves, len(dataset.genes))[0 :: len(MU)]
+    for order in (np.arange(len(halves)), np.arange(len(halves))[::-1]):
+        table = stability_table(splits, observed, halves.take(order), len(dataset.genes))
+        rows = table.set_index(["source", "mu"])[["stability", "low", "high"]]
+        assert tuple(rows.loc["half_subsamples", MU[0]]) == tuple(
+            vars(pair_stability(lists, splits.seed)).values()
+        )
+    every = selections(observed, len(dataset.genes))[0 :: len(MU)]
+    assert tuple(rows.loc["outer_splits", MU[0]]) == tuple(vars(stability(every)).values())
 
 
 def test_regression_has_no_rejection_region():

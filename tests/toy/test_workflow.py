@@ -28,9 +28,23 @@ def test_every_promised_file_is_there(finished):
     files = [f"{name}.tsv" for name in tables]
     files += ["signature.h5ad", "splits.json", "model.json", "run.json", "report_data.json"]
     files += ["report.html", "figures", "controls.tsv", "nonlinear.tsv", "nonlinear_curves.tsv"]
+    files += ["times/jobs.tsv"]
     missing = [name for name in files if not (finished / "results" / name).exists()]
     assert missing == []
     assert list((finished / "results" / "figures").glob("*.svg"))
+
+
+def test_the_times_of_the_jobs_are_a_table_and_no_input_of_the_report(finished):
+    times = pd.read_csv(finished / "results/times/jobs.tsv", sep="\t")
+    assert {"fit_final", "observed 1of2", "nonlinear final"} <= set(times["job"])
+    assert (times["seconds"] >= 0).all()
+    path = finished / "results/times/fit_final.tsv"
+    before = path.read_text()
+    path.write_text(before + before.splitlines()[-1] + "\n")
+    try:
+        assert planned(finished) == {"job_times"}
+    finally:
+        path.write_text(before)
 
 
 def test_the_informative_genes_are_found_and_the_error_is_low(finished):
@@ -62,6 +76,18 @@ def test_nothing_is_left_to_do(finished):
     assert planned(finished) == set()
 
 
+def without_settings(found):
+    """Leave out the settings of a run, wherever they are written, and the files of its batches."""
+    kept = {k: v for k, v in found.items() if not re.match(r"(non)?linear/.*\d+of\d+", k)}
+    for name in ("run.json", "report_data.json"):
+        data = json.loads(kept[name])
+        data["config"] = data.get("run", {})["config"] = None
+        kept[name] = data
+    settings = rb"<details>\s*<summary>Settings.*?</details>"
+    kept["report.html"] = re.sub(settings, b"", kept["report.html"], flags=re.DOTALL)
+    return kept
+
+
 @pytest.mark.parametrize(
     ("cores", "changes"),
     [
@@ -74,10 +100,8 @@ def test_the_result_does_not_depend_on_cores_or_batches(finished, tmp_path, core
     folder = make_study(tmp_path, changes)
     run(folder, cores=cores)
     here, there = results(folder), results(finished)
-    for found in (here, there):
-        found["report_data.json"]["config"] = None
-        for name in [name for name in found if re.match(r"(non)?linear/.*\d+of\d+", name)]:
-            del found[name]
+    if changes:
+        here, there = map(without_settings, (here, there))
     assert here.keys() == there.keys()
     assert [name for name in here if here[name] != there[name]] == []
 

@@ -1,7 +1,7 @@
 # Selection by derivative penalties on the same splits; nothing of it runs where it is switched off.
 #
 # INPUTS: results/dataset.h5ad, results/splits.json, results/linear/observed/*.npz,
-# results/nested_lists.tsv, nonlinear.groups
+# results/{nested_lists,signature}.tsv, nonlinear.groups
 # OUTPUTS: results/nonlinear/*.npz, results/nonlinear*.tsv
 
 NONLINEAR = "nonlinear".split() + [
@@ -56,6 +56,7 @@ rule nonlinear_gather:
         final="results/nonlinear/final.npz",
         observed=batches("observed"),
         nested="results/nested_lists.tsv",
+        signature="results/signature.tsv",
         code=sources("nonlinear_gather.py"),
     output:
         **tables(*NONLINEAR[:-1]),

@@ -1,13 +1,13 @@
 # What people read.
 #
 # INPUTS: everything above
-# OUTPUTS: results/run.json, results/report_data.json, results/report.html, results/figures/
+# OUTPUTS: results/run.json, results/report_data.json, results/report.html, results/figures/,
+# results/times/jobs.tsv
 
 
 rule run_record:
     input:
         dataset="results/dataset.h5ad",
-        costs=costs(),
         code=sources("run_record.py"),
     output:
         "results/run.json",
@@ -51,3 +51,16 @@ rule report:
         **config["report"],
     script:
         "../scripts/report.py"
+
+
+# Beside the report and none of its inputs: two runs take different times, their report is the same.
+rule job_times:
+    input:
+        costs=costs(),
+        code=sources("job_times.py"),
+    output:
+        "results/times/jobs.tsv",
+    log:
+        "logs/job_times.log",
+    script:
+        "../scripts/job_times.py"

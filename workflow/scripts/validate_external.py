@@ -1,6 +1,6 @@
 """Check the data sets of other studies; stop with all problems, keep the warnings."""
 
-from genesig.data.cohorts.cohort_check import check_external
+from genesig.data.cohorts.checks import check_external
 from genesig.log import log_to
 from genesig.results import save_json
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from genesig.data.files.affy.folder import CEL
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.format import refuse
 from genesig.data.files.formats.sample_name import sample_name, suffix_of
 from genesig.data.files.readers import read_matrix
+from genesig.errors import refuse
 from genesig.words import listing
 
 
@@ -36,14 +36,14 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
         raise refuse("--layout", f"'{layout}' is no folder; name the one with the chip's CDF file")
     first = Path(paths[0])
     if len(paths) == 1 and first.is_dir() and layout is not None:
-        arrays = sorted(str(path) for path in first.iterdir() if suffix_of(path) in CEL)
+        arrays = sorted(str(path) for path in first.iterdir() if suffix_of(path) in CEL.suffixes)
         if arrays:
             return read_new(arrays, part, layout)
-    if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in CEL):
+    if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in CEL.suffixes):
         return read_matrix(first, part)
     for path in map(Path, paths):
         if path.is_dir():
-            raise refuse(str(path), "is a folder; name it alone, or its files one by one")
+            raise refuse(path, "is a folder; name it alone, or its files one by one")
         if not path.is_file():
             read_matrix(path, part)  # which says so, and what is near
     names = [sample_name(path) for path in paths]

@@ -11,7 +11,7 @@ import numpy as np
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import looks_raw, sizes
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import refuse
 from genesig.words import counted, is_missing, listing, number_fault
 
 Array = np.ndarray[Any, Any]
@@ -60,7 +60,7 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
         what = (f"none of the {counted(len(wanted), 'gene')} of the model is here: the model has "
                 f"{listing(needed)}, the matrix has rows {listing(matrix.rows)} and columns "
                 f"{listing(matrix.columns)}; is it another kind of gene id?")  # fmt: skip
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     return matrix.turn() if in_rows > in_columns else matrix
 
 
@@ -76,7 +76,7 @@ def matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, A
     place: dict[str, int] = {}
     for column, gene in enumerate(matrix.columns):
         if gene in place and gene in wanted:
-            raise InvalidInput([Problem(where, f"gene '{gene}' occurs twice; keep one")])
+            raise refuse(where, f"gene '{gene}' occurs twice; keep one")
         place[gene] = column
     here = [k for k, gene in enumerate(needed) if gene in place]
     columns = [place[needed[k]] for k in here]
@@ -86,7 +86,7 @@ def matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, A
         text = matrix.text(row, columns[k])
         if not is_missing(text):
             at = f"{where}, gene '{needed[here[k]]}', sample '{matrix.rows[row]}'"
-            raise InvalidInput([Problem(at, f"the value {number_fault(text)}")])
+            raise refuse(at, f"the value {number_fault(text)}")
     known = np.isfinite(X)
     return X, known
 
@@ -154,4 +154,4 @@ def check_new_scale(X: Array, values: Array, known: Array, names: Sequence[str],
             what = (f"the values of sample '{name}' {size}, other than those the model was trained "
                     f"on (median distance {distance:.1f} standard deviations); bring them to the "
                     "same scale")  # fmt: skip
-            raise InvalidInput([Problem(where, what)])
+            raise refuse(where, what)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import refuse
 from genesig.words import counted
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
             float_precision="round_trip",
         )  # fmt: skip
     except pd.errors.ParserError as error:
-        raise InvalidInput([Problem(where, f"cannot be parsed: {error}")]) from None
+        what = f"cannot be parsed: {error}; close every quote, or export the table again"
+        raise refuse(where, what) from None
     cells, texts = numbers(frame.iloc[:, 1:])
     rows = tuple(frame[0].str.strip())
     return Matrix(rows, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers))
@@ -145,14 +146,9 @@ def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
     (first, header), body = kept[0], kept[1:]
     delimiter = _delimiter(header, suffix, f"{where}, line {first}")
     if not body:
-        raise InvalidInput(
-            [
-                Problem(
-                    where,
-                    "has a header line but no rows below it; is it cut off? "
-                    "Copy or export it again",
-                )
-            ]
+        raise refuse(
+            where,
+            "has a header line but no rows below it; is it cut off? Copy or export it again",
         )
     names = [name.strip() for name in _split(header, delimiter)]
     numbers, rows = [n for n, _ in body], [line for _, line in body]
@@ -167,11 +163,12 @@ def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
 def _refuse_widths(expected: int, numbers: list[int], widths: list[int], where: str) -> None:
     wrong = [k for k, width in enumerate(widths) if width != expected]
     further = f" ({counted(len(wrong) - 1, 'further line')})" if len(wrong) > 1 else ""
-    raise InvalidInput([Problem(
-        f"{where}, line {numbers[wrong[0]]}",
+    raise refuse(
+        where,
         f"{widths[wrong[0]]} fields where the header has {expected}{further}; the line is cut "
         "off, or a field holds the delimiter and needs quotes",
-    )])  # fmt: skip
+        line=numbers[wrong[0]],
+    )
 
 
 def _delimiter(header: str, suffix: str, where: str) -> str:
@@ -183,11 +180,11 @@ def _delimiter(header: str, suffix: str, where: str) -> str:
     what = NAMES[found] if found in header else "one column only"
     ending = {",": " or rename it to .csv", ";": " or rename it to .csv",
               "\t": " or rename it to .tsv"}.get(found, "")  # fmt: skip
-    raise InvalidInput([Problem(
+    raise refuse(
         where,
         f"the ending '{suffix}' promises {needed} between columns, but the header has {what}; "
         f"save the file with {needed}{ending if found in header else ''}",
-    )])  # fmt: skip
+    )
 
 
 def _split(line: str, delimiter: str) -> list[str]:

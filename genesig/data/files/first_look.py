@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.file_names import FOLDER, is_series
-from genesig.data.files.formats.format import Format
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_tags import KEPT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.geo_archive import fetch
+from genesig.data.files.names import FOLDER, is_series
 from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.steps.scale import looks_raw, sizes
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import InvalidInput, refuse
 from genesig.results.new_study import Start
-from genesig.words import is_missing, listing
+from genesig.words import control_first, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
 LEAST = 3
 # From this share of cells on that are words, a table is no matrix.
 MOST_WORDS = 0.1
-# Words of the class that the other one is held against: it stands first, the other is positive.
-WITHOUT = re.compile(
-    r"control|normal|healthy|benign|wild|untreated|vehicle|^non|^no\b", re.IGNORECASE
-)
 RMA: dict[str, Any] = {
     "samples": [{"step": "rma_background"}],
     "folds": [{"step": s} for s in ("quantile", "median_polish", "centre", "unit_variance")],
@@ -83,7 +78,7 @@ def _check_numbers(matrix: Matrix, path: str) -> None:
     if len(words) >= MOST_WORDS * max(matrix.cells.size, 1):
         what = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}"
         what += "); is it a table about samples or genes? Name the expression matrix"
-        raise InvalidInput([Problem(path, what)])
+        raise refuse(path, what)
 
 
 def _seen_from(folder: str | Path, path: str) -> str:
@@ -152,4 +147,4 @@ def _labels(table: pd.DataFrame) -> tuple[str, list[str], tuple[str, ...]]:
     )
     label = next(iter(found))
     two = [word for word, _ in found[label].most_common(2)]
-    return label, sorted(two, key=lambda word: not WITHOUT.search(word)), lines
+    return label, control_first(two), lines

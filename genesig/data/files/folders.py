@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NoReturn
 from genesig.data.files.affy.folder import CEL, Load, matrix_of
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats import arrays
-from genesig.data.files.formats.format import refuse
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.formats.table import TABLES
+from genesig.errors import refuse
 from genesig.words import listing
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path
         Readers of a whole file: its content, and what it holds.
     """
     inside = sorted(path for path in folder.iterdir() if path.is_file())
-    if any(suffix_of(path) in CEL for path in (inside if files is None else files.values())):
+    given = inside if files is None else files.values()
+    if any(suffix_of(path) in CEL.suffixes for path in given):
         if part is not None:
-            raise refuse(str(folder), "holds CEL files, which have no parts; take data.part "
+            raise refuse(folder, "holds CEL files, which have no parts; take data.part "
                          f"'{part}' out of the config")  # fmt: skip
         return matrix_of(folder, load, files)
     tables = [path for path in inside if suffix_of(path) in TABLES]
@@ -89,13 +90,13 @@ def files_of(column: pd.Series[str], folder: str, where: str) -> dict[str, Path]
 
 def _refuse_other(folder: Path, alone: Path | None) -> NoReturn:
     if alone:
-        raise refuse(str(folder), f"is a folder; name the file in it: {alone}")
-    raise refuse(str(folder), "is a folder without files of arrays (.txt, .CEL); name a file, or "
+        raise refuse(folder, f"is a folder; name the file in it: {alone}")
+    raise refuse(folder, "is a folder without files of arrays (.txt, .CEL); name a file, or "
                  "the folder of the scanner's files")  # fmt: skip
 
 
 def _refuse_several(path: Path, folder: Path, alone: Path | None) -> NoReturn:
     if alone:
-        raise refuse(str(folder), f"is a folder; name the file in it: {path}")
-    raise refuse(str(path), "holds more than one array; name this file instead of its folder, or "
+        raise refuse(folder, f"is a folder; name the file in it: {path}")
+    raise refuse(path, "holds more than one array; name this file instead of its folder, or "
                  "move it elsewhere")  # fmt: skip

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
-from genesig.data.files.file_names import ENDING, SERIES
-from genesig.errors import InvalidInput, Problem
+from genesig.data.files.names import ENDING, SERIES
+from genesig.errors import refuse
 from genesig.results.download import discard, download, is_gzip, keep, read_page
 from genesig.words import listing
 
@@ -33,8 +33,8 @@ def fetch(series: str, folder: str | Path) -> Path:
     """
     found = SERIES.fullmatch(series)
     if not found:
-        raise InvalidInput([Problem(series, "is no series of GEO; write GSE and a number, such as "
-                                    "GSE55235 or GSE781-GPL96")])  # fmt: skip
+        raise refuse(series, "is no series of GEO; write GSE and a number, such as GSE55235 or "
+                     "GSE781-GPL96")  # fmt: skip
     series = series.upper()
     path = Path(folder) / f"{series}{ENDING}"
     if path.exists():
@@ -45,7 +45,7 @@ def fetch(series: str, folder: str | Path) -> Path:
     if not is_gzip(path):
         discard(path)
         what = "came whole but is no sound gzip file; it was thrown away, run again"
-        raise InvalidInput([Problem(address + name, what)])
+        raise refuse(address + name, what)
     keep(path, digest)
     return path
 
@@ -67,9 +67,9 @@ def _choose(names: list[str], series: str, address: str) -> str:
         return f"{series}{ENDING}"
     if not names:
         what = "holds no series matrix; the series has none, look at its supplementary files"
-        raise InvalidInput([Problem(address, what)])
+        raise refuse(address, what)
     if len(names) == 1 and "-" not in series:
         return names[0]
     plain = [name.removesuffix(ENDING) for name in names]
     what = f"has no file of {series}, but {listing(plain, 6)}; name one of them: one platform each"
-    raise InvalidInput([Problem(address, what)])
+    raise refuse(address, what)

@@ -17,19 +17,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genesig.data.files.affy.folder import CEL
-from genesig.data.files.delimited import parse_table
 from genesig.data.files.folders import read_folder
-from genesig.data.files.formats import cls, told_by_opening
-from genesig.data.files.formats.format import Format
-from genesig.data.files.formats.gct import GCT
-from genesig.data.files.formats.h5ad import H5AD
-from genesig.data.files.formats.rdata import RDATA
+from genesig.data.files.formats import cls
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_name import suffix_of
-from genesig.data.files.formats.soft import SOFT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text
-from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
+from genesig.data.files.known import READERS, told_by_opening
+from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +50,7 @@ def read_bytes(path: str | Path) -> bytes:
     """
     content = _unpacked(path)
     if not content.strip():
-        raise _refuse(path, "is empty; it needs a header line and at least one row")
+        raise refuse(path, "is empty; it needs a header line and at least one row")
     return content
 
 
@@ -64,20 +59,13 @@ def _unpacked(path: str | Path) -> bytes:
     if content.startswith(GZIP):
         return _unpack(str(path), content)
     if str(path).lower().endswith(".gz"):
-        raise _refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
+        raise refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
     return content
 
 
 def read_text(path: str | Path) -> str:
     """Read UTF-8 text with Unix line ends; a byte order mark is taken away."""
     return as_text(read_bytes(path), str(path))
-
-
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a table of text: index = first column, every cell a string without outer blanks."""
-    if suffix_of(path) not in TABLES:
-        raise _unknown_suffix(path, list(TABLES))
-    return parse_table(read_text(path), suffix_of(path), str(path))
 
 
 def read_matrix(
@@ -98,12 +86,12 @@ def read_matrix(
         return read_folder(Path(path), part, files, _only_file(Path(path)), read_bytes,
                            lambda file: read_matrix(file, part))  # fmt: skip
     if files is not None:
-        raise _refuse(path, "is no folder; data.files names files of arrays, so 'expression' is "
-                      "the folder that they are in")  # fmt: skip
+        raise refuse(path, "is no folder; data.files names files of arrays, so 'expression' is "
+                     "the folder that they are in")  # fmt: skip
     kind, content = _read(path)
     if part is not None and not kind.parts:
-        raise _refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' out of "
-                      "the config")  # fmt: skip
+        raise refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' out of "
+                     "the config")  # fmt: skip
     return kind.matrix(content, str(path), part)
 
 
@@ -120,12 +108,12 @@ def read_samples(path: str | Path, names: Sequence[str] | None, part: str | None
     """
     if suffix_of(path) == ".cls":
         if names is None:
-            raise _refuse(path, "names no samples, and the matrix whose samples it describes "
-                          "cannot be read")  # fmt: skip
+            raise refuse(path, "names no samples, and the matrix whose samples it describes "
+                         "cannot be read")  # fmt: skip
         return cls.samples(read_text(path), str(path), names)
     kind, content = _read(path, [".cls"])
     if kind.samples is None:
-        raise _refuse(path, f"is {kind.name}, which says nothing of samples; write a sample table")
+        raise refuse(path, f"is {kind.name}, which says nothing of samples; write a sample table")
     return kind.samples(content, str(path), part)
 
 
@@ -133,7 +121,7 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
     """Read a gene table: a table of text, or what a matrix's file says of its genes."""
     kind, content = _read(path)
     if kind.genes is None:
-        raise _refuse(path, f"is {kind.name}, which says nothing of genes; name a gene table")
+        raise refuse(path, f"is {kind.name}, which says nothing of genes; name a gene table")
     return kind.genes(content, str(path), part)
 
 
@@ -147,8 +135,8 @@ def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
     suffix = suffix_of(path)
     if Path(path).is_dir():
         alone = _only_file(Path(path))
-        raise _refuse(path, "is a folder; name " + (f"the file in it: {alone}" if alone else
-                      "a file in it"))  # fmt: skip
+        raise refuse(path, "is a folder; name " + (f"the file in it: {alone}" if alone else
+                     "a file in it"))  # fmt: skip
     if suffix not in READERS:
         raise _unknown_suffix(path, [*READERS, *further])
     content, kind = read_bytes(path), READERS[suffix]
@@ -170,15 +158,15 @@ def read_config(path: str | Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         what = " ".join(str(getattr(error, "problem", None) or error).split())
         advice = f"is not YAML: {what}; look at indents (spaces, no tabs), colons and quotes"
-        raise _refuse(path, advice, line=mark.line + 1 if mark else None) from None
+        raise refuse(path, advice, line=mark.line + 1 if mark else None) from None
     if raw is None:
-        raise _refuse(path, "is empty; a study needs three keys: expression (a file), samples (a "
-                      "file) and label (a column of samples)")  # fmt: skip
+        raise refuse(path, "is empty; a study needs three keys: expression (a file), samples (a "
+                     "file) and label (a column of samples)")  # fmt: skip
     if not isinstance(raw, dict):
-        raise _refuse(path, "needs lines 'key: value' such as 'label: diagnosis'")
+        raise refuse(path, "needs lines 'key: value' such as 'label: diagnosis'")
     for key, first, again in _repeated(tree):
         what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
-        raise _refuse(path, what, line=again)
+        raise refuse(path, what, line=again)
     return raw
 
 
@@ -187,7 +175,7 @@ def read_json(path: str | Path) -> Any:
     try:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
-        raise _refuse(
+        raise refuse(
             path,
             f"is not JSON: {error.msg.lower()}; is it cut off? Copy it again",
             line=error.lineno,
@@ -242,13 +230,13 @@ def _open(path: Path) -> bytes:
             or _from_geo(path.name)
             or "; correct the name, or put the file there"
         )
-        raise _refuse(path, f"no such file{place}{near_words}") from None
+        raise refuse(path, f"no such file{place}{near_words}") from None
     except IsADirectoryError:
-        raise _refuse(path, "is a folder; name a file in it") from None
+        raise refuse(path, "is a folder; name a file in it") from None
     except OSError as error:
-        raise _refuse(path, f"cannot be read: {error.strerror}") from None
+        raise refuse(path, f"cannot be read: {error.strerror}") from None
     except ValueError:  # a zero byte
-        raise _refuse(repr(str(path)), "is no name of a file; correct it") from None
+        raise refuse(repr(str(path)), "is no name of a file; correct it") from None
 
 
 def _from_geo(name: str) -> str:
@@ -260,16 +248,11 @@ def _unpack(path: str, content: bytes) -> bytes:
     try:
         return gzip.decompress(content)
     except EOFError:
-        raise _refuse(path, "the gzip file is truncated (it ends too early); copy or download it "
-                      "again") from None  # fmt: skip
+        raise refuse(path, "the gzip file is truncated (it ends too early); copy or download it "
+                     "again") from None  # fmt: skip
     except (zlib.error, gzip.BadGzipFile) as error:
         what = f"the gzip file is damaged ({error}); copy or download it again"
-        raise _refuse(path, what) from None
-
-
-def _refuse(path: str | Path, what: str, line: int | None = None) -> InvalidInput:
-    where = f"{path}, line {line}" if line else str(path)
-    return InvalidInput([Problem(where, what)])
+        raise refuse(path, what) from None
 
 
 def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
@@ -279,16 +262,4 @@ def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
     found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
     names = f"{', '.join(known)}; also gzipped, such as .csv.gz"
     advice = FOREIGN.get(suffix) or did_you_mean(suffix, known) or "; save it as one of these"
-    return _refuse(path, f"{found} (known: {names}){advice}")
-
-
-READERS: dict[str, Format] = {
-    **TABLES,
-    **CEL,
-    ".gct": GCT,
-    ".soft": SOFT,
-    ".h5ad": H5AD,
-    ".rds": RDATA,
-    ".rda": RDATA,
-    ".rdata": RDATA,
-}
+    return refuse(path, f"{found} (known: {names}){advice}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.steps.sample_steps import inverse_scale
+from genesig.data.steps.standardise import inverse_scale
 
 Array = np.ndarray[Any, Any]
 

@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 
 from genesig.data.quality.components import Components, principal_components, standardised_products
-from genesig.data.quality.sample_quality import (
+from genesig.data.quality.samples import (
     FAR,
     as_logarithms,
     deviations,

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.splits.checks import inner_faults, outer_faults
 from genesig.data.splits.folds import Samples
+from genesig.data.splits.given import Listed, read_split_file
 from genesig.data.splits.seeds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, spawn_key
-from genesig.data.splits.split_checks import inner_faults, outer_faults
-from genesig.data.splits.split_file import Listed, read_split_file
 from genesig.errors import GenesigError, InvalidInput, Problem, pick
 from genesig.results import Dataset, Split, Splits
 from genesig.words import listing
@@ -78,7 +78,7 @@ def draw_splits(
         seed=seed,
         outer=tuple(map(inner.fill, listed.outer)),
         final=inner.fill(listed.final or everyone),
-        subsamples=tuple(_halves(samples, seed, subsamples))
+        subsamples=tuple(_halves(samples, seed, subsamples // 2))
         if listed.subsamples is None
         else listed.subsamples,
     )
@@ -129,13 +129,13 @@ def _stratified(
         raise GenesigError(f"{where}: {error}") from error
 
 
-def _halves(samples: Samples, seed: int, number: int) -> Iterator[Split]:
+def _halves(samples: Samples, seed: int, pairs: int) -> Iterator[Split]:
     """Yield subsamples s01a, s01b, s02a, ...: a and b are complementary."""
     everyone = np.arange(len(samples.names))
-    for pair in range(1, (number + 1) // 2 + 1):
+    for pair in range(1, pairs + 1):
         key = spawn_key(SUBSAMPLE, split=pair)
         halves = _stratified("splits.subsamples", samples, everyone, 2, seed, key)
-        for fold, half in enumerate(halves[: number - 2 * pair + 2], start=1):
+        for fold, half in enumerate(halves, start=1):
             name = f"s{pair:02d}{'ab'[fold - 1]}"
             yield Split(name, pair, fold, samples.named(half), (), (), key)
 

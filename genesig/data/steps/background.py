@@ -32,21 +32,12 @@ class RmaBackground:
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 
-    @classmethod
-    def fit(cls, X: Array) -> RmaBackground:
-        """Nothing is learned."""
-        return cls()
-
     def transform(self, X: Array) -> Array:
         """Correct each row."""
         corrected = np.empty(X.shape)
         for row, values in enumerate(X):
             corrected[row] = _corrected(values)
         return corrected
-
-    def state(self) -> dict[str, Any]:
-        """Return nothing."""
-        return {}
 
 
 def _corrected(values: Array) -> Array:

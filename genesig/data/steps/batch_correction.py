@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from genesig.data.steps.batch_steps import Combat
+from genesig.data.steps.combat import Combat
 from genesig.errors import GenesigError
 from genesig.words import is_missing, is_number, listing
 
@@ -92,10 +92,6 @@ class BatchCorrection:
         if about is None:
             return np.ones(n_samples, dtype=bool)
         return ~np.isin(_known(about, self.columns)[0], list(map(str, self.batches)))
-
-    def state(self) -> dict[str, Any]:
-        """Return columns and estimates."""
-        return {"columns": list(self.columns), **self._combat().state()}
 
     def _combat(self) -> Combat:
         arrays = (self.mean, self.scale, self.coefficients, self.gamma, self.delta)

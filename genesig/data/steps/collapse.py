@@ -69,7 +69,3 @@ class Collapse:
         for numbers, columns in by_size(self.sets):
             collapsed[:, numbers] = np.median(X[:, columns], axis=2)
         return collapsed
-
-    def state(self) -> dict[str, Any]:
-        """Return the columns, and the sets where they are needed."""
-        return {"genes": self.genes.tolist(), "sets": self.sets.tolist()}

@@ -26,11 +26,6 @@ class LogCpm:
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 
-    @classmethod
-    def fit(cls, X: Array, *, prior: float) -> LogCpm:
-        """Take the constant; `X` is not looked at."""
-        return cls(prior)
-
     def transform(self, X: Array) -> Array:
         """Divide each row by its sum and take the logarithm.
 
@@ -47,7 +42,3 @@ class LogCpm:
                 f"normalise.samples: log_cpm needs counts, 0 or more and not all 0; {fault}"
             )
         return np.asarray(np.log2(1e6 * rows / library + self.prior))
-
-    def state(self) -> dict[str, Any]:
-        """Return the constant."""
-        return {"prior": self.prior}

@@ -13,9 +13,11 @@ def described(dataset: Dataset) -> Dataset:
 
     A study of probes selects probe sets: each under the name of its first probe, whose own
     intensity would say little. Here it has the set's value, from steps fitted on all samples; so
-    have the genes of a collapsed table, and missing values that a step fills in. Nothing of this
-    is used to fit or to assess: tests of single genes, blocks and figures describe all samples
-    anyway. All columns stay, and a study without such steps is returned as it is.
+    have the genes of a collapsed table, and missing values that a step fills in. Batches are
+    corrected where the study does so: else blocks, correlations and pictures would show them. No
+    fit and no error hangs on this: tests of single genes, blocks and figures describe all samples
+    anyway. All columns stay, those that a filter leaves out as they are, and a study without such
+    steps is returned as it is.
 
     Parameters
     ----------

@@ -29,10 +29,6 @@ class KeptGenes:
         """Take the kept columns."""
         return X[:, self.genes]
 
-    def state(self) -> dict[str, Any]:
-        """Return the kept columns."""
-        return {"genes": self.genes.tolist()}
-
 
 @dataclass(frozen=True)
 class Filter:

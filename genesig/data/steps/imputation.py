@@ -65,12 +65,6 @@ class KnnImpute:
                 filled[known, gene] = sums[counts > 0] / counts[counts > 0]
         return filled
 
-    def state(self) -> dict[str, Any]:
-        """Return the training samples, None where a value is missing, and k."""
-        rows = np.asarray(self.donors, dtype=np.float64).astype(object)
-        rows[np.isnan(rows.astype(float))] = None
-        return {"donors": rows.tolist(), "neighbours": self.neighbours}
-
 
 @dataclass(frozen=True, eq=False)
 class _Tables:

@@ -62,10 +62,6 @@ class MedianPolish:
             summary[:, numbers] = _median(residual[:, columns], axis=2)
         return summary
 
-    def state(self) -> dict[str, Any]:
-        """Return effects and sets."""
-        return {"effects": self.effects.tolist(), "sets": self.sets.tolist()}
-
 
 def median_polish(Y: Array, sets: Array) -> tuple[Array, Array]:
     """Polish each probe set: ``y = value of the array + effect of the probe + residual``.

@@ -18,12 +18,16 @@ from genesig.data.steps.background import RmaBackground
 from genesig.data.steps.batch_correction import BatchCorrection
 from genesig.data.steps.collapse import Collapse
 from genesig.data.steps.counts import LogCpm
-from genesig.data.steps.fold_steps import Centre, Quantile, UnitVariance
 from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
 from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.imputation import KnnImpute
+from genesig.data.steps.log2 import Log2
 from genesig.data.steps.median_polish import MedianPolish
-from genesig.data.steps.sample_steps import Log2, RankSamples, StandardiseSamples
+from genesig.data.steps.moments import Centre, UnitVariance
+from genesig.data.steps.quantile import Quantile
+from genesig.data.steps.ranks import RankSamples
+from genesig.data.steps.standardise import StandardiseSamples
+from genesig.data.steps.state import state_of
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Design
 
@@ -37,14 +41,16 @@ Steps = Sequence[Mapping[str, Any]]
 MOMENTS = ("centre", "unit_variance")
 
 # After these a column is no longer the gene of that name as it was measured (see `described`).
-SUMMARIES = ("knn_impute", "median_polish", "collapse")
+SUMMARIES = ("knn_impute", "median_polish", "collapse", "combat")
 
 
 class Normaliser(Protocol):
-    """A fitted step. Its class has ``fit(X, **settings)``; ``cls(**state)`` builds it again.
+    """A fitted step: a dataclass whose fields are its settings or what it learned.
 
-    A step of kind ``"batch"`` takes the rows of the sample table as second argument of ``fit`` and
-    of ``transform``; there, None means that nothing is known of them.
+    Its class has ``fit(X, **settings)``, unless it is of kind ``"sample"``: it has nothing to learn
+    and is ``cls(**settings)``. A step of kind ``"batch"`` takes the rows of the sample table as
+    second argument of ``fit`` and of ``transform``; there, None means that nothing is known of
+    them. The fields are all that is stored of a step (`state_of`): ``cls(**fields)`` is it again.
     """
 
     @property
@@ -57,9 +63,6 @@ class Normaliser(Protocol):
 
     def transform(self, X: Array, *about: Any) -> Array:
         """Return the normalised rows; each depends on itself and on the fitted values only."""
-
-    def state(self) -> dict[str, Any]:
-        """Return the fitted values as JSON has them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +108,7 @@ class Reference:
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to build the record again, as JSON has it."""
-        steps = [{"step": n, **s.state()} for n, s in zip(self.names, self.steps, strict=True)]
+        steps = [{"step": n, **state_of(s)} for n, s in zip(self.names, self.steps, strict=True)]
         return {"n_genes": self.n_genes, "steps": steps}
 
     @classmethod
@@ -176,11 +179,17 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         kind = pick("normalise.folds", NORMALISERS, step["step"])
-        known = (about,) if kind.kind == "batch" else ()
-        fitted.append(kind.fit(X, *known, **settings))
+        fitted.append(_fitted(kind, X, about, settings))
         X = apply(fitted[-1], X, about)
         genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
     return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
+
+
+def _fitted(kind: Any, X: Array, about: pd.DataFrame | None, settings: dict[str, Any]) -> Any:
+    if kind.kind == "sample":
+        return kind(**settings)
+    known = (about,) if kind.kind == "batch" else ()
+    return kind.fit(X, *known, **settings)
 
 
 def fit_reference_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Reference:

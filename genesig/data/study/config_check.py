@@ -8,7 +8,7 @@ from copy import deepcopy
 from difflib import get_close_matches
 from typing import Any
 
-from genesig.data.files.file_names import with_file_names
+from genesig.data.files.names import with_file_names
 from genesig.errors import InvalidInput, Problem, did_you_mean
 
 Node = dict[str, Any]
@@ -98,6 +98,7 @@ _BOUNDS = {
     "exclusiveMinimum": "above",
     "maximum": "at most",
     "exclusiveMaximum": "below",
+    "multipleOf": "a multiple of",
 }
 
 

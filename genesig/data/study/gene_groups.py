@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from genesig.data.files.readers import read_genes
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import InvalidInput, Problem, refuse
 from genesig.words import listing
 
 
@@ -23,16 +23,16 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
     """
     table = read_genes(path, None)
     if len(table.columns) == 0:
-        raise InvalidInput([Problem(path, "has one column; needs the gene and its group")])
+        raise refuse(path, "has one column; needs the gene and its group")
     named: dict[str, str] = {}
     for gene, group in zip(map(str, table.index), map(str, table.iloc[:, 0]), strict=True):
         if group and named.setdefault(gene, group) != group:
             two = f"'{named[gene]}' and '{group}'"
             what = f"gene '{gene}' is in the groups {two}; groups must not overlap"
-            raise InvalidInput([Problem(path, what)])
+            raise refuse(path, what)
     if not set(named) & set(genes):
         what = f"none of its {len(named)} genes with a group is in the data (say '{genes[0]}')"
-        raise InvalidInput([Problem(path, what)])
+        raise refuse(path, what)
     return named
 
 

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 ROUNDING = 1e-10
+NEAR = 0.98
+"""|r| of a gene that nearly equals the label; area under the ROC curve that comes near to 1."""
+MOST_WARNED = 0.01
+"""Largest share of studies of pure noise in which a gene is named."""
+NOTHING, EQUAL, NEARLY, SEPARATES = range(4)
 GENES_AT_ONCE = 4096
 # The whole name, but for blanks and punctuation: 'Patient ID' is one, 'patient age' is not.
 UNITS = "patient|subject|donor|individual|animal|participant|person"
@@ -27,20 +32,86 @@ BELONGING = re.compile(rf"({UNITS})s?|.*({UNITS}|case|mouse)s?({IDS})")
 
 
 def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Iterator[Problem]:
-    """Warn of genes with |r| = 1 with the response: with classes, one value for each class."""
+    """Warn of genes that may be the label, or what it was made from.
+
+    Such are genes with |r| = 1 (with classes: one value for each class), genes with |r| > 0.98, and
+    genes that separate two classes without error, as does one whose values the label was cut from.
+
+    Chance does so, too: of 20,000 genes of noise 0.2 separate 10 from 10 samples, and a dozen have
+    |r| > 0.98 on six. So, other than at |r| = 1, a gene is named only where noise would have done
+    as well with a probability of at most 0.005/d, d genes: 2/C(n, n1) for a separation of n1 from
+    n - n1 samples, that of the t-test for r. Of studies of pure noise less than 1 % are warned.
+
+    Biology separates, too, but then other genes come near: in leukemia (38 patients) and in ten of
+    16 pairs of tumours some genes separate, and the best other one has an area under the ROC curve
+    of 0.987 or more. So a separation is named only where no other gene reaches 0.98: none of those
+    is then, and 97 % of labels cut from a random gene of nine data sets are.
+    """
     design = sheet.design
     labels = sheet.obs[design.label].to_numpy()
     y = labels.astype(float) if design.classes is None else (labels == design.classes[1]) * 1.0
     parts = np.array_split(expression.X, len(expression.genes) // GENES_AT_ONCE + 1, axis=1)
-    r = np.concatenate([correlations(part, y) for part in parts])
-    found = [expression.genes[k] for k in np.flatnonzero(np.abs(r) >= 1 - ROUNDING)]
-    if found:
-        one = len(found) == 1
-        what = f"{'gene' if one else 'genes'} {listing(found)} {'equals' if one else 'equal'} the "
-        what += f"label '{design.label}' (correlation 1 over all samples); "
-        what += "is it the label itself, or made from it? " if one else "are they made from it? "
-        what += f"Take {'it' if one else 'them'} out, else the errors say nothing of new samples"
-        yield Problem(where, what, "warning")
+    chance = MOST_WARNED / 2 / max(1, len(expression.genes))
+    kinds = [_kind(X, y, chance, design.classes) for X in parts]
+    kind = np.concatenate(kinds)
+    if (kind == SEPARATES).any():
+        others = (X[:, own == NOTHING] for X, own in zip(parts, kinds, strict=True))
+        if max(_concordance(X, y > 0).max(initial=0) for X in others) >= NEAR:
+            kind[kind == SEPARATES] = NOTHING
+    for which, words in _words(design).items():
+        found = [expression.genes[k] for k in np.flatnonzero(kind == which)]
+        if found:
+            yield Problem(where, _sentence(found, *words), "warning")
+
+
+def _words(design: Design) -> dict[int, tuple[str, str, str]]:
+    """Return for each kind of gene: verb, what follows it, what is asked."""
+    label, apart = f"the label '{design.label}'", "'{}' from '{}'".format(*design.classes or "  ")
+    asked = "was the label made from {it}? If so, take {it} out"
+    return {
+        EQUAL: ("equal", f"{label} (correlation 1 over all samples)",
+                "{is_it} the label itself, or made from it? Take {it} out"),
+        NEARLY: ("nearly equal", f"{label} (|correlation| above {NEAR:g})", asked),
+        SEPARATES: ("separate", f"{apart} without error, and no other comes near", asked),
+    }  # fmt: skip
+
+
+def _sentence(genes: list[str], verb: str, what: str, asked: str) -> str:
+    one = len(genes) == 1
+    who = f"gene {listing(genes)} {verb}s" if one else f"genes {listing(genes)} {verb}"
+    asked = asked.format(it="it" if one else "them", is_it="is it" if one else "are they")
+    return f"{who} {what}; {asked}, else the errors say nothing of new samples"
+
+
+def _kind(X: Array, y: Array, chance: float, classes: tuple[str, str] | None) -> Array:
+    """Return what each gene is to y, as far as noise is so with at most this probability."""
+    from scipy.special import gammaln, stdtr
+
+    r, known = np.abs(correlations(X, y)), np.isfinite(X)
+    df = np.maximum(known.sum(axis=0) - 2, 1)
+    with np.errstate(divide="ignore"):
+        t = r * np.sqrt(df / np.maximum(1 - r**2, 0))
+    kind = np.where((r > NEAR) & (2 * stdtr(df, -t) <= chance), NEARLY, NOTHING)
+    if classes is not None:
+        n, positive = known.sum(axis=0), known[y > 0].sum(axis=0)
+        ways = gammaln(n + 1) - gammaln(positive + 1) - gammaln(n - positive + 1)
+        rare = np.log(2) - ways <= np.log(chance)
+        kind[(kind == NOTHING) & rare & (_concordance(X, y > 0) == 1)] = SEPARATES
+    return np.where(r >= 1 - ROUNDING, EQUAL, kind)
+
+
+def _concordance(X: Array, positive: Array) -> Array:
+    """Return each gene's area under the ROC curve, of genes high or low in the positive class.
+
+    Over the samples that have it; a tie counts as an error.
+    """
+    up, down = np.zeros((2, X.shape[1]), dtype=np.int64)
+    for x in X[positive]:
+        up += (x > X[~positive]).sum(axis=0)
+        down += (x < X[~positive]).sum(axis=0)
+    known = np.isfinite(X)
+    pairs = known[positive].sum(axis=0) * known[~positive].sum(axis=0)
+    return np.asarray(np.maximum(up, down) / np.maximum(pairs, 1))
 
 
 def correlations(X: Array, y: Array) -> Array:

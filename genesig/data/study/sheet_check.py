@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
-from genesig.words import counted, is_missing, is_number, listing, number_fault
+from genesig.words import control_first, counted, is_missing, is_number, listing, number_fault
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,7 +146,7 @@ def _choose_classes(column: pd.Series[str], where: str, label: str, classes: Seq
         problems.append(Problem(at, f"{only}; two classes are needed"))
     if len(counts) > 2:
         problems.append(Problem(at, _many_classes(counts)))
-    names = [*counts, "", ""]
+    names = control_first(list(counts)) if len(counts) == 2 else [*counts, "", ""]
     return names[0], names[1]
 
 

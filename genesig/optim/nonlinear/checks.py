@@ -17,7 +17,7 @@ COPIES = {"compressed": 2, "fista": 6, "projection": 10, "auto": 6}
 
 
 class InvalidProblem(GenesigError, ValueError):
-    """Data or settings that no derivative-penalty model can be fitted to."""
+    """Data or settings that no model can be fitted to."""
 
 
 def check_data(X: Array, y: Array) -> None:

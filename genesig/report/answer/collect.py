@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
+
+import numpy as np
 
 from genesig.report.answer.record import Answer
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import (
+    Cohorts,
     Control,
     Division,
     Finding,
@@ -21,11 +24,11 @@ from genesig.report.page.record import (
     Wrong,
     WrongSample,
 )
-from genesig.report.page.rows import Row, records, same_mu
+from genesig.report.page.rows import Row, of_chosen, own_rows, records
 from genesig.report.page.words import counted, decimal, percent, rate
 
-if TYPE_CHECKING:
-    pass
+# Share of the signature that is core below which its lists hardly agree.
+LEAST_CORE = 0.2
 
 # Below .4 agreement is poor, above .75 excellent (Nogueira, Sechidis & Brown 2018, after Fleiss).
 POOR, EXCELLENT = 0.4, 0.75
@@ -35,17 +38,20 @@ ERROR = {"classification": ("class-balanced error", 0.5), "regression": ("1 − 
 
 
 def answer(
-    study: StudyFacts, design: Division, held_out: HeldOut, null: Null, mu: float,
-    tables: Mapping[str, PackedTable],
+    study: StudyFacts, design: Division, held_out: HeldOut, null: Null,
+    tables: Mapping[str, PackedTable], external: Sequence[Mapping[str, Any]],
 ) -> Finding:  # fmt: skip
-    """Collect the numbers of the first screen, at the signature's mu."""
+    """Collect the numbers of the first screen: those of the chosen lists."""
     controls = records(tables["controls"])
-    halves = records(tables["stability"])
-    own = same_mu([row for row in controls if row["model"] == "genesig"], mu)
+    halves = of_chosen(records(tables["stability"]))
+    own = of_chosen(own_rows(tables["controls"]))
+    lengths = [row["n_genes"] for row in of_chosen(records(tables["scores"]))]
     row = own[0] if own else {"error": None, "low": None, "high": None}
     (name, chance), permutations = ERROR[study["task"]], len(null["errors"])
     return {
         "size": tables["signature"]["total"],
+        "core": sum(bool(row["core"]) for row in records(tables["signature"])),
+        "lengths": np.quantile(lengths, [0, 0.5, 1], method="nearest").astype(int).tolist(),
         "error": {
             "name": name, "chance": chance,
             "value": row["error"], "low": row["low"], "high": row["high"],
@@ -55,16 +61,25 @@ def answer(
             "permutations": permutations,
             "smallest": 1 / (permutations + 1),
         },
-        "stability": _stability(halves, mu),
-        "halves": _halves(halves, mu, design["subsamples"]),
+        "stability": _stability(halves),
+        "halves": _halves(halves, design["subsamples"]),
         "control": _best(controls),
+        "cohorts": _cohorts(external, study["classes"] is not None),
         "wrong": _wrong(held_out["samples"]),
     }  # fmt: skip
 
 
-def _stability(rows: list[Row], mu: float) -> Stability | None:
+def _cohorts(external: Sequence[Mapping[str, Any]], classes: bool) -> Cohorts:
+    """Count the data sets of other studies in which the model is better than chance."""
+    measure, chance = ("auc", 0.5) if classes else ("r2", 0.0)
+    rows = [row for one in external for row in one["scores"] if row["measure"] == measure]
+    better = sum(row["low"] is not None and row["low"] > chance for row in rows)
+    return {"tested": len(external), "better": better}
+
+
+def _stability(rows: list[Row]) -> Stability | None:
     for source in ("half_subsamples", "outer_splits"):
-        for row in same_mu(rows, mu):
+        for row in rows:
             if row["source"] == source and row["stability"] is not None:
                 return {
                     "value": row["stability"], "low": row["low"], "high": row["high"],
@@ -73,9 +88,9 @@ def _stability(rows: list[Row], mu: float) -> Stability | None:
     return None
 
 
-def _halves(rows: list[Row], mu: float, drawn: int) -> Halves:
+def _halves(rows: list[Row], drawn: int) -> Halves:
     """Say how many halves were drawn, and whether every list of them was empty."""
-    own = [row for row in same_mu(rows, mu) if row["source"] == "half_subsamples"]
+    own = [row for row in rows if row["source"] == "half_subsamples"]
     empty = bool(own) and own[0]["mean_size"] == 0
     return {"drawn": drawn, "empty": drawn > 0 and empty}
 
@@ -86,7 +101,9 @@ def _best(controls: list[Row]) -> Control | None:
         return None
     best = min(others, key=lambda row: row["error"])
     return {
-        "model": best["model"], "error": best["error"], "low": best["low"], "high": best["high"]
+        "model": best["model"], "error": best["error"], "low": best["low"], "high": best["high"],
+        "difference": best["difference"], "difference_low": best["difference_low"],
+        "difference_high": best["difference_high"],
     }  # fmt: skip
 
 
@@ -106,14 +123,23 @@ def _wrong(samples: Sequence[HeldOutSample]) -> Wrong | None:
 
 
 def signature_warnings(data: Answer) -> list[str]:
-    """Say that the signature is empty."""
-    if data["answer"]["size"]:
-        return []
-    share = percent(data["config"]["signature"]["frequency"])
-    return [
-        f"No gene was selected in {share} of the splits, so the signature is empty. The nested"
-        " lists below show which genes came closest."
-    ]
+    """Say that the lists hardly agree, or that the signature is longer than asked for."""
+    it, wanted, found = data["answer"], data["config"]["signature"], []
+    if not it["size"]:
+        return ["The final model selected no gene, so the signature is empty."]
+    if it["core"] < LEAST_CORE * it["size"]:
+        found.append(
+            f"Only {it['core']} of the {counted(it['size'], 'gene')} of the signature"
+            f" {'is' if it['core'] == 1 else 'are'} core (selected in at least"
+            f" {percent(wanted['frequency'])} of the training sets): other patients would probably"
+            " give other genes."
+        )
+    if data["config"]["linear"]["list"] == "stable" and it["size"] > 2 * wanted["most"]:
+        found.append(
+            f"The signature has {it['size']} genes, more than signature.most ="
+            f" {wanted['most']}: no shorter list was as accurate."
+        )
+    return found
 
 
 def error_warnings(data: Answer) -> list[str]:
@@ -127,9 +153,11 @@ def error_warnings(data: Answer) -> list[str]:
             f"Class {name} has only {counted(min(counts), 'sample')}; every error rate here is"
             " coarse."
         )
-    if best is not None and error["value"] is not None and best["error"] < error["value"]:
+    if best is None or error["value"] is None or best["difference_high"] is None:
+        return found
+    if best["difference_high"] < 0:
         found.append(
-            "Another method did better on the same splits"
+            "Another method did better on the same samples"
             f" ({model_name(best['model'])}: {_against(data, best['error'], error['value'])})."
         )
     return found
@@ -158,7 +186,8 @@ def stability_warnings(data: Answer) -> list[str]:
         return []
     if stability["value"] < POOR:
         return [
-            f"Stability is poor ({decimal(stability['value'])}): another set of patients would"
-            " probably give a different list of genes, even if it predicts as well."
+            f"Stability is poor ({decimal(stability['value'])} on disjoint halves of the samples):"
+            " other patients would probably give a partly different list, even if it predicts as"
+            " well."
         ]
     return []

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 from genesig.report.answer.collect import EXCELLENT, POOR
 from genesig.report.answer.record import Answer
-from genesig.report.answer.verdict import NO_BETTER, OPEN, verdict
+from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import WrongSample
-from genesig.report.page.rows import records, same_mu
 from genesig.report.page.shuffling import shuffled, where
 from genesig.report.page.words import (
     ABSENT,
-    between,
     clean,
     counted,
     decimal,
@@ -35,70 +33,75 @@ class Tile:
 
 
 def sentences(data: Answer) -> list[str]:
-    """Say how well it predicts, what the signature is, and how far chance could have done it.
-
-    The error belongs to the lists of the splits, each with genes of its own; the signature is
-    what these lists share, and no sentence may lend it their error.
-    """
+    """Say how well it predicts, what the signature is, and how far chance could have done it."""
     return [_finding(data), _signature(data), _chance(data)]
 
 
 def _finding(data: Answer) -> str:
-    subject, verb = _aim(data)
+    subject, verb, cannot = _aim(data)
     value = data["answer"]["error"]["value"]
     if value is None:
-        return f"Whether {subject} can be {verb} by gene expression could not be measured."
+        return f"Whether {subject} could not be measured."
     found, missing = verdict(data)
-    measured = _error_words(data, value)
-    if found == OPEN:
-        return (
-            f"Whether {subject} can be {verb} by gene expression is not settled:"
-            f" {measured}; {missing}."
-        )
-    if found == NO_BETTER:
-        return f"{subject} could not be {verb} better than by chance: {measured}."
-    return f"{subject} can be {verb} by gene expression: {measured}."
+    measured = f"In cross-validation, {_error_words(data, value)}."
+    cohorts = data["answer"]["cohorts"]
+    confirmed = f"{cohorts['better']} of {counted(cohorts['tested'], 'other data set')}"
+    if found is Verdict.OPEN:
+        return f"Whether {subject} is not settled: {missing}. {measured}"
+    if found is Verdict.NO_BETTER:
+        return f"Gene expression did not {cannot} better than chance. {measured}"
+    if found is Verdict.ELSEWHERE:
+        return f"Gene expression {verb} in {confirmed}, though not beyond chance here. {measured}"
+    return f"Gene expression {verb}{_reservation(data, value)}. {measured}"
+
+
+def _reservation(data: Answer, value: float) -> str:
+    """Say what weakens a convincing result: other data sets, or an interval that reaches chance."""
+    error, cohorts = data["answer"]["error"], data["answer"]["cohorts"]
+    if cohorts["tested"] and not cohorts["better"]:
+        where = "the other data set" if cohorts["tested"] == 1 else "any other data set"
+        return f" here, but not beyond chance in {where}"
+    limit = value if error["high"] is None else error["high"]
+    return "; how well is uncertain" if limit >= error["chance"] else ""
 
 
 def _signature(data: Answer) -> str:
-    size = data["answer"]["size"]
+    it = data["answer"]
     share = percent(data["config"]["signature"]["frequency"])
-    if not size:
-        return f"No gene was in {share} of these lists, so there is no signature."
-    each = same_mu(records(data["tables"]["lists"]), data["mu"][data["at"]])[0]
-    lengths = sorted({int(each["smallest"]), int(each["largest"])})
-    long = " to ".join(map(str, lengths)) + (" gene" if lengths == [1] else " genes")
-    is_in = "was in" if size == 1 else "were in"
-    make = "makes" if size == 1 else "make"
+    if not it["size"]:
+        return "The final model selected no gene, so there is no signature."
+    low, _, high = it["lengths"]
+    long = counted(low, "gene") if low == high else f"{low} to {high} genes"
+    core = f"{it['core']} of them core" if it["size"] > 1 else f"{'' if it['core'] else 'not '}core"
     return (
-        f"{counted(size, 'gene')} {is_in} at least {share} of these lists ({long} each) and"
-        f" {make} up the signature."
+        f"The signature is the list of the final model, fitted on all samples:"
+        f" {counted(it['size'], 'gene')}, {core} (selected in at least {share} of the"
+        f" {data['design']['outer']} cross-validation models, which use {long})."
     )
 
 
-def _aim(data: Answer) -> tuple[str, str]:
+def _aim(data: Answer) -> tuple[str, str, str]:
+    """Return the question, the finding and its denial, as they stand in a sentence."""
     classes = data["study"]["classes"]
     if classes is None:
-        return clean(data["study"]["label"]), "predicted"
-    return f"{clean(classes[0])} and {clean(classes[1])}", "told apart"
+        label = clean(data["study"]["label"])
+        return f"gene expression predicts {label}", f"predicts {label}", f"predict {label}"
+    one, other = (clean(name) for name in reversed(classes))
+    both = f"{one} from {other}"
+    return f"gene expression distinguishes {both}", f"distinguishes {both}", f"distinguish {both}"
 
 
 def _error_words(data: Answer, value: float) -> str:
     error = data["answer"]["error"]
-    unseen = "samples that played no part in their making"
     if data["study"]["classes"] is None:
         r2, limits = measure(data).value(value), measure(data).interval(error)
-        share = percent(r2) if value < 1 else "none"
-        interval = (
-            "" if None in limits else f"; 95\u00a0% interval {' to '.join(map(decimal, limits))}"
-        )
-        return (
-            f"gene lists made in this way explain {share} of the differences between {unseen}"
-            f" (R² {decimal(r2)}{interval})"
-        )
+        interval = "" if None in limits else f" (95\u00a0% CI {' to '.join(map(decimal, limits))})"
+        return f"models built this way reached R² {decimal(r2)} on unseen samples{interval}"
+    limits = (error["low"], error["high"])
+    interval = "" if None in limits else f"; 95\u00a0% CI {' to '.join(map(rate, limits))}"
     return (
-        f"gene lists made in this way are wrong for {rate(value)} of {unseen}, both"
-        f" classes counting alike{between(error['low'], error['high'], rate)}"
+        f"models built this way misclassified {rate(value)} of unseen samples (balanced"
+        f" error{interval})"
     )
 
 
@@ -117,9 +120,11 @@ def _chance(data: Answer) -> str:
 
 def note(data: Answer) -> list[str]:
     """Say what the error is about."""
+    classes = data["study"]["classes"]
+    positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
-        "The error and its interval are for lists made in this way from parts of the samples, not"
-        " for the signature itself."
+        "The error and its interval describe models chosen in exactly this way from parts of the"
+        f" samples; the final model uses all of them.{positive}"
     ]
 
 
@@ -130,12 +135,12 @@ def tiles(data: Answer) -> list[Tile]:
 
 
 def _size(data: Answer) -> Tile:
-    share = percent(data["config"]["signature"]["frequency"])
-    splits = counted(data["design"]["outer"], "split")
+    it, share = data["answer"], percent(data["config"]["signature"]["frequency"])
+    splits = counted(data["design"]["outer"], "training set")
     return Tile(
         "Genes in the signature",
-        str(data["answer"]["size"]),
-        f"each selected in at least {share} of {splits} of the samples",
+        str(it["size"]),
+        f"{it['core']} core: selected in at least {share} of {splits}",
     )
 
 
@@ -176,8 +181,8 @@ def _stability(data: Answer) -> Tile:
     return Tile(
         name,
         decimal(it["value"]),
-        f"{word}; 95\u00a0% interval {limits}, over halves of the samples; 1 is always the same"
-        " list, 0 none in common beyond chance",
+        f"{word}; agreement of lists from disjoint halves of the samples (resampling error"
+        f" {limits}); 1: the same list, 0: nothing in common beyond chance",
     )
 
 

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from genesig.report.answer.record import Answer
 
 LEVEL = 0.05
 
-CONVINCING, NO_BETTER, OPEN = "convincing", "no better than chance", "open"
+
+class Verdict(Enum):
+    """What the study says of the question whether gene expression predicts the response."""
+
+    CONVINCING = "better than chance, in this study"
+    ELSEWHERE = "better than chance in other studies, though not shown here"
+    NO_BETTER = "no better than chance"
+    OPEN = "open"
 
 
-def verdict(data: Answer) -> tuple[str, str]:
-    """Return one of the three verdicts, and for an open one what is missing.
+def verdict(data: Answer) -> tuple[Verdict, str]:
+    """Return the verdict, and for an open one what is missing.
 
-    Convincing takes both: an interval of the error without the value of chance, and p <= .05. One
-    of them against it is enough for no better than chance; but a p that permutations were too few
-    to make small, one that was never computed and an interval that could not be leave it open.
+    p decides about chance, the interval about size: with p <= .05 an interval that reaches the
+    value of chance says that the size is uncertain, not that there is nothing. A p that
+    permutations were too few to make small, or that was never computed, leaves the question open.
+    Where this study cannot tell, data sets of other studies can: ELSEWHERE takes at least half of
+    them to be better than chance.
     """
-    error, p = data["answer"]["error"], data["answer"]["p"]
-    limit = error["value"] if error["high"] is None else error["high"]
-    beyond = limit is not None and limit >= error["chance"]
-    if beyond or p["smallest"] <= LEVEL < (p["value"] or 0.0):
-        return NO_BETTER, ""
+    p, cohorts = data["answer"]["p"], data["answer"]["cohorts"]
+    if p["value"] is not None and p["value"] <= LEVEL:
+        return Verdict.CONVINCING, ""
+    if cohorts["better"] and 2 * cohorts["better"] >= cohorts["tested"]:
+        return Verdict.ELSEWHERE, ""
     if p["value"] is None:
-        return OPEN, "chance was not tested"
-    if p["value"] > LEVEL:
-        return OPEN, f"too few permutations ({p['permutations']}) to tell it from chance"
-    if error["high"] is None:
-        return OPEN, "the error has no interval"
-    return CONVINCING, ""
+        return Verdict.OPEN, "no labels were permuted, so chance was not ruled out"
+    if p["smallest"] > LEVEL:
+        return Verdict.OPEN, f"{p['permutations']} permutations are too few to rule out chance"
+    return Verdict.NO_BETTER, ""

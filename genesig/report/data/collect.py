@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.steps.batch_steps import FEWEST_IN_TRAINING
+from genesig.data.steps.combat import FEWEST_IN_TRAINING
 from genesig.data.study.confounding import association
 from genesig.report.data.record import Data
 from genesig.report.page.record import (

@@ -7,10 +7,10 @@ from functools import partial
 
 from genesig.report.external import figures
 from genesig.report.external.record import CohortRecord, Roc
-from genesig.report.page.confusion import confusion
+from genesig.report.page.confusion import confusion, confusion_words
 from genesig.report.page.record import Curve, HeldOut
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.words import clean, counted, decimal, percent
+from genesig.report.page.words import clean, counted, decimal, percent, with_limits
 
 
 def of_classes(
@@ -29,7 +29,7 @@ def of_classes(
 def _roc(own: Sequence[Curve], found: Roc, cohort: CohortRecord, classes: Sequence[str],
          stem: str) -> Picture:  # fmt: skip
     auc = cohort["scores"]["auc"]
-    text = figures.limits_text("AUC", auc)
+    text = with_limits("AUC", auc["value"], auc["low"], auc["high"])
     return picture(
         f"{stem}_roc",
         partial(figures.roc, own, found, auc, classes),
@@ -45,16 +45,11 @@ def _roc(own: Sequence[Curve], found: Roc, cohort: CohortRecord, classes: Sequen
 def _confusion(
     counts: Sequence[Sequence[int]], name: str, classes: Sequence[str], stem: str
 ) -> Picture:
-    parts = [
-        f"true {clean(true)} called {clean(said)} {counts[i][j]}"
-        for i, true in enumerate(classes)
-        for j, said in enumerate(classes)
-    ]
     return picture(
         f"{stem}_confusion",
         partial(confusion, counts, classes),
         title=f"{clean(name)}: confusion matrix",
-        description=f"Number of samples: {'; '.join(parts)}.",
+        description=f"Number of samples: {confusion_words(counts, classes)}.",
         caption="Number of samples and share of the true class, at the threshold of the model"
         " (score 0), which was not adapted.",
     )

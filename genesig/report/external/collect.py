@@ -12,7 +12,6 @@ from genesig.report.page.rounding import plain, rounded
 from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import clean, counted, decimal
 
-Array = np.ndarray[Any, Any]
 Row = Mapping[str, Any]
 """Of about.json."""
 FAR = 1.0  # of the median gene, in training standard deviations

@@ -25,18 +25,10 @@ from genesig.report.page.style import (
     note,
     sheet,
 )
-from genesig.report.page.words import decimal, gene_label, shorten
+from genesig.report.page.words import gene_label, shorten, with_limits
 
 JITTER = (0.0, 0.16, -0.16, 0.08, -0.08)
 NAMED = 6  # genes of the model that are named in the histogram
-
-
-def limits_text(name: str, row: Score) -> str:
-    """Write ``"AUC 0.92 (0.79 to 1.00)"``."""
-    text = f"{name} {decimal(row['value'])}"
-    if row["low"] is None:
-        return text
-    return f"{text} ({decimal(row['low'])} to {decimal(row['high'])})"
 
 
 def roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str]) -> Figure:
@@ -45,7 +37,7 @@ def roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str]) ->
     for curve in own:
         ax.plot(curve["x"], curve["y"], color=OTHER, lw=1.2, alpha=0.6)
     ax.plot(found["x"], found["y"], color=OWN, lw=2.2)
-    text = limits_text("AUC", auc)
+    text = with_limits("AUC", auc["value"], auc["low"], auc["high"])
     ax.text(0.97, 0.06, text, ha="right", fontsize=9, color=OWN, fontweight="bold")
     return figure
 
@@ -132,7 +124,8 @@ def observed_predicted(cohort: CohortRecord, label: str) -> Figure:
     ax.scatter(f, y, s=28, color=INK, edgecolor=PAPER, lw=0.5, zorder=3)
     ax.set_xlabel(f"predicted {shorten(label, 24)}")
     ax.set_ylabel("observed")
-    text = limits_text("R²", cohort["scores"]["r2"])
+    r2 = cohort["scores"]["r2"]
+    text = with_limits("R²", r2["value"], r2["low"], r2["high"])
     ax.text(0.97, 0.05, text, ha="right", transform=ax.transAxes, color=OWN, fontweight="bold")
     return figure
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genesig.report.external.record import CohortRecord, External
-from genesig.report.page.words import between, clean, decimal, rate, samples_tested
+from genesig.report.page.words import between, clean, counted, decimal, rate
 
 MOST_COHORTS = 3
 
@@ -25,6 +25,15 @@ def caution(data: External) -> list[str]:
     if data["external"]:
         return []
     return ["Before it is used on patients it needs samples of another study."]
+
+
+def samples_tested(cohort: CohortRecord) -> str:
+    """Count the samples of another study, and those of them that trained the model."""
+    seen = cohort["seen_before"]
+    if seen == 0:
+        return counted(cohort["samples"], "sample")
+    who = "all" if seen == cohort["samples"] else f"{seen} of them"
+    return f"{counted(cohort['samples'], 'sample')}, {who} seen in training"
 
 
 def _cohort(one: CohortRecord, classes: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from genesig.report.page.record import Study
 
@@ -29,7 +29,7 @@ class Point(TypedDict):
     sample: str
     given: str
     label: str
-    predicted: Any
+    predicted: str | float
     wrong: bool | None
     score: float
 

@@ -6,13 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from genesig.report.external import captions
+from genesig.report.external.first_screen import samples_tested
 from genesig.report.external.record import CohortRecord, External, Quantiles, Score
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
-from genesig.report.page.section import Facts, Limits, Section
-from genesig.report.page.svg import Picture
-from genesig.report.page.tables import Column, Table, cell
-from genesig.report.page.words import clean, counted, decimal, percent, rate, samples_tested
+from genesig.report.page.section import Facts, Item, Limits, Section
+from genesig.report.page.tables import Column, Table, filled_table
+from genesig.report.page.words import (
+    between,
+    clean,
+    counted,
+    decimal,
+    percent,
+    rate,
+)
 
 GENES = {
     "symbol": Column("Symbol", "text"),
@@ -107,14 +114,10 @@ def _value(name: str, row: Score) -> str:
 
 
 def _between(row: Score, write: Callable[[float | None], str]) -> str:
-    if row["low"] is None:
-        return ""
-    return f" (95\u00a0% interval {write(row['low'])} to {write(row['high'])})"
+    return between(row["low"], row["high"], write)
 
 
-def _items(
-    data: External, cohort: CohortRecord, limits: Limits
-) -> Iterator[Facts | Picture | Table]:
+def _items(data: External, cohort: CohortRecord, limits: Limits) -> Iterator[Item]:
     stem, classes = f"external_{cohort['name']}", data["study"]["classes"]
     yield Facts(stem.replace("_", "-"), clean(cohort["name"]), list(_facts(cohort)))
     if classes is None:
@@ -190,6 +193,7 @@ def _table(
 ) -> Table:  # fmt: skip
     shown = rows[:most]
     keep = [key for key in columns if any(row.get(key) is not None for row in shown)]
-    cells = [[cell(row[key], columns[key].kind) for key in keep] for row in shown]
+    values = [[row[key] for key in keep] for row in shown]
     name = file.removesuffix(".tsv").replace("/", "-")
-    return Table(name, caption, [columns[key] for key in keep], cells, total, file)
+    heads = [columns[key] for key in keep]
+    return filled_table(name, caption, heads, values, most, total=total, file=file)

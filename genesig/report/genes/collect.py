@@ -40,13 +40,14 @@ MOST_HEAT = (100, 300)
 
 
 def genes(
-    dataset: Dataset, tables: Mapping[str, pd.DataFrame], mu: list[float], at: int, fdr: float
+    dataset: Dataset, tables: Mapping[str, pd.DataFrame], mu: list[float], fdr: float
 ) -> GeneParts:
-    """Collect what is shown of genes; `at` is the number of the signature's mu."""
+    """Collect what is shown of genes."""
     values, signature, blocks = described(dataset), tables["signature"], tables["blocks"]
+    blocks = blocks[blocks["block"].notna()]  # those that stand apart have none
     return {
         "nested": nested(tables["nested_lists"], mu),
-        "univariate": univariate(dataset, tables, mu[at], fdr),
+        "univariate": univariate(dataset, tables, fdr),
         "correlation": correlation(values, blocks),
         "projection": projection(values, blocks),
         "components": components(values, signature),

@@ -30,9 +30,13 @@ def lists(nested: pd.DataFrame, mu: list[float]) -> list[ListCount]:
     for value in mu:
         rows = nested[at_mu(nested, value)]
         genes = set(rows.loc[_inside(rows), "gene"].astype(str))
-        kept = len(before & genes) / len(before) if before else None
-        found.append({"mu": value, "size": len(genes), "union": len(rows),
-                      "kept": rounded(kept, 4) if kept is not None else None})  # fmt: skip
+        kept = len(before & genes) / len(before) if before and len(rows) else None
+        found.append({
+            "mu": value,
+            "size": len(genes) if len(rows) else None,
+            "union": len(rows) or None,
+            "kept": rounded(kept, 4) if kept is not None else None,
+        })  # fmt: skip
         before = genes
     return found
 
@@ -42,19 +46,23 @@ def _inside(rows: pd.DataFrame) -> pd.Series[bool]:
 
 
 def nested(table: pd.DataFrame, mu: list[float]) -> list[NestedGene]:
-    """Return the first genes and their frequency at each mu, in the order of their appearance."""
+    """Return the first genes and their frequency in the chosen lists and at each mu.
+
+    Core genes of the chosen lists first, then in the order of their appearance along mu.
+    """
     frequency: dict[str, list[float]] = {}
     first: dict[str, int] = {}
     symbol = {str(g): _text(s) for g, s in zip(table["gene"], table["symbol"], strict=True)}
-    for place, value in enumerate(mu):
+    places = [None, *mu]
+    for place, value in enumerate(places):
         rows = table[at_mu(table, value)]
         pairs = zip(rows["gene"], rows["frequency"], _inside(rows), strict=True)
         for gene, f, inside in pairs:
-            frequency.setdefault(str(gene), [0.0] * len(mu))[place] = float(f)
+            frequency.setdefault(str(gene), [0.0] * len(places))[place] = float(f)
             if inside:
                 first.setdefault(str(gene), place)
     order = sorted(
-        frequency, key=lambda g: (first.get(g, len(mu)), [-f for f in frequency[g]], g)
+        frequency, key=lambda g: (first.get(g, len(places)), [-f for f in frequency[g]], g)
     )  # fmt: skip
     return [
         {"gene": g, "symbol": symbol[g] or g, "frequency": rounded(frequency[g], 4)}
@@ -66,11 +74,9 @@ def _text(value: Any) -> str:
     return "" if value is None or value != value else str(value)
 
 
-def univariate(
-    dataset: Dataset, tables: Mapping[str, pd.DataFrame], mu: float, fdr: float
-) -> Univariate:
-    """Set each gene's own p-value beside its selection frequency at one mu."""
-    rows = tables["nested_lists"][at_mu(tables["nested_lists"], mu)]
+def univariate(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> Univariate:
+    """Set each gene's own p-value beside its selection frequency in the chosen lists."""
+    rows = tables["nested_lists"][at_mu(tables["nested_lists"], None)]
     frequency = dict(zip(rows["gene"].astype(str), rows["frequency"], strict=True))
     chosen = set(tables["signature"]["gene"].astype(str))
     table = tables["univariate"].sort_values("p_value", kind="stable").reset_index(drop=True)

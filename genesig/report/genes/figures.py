@@ -26,6 +26,7 @@ from genesig.report.page.style import (
     SEQUENTIAL,
     SMALL,
     WIDE,
+    bare,
     colour_bar,
     sheet,
 )
@@ -58,8 +59,7 @@ def correlation(data: Genes) -> Figure:
         ax.set_yticks(range(count), names, fontsize=6)
         ax.set_ylabel("")
     ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    bare(ax)
     return figure
 
 
@@ -175,9 +175,8 @@ def heat(data: Genes) -> Figure:
             ax.axhline(edge - 0.5, color=OVER, lw=0.8)
     ax.tick_params(length=0)
     _response_band(band, it["response"], data["study"])
-    for each in (ax, band):
-        for spine in each.spines.values():
-            spine.set_visible(False)
+    bare(ax)
+    bare(band)
     return figure
 
 

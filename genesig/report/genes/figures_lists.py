@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.genes.record import Genes, NestedGene
-from genesig.report.page.rows import Row, records, same_mu
+from genesig.report.page.lists import list_ticks
+from genesig.report.page.rows import Row, of_chosen, records, same_mu
 from genesig.report.page.style import (
     MUTED,
     OTHER,
@@ -25,7 +27,7 @@ from genesig.report.page.style import (
     rule,
     sheet,
 )
-from genesig.report.page.words import counted, gene_label, percent, shorten
+from genesig.report.page.words import gene_label, percent, shorten
 
 
 def stability(data: Genes) -> Figure:
@@ -35,19 +37,22 @@ def stability(data: Genes) -> Figure:
     names = {"half_subsamples": ("halves of\nthe samples", OWN, -0.09),
              "outer_splits": ("overlapping\nsplits", OTHER, 0.09)}  # fmt: skip
     for source, (label, colour, shift) in names.items():
-        found = [(x, r) for x, mu in enumerate(data["mu"]) for r in same_mu(rows, mu)
+        places = [of_chosen(rows), *(same_mu(rows, mu) for mu in data["mu"])]
+        found = [(x, r) for x, place in enumerate(places) for r in place
                  if r["source"] == source and r["stability"] is not None]  # fmt: skip
         for x, row in found:
             interval(ax, x + shift, row["stability"], (row["low"], row["high"]), colour)
         if found:
-            ax.plot([x + shift for x, _ in found], [r["stability"] for _, r in found],
+            along = [(x, row) for x, row in found if x]
+            ax.plot([x + shift for x, _ in along], [r["stability"] for _, r in along],
                     color=colour, lw=1)  # fmt: skip
             x, row = found[-1]
             ax.annotate(label, (x + shift, row["stability"]), (9, 0), va="center", color=colour,
                         textcoords="offset points", fontsize=8)  # fmt: skip
-    mu_ticks(ax, data["mu"])
-    ax.set_xlim(-0.5, len(data["mu"]) + 0.25)
-    ax.set_xlabel("μ")
+    mu_ticks(ax, [None, *data["mu"]])
+    ax.axvline(0.5, color=RULE, lw=1)
+    ax.set_xlim(-0.5, len(data["mu"]) + 1.25)
+    ax.set_xlabel("chosen lists, then the list at each μ")
     ax.set_ylabel("stability of the list")
     ax.set_ylim(min(0, *(r["low"] or 0 for r in rows)) if rows else 0, 1.02)
     ax.grid(axis="y")
@@ -57,12 +62,15 @@ def stability(data: Genes) -> Figure:
 def frequency_curve(data: Genes) -> Figure:
     """Genes selected in at least a share f of the splits, observed and permuted."""
     rows = records(data["tables"]["frequency_curve"])
-    shown = [mu for mu in data["mu"] if same_mu(rows, mu)][:6]
+    shown: Sequence[tuple[float | None, list[Row]]]
+    shown = [(mu, found) for mu in data["mu"] if (found := same_mu(rows, mu))][:5]
+    chosen = of_chosen(rows)
+    shown = [(None, chosen), *shown] if chosen else shown
     width = WIDE if len(shown) > 2 else SMALL
     figure, axes = sheet(width, 2.7, 1, max(len(shown), 1), sharey=True, squeeze=False)
-    for ax, mu in zip(axes[0], shown, strict=False):
-        _one_curve(ax, same_mu(rows, mu))
-        ax.set_title(f"μ = {power(mu)}")
+    for ax, (mu, found) in zip(axes[0], shown, strict=False):
+        _one_curve(ax, found)
+        ax.set_title("chosen lists" if mu is None else f"μ = {power(mu)}")
         rule(ax, x=data["config"]["signature"]["frequency"])
     axes[0][0].set_ylabel("genes selected at least\nthat often")
     axes[0][0].text(0.05, 0.13, "observed", color=OWN, transform=axes[0][0].transAxes, fontsize=8)
@@ -97,22 +105,29 @@ def nested(data: Genes) -> Figure:
     genes = data["nested"]
     figure, ax = sheet(WIDE, 1.3 + 0.19 * len(genes))
     bound = data["config"]["signature"]["frequency"]
-    x, y, f = (np.array(v) for v in zip(*_dots(genes), strict=True))
+    kept = [True, *(one["size"] is not None for one in data["lists"])]
+    x, y, f = (np.array(v) for v in zip(*_dots(genes, kept), strict=True))
     for mine, face, edge in ((f >= bound, OWN, OWN), (f < bound, PAPER, OTHER)):
         ax.scatter(x[mine], y[mine], s=4 + 70 * f[mine], facecolor=face, edgecolor=edge, lw=0.9)
-    mu_ticks(ax, data["mu"], [counted(one["size"], "gene") for one in data["lists"]])
+    list_ticks(ax, data)
     ax.set_yticks(range(len(genes)), [gene_label(g["gene"], g["symbol"]) for g in genes])
     ax.set_ylim(len(genes) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("μ, and the length of the list")
+    ax.axvline(0.5, color=RULE, lw=1)
     ax.grid(axis="y", color=RULE, lw=0.5)
     for side in ("left", "bottom"):
         ax.spines[side].set_visible(False)
     return figure
 
 
-def _dots(genes: list[NestedGene]) -> list[tuple[int, int, float]]:
-    return [(x, y, f) for y, gene in enumerate(genes) for x, f in enumerate(gene["frequency"])]
+def _dots(genes: list[NestedGene], kept: list[bool]) -> list[tuple[int, int, float]]:
+    """Return place of the list, of the gene, and its frequency, of the lists that were kept."""
+    return [
+        (x, y, f)
+        for y, gene in enumerate(genes)
+        for x, (f, known) in enumerate(zip(gene["frequency"], kept, strict=True))
+        if known
+    ]
 
 
 def univariate(data: Genes) -> Figure:

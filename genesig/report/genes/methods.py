@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from genesig.report.genes.record import Genes
-from genesig.report.page.style import power
-from genesig.report.page.words import clean, counted, percent
+from genesig.report.page.words import clean, counted, decimal, percent
 
 TESTS = {
     "welch": "Welch t-test",
@@ -15,6 +14,8 @@ REFERENCES = (
     "Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. J R Stat Soc B 57.",
     "Nogueira S, Sechidis K, Brown G (2018). On the stability of feature selection algorithms."
     " J Mach Learn Res 18.",
+    "Shah RD, Samworth RJ (2013). Variable selection with error control: another look at stability"
+    " selection. J R Stat Soc B 75.",
 )
 
 
@@ -23,15 +24,18 @@ def signature(data: Genes) -> list[str]:
     share = percent(data["config"]["signature"]["frequency"])
     halves = data["design"]["subsamples"]
     measured = (
-        f" Stability (Nogueira et al. 2018) was measured over {halves} halves of the samples,"
-        " fitted with the parameters of the final model."
+        f" Stability (index of Nogueira et al. 2018) compares the lists of the two disjoint halves"
+        f" of the samples in {halves // 2} halvings, selected with the parameters of the final"
+        " model; its interval is the resampling error."
         if halves
         else ""
     )
     return [
-        f"The signature holds the genes selected in at least {share} of the outer splits at μ ="
-        f" {power(data['mu'][data['at']])}.{measured} Each gene of the longer lists was assigned"
-        " to the gene of the minimal list with which it correlates most in absolute value."
+        "The signature is the list of the final model, chosen in the same way on all samples;"
+        f" genes selected in at least {share} of the outer training sets are core.{measured} Each"
+        " gene of the longer lists was assigned to the gene of the minimal list with which it"
+        " correlates most, where |r| is at least"
+        f" {decimal(data['config']['clusters']['least'])}."
     ]
 
 
@@ -48,10 +52,16 @@ def one_value(data: Genes) -> str:
     return f" ({noun}, the mean of its samples)"
 
 
+def in_test(data: Genes) -> str:
+    """Say that the batches are in the test."""
+    batch = data["univariate"]["batch"]
+    return "" if batch is None else f", with {clean(batch)} as a factor in the model"
+
+
 def tests(data: Genes) -> list[str]:
     """Say how single genes were tested."""
     return [
         f"Single genes were tested by a {TESTS[data['univariate']['test']]} on all"
-        f" samples{one_value(data)}, at a false discovery rate of"
+        f" samples{one_value(data)}{in_test(data)}, at a false discovery rate of"
         f" {percent(data['config']['controls']['fdr'])} (Benjamini and Hochberg 1995)."
     ]

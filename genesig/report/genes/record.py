@@ -15,7 +15,7 @@ class Named(TypedDict):
 
 
 class NestedGene(TypedDict):
-    """A gene of the lists, with one frequency a mu."""
+    """A gene of the lists: its frequency in the chosen ones, then one a mu."""
 
     gene: str
     symbol: str
@@ -28,7 +28,8 @@ class Univariate(Named):
     ``inside`` is whether the gene is in the signature, ``bound`` the largest p that passes the
     false discovery rate, ``significant`` the number that pass, ``both`` those of them that are in
     the signature. ``test`` is welch, differences or correlation, ``group`` the column whose
-    samples were averaged, ``values`` how many were tested per gene.
+    samples were averaged, ``batch`` that of the batches in the test, ``values`` how many were
+    tested per gene.
     """
 
     p: list[float]
@@ -40,6 +41,7 @@ class Univariate(Named):
     total: int
     test: str
     group: str | None
+    batch: str | None
     values: int
 
 

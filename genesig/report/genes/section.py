@@ -5,23 +5,28 @@ from __future__ import annotations
 from functools import partial
 
 from genesig.report.genes import figures, figures_lists
-from genesig.report.genes.methods import one_value
+from genesig.report.genes.methods import in_test, one_value
 from genesig.report.genes.record import Genes
 from genesig.report.page.rows import Row, records
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.style import power
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
-from genesig.report.page.words import clean, counted, gene_label, percent
+from genesig.report.page.words import (
+    clean,
+    counted,
+    decimal,
+    first_of,
+    gene_label,
+    percent,
+    shown_of,
+)
 
 
 def signature(data: Genes, limits: Limits) -> Section:
     """Show the signature as one table, and how stable such a list is."""
-    bound = data["config"]["signature"]["frequency"]
     items: list[Item] = [packed_table(
-        data, "signature",
-        f"The signature: genes selected in at least {percent(bound)} of the outer splits.",
-        limits.table_rows, search=True,
+        data, "signature", "The signature: the genes of the final model.", limits.table_rows,
+        search=True,
     )]  # fmt: skip
     if not data["answer"]["size"]:
         items = []
@@ -34,12 +39,13 @@ def signature(data: Genes, limits: Limits) -> Section:
 
 def _signature_words(data: Genes) -> list[str]:
     if not data["answer"]["size"]:
-        return ["The signature is empty: no gene was selected often enough."]
+        return ["The signature is empty: the final model selected no gene."]
+    bound = percent(data["config"]["signature"]["frequency"])
     return [
-        f"{counted(data['answer']['size'], 'gene')}, the most often selected first. Weights belong"
-        " to the final model, fitted on all samples; a positive weight speaks for"
-        f" {_positive(data)}. A gene of the signature that the final model does not use has"
-        " weight 0. p and q are those of the gene by itself; they play no part in the selection."
+        f"{counted(data['answer']['size'], 'gene')} of the final model, the most often selected"
+        f" first. Core: selected in at least {bound} of the outer training sets. A positive weight"
+        f" speaks for {_positive(data)}. p and q come from single-gene tests and were not used for"
+        " selection."
     ]
 
 
@@ -57,12 +63,13 @@ def _stability(data: Genes) -> Picture:
         "stability",
         partial(figures_lists.stability, data),
         title="Stability of the list at each μ",
-        description="Nogueira's stability with 95 % intervals, on halves of the samples and on"
+        description="Nogueira's stability with intervals, on disjoint halves of the samples and on"
         " the overlapping outer splits.",
-        caption="1: every list is the same; 0: lists overlap no more than at random. Green: lists"
-        " from halves of the samples, close to what another set of patients would give. Grey: lists"
-        " of the outer splits, which share most of their training samples, so that they agree too"
-        " well, though each split chooses its own τ and λ, which parts them again.",
+        caption="1: every list is the same; 0: lists overlap no more than at random. Green: the two"
+        " halves of the samples share no patient, so their lists agree as those of two sets of"
+        " patients of half the size would; lines: resampling error, not an interval for other"
+        " patients. Grey: lists of the outer splits, which share most of their training samples,"
+        " which inflates agreement, although each split chooses its own list, which reduces it.",
     )
 
 
@@ -98,11 +105,10 @@ def _curve(data: Genes) -> Picture:
         "frequency_curve",
         partial(figures_lists.frequency_curve, data),
         title="How often genes are selected",
-        description="Number of genes selected in at least a given share of the outer splits, at"
-        " each mu, observed and with shuffled labels.",
+        description="Number of genes selected in at least a given share of the outer splits, in"
+        " the chosen lists and at each mu, observed and with shuffled labels.",
         caption="Green: number of genes that are selected in at least that share of the splits; a"
-        f" flat curve is a stable list.{permuted} Dashed: the threshold of the signature"
-        f" ({bound}).",
+        f" flat curve is a stable list.{permuted} Dashed: the threshold of core genes ({bound}).",
     )
 
 
@@ -112,10 +118,12 @@ def _nested(data: Genes) -> Picture:
         "nested_lists",
         partial(figures_lists.nested, data),
         title="Nested lists",
-        description=f"Selection frequency of {shown} genes at {len(data['mu'])} values of mu.",
-        caption=f"The first {counted(shown, 'gene')} in the order in which they enter the lists."
-        " The larger the dot, the more splits selected the gene; filled dots are in the list of"
-        " that μ. In nested lists, a row once filled stays filled to the right.",
+        description=f"Selection frequency of {shown} genes in the chosen lists and at"
+        f" {len(data['mu'])} values of mu.",
+        caption=f"The first {counted(shown, 'gene')}: core genes of the chosen lists, then in the"
+        " order in which they enter along μ. The larger the dot, the more splits selected the gene;"
+        " filled: in enough of them to be core. Where lists are nested, a row once filled stays"
+        " filled to the right.",
     )
 
 
@@ -125,10 +133,10 @@ def blocks(data: Genes, limits: Limits) -> Section:
     if not shown:
         return Section("blocks", "Blocks of correlated genes", ["There are no lists to group."])
     words = [
-        "Each gene of the minimal list leads a block; each further gene joins the one with which"
-        " it is most correlated, up or down. Blocks are numbered by the weight of their leader."
-        " Members of a block carry similar information, so another sample of patients may well"
-        " select another member."
+        "Each gene of the final model's minimal list seeds a block; every other gene of its lists"
+        " joins the seed with which its absolute correlation is highest. Blocks are numbered by the"
+        " weight of their seed. Other patients may well select another member of a block."
+        f"{_apart(data)}"
     ]
     items: list[Item] = [_correlation(data, shown, total)] if shown > 1 else []
     if len(data["projection"]["genes"]) > 2:
@@ -140,9 +148,19 @@ def blocks(data: Genes, limits: Limits) -> Section:
     return Section("blocks", "Blocks of correlated genes", words, items)
 
 
+def _apart(data: Genes) -> str:
+    """Count the genes that no seed is like."""
+    rows = records(data["tables"]["blocks"])
+    number = sum(row["block"] is None for row in rows)
+    if not number:
+        return ""
+    least = decimal(data["config"]["clusters"]["least"])
+    verb = "stands" if number == 1 else "stand"
+    of_them = f" {counted(number, 'gene')} {verb} apart"
+    return f"{of_them}: not correlated with any seed (|r| below {least})."
+
+
 def _correlation(data: Genes, shown: int, total: int) -> Picture:
-    capped = f" {shown} of {counted(total, 'gene')} are shown, the first ones of each block."
-    capped = "" if shown == total else capped
     return picture(
         "correlation",
         partial(figures.correlation, data),
@@ -151,14 +169,14 @@ def _correlation(data: Genes, shown: int, total: int) -> Picture:
         " layers.",
         caption="Pearson's r between genes, by block; thick lines part blocks, thin lines the"
         " layers in which genes enter as μ grows. Orange: alike; blue: one is up where the other is"
-        f" down. A strong square on the diagonal is a block that holds together.{capped}",
+        f" down. A strong square on the diagonal is a block that holds together."
+        f"{shown_of(shown, total, 'gene', ', the first ones of each block')}",
     )
 
 
 def _projection(data: Genes) -> Picture:
     it = data["projection"]
-    shown, total = len(it["genes"]), it["total"]
-    capped = "" if shown == total else f" The first {shown} of {counted(total, 'gene')} are shown."
+    shown = len(it["genes"])
     return picture(
         "projection",
         partial(figures.projection, data),
@@ -167,7 +185,7 @@ def _projection(data: Genes) -> Picture:
         caption="Genes placed by their standardised values on the first three meta-patients (the"
         " left singular vectors of the genes of all lists). Colours and shapes: the first seven"
         " blocks, large marks for their leaders; grey: other blocks. Genes near each other vary"
-        f" alike.{capped}",
+        f" alike.{first_of(shown, it['total'], 'gene')}",
     )
 
 
@@ -218,16 +236,14 @@ def _components(data: Genes) -> Picture:
 
 def _heat(data: Genes) -> Picture:
     it = data["heat"]
-    shown, total = len(it["genes"]), it["total"]
-    capped = "" if shown == total else f" The first {shown} of {counted(total, 'gene')} are shown."
-    many = data["study"]["samples"]
-    if len(it["samples"]) < many:
-        capped += f" {len(it['samples'])} of {counted(many, 'sample')} are shown, evenly spaced."
+    shown, columns = len(it["genes"]), len(it["samples"])
+    capped = first_of(shown, it["total"], "gene")
+    capped += shown_of(columns, data["study"]["samples"], "sample", ", evenly spaced")
     return picture(
         "heat_map",
         partial(figures.heat, data),
         title="Heat map of the signature",
-        description=f"Standardised expression of {shown} genes in {len(it['samples'])} samples.",
+        description=f"Standardised expression of {shown} genes in {columns} samples.",
         caption="Standard deviations from the gene's mean, cut at ±3: orange above, blue below."
         f" Genes by block (lines), {_order(data)}.{capped}",
     )
@@ -252,7 +268,7 @@ def single_genes(data: Genes, limits: Limits) -> Section:
     """Set the tests of single genes beside the selection."""
     it, fdr = data["univariate"], data["config"]["controls"]["fdr"]
     words = [
-        f"Tested one by one{one_value(data)}, {it['significant']} of"
+        f"Tested one by one{one_value(data)}{in_test(data)}, {it['significant']} of"
         f" {counted(it['total'], 'gene')} pass a false discovery rate of {percent(fdr)};"
         f" {_both(it['both'], data['answer']['size'])}.",
         "A gene may matter only together with others, and one of several similar genes is enough"
@@ -266,9 +282,8 @@ def single_genes(data: Genes, limits: Limits) -> Section:
             title="Selection frequency and single-gene test",
             description=f"Selection frequency against minus log p of {len(it['genes'])} genes.",
             caption="One dot per gene; green: the signature. Lower right: genes that differ but"
-            " are not needed. Upper left: genes that only count together with others."
-            f" Shown: the {len(it['genes'])} genes with the smallest p or ever selected at μ ="
-            f" {power(data['mu'][data['at']])}.",
+            " are redundant. Upper left: informative only in combination, or selection noise."
+            f" Shown: the {len(it['genes'])} genes with the smallest p or in any chosen list.",
         ))  # fmt: skip
     caption = "Test of each gene by itself, smallest p first."
     items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))

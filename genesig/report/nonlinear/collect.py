@@ -19,6 +19,7 @@ from genesig.report.nonlinear.record import (
     Trouble,
 )
 from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.rows import at_mu
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ MOST_MESSAGES = 5
 
 
 def nonlinear(
-    tables: Mapping[str, pd.DataFrame], mu: float, config: Settings | None
+    tables: Mapping[str, pd.DataFrame], config: Settings | None
 ) -> NonlinearRecord | None:
     """Sum nonlinear selection up; None where it was not run.
 
@@ -43,8 +44,6 @@ def nonlinear(
     ----------
     tables : mapping of str to DataFrame
         The result tables, those of `TABLES` among them or none of them.
-    mu : float
-        That of the signature.
     config : Settings or None
         The config section of this name.
     """
@@ -56,7 +55,7 @@ def nonlinear(
         "screened": int(model["screened"]),
         "genes": _genes(tables["nonlinear"], tables["signature"]),
         "ever": len(tables["nonlinear"]),
-        "agreement": _agreement(tables["nonlinear_agreement"], mu),
+        "agreement": _agreement(tables["nonlinear_agreement"]),
         "difference": _difference(differences, "nonlinear"),
         "fvm": _difference(differences, "fvm"),
         "sizes": rounded(splits["n_genes"].quantile([0, 0.5, 1]).to_numpy(), 4),
@@ -123,10 +122,9 @@ def _rounded(row: Mapping[str, Any]) -> SelectedGene:
     }
 
 
-def _agreement(table: pd.DataFrame, mu: float) -> Agreement:
-    row = table.iloc[int(np.argmin(np.abs(table["mu"] - mu)))]
+def _agreement(table: pd.DataFrame) -> Agreement:
+    row = table[at_mu(table, None)].iloc[0]
     return {
-        "mu": plain(row["mu"]),
         "n_linear": int(row["n_linear"]),
         "n_nonlinear": int(row["n_nonlinear"]),
         "shared": int(row["shared"]),

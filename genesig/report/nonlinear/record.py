@@ -45,9 +45,8 @@ class SelectedGene(TypedDict):
 
 
 class Agreement(TypedDict):
-    """Genes shared with the linear list of the signature's mu."""
+    """Core genes shared with those of the chosen linear lists."""
 
-    mu: float
     n_linear: int
     n_nonlinear: int
     shared: int

@@ -17,9 +17,9 @@ from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import Study
 from genesig.report.page.rows import control_rows
-from genesig.report.page.section import Limits, Section
+from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import Table, packed_table
+from genesig.report.page.tables import packed_table
 from genesig.report.page.words import clean, counted, decimal, gene_label, percent, rate
 
 BENT, STRAIGHT = 0.8, 0.95
@@ -35,7 +35,7 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
         return Section("nonlinear", "Nonlinear selection")
     settings: Settings = data["config"]["nonlinear"]
     words = [finding(data, it), _what(data, it), _differs(), *_honest(it, settings)]
-    items: list[Picture | Table] = []
+    items: list[Item] = []
     if it["genes"]:
         items.append(_genes(it, data["config"]["signature"]["frequency"]))
     if any(row["model"] == "nonlinear" for row in control_rows(data)):
@@ -243,9 +243,9 @@ def _errors(data: Study) -> Picture:
     return picture(
         "nonlinear_errors",
         partial(figures.errors, data),
-        title=f"{shown.name[0].upper()}{shown.name[1:]} beside linear selection and other methods",
+        title=f"{shown.title} beside linear selection and other methods",
         description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
-        caption=f"{shown.name[0].upper()}{shown.name[1:]} on held-out samples of the same splits"
+        caption=f"{shown.title} on held-out samples of the same splits"
         " with its 95\u00a0% interval; dashed: chance. Blue: nonlinear, green: the linear lists at"
         f" the signature's μ.{fvm}",
     )

@@ -9,7 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from genesig.report.page.style import OVER, SMALL, bare, sheet
-from genesig.report.page.words import ABSENT, percent, shorten, significant
+from genesig.report.page.words import ABSENT, clean, percent, shorten, significant
 
 
 def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figure:
@@ -32,3 +32,12 @@ def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figu
     ax.tick_params(length=0)
     bare(ax)
     return figure
+
+
+def confusion_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> str:
+    """Say the same for those who do not see it."""
+    return "; ".join(
+        f"true {clean(true)} called {clean(said)} {significant(matrix[i][j], 4)}"
+        for i, true in enumerate(classes)
+        for j, said in enumerate(classes)
+    )

@@ -25,6 +25,11 @@ class Measure:
     chance: float
     better: str
 
+    @property
+    def title(self) -> str:
+        """Return the name as it begins a sentence."""
+        return f"{self.name[0].upper()}{self.name[1:]}"
+
     def value(self, error: float | None) -> float | None:
         """Return the error itself, or R² = 1 - error."""
         if error is None or self.better == "smaller":

@@ -146,18 +146,21 @@ class HeldOut(TypedDict):
 
 
 class Null(TypedDict):
-    """Errors at the signature's mu: one a permutation, and the observed one."""
+    """Errors of the chosen lists: one a permutation, and the observed one."""
 
     errors: list[float]
     observed: float | None
 
 
 class ListCount(TypedDict):
-    """The list of one mu: its genes, those of any split, and the share kept of the list before."""
+    """The list of one mu: its core genes, those of any split, the share kept of the list before.
+
+    ``size`` and ``union`` are null where a split's list was too long to be kept.
+    """
 
     mu: float
-    size: int
-    union: int
+    size: int | None
+    union: int | None
     kept: float | None
 
 
@@ -197,12 +200,28 @@ class Halves(TypedDict):
 
 
 class Control(TypedDict):
-    """The best predictor that is not this procedure."""
+    """The best predictor that is not this procedure.
+
+    ``difference`` is its error less that of this procedure on the same samples, with its interval.
+    """
 
     model: str
     error: float
     low: float | None
     high: float | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+
+
+class Cohorts(TypedDict):
+    """Data sets of other studies, and in how many of them the model is better than chance.
+
+    That is, where the interval of its AUC lies above 0.5, or that of R² above 0.
+    """
+
+    tested: int
+    better: int
 
 
 class WrongSample(TypedDict):
@@ -222,14 +241,21 @@ class Wrong(TypedDict):
 
 
 class Finding(TypedDict):
-    """The numbers of the first screen; ``size`` is that of the signature."""
+    """The numbers of the first screen.
+
+    ``size`` is the number of genes of the signature, the final model's list, ``core`` that of its
+    core genes; ``lengths`` the smallest, median and largest length of the splits' lists.
+    """
 
     size: int
+    core: int
+    lengths: list[int]
     error: Error
     p: P
     stability: Stability | None
     halves: Halves
     control: Control | None
+    cohorts: Cohorts
     wrong: Wrong | None
 
 
@@ -255,8 +281,8 @@ class Run(TypedDict):
 class Study(TypedDict):
     """What several topics need; each topic's own record adds its keys.
 
-    ``config`` is the resolved config, ``mu`` its values and ``at`` the number of the one that is
-    the signature's, ``batch`` null for a study that names none, ``tables`` by their names.
+    ``config`` is the resolved config, ``mu`` its values, ``batch`` null for a study that names
+    none, ``tables`` by their names; rows of the chosen lists have no mu there.
     """
 
     config: dict[str, Any]
@@ -265,7 +291,6 @@ class Study(TypedDict):
     design: Division
     batch: Batch | None
     mu: list[float]
-    at: int
     answer: Finding
     held_out: HeldOut
     null: Null

@@ -26,15 +26,26 @@ def same_mu(rows: Iterable[Row], mu: float) -> list[Row]:
     return [r for r in rows if r["mu"] is not None and abs(float(r["mu"]) - mu) <= 1e-6 * mu]
 
 
-def at_mu(table: pd.DataFrame, mu: float) -> Array:
-    """Mark the rows of one mu, however the TSV rounded it."""
-    found: Array = np.isclose(table["mu"].to_numpy(dtype=float), mu, rtol=1e-6, atol=0)
+def of_chosen(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of the chosen lists, which have no mu of their own."""
+    return [row for row in rows if row["mu"] is None]
+
+
+def at_mu(table: pd.DataFrame, mu: float | None) -> Array:
+    """Mark the rows of one mu, however the TSV rounded it; None marks those of the chosen lists."""
+    values = table["mu"].to_numpy(dtype=float)
+    if mu is None:
+        return np.asarray(np.isnan(values))
+    found: Array = np.isclose(values, mu, rtol=1e-6, atol=0)
     return found
 
 
+def own_rows(controls: PackedTable) -> list[Row]:
+    """Return the rows of this procedure, of its chosen lists and along mu."""
+    return [row for row in records(controls) if row["model"] == "genesig"]
+
+
 def control_rows(data: Study) -> list[Row]:
-    """Return genesig at the signature's mu and the baselines, best first."""
-    rows = [r for r in records(data["tables"]["controls"]) if r["error"] is not None]
-    own = same_mu([r for r in rows if r["model"] == "genesig"], data["mu"][data["at"]])
-    others = [r for r in rows if r["model"] != "genesig"]
-    return sorted(own + others, key=lambda row: (row["error"], row["model"] != "genesig"))
+    """Return genesig with its chosen lists and the baselines, best first."""
+    rows = of_chosen(r for r in records(data["tables"]["controls"]) if r["error"] is not None)
+    return sorted(rows, key=lambda row: (row["error"], row["model"] != "genesig"))

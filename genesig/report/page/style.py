@@ -7,6 +7,7 @@ marks on top of an image, whose colours do not change with the theme.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -95,10 +96,11 @@ def power(value: float) -> str:
     return significant(value)
 
 
-def mu_ticks(ax: Axes, mu: list[float], below: list[str] | None = None) -> None:
-    """Give each mu one place on the x axis, with a second line of text below it."""
+def mu_ticks(ax: Axes, mu: Sequence[float | None], below: list[str] | None = None) -> None:
+    """Give each mu, None for the chosen lists, a place on the x axis, and a line of text below."""
     lines = below or [""] * len(mu)
-    labels = [f"{power(m)}\n{line}".rstrip() for m, line in zip(mu, lines, strict=True)]
+    names = ["chosen" if value is None else power(value) for value in mu]
+    labels = [f"{name}\n{line}".rstrip() for name, line in zip(names, lines, strict=True)]
     ax.set_xticks(range(len(mu)), labels)
     ax.set_xlim(-0.5, len(mu) - 0.5)
     ax.tick_params(axis="x", length=0)

@@ -76,7 +76,8 @@ COLUMNS: dict[str, Column] = {
     "auc_low": Column("AUC from", "number", "Lower limit of the 95 % interval"),
     "balanced_error": Column("Balanced error", "number", "Mean of the two classes' error shares"),
     "block": Column("Block", "integer", "Blocks are numbered by falling score"),
-    "coef": Column("Weight", "signed", "Weight in the final model; 0 if it is not in it"),
+    "coef": Column("Weight", "signed", "Weight in the final model"),
+    "core": Column("Core", "flag", "Whether the frequency reaches signature.frequency"),
     "error": Column("Error", "number", "Double cross-validation error"),
     "cut": Column("Inner paths cut", "integer", "Ended where genes outnumber samples"),
     "explained_by_none": Column("Fitted by no gene", "share", "Of the training variance"),
@@ -90,7 +91,6 @@ COLUMNS: dict[str, Column] = {
     "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
     "in_signature": Column("In the signature", "flag"),
     "close": Column("Too close", "flag", "Whether |r| exceeds clusters.warn_above"),
-    "coef_from": Column("Weight from", "text"),
     "jaccard": Column("Jaccard", "number", "Shared genes over all genes of the two lists"),
     "jaccard_in_split": Column("Jaccard, split by split", "number"),
     "largest": Column("Longest of a split", "integer"),
@@ -110,6 +110,9 @@ COLUMNS: dict[str, Column] = {
     "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
     "message": Column("Said", "text"),
+    "difference": Column("Difference", "number", "Of the error to genesig, on the same samples"),
+    "difference_high": Column("to", "number", "Upper limit of its 95 % interval"),
+    "difference_low": Column("from", "number", "Lower limit of its 95 % interval"),
     "misclassification": Column("Misclassified", "share"),
     "model": Column("Predictor", "model"),
     "mu": Column("μ", "mu"),
@@ -134,6 +137,7 @@ COLUMNS: dict[str, Column] = {
     "score": Column("Block score", "number", "Size of the prototype's part of the score"),
     "scores": Column("Scores while held out", "text", "One per repeat"),
     "screened": Column("Genes looked at", "integer"),
+    "size": Column("Contribution", "number", "|weight| times the gene's standard deviation"),
     "shared": Column("Shared", "integer"),
     "sign_consistency": Column("Same sign", "share", "Selecting splits with the majority sign"),
     "source": Column("Measured on", "source"),
@@ -160,7 +164,7 @@ def _integer(value: Any) -> str:
     return clean(value)
 
 
-SOURCES = {"half_subsamples": "halves of the samples", "outer_splits": "overlapping splits"}
+SOURCES = {"half_subsamples": "pairs of disjoint halves", "outer_splits": "overlapping splits"}
 # The same word for another thing: in lists.tsv `in_list` counts genes.
 LISTS = {"in_list": Column("Genes in the list", "integer")}
 WRITERS: dict[str, Callable[[Any], str]] = {

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from genesig.report.page.record import Dropped
 
 ABSENT = "–"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200e\u200f\u202a-\u202e]+")
-
-
-def samples_tested(cohort: Mapping[str, Any]) -> str:
-    """Count the samples of another study, and those of them that trained the model."""
-    seen = cohort["seen_before"]
-    if seen == 0:
-        return counted(cohort["samples"], "sample")
-    who = "all" if seen == cohort["samples"] else f"{seen} of them"
-    return f"{counted(cohort['samples'], 'sample')}, {who} seen in training"
 
 
 def by_kind(dropped: Sequence[Dropped]) -> str:
@@ -78,6 +68,24 @@ def between(low: float | None, high: float | None, write: Callable[[float | None
     if low is None or high is None:
         return ""
     return f" (95\u00a0% interval {write(low)} to {write(high)})"
+
+
+def with_limits(name: str, value: float | None, low: float | None, high: float | None) -> str:
+    """Return ``"AUC 0.92 (0.79 to 1.00)"``; the value alone where a limit is absent."""
+    text = f"{name} {decimal(value)}"
+    if low is None or high is None:
+        return text
+    return f"{text} ({decimal(low)} to {decimal(high)})"
+
+
+def shown_of(shown: int, total: int, noun: str, how: str = "") -> str:
+    """Return ``" 60 of 300 samples are shown, evenly spaced."``; nothing where all are shown."""
+    return "" if shown == total else f" {shown} of {counted(total, noun)} are shown{how}."
+
+
+def first_of(shown: int, total: int, noun: str) -> str:
+    """Return ``" The first 60 of 300 genes are shown."``; nothing where all are shown."""
+    return "" if shown == total else f" The first {shown} of {counted(total, noun)} are shown."
 
 
 def signed(text: str) -> str:

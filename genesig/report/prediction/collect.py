@@ -31,31 +31,44 @@ Array = np.ndarray[Any, Any]
 
 
 def surface(observed: Fits, final: Fits) -> Surface:
-    """Average the validation error over the outer splits, and count the chosen points."""
-    chosen = Counter((int(tau), int(lam)) for tau, lam in observed.choice)
+    """Average the validation error over the outer splits, and count the chosen points.
+
+    Over mu and tau, each with its best lam, where several mu were searched; else over lam and tau.
+    """
+    several = len(observed.searched) > 1
+    error = observed.cv_error.min(axis=3) if several else observed.cv_error[:, 0].swapaxes(1, 2)
+    places = [_place(observed, fit, several) for fit in range(len(observed))]
+    chosen = Counter(places)
     return {
         "tau": rounded(observed.tau, 4),
-        "lam": rounded(observed.lam, 4),
-        "error": rounded(observed.cv_error.mean(axis=0), 4),
+        "along": "mu" if several else "lam",
+        "rows": rounded(observed.searched if several else observed.lam, 4),
+        "error": rounded(error.mean(axis=0), 4),
         "size": rounded(observed.cv_size.mean(axis=0), 4),
-        "chosen": [[tau, lam, count] for (tau, lam), count in sorted(chosen.items())],
-        "final": [int(index) for index in final.choice[0]],
+        "chosen": [[tau, row, count] for (tau, row), count in sorted(chosen.items())],
+        "final": list(_place(final, 0, several)),
     }
 
 
-def null_errors(null: Mapping[str, Any], controls: pd.DataFrame, mu: float, at: int) -> Null:
-    """Return the errors of the permutations at one mu, and the observed one."""
+def _place(fits: Fits, fit: int, several: bool) -> tuple[int, int]:
+    """Return the numbers of tau and of the row of the surface that a fit chose."""
+    tau, lam, mu = (int(index) for index in fits.choice[fit])
+    return tau, int(np.argmin(np.abs(fits.searched - fits.mu[mu]))) if several else lam
+
+
+def null_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> Null:
+    """Return the errors of the permutations with their chosen lists, and the observed one."""
     errors = np.asarray(null["error"], dtype=float)
-    own = controls[(controls["model"] == "genesig") & at_mu(controls, mu)]
+    own = controls[(controls["model"] == "genesig") & at_mu(controls, None)]
     return {
-        "errors": rounded(errors[np.isfinite(errors[:, at]), at], 5) if errors.size else [],
+        "errors": rounded(errors[np.isfinite(errors[:, -1]), -1], 5) if errors.size else [],
         "observed": rounded(own["error"].iloc[0], 5) if len(own) else None,
     }
 
 
-def held_out(dataset: Dataset, predictions: pd.DataFrame, mu: float) -> HeldOut:
-    """Sum up the scores that samples got while they were held out, at one mu."""
-    table = predictions[at_mu(predictions, mu)]
+def held_out(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
+    """Sum up the scores that samples got while they were held out, from the chosen lists."""
+    table = predictions[at_mu(predictions, None)]
     classes = dataset.design.classes
     truth = dict(zip(dataset.samples, dataset.response().tolist(), strict=True))
     samples = [_sample(name, rows, truth, classes) for name, rows in _by_sample(dataset, table)]

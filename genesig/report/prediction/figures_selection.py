@@ -6,38 +6,39 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from genesig.report.page.lists import list_ticks
 from genesig.report.page.measure import measure
-from genesig.report.page.rows import Row, records, same_mu
+from genesig.report.page.rows import Row, of_chosen, own_rows, records, same_mu
 from genesig.report.page.style import (
     INK,
     OVER,
     OVER_PAPER,
     OWN,
     PAPER,
+    RULE,
     SEQUENTIAL,
     SMALL,
     WIDE,
     colour_bar,
     interval,
-    mu_ticks,
     note,
     power,
     rule,
     sheet,
 )
-from genesig.report.page.words import clean, counted, significant
-from genesig.report.prediction.record import Prediction
+from genesig.report.page.words import clean, significant
+from genesig.report.prediction.record import Prediction, Surface
 
 
 def surface(data: Prediction) -> Figure:
-    """Show the validation error over tau and lam, the chosen points, and the number of genes."""
+    """Show the validation error over tau and mu, the chosen points, and the number of genes."""
     it = data["surface"]
-    tau, lam = it["tau"], it["lam"]
+    rows = it["rows"]
     figure, ((top,), (low,)) = sheet(
-        WIDE, 1.7 + 0.3 * len(lam) + 1.0, 2, 1, sharex=True,
-        height_ratios=[max(len(lam), 3) * 0.3, 1.1],
+        WIDE, 1.7 + 0.42 * len(rows) + 1.0, 2, 1, sharex=True,
+        height_ratios=[max(len(rows), 3) * 0.42, 1.3],
     )  # fmt: skip
-    error = np.array(it["error"], dtype=float).T
+    error = np.array(it["error"], dtype=float)
     image = top.imshow(error, cmap=SEQUENTIAL, aspect="auto", origin="lower")
     colour_bar(figure, image, top, "validation error")
     most = max((count for *_, count in it["chosen"]), default=1)
@@ -47,15 +48,22 @@ def surface(data: Prediction) -> Figure:
     x, y = it["final"]
     top.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER, lw=3.2)
     top.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER_PAPER, lw=1.4)
-    top.set_yticks(range(len(lam)), [power(v) for v in lam])
-    top.set_ylabel("λ (ridge refit)")
+    top.set_yticks(range(len(rows)), [power(v) for v in rows])
+    top.set_ylabel("μ" if it["along"] == "mu" else "λ (ridge refit)")
     top.tick_params(length=0)
-    _sizes(low, tau, it["size"])
+    _sizes(low, it)
     return figure
 
 
-def _sizes(ax: Axes, tau: list[float], size: list[float]) -> None:
-    ax.plot(range(len(tau)), size, color=OWN, marker="o", markersize=3)
+def _sizes(ax: Axes, it: Surface) -> None:
+    """Show the number of genes along tau, a line for each mu that was searched."""
+    tau = it["tau"]
+    for row, size in enumerate(np.array(it["size"], dtype=float)):
+        ax.plot(range(len(tau)), size, color=OWN, marker="o", markersize=3)
+        known = np.flatnonzero(~np.isnan(size))
+        if len(it["size"]) > 1 and len(known):
+            ax.annotate(f"μ = {power(it['rows'][row])}", (known[-1], size[known[-1]]), (5, 0),
+                        textcoords="offset points", fontsize=7, va="center")  # fmt: skip
     ax.set_ylim(bottom=0)
     ax.set_ylabel("genes")
     ax.set_xlabel("τ / τ max  (fewer genes on the left, more on the right)")
@@ -66,7 +74,7 @@ def _sizes(ax: Axes, tau: list[float], size: list[float]) -> None:
 
 def per_split(data: Prediction) -> Figure:
     """Error and number of genes of each outer split, by repeat."""
-    rows = same_mu(records(data["tables"]["scores"]), data["mu"][data["at"]])
+    rows = of_chosen(records(data["tables"]["scores"]))
     key, name = split_error(data)
     figure, axes = sheet(SMALL, 3.6, 2, 1, sharex=True)
     for ax, column, label in zip(
@@ -107,17 +115,19 @@ def _dots_by_repeat(ax: Axes, rows: list[Row], column: str) -> None:
 def error_by_mu(data: Prediction) -> Figure:
     """Double-CV error, or R², with interval for each list."""
     shown = measure(data)
-    rows = [r for r in records(data["tables"]["controls"]) if r["model"] == "genesig"]
     figure, ax = sheet(SMALL, 3.6)
-    for x, mu in enumerate(data["mu"]):
-        for row in same_mu(rows, mu):
-            value, limits = shown.value(row["error"]), shown.interval(row)
-            interval(ax, x, value, limits, OWN, filled=x == data["at"])
-    mu_ticks(ax, data["mu"], [counted(one["size"], "gene") for one in data["lists"]])
-    ax.set_xlabel("μ, and the length of the list")
+    rows = own_rows(data["tables"]["controls"])
+    places = [of_chosen(rows), *(same_mu(rows, mu) for mu in data["mu"])]
+    for x, found in enumerate(places):
+        for row in found:
+            if row["error"] is not None:
+                value, limits = shown.value(row["error"]), shown.interval(row)
+                interval(ax, x, value, limits, OWN, filled=x == 0)
+    list_ticks(ax, data)
+    ax.axvline(0.5, color=RULE, lw=1)
     ax.set_ylabel(shown.name)
     rule(ax, y=shown.chance)
-    note(ax, len(data["mu"]) - 0.5, shown.chance, "chance ", ha="right", va="bottom")
+    note(ax, len(data["mu"]) + 0.5, shown.chance, "chance ", ha="right", va="bottom")
     if shown.better == "smaller":
         ax.set_ylim(bottom=0)
     ax.grid(axis="y")

@@ -81,29 +81,51 @@ def _repeated(times: int) -> str:
 
 def selection(data: Prediction) -> list[str]:
     """Say how genes were selected, and how the model was."""
-    linear, last = data["config"]["linear"], len(data["mu"]) - 1
-    rule = (
-        "the largest τ within one standard error of the smallest error was taken"
-        if linear["one_standard_error"]
-        else "ties went to the fewest genes, then to the strongest ridge"
+    linear, last, lam = (
+        data["config"]["linear"],
+        len(data["mu"]) - 1,
+        data["config"]["linear"]["lam"],
     )
-    lam = linear["lam"]
     return [
         "Genes were selected by the two-stage l1-l2 protocol (De Mol et al. 2009; Mosci 2009):"
         " (1/n)‖y − Xβ‖² + μ‖β‖² + τ‖β‖₁ selects, and ridge regression on the selected genes"
         " predicts.",
-        f"In stage I, with μ = {power(data['mu'][0])}, {linear['tau_count']} values of τ down to"
+        f"In stage I, with {_searched(data)}, {linear['tau_count']} values of τ down to"
         f" {significant(linear['tau_min'])} τ max and {counted(len(lam), 'value')} of λ"
         f" ({power(min(lam))} to {power(max(lam))}) were compared by"
         f" {CRITERIA.get(linear['criterion'], clean(linear['criterion']))} over the inner folds;"
-        f" {rule}.",
-        "Stage II kept them and let μ grow"
+        f" {_rule(data)}.",
+        "Scores were cut halfway between the mean out-of-fold scores of the two classes."
+        if linear["threshold"] == "midpoint" and data["study"]["classes"]
+        else "",
+        "Stage II kept τ and λ and let μ grow"
         f" to {power(data['mu'][last])} (in units of ‖XᵀX‖/n), which adds genes that are"
         " correlated with those already selected."
         if last
         else "",
         f"Problems were solved by {SOLVERS.get(linear['solver'], clean(linear['solver']))}.",
     ]
+
+
+def _searched(data: Prediction) -> str:
+    it = data["surface"]
+    if it["along"] == "mu":
+        return f"μ of {', '.join(map(power, it['rows']))}"
+    return f"μ = {power(data['mu'][0])}"
+
+
+def _rule(data: Prediction) -> str:
+    linear = data["config"]["linear"]
+    if linear["list"] == "stable":
+        return (
+            "among the lists of at most"
+            f" {counted(data['config']['signature']['most'], 'gene')} whose error was within one"
+            " standard error of the smallest, the one on which the inner folds agreed most was"
+            " taken (index of Nogueira et al. 2018)"
+        )
+    if linear["one_standard_error"]:
+        return "the largest τ within one standard error of the smallest error was taken"
+    return "ties went to the fewest genes, then to the strongest ridge"
 
 
 def chance(data: Prediction) -> list[str]:

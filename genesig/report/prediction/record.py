@@ -8,16 +8,19 @@ from genesig.report.page.record import Study
 
 
 class Surface(TypedDict):
-    """The validation error over tau and lam, mean over the outer splits.
+    """The validation error over tau and the ``rows``, mean over the outer splits.
 
-    ``error`` is n_tau × n_lam, ``size`` the number of genes at each tau. ``chosen`` has
-    [tau number, lam number, splits], ``final`` [tau number, lam number] of the final model.
+    The rows are values of mu, each at its best lam, where several were searched, else of lam
+    (``along``). ``error`` is rows × n_tau, ``size`` the number of genes, searched mu × n_tau; null
+    where a split's list was longer than can be chosen. ``chosen`` has [tau number, row, splits],
+    ``final`` [tau number, row] of the final model.
     """
 
     tau: list[float]
-    lam: list[float]
-    error: list[list[float]]
-    size: list[float]
+    along: str
+    rows: list[float]
+    error: list[list[float | None]]
+    size: list[list[float | None]]
     chosen: list[list[int]]
     final: list[int]
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from genesig.report.page.confusion import confusion
+from genesig.report.page.confusion import confusion, confusion_words
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Curve
-from genesig.report.page.rows import control_rows, records, same_mu
+from genesig.report.page.rows import control_rows, of_chosen, own_rows, records
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.shuffling import shuffled
-from genesig.report.page.style import power
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Table, packed_table, shown_table
-from genesig.report.page.words import clean, counted, decimal, significant
+from genesig.report.page.words import clean, counted, decimal, significant, with_limits
 from genesig.report.prediction import figures, figures_selection
 from genesig.report.prediction.record import Prediction
 
@@ -22,34 +21,46 @@ from genesig.report.prediction.record import Prediction
 def model_selection(data: Prediction, limits: Limits) -> Section:
     """Show the surface of the validation error, with the chosen points."""
     it = data["surface"]
-    tau, lam = it["final"]
-    words = [
-        "In each outer split, inner folds chose how many genes to use (τ: large values select few"
-        " genes) and how strongly to smooth the final weights (λ)."
-    ]
+    tau, row = it["final"]
+    along = "mu" if it["along"] == "mu" else "lambda"
     image = picture(
         "model_selection",
         partial(figures_selection.surface, data),
-        title="Validation error over τ and λ",
+        title=f"Validation error over τ and {'μ' if along == 'mu' else 'λ'}",
         description=(
             f"Image of the validation error over {len(it['tau'])} values of tau and"
-            f" {len(it['lam'])} of lambda, with the points that the outer splits chose. The final"
-            f" model uses tau {significant(it['tau'][tau])} of tau max and lambda"
-            f" {significant(it['lam'][lam])}. Below, the mean number of selected genes."
+            f" {len(it['rows'])} of {along}, with the points that the outer splits chose. The final"
+            f" model uses tau {significant(it['tau'][tau])} of tau max and {along}"
+            f" {significant(it['rows'][row])}. Below, the mean number of selected genes."
         ),
         caption=(
-            "Above: mean error over the inner folds, averaged over the outer splits; dark is"
-            " small. Numbers count the splits that chose a point, the diamond is the choice of the"
-            " final model. A wide dark region means that the choice hardly matters. Below: mean"
-            " number of genes selected at each τ."
+            "Above: validation error over the inner folds, averaged over the outer splits; dark is"
+            " small, white: lists longer than can be chosen. Numbers count the splits that chose a"
+            " point, the diamond marks the final model. Below: mean number of genes at each τ."
         ),
     )
-    return Section("selection", "Model selection", words, [image])
+    return Section("selection", "Model selection", _selection_words(data), [image])
+
+
+def _selection_words(data: Prediction) -> list[str]:
+    """Say what was tuned within each training set."""
+    if data["surface"]["along"] == "lam":
+        return [
+            "Within each training set, cross-validation chose τ (larger τ selects fewer genes) and"
+            " λ (strength of ridge shrinkage of the final weights)."
+        ]
+    return [
+        "Within each training set, cross-validation measured every combination of τ (larger τ"
+        " selects fewer genes), μ (larger μ lets correlated genes in together) and λ (ridge"
+        " shrinkage of the final weights). Among the lists whose error is within one standard"
+        f" error of the smallest, and of at most {data['config']['signature']['most']} genes, the"
+        " one on which the inner folds agree most was chosen."
+    ]
 
 
 def performance(data: Prediction, limits: Limits) -> Section:
     """Show the error per split and per mu."""
-    name = measure(data).name
+    shown = measure(data)
     what = "These are errors" if data["study"]["classes"] else "R² and errors here are those"
     words = [
         f"{what} of samples that took no part in any choice. The interval is for the"
@@ -68,12 +79,11 @@ def performance(data: Prediction, limits: Limits) -> Section:
     items.append(picture(
         "performance_mu",
         partial(figures_selection.error_by_mu, data),
-        title=f"{name[0].upper()}{name[1:]} of each nested list",
-        description=f"{name} with 95 % interval at each mu.",
-        caption=f"{name[0].upper()}{name[1:]} with its 95 % interval as μ lets more correlated"
-            " genes in."
-        f" Filled: the signature (μ = {power(data['mu'][data['at']])}), fixed beforehand;"
-        " the best-looking μ must not be picked from this picture.",
+        title=f"{shown.title} of each nested list",
+        description=f"{shown.name} with 95 % interval of the chosen lists and at each mu.",
+        caption=f"{shown.title} with its 95 % interval. Filled: the chosen lists,"
+        " whose error is the one reported; open: the lists of each μ, at the same τ. Choosing the"
+        " μ with the lowest error here would bias the estimate.",
     ))  # fmt: skip
     items += _of_classes(data) if data["study"]["classes"] else _of_a_number(data)
     scores = packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows)
@@ -90,13 +100,10 @@ def _of_classes(data: Prediction) -> Iterator[Picture]:
 
 def _auc(data: Prediction) -> str:
     """Return the AUC with its interval, as scores give it."""
-    rows = [r for r in records(data["tables"]["controls"]) if r["model"] == "genesig"]
-    own = same_mu(rows, data["mu"][data["at"]])
+    own = of_chosen(own_rows(data["tables"]["controls"]))
     if not own or own[0]["auc"] is None:
         return "AUC not defined"
-    text = f"AUC {decimal(own[0]['auc'])}"
-    low, high = own[0]["auc_low"], own[0]["auc_high"]
-    return text if low is None else f"{text} ({decimal(low)} to {decimal(high)})"
+    return with_limits("AUC", own[0]["auc"], own[0]["auc_low"], own[0]["auc_high"])
 
 
 def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Picture:
@@ -113,11 +120,6 @@ def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Pict
 
 
 def _confusion(counts: list[list[float]], classes: list[str], repeats: int) -> Picture:
-    parts = [
-        f"true {clean(true)} called {clean(said)} {significant(counts[i][j], 4)}"
-        for i, true in enumerate(classes)
-        for j, said in enumerate(classes)
-    ]
     count = "Mean number of held-out samples per repeat"
     if repeats == 1:
         count = "Number of held-out samples"
@@ -125,7 +127,7 @@ def _confusion(counts: list[list[float]], classes: list[str], repeats: int) -> P
         "confusion",
         partial(confusion, counts, classes),
         title="Confusion matrix",
-        description=f"{count}: {'; '.join(parts)}.",
+        description=f"{count}: {confusion_words(counts, classes)}.",
         caption=f"{count}, and share of the true class.",
     )
 
@@ -168,16 +170,16 @@ def chance(data: Prediction, limits: Limits) -> Section:
         f"({len(errors)} + 1). With so many runs no p below {significant(p['smallest'], 2)} is"
         " possible."
     ]
-    name, side = measure(data).name, "left" if data["study"]["classes"] else "right"
-    *shuffles, seen = measure(data).values([*errors, observed])
+    measured, side = measure(data), "left" if data["study"]["classes"] else "right"
+    *shuffles, seen = measured.values([*errors, observed])
     image = picture(
         "null",
-        partial(figures.null, shuffles, seen, name),
-        title=f"{name[0].upper()}{name[1:]} with shuffled labels",
-        description=f"Histogram of the {name} of {len(errors)} permutations; observed"
+        partial(figures.null, shuffles, seen, measured.name),
+        title=f"{measured.title} with shuffled labels",
+        description=f"Histogram of the {measured.name} of {len(errors)} permutations; observed"
         f" {decimal(seen)}, p {significant(p['value'], 2)}.",
         caption="Grey: what the same procedure finds when labels mean nothing. The further the"
-        f" observed {name} lies to the {side} of them, the less it can be chance.",
+        f" observed {measured.name} lies to the {side} of them, the less it can be chance.",
     )
     return Section("chance", "Could it be chance?", words, [image])
 
@@ -209,7 +211,7 @@ def controls(data: Prediction, limits: Limits) -> Section:
     image = picture(
         "controls",
         partial(figures.controls, data),
-        title=f"{shown.name[0].upper()}{shown.name[1:]} of every predictor on the same splits",
+        title=f"{shown.title} of every predictor on the same splits",
         description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
         caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."
         f" Dashed: chance.{_band(data)} Overlapping intervals do not rank methods.",

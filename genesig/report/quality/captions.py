@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.words import clean, counted, percent, significant
+from genesig.report.page.words import clean, counted, percent, shown_of, significant
 from genesig.report.quality import figures, figures_components
 from genesig.report.quality.record import Quality, QualityRecord
 
@@ -33,10 +33,8 @@ def size_words(it: QualityRecord) -> str:
 
 
 def _shown(it: QualityRecord) -> str:
-    shown, total = len(it["samples"]), it["total"]
-    if shown == total:
-        return ""
-    return f" {shown} of {counted(total, 'sample')} are shown, evenly spaced, outliers among them."
+    how = ", evenly spaced, outliers among them"
+    return shown_of(len(it["samples"]), it["total"], "sample", how)
 
 
 def _sorted_by(data: Quality) -> str:
@@ -147,8 +145,7 @@ def components(data: Quality) -> Picture:
 def associations(data: Quality) -> Picture:
     """Components by columns of the sample table."""
     it = data["quality"]
-    shown, total = len(it["associations"]), it["columns"]
-    capped = "" if shown == total else f" {shown} of {total} columns are shown."
+    capped = shown_of(len(it["associations"]), it["columns"], "column")
     return picture(
         "associations",
         partial(figures_components.associations, data),

@@ -25,8 +25,6 @@ from genesig.report.quality.record import (
 if TYPE_CHECKING:
     from genesig.results import Dataset
 
-Array = np.ndarray[Any, Any]
-
 MOST_COLUMNS = 30
 # A component goes with a column rather than with the label: share of its variance, less what
 # chance gives, at least; by how much more than the label's; largest adjusted p.

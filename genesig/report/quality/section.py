@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from genesig.data.quality.overview import FEWEST
-from genesig.data.quality.sample_quality import FAR
+from genesig.data.quality.samples import FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
-from genesig.report.page.section import Facts, Fold, Limits, Section
-from genesig.report.page.svg import Picture
-from genesig.report.page.tables import Column, Table, cell
+from genesig.report.page.section import Facts, Fold, Item, Limits, Section
+from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import by_kind, clean, counted, percent, shorten, significant
 from genesig.report.quality import captions
 from genesig.report.quality.captions import SIZE, missing_words, size_words
 from genesig.report.quality.record import Follows, Missing, Outlier, Quality, QualityRecord
+
+MOST_COUNTS = 50
+"""Rows of the table of missing values."""
 
 # What each rule of quality.json looks at: in the table, and of a sample that is far off.
 RULES = {
@@ -33,7 +35,7 @@ RULES = {
 def quality(data: Quality, limits: Limits) -> Section:
     """Show each sample beside the others, and what the samples differ by."""
     it = data["quality"]
-    items: list[Picture | Table | Facts | Fold] = [
+    items: list[Item] = [
         Facts("quality", "What was found", _facts(data)),
         captions.distributions(data),
     ]
@@ -184,10 +186,9 @@ def _missing_table(it: Missing) -> Table:
     columns = [Column("Samples that miss it", "integer"), Column("Genes", "integer"),
                Column("Such as", "text")]  # fmt: skip
     rows = [
-        [cell(lost, "integer"), cell(genes, "integer"), cell(_such(it["worst"], lost), "text")]
-        for lost, genes in sorted(it["genes"], reverse=True)[:50]
+        (lost, genes, _such(it["worst"], lost)) for lost, genes in sorted(it["genes"], reverse=True)
     ]
-    return Table("missing-genes", "Genes by missing values.", columns, rows, len(it["genes"]))
+    return filled_table("missing-genes", "Genes by missing values.", columns, rows, MOST_COUNTS)
 
 
 def _such(worst: list[list[Any]], lost: int) -> str | None:
@@ -201,14 +202,12 @@ def _table(data: Quality, limits: Limits) -> Table:
     far = {one["row"]: _reasons(one) for one in it["outliers"]}
     columns.append((Column("Far off in", "text"), [far.get(k) for k in range(len(it["samples"]))]))
     order = sorted(range(len(it["samples"])), key=lambda row: row not in far)
-    rows = [
-        [cell(values[row], head.kind) for head, values in columns]
-        for row in order[: limits.table_rows]
-    ]
+    rows = [[values[row] for _, values in columns] for row in order]
     caption = f"Every sample in numbers; {'those far off first' if far else 'none is far off'}."
     caption += " All of it is in quality.json."
     heads = [head for head, _ in columns]
-    return Table("quality-samples", caption, heads, rows, it["total"], search=True)
+    return filled_table("quality-samples", caption, heads, rows, limits.table_rows,
+                        total=it["total"], search=True)  # fmt: skip
 
 
 def _columns(data: Quality) -> list[tuple[Column, Sequence[Any]]]:
@@ -238,6 +237,6 @@ def _label(data: Quality) -> str:
     return "text" if data["study"]["classes"] else "signed"
 
 
-def _response(data: Quality, row: int) -> Any:
+def _response(data: Quality, row: int) -> str | float:
     value, classes = data["quality"]["response"][row], data["study"]["classes"]
     return classes[int(value > 0)] if classes else value

@@ -10,6 +10,7 @@ import numpy as np
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
 from genesig.selection.assess.assessment import HEADLINES, assess
+from genesig.selection.assess.difference import difference
 from genesig.selection.assess.held_out import arrange, held_out
 from genesig.selection.assess.permutations import p_value
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-COLUMNS = ["model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value"]
+COLUMNS = [
+    "model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value",
+    "difference", "difference_low", "difference_high",
+]  # fmt: skip
 
 
 def controls_table(
@@ -33,17 +37,19 @@ def controls_table(
     The row of genesig without a mu is that of the chosen lists: the answer.
 
     The error is the balanced error, or 1 - R² for regression, with the interval of `assess`; the
-    p-value is that of the permutations at the same mu (see `p_value`). `others` have the columns of
-    baselines.tsv.
+    p-value is that of the permutations at the same mu (see `p_value`). ``difference`` is the error
+    of another predictor less that of the chosen lists, with its interval over the same samples (see
+    `difference`). `others` have the columns of baselines.tsv.
     """
     import pandas as pd
 
     headline = HEADLINES[dataset.design.task]
     fits = joined(observed, splits).with_chosen()
     rows: list[tuple[Any, ...]] = []
-    for at, found in enumerate(assess(held_out(dataset, splits, fits), headline)):
+    own = held_out(dataset, splits, fits)
+    for at, found in enumerate(assess(own, headline)):
         p = p_value(found.error, null["error"][:, at])
-        rows.append(("genesig", fits.mu[at], *vars(found).values(), p))
+        rows.append(("genesig", fits.mu[at], *vars(found).values(), p, *[np.nan] * 3))
     numbers = {split.name: number for number, split in enumerate(splits.outer)}
     models = [pair for table in others for pair in table.groupby("model", sort=False)]
     for name, table in models:
@@ -51,5 +57,6 @@ def controls_table(
         split = table["split"].map(numbers).to_numpy()
         scores = table["score"].to_numpy(dtype=float)[:, None]
         here = arrange(dataset, splits, row, split, scores, np.zeros(len(row), dtype=np.int64))
-        rows.append((name, np.nan, *vars(assess(here, headline)[0]).values(), np.nan))
+        apart = difference(here, own, -1, headline)[2:]
+        rows.append((name, np.nan, *vars(assess(here, headline)[0]).values(), np.nan, *apart))
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -98,9 +98,10 @@ def frequency_curves(dataset: Dataset, observed: Fits, permuted: Fits) -> pd.Dat
     null = frequency_curve(selection_counts(permuted, n_genes), n)
     null = null.reshape(-1, len(observed.mu), n)
     tables = []
-    for at, mu in enumerate(observed.mu):
+    for at in np.flatnonzero(observed.whole):
+        mu, known = observed.mu[at], len(null) and permuted.whole[at]
         low, median, high = (
-            np.percentile(null[:, at], BAND, axis=0) if len(null) else np.full((3, n), np.nan)
+            np.percentile(null[:, at], BAND, axis=0) if known else np.full((3, n), np.nan)
         )
         columns = {
             "mu": mu,

@@ -58,7 +58,8 @@ def nested_lists(dataset: Dataset, observed: Fits, *, frequency: float) -> pd.Da
     whether the frequency reaches the threshold.
 
     Rows fall by frequency within each mu, then by |mean_coef| times the gene's standard deviation
-    (the size of its contribution to the score), then in the order of the matrix.
+    (the size of its contribution to the score), then in the order of the matrix. The chosen lists
+    have no mu; a mu at which a split's list was too long to be kept has no rows.
     """
     import pandas as pd
 
@@ -66,8 +67,8 @@ def nested_lists(dataset: Dataset, observed: Fits, *, frequency: float) -> pd.Da
     count, total, up, down = _over_splits(observed, n_genes)
     spread = dataset.X.std(axis=0)
     parts = []
-    for at, mu in enumerate(observed.mu):
-        genes = np.flatnonzero(count[at])
+    for at in np.flatnonzero(observed.whole):
+        mu, genes = observed.mu[at], np.flatnonzero(count[at])
         times = count[at, genes]
         mean = total[at, genes] / times
         order = np.lexsort((genes, -np.abs(mean) * spread[genes], -times))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.results import Dataset
+from genesig.selection.genes.least_squares import slope_test
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,12 +28,15 @@ class Units:
     group : (n_units,) or None
         Name of the group of each unit; None where every sample is a unit of its own.
     test : {"differences", "welch", "correlation"}
+    batch : (n_units,) or None
+        Batch of each unit, where it is in the test.
     """
 
     X: Array
     y: Array
     group: Array | None
     test: str
+    batch: Array | None = None
 
 
 def univariate_table(dataset: Dataset) -> pd.DataFrame:
@@ -48,14 +52,19 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
       without a partner of the other class are left out;
     * a number: t = r √((n-2)/(1-r²)), of Pearson's r, n units.
 
+    Where the study names batches, the first and the last have the batch in the model (see
+    `slope_test`), so that a batch that goes with the label makes no discovery. Differences have it
+    not: most often a group lies in one batch, whose level they lose. Nor is it in the test where
+    a group of one class has samples of several batches.
+
     Where only some groups hold both classes, Welch's t takes the two means of such a group as
     independent; that costs power, as they tend to be alike, but makes no p too small. A group of
     one class counts once, however many samples it has.
 
     A positive statistic is higher expression in the positive class, or with a rising response. A
-    gene that is constant (in groups: never differs), or of which too few units are left for a
-    test, has statistic 0 and p 1. q is the smallest false discovery rate at which the gene counts
-    as found (Benjamini and Hochberg 1995).
+    gene that is constant (in groups: never differs; with batches: inside each), or of which too
+    few units are left for a test, has statistic 0 and p 1. q is the smallest false discovery rate
+    at which the gene counts as found (Benjamini and Hochberg 1995).
     """
     import pandas as pd
     from scipy.stats import false_discovery_control
@@ -77,36 +86,47 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
 def units(dataset: Dataset) -> Units:
     """Average the samples of each group and class (regression: of each group), say which test."""
     X, y, group = dataset.X, dataset.response(), _groups(dataset)
+    names = dataset.batches()
+    batch = np.zeros(len(y), int) if names is None else np.unique(names, return_inverse=True)[1]
     two = dataset.design.classes is not None
     if group is None:
-        return Units(X, y, None, "welch" if two else "correlation")
+        return Units(X, y, None, "welch" if two else "correlation", _several(batch))
     names, number = np.unique(group, return_inverse=True)
     cell = 2 * number + (y > 0) if two else number
     order = np.argsort(cell, kind="stable")
     found, start, count = np.unique(cell[order], return_index=True, return_counts=True)
     means = np.add.reduceat(X[order], start, axis=0) / count[:, None]
     response = np.add.reduceat(y[order], start) / count
+    own = batch[order][start]
+    known = _several(own) if (batch[order] == np.repeat(own, count)).all() else None
     if not two:
-        return Units(means, response, names, "correlation")
+        return Units(means, response, names, "correlation", known)
     group = names[found // 2]
-    whole = dataset.design.pair is not None or len(found) == 2 * len(names)
-    return Units(means, response, group, "differences" if whole else "welch")
+    if dataset.design.pair is not None or len(found) == 2 * len(names):
+        return Units(means, response, group, "differences")
+    return Units(means, response, group, "welch", known)
+
+
+def _several(batch: Array) -> Array | None:
+    return batch if len(np.unique(batch)) > 1 else None
 
 
 class Tested(TypedDict):
-    """Name of the test, column whose samples were averaged (or None), number of values."""
+    """Name of the test, columns of groups and of batches in it (or None), number of values."""
 
     test: str
     group: str | None
+    batch: str | None
     values: int
 
 
 def what_was_tested(dataset: Dataset) -> Tested:
-    """Say what was tested, for the report."""
+    """Say what was tested: test, columns of groups and of batches in it, number of values."""
     it = units(dataset)
     values = len(it.y) if it.test != "differences" else len(_differences(it))
     column = None if it.group is None else dataset.design.pair or dataset.design.group
-    return {"test": it.test, "group": column, "values": values}
+    batch = None if it.batch is None else dataset.design.batch
+    return {"test": it.test, "group": column, "values": values, "batch": batch}
 
 
 def _groups(dataset: Dataset) -> Array | None:
@@ -116,24 +136,21 @@ def _groups(dataset: Dataset) -> Array | None:
 
 
 def _test(it: Units) -> tuple[Array, Array]:
-    from scipy.stats import ttest_1samp, ttest_ind
-
-    if it.test == "correlation":
-        return _pearson(it.X, it.y)
-    if it.test == "welch":
-        flat = np.ptp(it.X, axis=0) == 0
-        return _tested(flat, ttest_ind, it.X[it.y > 0], it.X[it.y < 0], equal_var=False)
-    differences = _differences(it)
-    return _tested(np.all(differences == 0, axis=0), ttest_1samp, differences, 0.0)
+    if it.test == "differences":
+        return _differences_test(_differences(it))
+    return slope_test(it.X, it.y, it.batch, by_class=it.test == "welch")
 
 
-def _tested(flat: Array, test: Any, *data: Any, **how: Any) -> tuple[Array, Array]:
-    """Run a test of scipy, which warns of genes without spread; flat ones come back as NaN."""
+def _differences_test(differences: Array) -> tuple[Array, Array]:
+    """Run SciPy's test, which warns of genes without spread; what never differs comes as NaN."""
     import warnings
+
+    from scipy.stats import ttest_1samp
 
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = test(*data, axis=0, **how)
+        found = ttest_1samp(differences, 0.0, axis=0)
+    flat = np.all(differences == 0, axis=0)
     return np.where(flat, np.nan, found.statistic), np.where(flat, np.nan, found.pvalue)
 
 
@@ -142,16 +159,3 @@ def _differences(it: Units) -> Array:
     names = np.asarray(it.group)
     up = np.flatnonzero((names[1:] == names[:-1]) & (it.y[1:] > it.y[:-1])) + 1
     return np.asarray(it.X[up] - it.X[up - 1])
-
-
-def _pearson(X: Array, y: Array) -> tuple[Array, Array]:
-    from scipy.special import stdtr
-
-    df = len(y) - 2
-    flat = (np.ptp(X, axis=0) == 0) | (np.ptp(y) == 0) | (df < 1)
-    centred, response = X - X.mean(axis=0), y - y.mean()
-    scale = np.sqrt(np.sum(np.square(centred), axis=0) * np.sum(np.square(response)))
-    r = np.where(flat, np.nan, response @ centred / np.where(flat, 1.0, scale))
-    with np.errstate(divide="ignore"):
-        t = r * np.sqrt(max(df, 1) / np.maximum(1 - np.square(r), 0.0))
-    return t, 2 * stdtr(df, -np.abs(t))

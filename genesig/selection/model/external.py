@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.cohorts.cohort import Cohort, read_cohort
 from genesig.data.cohorts.new_matrix import matched
-from genesig.data.steps.batch_steps import ReferenceBatch
+from genesig.data.cohorts.read import Cohort, read_cohort
+from genesig.data.steps.combat import ReferenceBatch
 from genesig.results import Dataset
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.held_out import decisions

@@ -1,4 +1,4 @@
-"""The final model as plain JSON that any language can score, and its score from that JSON alone."""
+"""The final model as plain JSON that any language can score."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
-from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits
-from genesig.selection.genes.frequency import mu_number
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 Array = np.ndarray[Any, Any]
 
@@ -104,56 +102,3 @@ def _at_mu(dataset: Dataset, final: Fits, at: int) -> dict[str, Any]:
         "symbols": [str(symbols[gene]) for gene in indices],
         "coefficients": [float(value) for value in values],
     }
-
-
-def score(
-    model: Mapping[str, Any],
-    expression: Mapping[str, Any],
-    *,
-    mu: float | None = None,
-    about: pd.DataFrame | None = None,
-) -> Array:
-    """f(x) = intercept + Σ_j x_j β_j of new samples, from the content of model.json alone.
-
-    Parameters
-    ----------
-    model : mapping
-        What `final_model` returned, or what was read back.
-    expression : mapping of gene id to values (n_samples,), such as a DataFrame
-        As measured: the steps under ``normalisation`` are applied here.
-    mu : float or None
-        Which of the nested models; None is that of the signature.
-    about : DataFrame or None
-        The samples' rows of a sample table, for the step combat; None corrects no batch.
-
-    Returns
-    -------
-    (n_samples,) float
-        Above ``threshold``: the positive class.
-
-    Raises
-    ------
-    GenesigError
-        If genes are missing; a model cannot guess them.
-    """
-    wanted = model["signature_mu"] if mu is None else mu
-    at = mu_number(np.array([each["mu"] for each in model["models"]]), wanted)
-    chosen, normalisation = model["models"][at], model["normalisation"]
-    steps = Reference.of(normalisation)
-    needed = normalisation["genes"] or chosen["genes"]
-    missing = [gene for gene in needed if gene not in expression]
-    if missing:
-        raise GenesigError(
-            f"expression: {len(missing)} of {len(needed)} genes that the model needs are missing, "
-            f"such as '{missing[0]}'"
-        )
-    if not chosen["genes"]:
-        length = max((np.size(values) for values in expression.values()), default=1)
-        return np.full(length, chosen["intercept"])
-    columns = [np.atleast_1d(np.asarray(expression[gene], dtype=float)) for gene in needed]
-    X, kept = np.stack(columns, axis=1), needed
-    if steps.steps:
-        X, kept = steps.transform(X, about), [needed[gene] for gene in steps.genes]
-    place = {gene: column for column, gene in enumerate(kept)}
-    X = X[:, [place[gene] for gene in chosen["genes"]]]
-    return np.asarray(chosen["intercept"] + X @ np.array(chosen["coefficients"]))

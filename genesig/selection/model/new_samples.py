@@ -18,9 +18,9 @@ from genesig.data.cohorts.new_matrix import (
 )
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import Reference, apply
-from genesig.errors import GenesigError, InvalidInput, Problem
+from genesig.errors import GenesigError, Problem, refuse
 from genesig.selection.genes.frequency import mu_number
-from genesig.selection.model.model_shape import check_model, damaged
+from genesig.selection.model.shape import check_model, damaged
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     _check_steps(model, source)
     chosen = chosen_model(model, mu)
     if not 0 <= missing <= 1:
-        raise InvalidInput([Problem("--missing", f"{missing:g} is no share; it needs 0 to 1")])
+        raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
     oriented = samples_in_rows(matrix, model["training"]["genes"], where)
     found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
     about = None
@@ -199,7 +199,7 @@ def chosen_model(model: Model, mu: float | None) -> Model:
         at = mu_number(grid, model["signature_mu"] if mu is None else mu)
     except GenesigError:
         what = f"{mu:g} is none of the model's: {', '.join(f'{each:g}' for each in grid)}"
-        raise InvalidInput([Problem("--mu", what)]) from None
+        raise refuse("--mu", what) from None
     return dict(model["models"][at])
 
 
@@ -229,7 +229,7 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
     what += f"are missing in sample '{names[worst]}': {listing(absent)}"
     if share[worst] > missing:
         what += f"; at most a share of {missing:g} may be ({bound})"
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     others = f" ({counted(int((share > 0).sum()), 'sample')} with missing genes)"
     what += f"{others}; filled in by {filler}"
     return [Problem(where, what, "warning")]
@@ -243,10 +243,10 @@ def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> Non
         lacking = [column for column in map(str, step.columns) if column not in about.columns]
         if lacking:
             what = f"has no column {listing(lacking)}, which combat looks at (columns: "
-            raise InvalidInput([Problem("--samples", f"{what}{listing(about.columns, 6)})")])
+            raise refuse("--samples", f"{what}{listing(about.columns, 6)})")
         if not about.index.isin(list(names)).any():
             what = f"none of the new samples is in this table: they are {listing(names)}, it has "
-            raise InvalidInput([Problem("--samples", what + listing(map(str, about.index)))])
+            raise refuse("--samples", what + listing(map(str, about.index)))
 
 
 def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,

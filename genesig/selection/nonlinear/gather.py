@@ -11,9 +11,9 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
 from genesig.results.nonlinear_fits import NonlinearFits
 from genesig.selection.assess.assessment import HEADLINES
+from genesig.selection.assess.difference import difference
 from genesig.selection.assess.held_out import HeldOut, arrange, decisions, held_out, split_errors
 from genesig.selection.genes.frequency import least_count, of_list
-from genesig.selection.nonlinear.difference import difference
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +31,7 @@ def gather_nonlinear(
     final: NonlinearFits,
     observed: Sequence[Fits],
     nested: pd.DataFrame,
+    signature: pd.DataFrame,
     *,
     frequency: float,
 ) -> dict[str, pd.DataFrame]:
@@ -45,8 +46,8 @@ def gather_nonlinear(
         The batches, in any order, and the fit on all samples.
     observed : list of Fits
         The linear fits of the observed labels, on the same splits.
-    nested : DataFrame
-        nested_lists.tsv.
+    nested, signature : DataFrame
+        nested_lists.tsv and signature.tsv.
     frequency : float
         Share of the splits that makes a list, ``signature.frequency``.
     """
@@ -55,7 +56,7 @@ def gather_nonlinear(
     names = [split.name for split in splits.outer]
     fits = NonlinearFits.joined(parts, names)
     linear, chosen = joined(observed, splits).with_chosen(), nested["mu"].isna()
-    genes = genes_table(dataset, fits, final, nested[chosen], frequency=frequency)
+    genes = genes_table(dataset, fits, final, nested[chosen], signature, frequency=frequency)
     known, of_linear = scored(dataset, splits, fits), held_out(dataset, splits, linear)
     return {
         "nonlinear": genes,
@@ -74,15 +75,16 @@ def gather_nonlinear(
 
 
 def genes_table(
-    dataset: Dataset, fits: NonlinearFits, final: NonlinearFits, linear: pd.DataFrame, *,
-    frequency: float,
+    dataset: Dataset, fits: NonlinearFits, final: NonlinearFits, linear: pd.DataFrame,
+    signature: pd.DataFrame, *, frequency: float,
 ) -> pd.DataFrame:  # fmt: skip
     """Return nonlinear.tsv: the genes that any split selects.
 
     ``mean_norm`` is the mean size of the derivative over the splits that select the gene, in the
     response's units per standard deviation of the gene; ``final_norm`` that of the model of all
-    samples, 0 if it is not in it; ``linear_frequency`` and ``in_signature`` are those of the
-    linear list of the signature. Rows fall by frequency, then by mean_norm.
+    samples, 0 if it is not in it; ``linear_frequency`` is that of the chosen linear lists, and
+    ``in_signature`` says that the final linear model has the gene. Rows fall by frequency, then by
+    mean_norm.
     """
     import pandas as pd
 
@@ -95,7 +97,7 @@ def genes_table(
     order = np.lexsort((found, -mean, -times[found]))
     found, mean = found[order], mean[order]
     ids = [dataset.genes[gene] for gene in found]
-    listed = set(linear.loc[linear["in_list"].astype(bool), "gene"])
+    listed = set(signature["gene"])
     often = dict(zip(linear["gene"], linear["frequency"], strict=True))
     return pd.DataFrame(
         {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +10,10 @@ import numpy as np
 import pytest
 from cohort_files import NAMES, Other
 from small_study import GENES, SAMPLES, Study, as_text
-from spoiled_bytes import spoil
+from spoiled_bytes import TABLES, answers
 
-from genesig.cli import main
-from genesig.data.cohorts.cohort import read_cohort
-from genesig.data.cohorts.cohort_check import check_external
+from genesig.data.cohorts.checks import check_external
+from genesig.data.cohorts.read import read_cohort
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.study.config_check import resolve_config
 from genesig.data.validate import examine
@@ -193,13 +191,8 @@ def test_what_is_wrong_is_said(name: str, study: Study) -> None:
 def test_spoiled_files_end_in_lines_for_people(
     name: str, study: Study, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for seed in range(12):
-        Other().write(study)
-        spoil(study.root / name, random.Random(seed))
-        code = main(["validate", "config.yaml"])
-        lines = capsys.readouterr().err.splitlines()
-        assert code == any(line.startswith("error: ") for line in lines), seed
-        assert all(line.startswith(("error: ", "warning: ")) for line in lines), seed
+    Other().write(study)
+    assert 1 in answers(Path(name), TABLES, 12, capsys)
 
 
 def test_all_data_sets_are_looked_at_and_stop_the_stage(study: Study) -> None:

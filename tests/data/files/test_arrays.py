@@ -3,68 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from broken_arrays import NUMBERS, R_OBJECTS, STATE, Study, arrays_study, own_study, with_sheet
-from broken_study import study
-from format_files import Numbers, agilent, data_set, family, genomestudio, h5ad, tabbed
+from broken_arrays import NUMBERS, R_OBJECTS
+from format_files import agilent, family, genomestudio, h5ad
 from places import SHARED
-from scipy.sparse import csr_matrix
 
-from genesig.cli import main
 from genesig.data.files.readers import read_genes, read_matrix, read_samples, sha256
 from genesig.data.study.dataset import read_dataset
 from genesig.errors import InvalidInput
-
-GSM = Numbers(samples=[f"GSM{k}" for k in range(8)])
-WHOLE: dict[str, Study] = {
-    "family": own_study(
-        "f.soft", family(NUMBERS), STATE, annotation="f.soft", symbol="Gene Symbol"
-    ),
-    "family named .txt": own_study("f.txt", family(NUMBERS), STATE),
-    "GDS": own_study("GDS1.soft", data_set(GSM), STATE, annotation="GDS1.soft"),
-    "h5ad": own_study("e.h5ad", h5ad(NUMBERS), "class", annotation="e.h5ad"),
-    "h5ad, a layer": own_study("e.h5ad", h5ad(NUMBERS), "class", part="half"),
-    "h5ad, sparse": own_study(
-        "e.h5ad", h5ad(NUMBERS, X=csr_matrix(np.array(NUMBERS.rows).T)), "class"
-    ),
-    "Agilent folder": arrays_study(),
-    "Agilent folder, a column": arrays_study(
-        lambda t: re.sub(r"\t(10\d)\n", r"\t9\1\n", t), part="gProcessedSignal"
-    ),
-    "Agilent folder, files in the sheet": (
-        arrays_study()[0] | {"s.tsv": tabbed([["sample", "class", "FileName"], *zip(
-            ["A", *NUMBERS.samples[1:]], NUMBERS.labels, [f"{n}.txt" for n in NUMBERS.samples],
-            strict=True)])},
-        arrays_study(files="FileName")[1],
-    ),
-    "GenomeStudio": with_sheet("p.txt", {"p.txt": genomestudio(NUMBERS)}, annotation="p.txt"),
-    "GenomeStudio without header": with_sheet(
-        "p.txt", {"p.txt": genomestudio(NUMBERS, header=False)}
-    ),
-    "GenomeStudio with commas": with_sheet(
-        "p.csv", {"p.csv": genomestudio(NUMBERS).replace("\t", ",")}
-    ),
-    "BeadStudio": with_sheet("p.txt", {"p.txt": genomestudio(NUMBERS, old=True)}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", WHOLE)
-def test_a_whole_file_is_a_study(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    lay, _ = study(*WHOLE[name], [])
-    lay(tmp_path)
-    code = main(["validate", "config.yaml"])
-    out, err = capsys.readouterr()
-    known = ("never logged", "the same values")  # of the second column of the arrays
-    odd = [line for line in err.splitlines() if not any(word in line for word in known)]
-    assert (code, odd) == (0, [])
-    assert re.search(r"8 samples \(4 normal, 4 tumor\), [15] genes?\b", out), out
 
 
 def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,41 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from broken_geo import GCT, NUMBERS, SERIES, gct_study, series_study
-from broken_study import study
-from format_files import cls, gct12, gct13, series_matrix
+from broken_geo import GCT, NUMBERS, SERIES
+from format_files import gct13, series_matrix
 from places import SHARED
 
-from genesig.cli import main
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.errors import InvalidInput
-
-WHOLE = {
-    "series matrix, its own sample table": series_study(str),
-    "GCT 1.2 with CLS": gct_study(str),
-    "GCT 1.2 named .txt": (
-        {"e.txt": gct12(NUMBERS), "c.cls": cls(NUMBERS)},
-        {"expression": "e.txt", "samples": "c.cls", "label": "class"},
-    ),
-    "GCT 1.3, its own sample and gene table": (
-        {GCT: gct13(NUMBERS)},
-        {"expression": GCT, "samples": GCT, "label": "class", "data": {"annotation": GCT}},
-    ),
-    "CLS with numbers": gct_study(str, "8 2 1\n# normal tumor\n0 1 0 1 0 1 0 1\n"),
-}
-
-
-@pytest.mark.parametrize("name", WHOLE)
-def test_a_whole_file_is_a_study(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    lay, _ = study(*WHOLE[name], [])
-    lay(tmp_path)
-    code = main(["validate", "config.yaml"])
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")
-    assert out.endswith("8 samples (4 normal, 4 tumor), 5 genes\n")
 
 
 def test_the_head_of_a_series_matrix_is_a_sample_table(tmp_path: Path) -> None:
@@ -74,13 +45,6 @@ def test_gene_columns_of_a_gct_are_a_gene_table(tmp_path: Path) -> None:
     (tmp_path / GCT).write_text(gct13(NUMBERS))
     table = read_genes(tmp_path / GCT, None)
     assert table["symbol"].to_dict() == {gene: f"sym{gene}" for gene in NUMBERS.genes}
-
-
-def test_an_unknown_ending_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(
-        InvalidInput, match=r"'\.gcf' is not known \(known: \.tsv.*did you mean '\.gct'"
-    ):
-        read_matrix(tmp_path / "e.gcf")
 
 
 needs_data = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from quality_study import MOMENTS, faultless
+from quality_study import faultless
+from settings import MOMENTS
 
 from genesig.data.quality.overview import quality
-from genesig.data.quality.sample_quality import row_quantiles
-from genesig.data.steps.fold_steps import Quantile
+from genesig.data.quality.samples import row_quantiles
 from genesig.data.steps.normalise import normalise_samples
+from genesig.data.steps.quantile import Quantile
 
 LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
 

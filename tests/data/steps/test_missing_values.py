@@ -10,7 +10,7 @@ from genesig.data.steps.described import described
 from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
-from genesig.data.validate import validate_study
+from genesig.data.validate import examine_study
 from genesig.errors import InvalidInput
 
 KNN = {"step": "knn_impute", "neighbours": 3}
@@ -34,7 +34,7 @@ def study(tmp_path, monkeypatch):
 
 def problems(config):
     resolved = resolve_config(config, load_schema())
-    return [p for p in validate_study(resolved) if "permutations" not in p.where]
+    return [p for p in examine_study(resolved, "config").problems if "permutations" not in p.where]
 
 
 def test_they_are_refused_and_the_way_out_is_named(study):

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from linear_settings import linear
+from model_score import score
+from settings import MOMENTS, SPLITS
 from small_study import SAMPLES, Study, as_text
 
 from genesig.cli import main
@@ -21,10 +23,9 @@ from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.model.final import final_model, score
+from genesig.selection.model.final import final_model
 
 COMBAT = {"step": "combat"}
-MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 TURNS = ["b1", "b1", "b2", "b2"] * 3  # both classes in both
 APART = ["b1", "b2"] * 6  # one class in each
 PARTLY = ["b1", "b2", "b1", "b2", "b1", "b2", "b1", "b2", "b1", "b1", "b2", "b2"]
@@ -184,11 +185,6 @@ FOLDS = [COMBAT | {"covariates": []}, *MOMENTS]
 LINEAR: dict[str, Any] = linear(
     list="minimal", list_mu=1.0, mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
 )
-SPLITS: dict[str, Any] = {
-    "seed": 1, "scheme": "stratified_kfold", "folds": 3, "repeats": 1, "column": None,
-    "file": None, "inner_scheme": "stratified_kfold", "inner_folds": 3, "subsamples": 0,
-    "batches": 1,
-}  # fmt: skip
 
 
 def _dataset(batch: list[str]) -> Dataset:
@@ -203,7 +199,7 @@ def _dataset(batch: list[str]) -> Dataset:
 
 
 def _model(dataset: Dataset) -> tuple[dict[str, Any], Any]:
-    splits = draw_splits(dataset, **SPLITS)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
     final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
     model = final_model(dataset, final, folds=FOLDS)
     return json.loads(json.dumps(model, allow_nan=False)), final
@@ -287,7 +283,7 @@ def test_a_sample_table_that_says_nothing_of_the_batch_is_refused(
 
 def test_test_samples_and_labels_change_nothing_that_was_learned() -> None:
     dataset = _dataset(FOUR)
-    splits = draw_splits(dataset, **SPLITS)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
     first = splits.outer[0]
     train, test = dataset.rows(first.train), dataset.rows(first.test)
     steps = bound(FOLDS, dataset)
@@ -303,7 +299,7 @@ def test_a_sample_table_that_a_model_does_not_look_at_is_said_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dataset = _dataset(FOUR)
-    splits = draw_splits(dataset, **SPLITS)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
     final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
     model = final_model(dataset, final, folds=MOMENTS)
     (tmp_path / "sheet.tsv").write_bytes(as_text([["sample", "centre"], ["s00", "b1"]]))
@@ -314,7 +310,7 @@ def test_a_sample_table_that_a_model_does_not_look_at_is_said_so(
 
 def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
     dataset = _dataset(FOUR)
-    splits = draw_splits(dataset, **SPLITS)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
     test = dataset.rows(splits.outer[0].test)
     X = dataset.X.copy()
     X[test] = X[test] * 3 - 7
@@ -334,7 +330,7 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
 @pytest.mark.parametrize("scheme", ["stratified_kfold", "leave_one_batch_out"])
 def test_samples_of_a_batch_that_is_left_out_are_no_independent_ones(scheme: str) -> None:
     dataset = _dataset(FOUR)
-    splits = draw_splits(dataset, **SPLITS | {"scheme": scheme})
+    splits = draw_splits(dataset, seed=1, **SPLITS | {"scheme": scheme})
     fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **LINEAR)
     assert held_out(dataset, splits, fits).grouped == (scheme == "leave_one_batch_out")
     assert len(fits) == (2 if scheme == "leave_one_batch_out" else 3)
@@ -343,7 +339,7 @@ def test_samples_of_a_batch_that_is_left_out_are_no_independent_ones(scheme: str
 def test_the_run_says_which_split_corrects_too_few(caplog: pytest.LogCaptureFixture) -> None:
     batch = ["b1", "b1", "b2", "b2"] * 5 + ["b1", "b2", "b2", "b3"]
     dataset = _dataset(batch)
-    splits = draw_splits(dataset, **SPLITS)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
     double_loop(dataset, splits, labels="observed", batch="1of1", folds=FOLDS, **LINEAR)
     lines = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert lines == [
@@ -381,7 +377,7 @@ def test_permuted_studies_keep_their_batches_apart() -> None:
     from genesig.data.splits.permute import permutation
 
     dataset = _dataset(["b1"] * 12 + ["b1", "b2"] * 6)
-    splits = draw_splits(dataset, **SPLITS)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
     y, batch = dataset.response(), dataset.batches()
     assert batch is not None
     observed = association(y, batch)

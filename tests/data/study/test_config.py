@@ -158,6 +158,10 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         {"splits": {"folds": 1}},
         "config, splits.folds: found 1, needs a whole number, at least 2",
     ),
+    "half a pair": (
+        {"splits": {"subsamples": 5}},
+        "config, splits.subsamples: found 5, needs a whole number, at least 0 and a multiple of 2",
+    ),
     "on an open bound": (
         {"linear": {"tau_min": 1}},
         "config, linear.tau_min: found 1, needs a number, above 0 and below 1",

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from small_study import Study
 
 from genesig.cli import main
+from genesig.data.study.leak_check import ROUNDING, check_label_genes, correlations
+from genesig.data.study.matrix_check import Expression
+from genesig.data.study.sheet_check import Sheet
+from genesig.results import Design
+
+Array = np.ndarray[Any, Any]
 
 AGES = [str(40 + 3 * k) for k in range(12)]
 MANY = [f"H{k // 3}" for k in range(12)]
@@ -29,12 +37,108 @@ def _warnings(
 GENES: dict[str, tuple[dict[str, object], list[str], bool]] = {
     "the label as 0 and 1": ({}, ["0", "1"] * 6, True),
     "one value for each class": ({}, ["9.4", "7.25"] * 6, True),
-    "one sample otherwise": ({}, ["0", "1"] * 5 + ["0", "1.001"], False),
+    "one sample otherwise": ({}, ["0", "1"] * 5 + ["0", "1.5"], False),
     "a line through the response": (AGE, [repr(7 - 0.3 * float(age)) for age in AGES], True),
-    "another curve": (AGE, [repr(float(age) ** 0.5) for age in AGES], False),
+    "another curve": (AGE, [repr(((float(age) - 60) / 9) ** 3) for age in AGES], False),
     "known in most samples": (
         AGE | {"data.missing": True, "normalise.folds": FILLED}, HALF_MISSING, True),
 }  # fmt: skip
+
+
+def _expression(X: Array) -> Expression:
+    genes = [f"g{k}" for k in range(1, X.shape[1] + 1)]
+    return Expression(X, genes, [])
+
+
+def _sheet(y: Array, task: str = "classification") -> Sheet:
+    classes = ("healthy", "ill") if task == "classification" else None
+    label = [classes[int(v)] for v in y] if classes else [repr(float(v)) for v in y]
+    obs = pd.DataFrame({"label": label}, index=[f"s{k}" for k in range(len(y))])
+    return Sheet(obs, tuple(obs.index), Design("label", task, classes, None, None), [])
+
+
+def _said(X: Array, y: Array, task: str = "classification") -> list[str]:
+    found = list(check_label_genes(_expression(X), _sheet(y, task), "e.tsv"))
+    assert all(problem.level == "warning" for problem in found)
+    return [problem.what for problem in found]
+
+
+def _noise(seed: int, sizes: tuple[int, int], genes: int) -> tuple[Array, Array]:
+    return np.random.default_rng(seed).standard_normal((sum(sizes), genes)), np.repeat(
+        [0, 1], sizes
+    )
+
+
+def test_a_gene_that_nearly_equals_the_label_is_named() -> None:
+    X, y = _noise(0, (15, 15), 50)
+    X[:, 3] = y + 0.05 * X[:, 3]
+    (line,) = _said(X, y)
+    assert line.startswith("gene 'g4' nearly equals the label 'label' (|correlation| above 0.98)")
+    number = np.random.default_rng(1).standard_normal(30)
+    X[:, 3:5] = -number[:, None] + 0.1 * X[:, 4:6]
+    (line,) = _said(X, number, "regression")
+    assert line.startswith("genes 'g4', 'g5' nearly equal the label 'label'")
+    X[:, 3:5] += 0.3 * X[:, 6:8]
+    assert _said(X, number, "regression") == []
+
+
+def test_a_gene_that_separates_the_classes_is_named() -> None:
+    """Such as one that the label was cut from: its correlation need not be high."""
+    X, _ = _noise(2, (20, 20), 50)
+    y = (X[:, 7] > np.median(X[:, 7])).astype(int)
+    (line,) = _said(X, y)
+    assert line.startswith("gene 'g8' separates 'healthy' from 'ill' without error, and no")
+    (same,) = _said(-X, y)
+    assert same == line
+    lower = np.flatnonzero(y == 0)[0]
+    X[lower, 7] = 5
+    assert _said(X, y) == []
+    X[lower, 7] = np.nan  # the samples that have it
+    assert _said(X, y) == [line]
+    X[:, 7] = y  # said once, as the label itself
+    assert [word in one for one in _said(X, y) for word in ("equals", "separates")] == [True, False]
+
+
+def test_classes_that_many_genes_tell_apart_are_no_leak() -> None:
+    X, y = _noise(6, (20, 20), 50)
+    X[:, 7] = np.arange(40)
+    assert len(_said(X, y)) == 1
+    X[:, 8] = np.arange(40)
+    X[[19, 20], 8] = X[[20, 19], 8]
+    assert _said(X, y) == []  # area under the ROC curve 0.9975
+    X[:, 8] = np.arange(40)
+    (line,) = _said(X, y)
+    assert line.startswith("genes 'g8', 'g9' separate 'healthy' from 'ill' without error")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "genes", "warned"),
+    [((10, 10), 450, True), ((10, 10), 500, False), ((13, 13), 20_000, True),
+     ((12, 12), 20_000, False), ((4, 40), 300, True), ((3, 40), 500, False)],
+)  # fmt: skip
+def test_chance_is_not_named(sizes: tuple[int, int], genes: int, warned: bool) -> None:
+    """The bound: 2 d / C(n, n1) at most 0.005."""
+    X, y = _noise(3, sizes, genes)
+    X[:, 0] = np.arange(len(y))
+    assert [line.startswith("gene 'g1' separates") for line in _said(X, y)] == [True] * warned
+
+
+def test_noise_is_hardly_ever_warned_of() -> None:
+    """At the bound itself, where the expected share of studies is 0.5 %."""
+    rng, y = np.random.default_rng(4), np.repeat([0, 1], 10)
+    X = rng.standard_normal((20, 3000, 460))
+    warned = [bool(_said(X[:, k], y)) for k in range(3000)]
+    assert 0 < np.mean(warned) < 0.01
+
+
+def test_few_samples_need_more_than_a_correlation_of_098() -> None:
+    """Of 20,000 noise genes on 6 samples some have |r| > 0.98: 0.0006 of them, so 12."""
+    X, y = _noise(5, (3, 3), 20_000)
+    r = np.abs(correlations(X, y.astype(float)))
+    assert np.sum(r > 0.98) > 3
+    assert _said(X, y) == []
+    X[:, 0] = y + 1e-6 * X[:, 0]
+    assert len(_said(X, y)) == 1
 
 
 @pytest.mark.parametrize("name", GENES)
@@ -106,8 +210,6 @@ def test_patients_with_several_samples_need_a_group(
 
 def test_real_numbers_are_no_label() -> None:
     """A gene that is merely good keeps its distance from 1 by more than rounding."""
-    from genesig.data.study.leak_check import ROUNDING, correlations
-
     rng = np.random.default_rng(0)
     X, y = rng.normal(1e6, 1, (40, 9)), rng.standard_normal(40)
     X[:, 0] = 1e6 + 3 * y

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from quality_study import MOMENTS, faultless
+from quality_study import faultless
 from report_study import HOSTILE, Study, arguments
+from settings import MOMENTS
 
 from genesig.data.quality.overview import quality as stage
 from genesig.data.steps.normalise import normalise_samples

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import settings
 from format_files import tabbed
-from linear_settings import linear
 from scipy.stats import sem
 from scipy.stats import t as student
+from settings import MOMENTS
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
 from genesig.data.files.readers import load_schema, read_matrix
-from genesig.data.steps.batch_steps import ReferenceBatch
+from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.steps.normalise import normalise_samples
 from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design, Split, Splits
@@ -31,7 +32,6 @@ Array = np.ndarray[Any, Any]
 N, M, D = 24, 18, 30
 GENES = [f"g{k}" for k in range(D)]
 NAMES = [f"x{k}" for k in range(M)]
-MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]
 CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "plain": ([], MOMENTS, False),
@@ -40,9 +40,7 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "filter": ([], [{"step": "variance_filter", "keep": 0.5}, *MOMENTS], False),
     "imputed": ([], [{"step": "knn_impute", "neighbours": 3}, *MOMENTS], False),
 }
-LINEAR: dict[str, Any] = linear(
-    list="minimal", list_mu=1e-1, mu=[1e-6, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
-)
+LINEAR = settings.LINEAR | {"mu": [1e-6, 1e-1], "list_mu": 1e-1}
 SETTINGS: dict[str, Any] = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "status",
     "classes": {"RA": "ill", "control": "healthy"}, "annotation": None, "symbol": None,

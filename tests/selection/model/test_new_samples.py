@@ -10,22 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import settings
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
-from linear_settings import linear
+from model_score import score
+from settings import MOMENTS
 
 from genesig.cli import main
 from genesig.data.files.readers import read_json, read_matrix
 from genesig.data.steps.normalise import fit_reference_steps, normalise_samples
 from genesig.results import Dataset, Design, Fits, Split, Splits, save_json
 from genesig.selection.linear.double_loop import fit_final
-from genesig.selection.model.final import final_model, score
+from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]
-LINEAR: dict[str, Any] = linear(
-    list="minimal", list_mu=1.0, mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
-)
+LINEAR = settings.LINEAR | {"list_mu": 1.0}
 CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "plain": ([], MOMENTS, False),
     "never logged": ([], MOMENTS, True),

@@ -26,13 +26,10 @@ class Probes:
     names : tuple of str
         The first probe of a set has the set's name, the others ``name#2``, ``name#3``, ...: the
         name of a set is the name of the column that stands for it (see `MedianPolish.genes`).
-    probe_sets : tuple of str
-        Name of each probe's set.
     """
 
     X: Array
     names: tuple[str, ...]
-    probe_sets: tuple[str, ...]
 
 
 def probe_matrix(cels: Iterable[tuple[str, Cel]], cdf: Cdf, *, cdf_path: str) -> Probes:
@@ -61,9 +58,9 @@ def probe_matrix(cels: Iterable[tuple[str, Cel]], cdf: Cdf, *, cdf_path: str) ->
         raise InvalidInput(problems)
     starts = np.searchsorted(cdf.sets, np.arange(len(cdf.names)))
     within = np.arange(len(cdf.sets)) - starts[cdf.sets] + 1
-    sets = tuple(cdf.names[number] for number in cdf.sets)
+    sets = (cdf.names[number] for number in cdf.sets)
     names = tuple(s if k == 1 else f"{s}#{k}" for s, k in zip(sets, within.tolist(), strict=True))
-    return Probes(np.array(rows).reshape(len(rows), len(sets)), names, sets)
+    return Probes(np.array(rows).reshape(len(rows), len(names)), names)
 
 
 def _misfit(path: str, cel: Cel, cdf: Cdf, cdf_path: str) -> Problem | None:

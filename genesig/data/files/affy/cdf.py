@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from genesig.data.files.affy.cursor import Cursor
-from genesig.errors import InvalidInput, Problem
+from genesig.data.files.affy.opening import parse_form
+from genesig.errors import refuse
 
 Array = np.ndarray[Any, Any]
 
-TEXT = b"[CDF]"
 BINARY = b"\x43\x00\x00\x00"
 COMPLEMENT = {"A": "T", "T": "A", "C": "G", "G": "C"}
 # Version of the binary form -> what it adds to each block and to each cell of version 1.
@@ -71,25 +71,16 @@ class _Block:
 def parse_cdf(content: bytes, where: str) -> Cdf:
     """Parse a CDF file in its text or its binary ("XDA") form, of which there are four versions.
 
-    Parameters
-    ----------
-    content : bytes
-        The whole file, unpacked.
-    where : str
-        Its name, for messages.
+    `content` and `where` are those of `parse_form`.
 
     Raises
     ------
     InvalidInput
         The file is neither, ends too early, has no probe set, or names a cell outside the chip.
     """
-    if content.startswith(TEXT):
-        return _parse_text(content.decode("latin-1").replace("\r", ""), where)
-    if content.startswith(BINARY):
-        return _parse_binary(Cursor(content, where, "<"))
-    what = "is no CDF file: it begins neither with [CDF] nor as the binary form; copy or download "
-    what += "it again"
-    raise InvalidInput([Problem(where, what)])
+    return parse_form(
+        content, where, "CDF", _parse_text, {BINARY: ("<", _parse_binary)}, "the binary form"
+    )
 
 
 def _layout(chip: str, shape: tuple[int, int], blocks: Sequence[_Block], where: str) -> Cdf:
@@ -97,9 +88,7 @@ def _layout(chip: str, shape: tuple[int, int], blocks: Sequence[_Block], where: 
     names: dict[str, int] = {}
     number = [names.setdefault(block.name, len(names)) for block in blocks]
     if not blocks:
-        raise InvalidInput(
-            [Problem(where, "has no probe set; use the CDF file of the chip's library files")]
-        )
+        raise refuse(where, "has no probe set; use the CDF file of the chip's library files")
     sets = np.repeat(number, [len(block.x) for block in blocks])
     x, y, atom, matches = (
         np.concatenate([getattr(block, part) for block in blocks]).astype(np.int64)
@@ -107,7 +96,7 @@ def _layout(chip: str, shape: tuple[int, int], blocks: Sequence[_Block], where: 
     )
     if x.min(initial=0) < 0 or y.min(initial=0) < 0 or np.any((x >= shape[0]) | (y >= shape[1])):
         what = f"names cells outside its {shape[0]} × {shape[1]} ones; copy or download it again"
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     kept = np.flatnonzero(matches)
     order = kept[np.lexsort((atom[kept], sets[kept]))]
     present, sets = np.unique(sets[order], return_inverse=True)
@@ -164,17 +153,18 @@ def _binary_unit(
 
 
 def _parse_text(text: str, where: str) -> Cdf:
+    text = text.replace("\r", "")
     chip = re.search(r"^\[Chip\]\n(.*?)(?=^\[)", text, re.MULTILINE | re.DOTALL)
     values = dict(re.findall(r"^(\w+)=(.*)$", chip[1], re.MULTILINE)) if chip else {}
     if not all(values.get(key, "").isdecimal() for key in ("Cols", "Rows", "NumberOfUnits")):
         what = "lacks Rows, Cols or NumberOfUnits in its section [Chip]; copy the file again"
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     sections = re.split(r"^\[(Unit\d+_Block\d+)\]$", text, flags=re.MULTILINE)
     units = int(values["NumberOfUnits"])
     if len(sections) // 2 < units:
         what = (f"announces {units} probe sets but ends after {len(sections) // 2}; copy or "
                 "download it again")  # fmt: skip
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     blocks = [_text_block(*pair, where) for pair in zip(sections[1::2], sections[2::2],
               strict=True)]  # fmt: skip
     return _layout(values.get("Name", ""), (int(values["Cols"]), int(values["Rows"])), blocks,
@@ -196,7 +186,7 @@ def _text_block(section: str, body: str, where: str) -> _Block:
         complete = False
     if not complete:
         what = f"section [{section}] is not complete; copy or download the file again"
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     return _Block(name, x, y, atom, _are_matches(*columns[3:]))
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from genesig.data.files.affy.command_console import read_header, read_intensities
 from genesig.data.files.affy.cursor import Cursor
-from genesig.errors import InvalidInput, Problem
+from genesig.data.files.affy.opening import Binary, parse_form
+from genesig.errors import refuse
 
 Array = np.ndarray[Any, Any]
 
-TEXT = b"[CEL]"
 BINARY = b"\x40\x00\x00\x00"
 COMMAND_CONSOLE = b"\x3b\x01"
 # Of a cell: mean, standard deviation, number of pixels.
@@ -43,12 +43,7 @@ class Cel:
 def parse_cel(content: bytes, where: str) -> Cel:
     """Parse a CEL file: version 3 (text), version 4 (binary) or Command Console.
 
-    Parameters
-    ----------
-    content : bytes
-        The whole file, unpacked.
-    where : str
-        Its name, for messages.
+    `content` and `where` are those of `parse_form`.
 
     Raises
     ------
@@ -56,26 +51,15 @@ def parse_cel(content: bytes, where: str) -> Cel:
         The file is none of these, ends too early, or its cells are not those it announces.
         Masked cells and outliers are kept, as affy does.
     """
-    if content.startswith(TEXT):
-        cel = _parse_text(content.decode("latin-1"), where)
-    elif content.startswith(BINARY):
-        cel = _parse_binary(Cursor(content, where, "<"))
-    elif content.startswith(COMMAND_CONSOLE):
-        cel = _parse_command_console(Cursor(content, where, ">"))
-    else:
-        what = "is no CEL file: it begins neither with [CEL] nor as version 4 or Command Console; "
-        what += "copy or download it again"
-        raise InvalidInput([Problem(where, what)])
-    return _checked(cel, where)
-
-
-def _checked(cel: Cel, where: str) -> Cel:
+    binary: Binary[Cel] = {BINARY: ("<", _parse_binary),
+                           COMMAND_CONSOLE: (">", _parse_command_console)}  # fmt: skip
+    cel = parse_form(content, where, "CEL", _parse_text, binary, "version 4 or Command Console")
     wrong = np.flatnonzero(~(np.isfinite(cel.intensity) & (cel.intensity >= 0)))
     if len(wrong):
         y, x = divmod(int(wrong[0]), cel.n_columns)
         what = (f"{len(wrong)} of {len(cel.intensity)} intensities are negative or no number, "
                 f"the first at x={x}, y={y}; the file is damaged, copy it again")  # fmt: skip
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     return cel
 
 
@@ -106,20 +90,20 @@ def _parse_command_console(cursor: Cursor) -> Cel:
 def _parse_text(text: str, where: str) -> Cel:
     head, found, rest = text.partition("[INTENSITY]")
     if not found:
-        raise InvalidInput([Problem(where, "ends before its section [INTENSITY]; copy it again")])
+        raise refuse(where, "ends before its section [INTENSITY]; copy it again")
     values = dict(re.findall(r"^([^=\n]+)=(.*?)\r?$", head, re.MULTILINE))
     if values.get("Version") != "3":
         version = values.get("Version", "unknown")
         what = f"is a CEL text file of version {version}; version 3 is read, export it so"
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     body, ended, _ = rest.partition("\n[")
     if not (ended or body.endswith("\n")):
-        raise InvalidInput([Problem(where, "ends in the middle of a line; copy it again")])
+        raise refuse(where, "ends in the middle of a line; copy it again")
     count = re.search(r"NumberCells=(\d+)", body)
     columns, rows = (str(values.get(key, "")).strip() for key in ("Cols", "Rows"))
     if count is None or not (columns.isdecimal() and rows.isdecimal()):
         what = "lacks Cols, Rows or NumberCells; the file is damaged, copy it again"
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     size = int(columns), int(rows)
     _check_size(*size, int(count[1]), where)
     return Cel(_chip(head), *size, _text_cells(body, *size, where))
@@ -137,7 +121,7 @@ def _text_cells(body: str, n_columns: int, n_rows: int, where: str) -> Array:
                             dtype=np.float64, float_precision="round_trip")  # fmt: skip
     except ValueError:  # pandas' ParserError and EmptyDataError among them
         what = "section [INTENSITY] holds something else than numbers; copy the file again"
-        raise InvalidInput([Problem(where, what)]) from None
+        raise refuse(where, what) from None
     x, y, mean, _, _ = cells.dropna().to_numpy().T
     inside = (x >= 0) & (x < n_columns) & (y >= 0) & (y < n_rows)
     place = (y * n_columns + x)[inside].astype(np.int64)
@@ -145,7 +129,7 @@ def _text_cells(body: str, n_columns: int, n_rows: int, where: str) -> Array:
     if len(x) != n_cells or len(np.unique(place)) != n_cells:
         what = (f"has {len(np.unique(place))} different cells where {n_columns} × {n_rows} = "
                 f"{n_cells} are announced; copy or download it again")  # fmt: skip
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
     intensity = np.empty(n_cells)
     intensity[place] = mean
     return intensity
@@ -155,7 +139,7 @@ def _check_size(n_columns: int, n_rows: int, n_cells: int, where: str) -> None:
     if min(n_columns, n_rows) < 1 or n_columns * n_rows != n_cells:
         what = (f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is "
                 "damaged, copy or download it again")  # fmt: skip
-        raise InvalidInput([Problem(where, what)])
+        raise refuse(where, what)
 
 
 def _chip(header: str) -> str:

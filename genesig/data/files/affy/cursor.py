@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import InvalidInput, refuse
 
 Array = np.ndarray[Any, Any]
 
@@ -90,4 +90,4 @@ class Cursor:
 
     def refuse(self, what: str) -> InvalidInput:
         """Return an error about this file."""
-        return InvalidInput([Problem(self.where, what)])
+        return refuse(self.where, what)

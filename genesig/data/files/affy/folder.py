@@ -11,9 +11,9 @@ from genesig.data.files.affy.arrays import Probes, is_layout_of, probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_name import sample_name
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import refuse
 from genesig.words import counted, listing
 
 Load = Callable[[str | Path], bytes]
@@ -74,13 +74,13 @@ def arrays_in(folder: str | Path) -> dict[str, Path]:
     """
     files = _files(folder, "arrays")
     if not files:
-        raise InvalidInput([Problem(str(folder), "holds no CEL file (*.CEL or *.CEL.gz)")])
+        raise refuse(folder, "holds no CEL file (*.CEL or *.CEL.gz)")
     found = {sample_name(path): path for path in files}
     if len(found) < len(files):
         names = Counter(map(sample_name, files))
         twice = listing(name for name, times in names.items() if times > 1)
         what = f"holds two CEL files of {twice}; keep the one or the gzipped one"
-        raise InvalidInput([Problem(str(folder), what)])
+        raise refuse(folder, what)
     return found
 
 
@@ -100,12 +100,12 @@ def layout_in(folder: str | Path, arrays: Sequence[Path], load: Load) -> Path:
     found = f"only {listing(path.name for path in layouts)}" if layouts else "no CDF file"
     what = (f"holds {counted(len(arrays), 'array')} of chip '{chip}' but {found}; put {chip}.cdf "
             "here, from the chip's library files")  # fmt: skip
-    raise InvalidInput([Problem(str(folder), what)])
+    raise refuse(folder, what)
 
 
 def _files(folder: str | Path, kind: str) -> list[Path]:
     if not Path(folder).is_dir():
-        raise InvalidInput([Problem(str(folder), "is no folder; name the one of the CEL files")])
+        raise refuse(folder, "is no folder; name the one of the CEL files")
     files = sorted(path for path in Path(folder).iterdir() if path.is_file())
     return [path for path in files if path.name.lower().endswith(ENDINGS[kind])]
 
@@ -114,4 +114,4 @@ def _one_array(content: bytes, where: str, part: str | None) -> NoReturn:
     raise refuse(where, "is one array; name the folder that holds the arrays and their CDF file")
 
 
-CEL = {".cel": Format("an Affymetrix array", _one_array, binary=True)}
+CEL = Format("an Affymetrix array", _one_array, suffixes=(".cel",), binary=True)

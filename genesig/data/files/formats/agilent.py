@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix, numbers
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_name import sample_name
 from genesig.data.steps.two_colour import loess_ratios
-from genesig.errors import did_you_mean
+from genesig.errors import did_you_mean, refuse
 from genesig.words import counted
 
 if TYPE_CHECKING:
@@ -116,4 +116,7 @@ def _median(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     return float(np.median(finite)) if finite.size else float("nan")
 
 
-AGILENT = Format("an Agilent Feature Extraction file", matrix, None, genes, parts="column")
+AGILENT = Format(
+    "an Agilent Feature Extraction file", matrix, None, genes, parts="column",
+    opening=r"TYPE\t[^\n]*\nFEPARAMS\t",
+)  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.format import refuse
+from genesig.errors import refuse
 from genesig.words import counted, listing
 
 Array = np.ndarray[Any, Any]

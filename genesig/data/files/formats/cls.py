@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from genesig.data.files.formats.format import refuse
+from genesig.errors import refuse
 from genesig.words import counted
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format
+from genesig.errors import refuse
 from genesig.words import counted
 
 if TYPE_CHECKING:
@@ -108,4 +109,4 @@ def _check_size(body: list[list[str]], where: str, n_rows: int, n_samples: int, 
                          "is cut off or holds a tab too many", number)  # fmt: skip
 
 
-GCT = Format("a GCT file", matrix, samples, genes)
+GCT = Format("a GCT file", matrix, samples, genes, (".gct",), r"#1\.[0-9]+\s*\n")

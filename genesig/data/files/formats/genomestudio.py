@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix, parse_table
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format
+from genesig.errors import refuse
 from genesig.words import listing
 
 if TYPE_CHECKING:
@@ -84,4 +85,7 @@ def _id(names: Sequence[str], where: str, line: int) -> str:
     raise refuse(where, f"has no column of probe ids ({', '.join(IDS)}); {AGAIN}", line)
 
 
-GENOMESTUDIO = Format("an Illumina GenomeStudio file", matrix, None, genes, parts="column")
+GENOMESTUDIO = Format(
+    "an Illumina GenomeStudio file", matrix, None, genes, parts="column",
+    opening=r"\[Header\]|Illumina Inc\.|[^\n]*AVG_Signal",
+)  # fmt: skip

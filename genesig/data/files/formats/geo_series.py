@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_tags import sample_table
+from genesig.errors import refuse
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
@@ -102,4 +103,4 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"').strip() if quoted else cell
 
 
-SERIES = Format("a GEO series matrix", matrix, samples)
+SERIES = Format("a GEO series matrix", matrix, samples, opening=r"!(Series|Sample)_")

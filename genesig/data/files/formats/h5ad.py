@@ -6,9 +6,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.strings import number_matrix, text_table
-from genesig.errors import did_you_mean
+from genesig.errors import did_you_mean, refuse
 from genesig.words import listing
 
 if TYPE_CHECKING:
@@ -69,4 +69,4 @@ def _load(content: bytes, where: str) -> Any:
                      "it again, or write it by AnnData.write_h5ad") from None  # fmt: skip
 
 
-H5AD = Format("an AnnData file", matrix, samples, genes, parts="layer", binary=True)
+H5AD = Format("an AnnData file", matrix, samples, genes, (".h5ad",), parts="layer", binary=True)

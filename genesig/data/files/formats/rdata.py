@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.strings import number_matrix, text_table
-from genesig.errors import did_you_mean
+from genesig.errors import did_you_mean, refuse
 from genesig.words import listing
 
 if TYPE_CHECKING:
@@ -151,4 +151,7 @@ def _table(value: Any, slot: str, index: str, where: str) -> pd.DataFrame:
     return text_table(value, index)
 
 
-RDATA = Format("an R data file", matrix, samples, genes, parts="object", binary=True)
+RDATA = Format(
+    "an R data file", matrix, samples, genes, (".rds", ".rda", ".rdata"), parts="object",
+    binary=True,
+)  # fmt: skip

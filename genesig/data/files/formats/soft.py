@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, numbers
-from genesig.data.files.formats.format import Format, refuse
+from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_tags import sample_table
-from genesig.errors import did_you_mean
+from genesig.errors import did_you_mean, refuse
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
@@ -189,4 +189,7 @@ def _subsets(found: list[Entity]) -> pd.DataFrame:
     return sample_table(tags, subsets[0].line)
 
 
-SOFT = Format("a GEO SOFT file", matrix, samples, genes, parts="platform")
+SOFT = Format(
+    "a GEO SOFT file", matrix, samples, genes, (".soft",), parts="platform",
+    opening=r"\^(DATABASE|SERIES|PLATFORM|SAMPLE|DATASET|ANNOTATION)\s*=",
+)  # fmt: skip

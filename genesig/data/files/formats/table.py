@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import DELIMITERS, Matrix, parse_matrix, parse_table
-from genesig.data.files.formats.format import Format
+from genesig.data.files.formats.interface import Format
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ def table_format(suffix: str) -> Format:
     def table(text: str, where: str, part: str | None) -> pd.DataFrame:
         return parse_table(text, suffix, where)
 
-    return Format(f"a table ({suffix})", matrix, table, table)
+    return Format(f"a table ({suffix})", matrix, table, table, (suffix,))
 
 
 TABLES = {suffix: table_format(suffix) for suffix in DELIMITERS}

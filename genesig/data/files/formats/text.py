@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genesig.data.files.formats.format import refuse
+from genesig.errors import refuse
 
 FOREIGN = {
     b"PK\x03\x04": "an Excel workbook or zip file; save the sheet as tab-separated text",

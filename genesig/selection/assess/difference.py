@@ -1,4 +1,4 @@
-"""How much better or worse a predictor is than the linear one, on the same held-out samples."""
+"""How much better or worse a predictor is than genesig, on the same held-out samples."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def difference(
     other, linear : HeldOut
         In any order of the samples.
     at : int
-        Column of `linear`: the mu of the signature.
+        Column of `linear`: that of the chosen lists.
     """
     errors = [float(study_errors(other, headline)[0, 0]),
               float(study_errors(linear, headline)[0, at])]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import InvalidInput, refuse
 
 PARTS = ("training", "normalisation", "models", "signature_mu", "classes", "threshold")
 NUMBER = {"type": "number"}
@@ -52,7 +52,7 @@ def check_model(model: Any, source: str) -> None:
     lacks = [key for key in PARTS if not isinstance(model, Mapping) or key not in model]
     if lacks:
         what = f"is no model.json of this version of genesig (it has no '{lacks[0]}'); name "
-        raise InvalidInput([Problem(source, what + "results/model.json, or run the study again")])
+        raise refuse(source, what + "results/model.json, or run the study again")
     for fault in Draft202012Validator(SHAPE).iter_errors(model):
         raise damaged(source, ".".join(map(str, fault.absolute_path)))
     training = model["training"]
@@ -70,4 +70,4 @@ def check_model(model: Any, source: str) -> None:
 def damaged(source: str, part: str) -> InvalidInput:
     """Say which part of a model is not as genesig wrote it."""
     what = f"is damaged or was edited: '{part}' is not as genesig writes it; copy it again from "
-    return InvalidInput([Problem(source, what + "results/, or run the study again")])
+    return refuse(source, what + "results/, or run the study again")

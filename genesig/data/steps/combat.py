@@ -73,10 +73,6 @@ class ReferenceBatch:
         adjusted[:, used] = (Z - gamma) / np.sqrt(delta) * scale + mean
         return adjusted
 
-    def state(self) -> dict[str, Any]:
-        """Return mean and standard deviation."""
-        return {"mean": self.mean.tolist(), "scale": self.scale.tolist()}
-
 
 @dataclass(frozen=True, eq=False)
 class Combat:
@@ -107,7 +103,6 @@ class Combat:
     coefficients: Array
     gamma: Array
     delta: Array
-    kind: ClassVar[Literal["fold"]] = "fold"
 
     @classmethod
     def fit(cls, X: Array, *, batch: Sequence[str], reference: str | None,
@@ -156,7 +151,7 @@ class Combat:
         return fitted
 
     def transform(self, X: Array, *, batch: Sequence[str], covariates: Array | None) -> Array:
-        """Adjust samples of known batches; those of other batches stay as they are (`unseen`).
+        """Adjust samples of known batches; those of other batches stay as they are.
 
         Parameters
         ----------
@@ -175,15 +170,6 @@ class Combat:
                 values = (Z[rows] - gamma[used]) / np.sqrt(delta[used]) * scale + level[rows]
                 adjusted[np.ix_(rows, used)] = values
         return adjusted
-
-    def unseen(self, batch: Sequence[str]) -> list[str]:
-        """Name the batches that were not among the training samples."""
-        return sorted(set(_names(batch)) - set(self.batches))
-
-    def state(self) -> dict[str, Any]:
-        """Return everything that was estimated."""
-        arrays = ("mean", "scale", "coefficients", "gamma", "delta")
-        return {"batches": list(self.batches)} | {k: getattr(self, k).tolist() for k in arrays}
 
     @classmethod
     def _nothing(cls, batches: tuple[str, ...], n_genes: int, n_covariates: int) -> Combat:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from genesig.data.splits.folds import Samples
 from genesig.errors import Problem
 from genesig.results import Split, Splits
+from genesig.words import listing, too
 
 Array = np.ndarray[Any, Any]
 
@@ -43,6 +45,23 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
     for split in splits.subsamples:
         where = f"subsample {split.name}"
         yield from _one_sided(samples, where, samples.rows(split.train), "subsample")
+    unpaired = list(_pair_faults(samples, splits.subsamples))
+    for problem in unpaired[:1]:
+        yield Problem(problem.where, problem.what + too(len(unpaired) - 1, "pair"))
+
+
+def _pair_faults(samples: Samples, halves: Sequence[Split]) -> Iterator[Problem]:
+    """Yield a problem for each pair of subsamples that could not be of different patients."""
+    need = "stability compares disjoint halves, listed one pair after the other"
+    for first, second in zip_longest(halves[0::2], halves[1::2]):
+        if second is None:
+            yield Problem(f"subsample {first.name}", f"has no partner; {need}")
+            continue
+        where = f"subsamples {first.name} and {second.name}"
+        if shared := [name for name in first.train if name in second.train]:
+            yield Problem(where, f"have {listing(shared)} in common; {need}")
+        rows = (samples.rows(half.train) for half in (first, second))
+        yield from islice(_torn(samples, where, *rows), 1)
 
 
 def _torn(samples: Samples, where: str, train: Array, test: Array) -> Iterator[Problem]:

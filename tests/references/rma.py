@@ -1,4 +1,4 @@
-"""RMA of a whole study at once, as affy has it: the referee of the steps that it consists of."""
+"""RMA of a whole study at once, as affy has it: the referee of the steps it consists of."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from genesig.data.steps.background import RmaBackground
-from genesig.data.steps.fold_steps import Quantile
 from genesig.data.steps.gene_sets import numbered
 from genesig.data.steps.median_polish import median_polish
+from genesig.data.steps.quantile import Quantile
 
 Array = np.ndarray[Any, Any]
 
@@ -38,6 +38,11 @@ def rma(X: Array, by: Sequence[str]) -> Array:
     -----
     R. A. Irizarry et al. (2003), Biostatistics 4:249. Equal to affy::rma.
     """
-    corrected = RmaBackground.fit(X).transform(X)
+    corrected = RmaBackground().transform(X)
     even = Quantile.fit(corrected).transform(corrected)
     return median_polish(np.log2(even), numbered("rma", by, X.shape[1]))[0]
+
+
+def sets_of(names: Sequence[str]) -> list[str]:
+    """Return the probe set of each probe, which is in the probe's name."""
+    return [name.partition("#")[0] for name in names]

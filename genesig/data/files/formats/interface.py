@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from genesig.errors import InvalidInput, Problem
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -27,6 +25,11 @@ class Format:
         `part` is ``data.part`` of the config.
     samples, genes : function (content, where, part) -> DataFrame of strings, or None
         Tables that the same file holds: index = sample names or gene ids.
+    suffixes : tuple of str
+        Endings that promise it, lower case, in the order in which messages list them.
+    opening : str
+        Pattern of the words that a text of this format begins with, whatever its ending; '' for
+        one that only its ending tells.
     parts : str
         What a part is, where a file may hold several; '' where it never does.
     binary : bool
@@ -36,10 +39,7 @@ class Format:
     matrix: Callable[[Any, str, str | None], Matrix]
     samples: Callable[[Any, str, str | None], pd.DataFrame] | None = None
     genes: Callable[[Any, str, str | None], pd.DataFrame] | None = None
+    suffixes: tuple[str, ...] = ()
+    opening: str = ""
     parts: str = ""
     binary: bool = False
-
-
-def refuse(where: str, what: str, line: int | None = None) -> InvalidInput:
-    """Make the error of one fault: where it is, what was found, what to do."""
-    return InvalidInput([Problem(f"{where}, line {line}" if line else where, what)])

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.cohorts.cohort import Cohort, read_cohort
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     check_new_scale,
@@ -16,7 +15,8 @@ from genesig.data.cohorts.new_matrix import (
     row_wise,
     scale_of,
 )
-from genesig.data.steps.batch_steps import FEWEST
+from genesig.data.cohorts.read import Cohort, read_cohort
+from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.matrix_check import Expression

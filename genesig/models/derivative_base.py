@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.models.checks import checked
 from genesig.optim.nonlinear.checks import InvalidProblem, check_tau
 from genesig.optim.nonlinear.choice import Settings, fit_path, validation_errors
 
@@ -131,17 +132,7 @@ class DerivativeModel(BaseEstimator):  # type: ignore[misc]
         self.max_iterations = max_iterations
 
     def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:
-        try:
-            found = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=3)
-        except ValueError as error:
-            raise InvalidProblem(str(error)) from error
-        constant = np.flatnonzero(np.ptp(found[0], axis=0) == 0)
-        if len(constant):
-            raise InvalidProblem(
-                f"{len(constant)} of {found[0].shape[1]} features are constant, the first is number"
-                f" {constant[0]}; remove them: their derivative means nothing"
-            )
-        return found[0], found[1]
+        return checked(self, X, y, "their derivative means nothing")
 
     def _settings(self, lam: Sequence[float]) -> Settings:
         shrunk = np.asarray(lam, dtype=float) if self.debias else np.zeros(0)

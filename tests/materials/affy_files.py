@@ -124,3 +124,14 @@ def cdf_text(names, pairs, columns, rows, chip="Toy"):
                   for k, (cell, probe, atom) in enumerate(cells, 1)]  # fmt: skip
         lines += [""]
     return "\r\n".join(lines).encode("latin-1")
+
+
+FORMS = {"text": cel_text, "version 4": cel_binary, "Command Console": cel_command_console}
+
+# The layout of a small chip in every form.
+SIZE = 6, 5
+PAIRS = np.arange(24).reshape(4, 3, 2)
+NAMES = [f"{k}_at" for k in range(4)]
+LAYOUTS = {"text": cdf_text(NAMES, PAIRS, *SIZE)} | {
+    f"version {n}": cdf_binary(NAMES, PAIRS, *SIZE, version=n) for n in (1, 2, 3, 4)
+}

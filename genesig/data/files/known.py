@@ -1,0 +1,40 @@
+"""The file formats that are read: a new one is a file in formats/ and its line here."""
+
+from __future__ import annotations
+
+import re
+
+from genesig.data.files.affy.folder import CEL
+from genesig.data.files.formats.agilent import AGILENT
+from genesig.data.files.formats.gct import GCT
+from genesig.data.files.formats.genomestudio import GENOMESTUDIO
+from genesig.data.files.formats.geo_series import SERIES
+from genesig.data.files.formats.h5ad import H5AD
+from genesig.data.files.formats.interface import Format
+from genesig.data.files.formats.rdata import RDATA
+from genesig.data.files.formats.soft import SOFT
+from genesig.data.files.formats.table import TABLES
+from genesig.data.files.formats.text import opening
+
+# In the order in which messages list their endings, and in which openings are tried.
+FORMATS: tuple[Format, ...] = (
+    *TABLES.values(),
+    CEL,
+    SERIES,
+    GCT,
+    SOFT,
+    H5AD,
+    RDATA,
+    AGILENT,
+    GENOMESTUDIO,
+)
+READERS: dict[str, Format] = {suffix: kind for kind in FORMATS for suffix in kind.suffixes}
+
+
+def told_by_opening(content: bytes) -> Format | None:
+    """Return the format whose opening words a text has; None for a plain table."""
+    text = opening(content)
+    for kind in FORMATS:
+        if kind.opening and re.match(r"\s*" + kind.opening, text, re.IGNORECASE):
+            return kind
+    return None

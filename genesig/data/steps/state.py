@@ -1,0 +1,21 @@
+"""Fitted values as JSON has them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+
+def state_of(step: Any) -> dict[str, Any]:
+    """Return the fields of a fitted step: arrays as lists, None where a number is missing."""
+    return {field.name: _plain(getattr(step, field.name)) for field in fields(step)}
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return list(value) if isinstance(value, tuple) else value
+    if value.dtype.kind == "f" and np.isnan(value).any():
+        value = np.where(np.isnan(value), np.array(None), value)
+    return value.tolist()

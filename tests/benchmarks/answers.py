@@ -1,0 +1,168 @@
+"""How well the lists predict, how long they are and how stable, beside what people use instead.
+
+    python tests/benchmarks/answers.py --out FOLDER [--jobs 2] [DATA ...]
+    python tests/benchmarks/answers.py --out FOLDER --quick
+
+DATA is golub, singh, alon, west, shipp or pomeroy (all six without any), or another two-class data
+set as name=matrix,samples,label, for example
+leukemia38=resources/golub_expression.tsv.gz,config/samples.tsv,class. The six lie beside the
+project, not in it.
+
+Every method gets the same outer splits, the same inner folds and the same disjoint halves.
+``genesig`` is what the config's defaults give; ``minimal`` its minimal lists. Error (balanced) and
+AUC are of held-out samples; the difference is to genesig, with its 95 % interval over samples.
+Genes: median length of the lists; core: genes of at least 75 % of them. Stability: agreement of
+disjoint halves beyond chance, ± its error of resampling, where a method chooses again in each half;
+"at fixed" at the setting chosen on all samples, as genesig reports it. Seconds are of the
+processor, on the outer splits; the first fit of a process, which compiles, is not among them.
+
+FOLDER keeps what each method gave on each data set. A run that was stopped goes on from there, and
+what other data, code or settings gave is computed again. It also gets answers.tsv, the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import sklearn
+from answers_data import PUBLISHED, Plan, Source, simulated, study_of
+from answers_goals import summary
+from answers_rivals import RIVALS
+from answers_runs import VARIANTS, Record, asked, run
+from answers_table import heading, shown, table
+from study import settings
+
+import genesig
+
+METHODS = [*VARIANTS, *RIVALS]
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+QUICK = Plan(folds=3, repeats=1, inner_folds=3, pairs=2)
+Job = tuple[Source, str, Plan, Path]
+
+
+def same_as(method: str) -> str:
+    """Return the first variant of genesig that has the same settings, or the method itself."""
+    if method in RIVALS:
+        return method
+    return next(each for each in VARIANTS if asked(each) == asked(method))
+
+
+def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
+    """Return all that a record depends on."""
+    package, here = Path(genesig.__file__).parent, Path(__file__).parent
+    if method in RIVALS:
+        code = [here / "answers_rivals.py", *(package / "data/splits").glob("*.py")]
+        made_by: Any = [sklearn.__version__, settings({})["normalise"]["samples"]]
+    else:
+        code = [
+            here / "answers_runs.py",
+            here.parent / "references/study.py",
+            *package.rglob("*.py"),
+        ]
+        made_by = asked(method)
+    each = (path.read_bytes() for path in sorted([*code, here / "answers_data.py"]))
+    written = hashlib.sha256(b"".join(each)).hexdigest()
+    return {"data": source.key(), "plan": asdict(plan), "code": written, "made_by": made_by}
+
+
+def kept(job: Job) -> Record | None:
+    """Return the record of an earlier run, if nothing changed since."""
+    source, method, plan, path = job
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return Record(**found["record"]) if found["key"] == key(source, method, plan) else None
+
+
+def work(job: Job) -> str:
+    """Run a method on a data set and keep what it gave."""
+    source, method, plan, path = job
+    record = run(method, study_of(source, plan))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    whole = {"key": key(source, method, plan), "record": asdict(record)}
+    part.write_text(json.dumps(whole), encoding="utf-8")
+    part.rename(path)
+    return f"{source.name}, {method}: {record.seconds:.1f} s"
+
+
+def work_all(jobs: list[Job], processes: int) -> None:
+    """Run what is not there yet, each process on one thread."""
+    todo = [job for job in jobs if kept(job) is None]
+    os.environ |= dict.fromkeys(THREADS, "1")  # libraries read them when a new process starts
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(work, job) for job in todo]):
+            print(done.result(), file=sys.stderr, flush=True)
+
+
+def report(sources: list[Source], methods: list[str], plan: Plan, out: Path) -> Iterator[str]:
+    """Yield the tables, the warnings and the summary; write answers.tsv."""
+    tables = []
+    for source in sources:
+        divided = study_of(source, plan)
+        records = {method: kept(job_of(source, same_as(method), plan, out)) for method in methods}
+        tables.append(table(source.name, divided, records))
+        yield f"{source.name}: {heading(divided)}"
+        yield shown(tables[-1])
+        for method, record in records.items():
+            if same_as(method) == method:
+                yield from (f"  {method}: {n} x {said}" for said, n in record.warnings.items())
+        yield ""
+    for method in methods:
+        if same_as(method) != method:
+            yield f"{method} is {same_as(method)} in this version."
+    rows = pd.concat(tables, ignore_index=True)
+    rows.to_csv(out / "answers.tsv", sep="\t", index=False, float_format="%.6g")
+    named = [source.name for source in sources if source.name in PUBLISHED]
+    yield from summary(rows, named or [source.name for source in sources])
+
+
+def job_of(source: Source, method: str, plan: Plan, out: Path) -> Job:
+    """Return a job with the place of its record."""
+    name = "".join(letter if letter.isalnum() else "_" for letter in method)
+    return source, method, plan, out / source.name / f"{name}.json"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run and print."""
+    asks = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    asks.add_argument("data", nargs="*", help="name, or name=matrix,samples,label")
+    asks.add_argument("--out", type=Path, required=True, help="folder of records and table")
+    asks.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, metavar="METHOD")
+    asks.add_argument("--jobs", type=int, default=1, help="processes")
+    asks.add_argument("--quick", action="store_true", help="one repeat of 3 folds, simulated data")
+    for name in ("folds", "repeats", "pairs", "seed"):
+        asks.add_argument(f"--{name}", type=int)
+    chosen = asks.parse_args(arguments)
+    plan, names = (QUICK if chosen.quick else Plan()), chosen.data
+    own = {name: getattr(chosen, name) for name in ("folds", "repeats", "pairs", "seed")}
+    plan = replace(plan, **{name: value for name, value in own.items() if value is not None})
+    if not names:
+        names = [simulated(chosen.out / "simulated")] if chosen.quick else list(PUBLISHED)
+    sources = list(map(Source.of, names))
+    for file in (file for source in sources for file in (source.matrix, source.samples)):
+        if not file.exists():
+            raise SystemExit(f"{file} is not there")
+    methods = [method for method in METHODS if method in chosen.methods]
+    alone = dict.fromkeys(map(same_as, methods))
+    work_all(
+        [job_of(source, m, plan, chosen.out) for source in sources for m in alone], chosen.jobs
+    )
+    print("\n".join(report(sources, methods, plan, chosen.out)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""What answers.py measures on: data sets by name, their splits, and their disjoint halves."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
+
+from places import SHARED
+from study import settings, splits_of
+
+from genesig.data.files.readers import sha256
+from genesig.data.study.dataset import read_dataset
+from genesig.results import Dataset, Splits
+
+Array = np.ndarray[Any, Any]
+
+PUBLISHED = {
+    "golub": ("golub_1999", "diagnosis"),
+    "singh": ("singh_2002", "tissue"),
+    "alon": ("two_class/alon_1999", "diagnosis"),
+    "west": ("two_class/west_2001", "diagnosis"),
+    "shipp": ("two_class/shipp_2002", "diagnosis"),
+    "pomeroy": ("two_class/pomeroy_2002", "diagnosis"),
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set lies."""
+
+    name: str
+    matrix: Path
+    samples: Path
+    label: str
+
+    @classmethod
+    def of(cls, text: str) -> Source:
+        """Understand ``name`` of a published data set, or ``name=matrix,samples,label``."""
+        name, _, given = text.partition("=")
+        if given and given.count(",") == 2:
+            matrix, samples, label = given.split(",")
+            return cls(name, Path(matrix), Path(samples), label)
+        if given or name not in PUBLISHED:
+            known = ", ".join(PUBLISHED)
+            raise SystemExit(f"{text}: neither name=matrix,samples,label nor one of {known}")
+        stem, label = PUBLISHED[name]
+        return cls(
+            name, SHARED / f"{stem}_expression.tsv.gz", SHARED / f"{stem}_samples.tsv", label
+        )
+
+    def key(self) -> list[str]:
+        """Return what changes when the data do."""
+        return [sha256(self.matrix), sha256(self.samples), self.label]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a data set is divided: the same for every method."""
+
+    folds: int = 5
+    repeats: int = 3
+    inner_folds: int = 5
+    pairs: int = 10
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Study:
+    """A data set as it was read, its outer splits and its halves.
+
+    Attributes
+    ----------
+    splits : Splits
+        Its ``subsamples`` are the halves, complementary ones in turn.
+    halves : Splits
+        The same halves as outer splits, each with inner folds and without test samples, for
+        methods that choose again in each of them.
+    """
+
+    dataset: Dataset
+    splits: Splits
+    halves: Splits
+
+
+def study_of(source: Source, plan: Plan) -> Study:
+    """Read a data set and draw its splits."""
+    config = settings({}, splits={
+        "folds": plan.folds, "repeats": plan.repeats, "inner_folds": plan.inner_folds,
+        "subsamples": 2 * plan.pairs,
+    })  # fmt: skip
+    files = (str(source.matrix), str(source.samples), source.label)
+    dataset = read_dataset(*files, **config["data"])
+    splits = splits_of(dataset, config, seed=plan.seed)
+    return Study(dataset, splits, _to_choose_in(dataset, splits, plan))
+
+
+def _to_choose_in(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
+    y = dataset.response()
+    halves = []
+    for number, half in enumerate(splits.subsamples):
+        rows = dataset.rows(half.train)
+        rarer = int(np.unique(y[rows], return_counts=True)[1].min())
+        divide = StratifiedKFold(
+            max(2, min(plan.inner_folds, rarer)), shuffle=True, random_state=plan.seed + number
+        )
+        folds = (rows[fold] for _, fold in divide.split(rows, y[rows]))
+        inner = tuple(tuple(dataset.samples[row] for row in fold) for fold in folds)
+        halves.append(replace(half, inner=inner))
+    return replace(splits, outer=tuple(halves), subsamples=())
+
+
+def simulated(folder: Path) -> str:
+    """Write a small study of 60 samples and 200 genes, 10 of them informative; return its name."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3 == 0
+    X = rng.normal(size=(200, 60))
+    X[:10] += 1.2 * y
+    names = [f"S{k:02d}" for k in range(60)]
+    folder.mkdir(parents=True, exist_ok=True)
+    matrix, samples = folder / "expression.tsv", folder / "samples.tsv"
+    lines = [["gene", *names], *([f"g{j}", *(f"{v:.4f}" for v in X[j])] for j in range(200))]
+    matrix.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
+    rows = [("sample", "label"), *zip(names, np.where(y, "ill", "well"), strict=True)]
+    samples.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return f"simulated={matrix},{samples},label"

@@ -1,0 +1,197 @@
+"""What people use instead, from scikit-learn, as whole procedures: each chooses on inner folds.
+
+A rival gets the standardised training rows Z (genes that are constant there left out), y = ±1, the
+standardised test rows, the (training, validation) rows of each inner fold and a seed. It returns
+the scores of the test rows, positive for the class +1, and the columns of Z with a weight; None
+where all have one. At ties of the inner error the smallest model wins. The classes weigh the same
+in every fit and in every choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, RidgeClassifierCV
+from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from genesig.data.splits.seeds import random_state
+from genesig.results import Dataset, Split
+
+Array = np.ndarray[Any, Any]
+Folds = Sequence[tuple[Array, Array]]
+Found = tuple[Array, Array | None]
+Rival = Callable[[Array, Array, Array, Folds, int], Found]
+
+# liblinear stops at a share of its first gradient; at its default of 1e-4 weak penalties kept 275
+# genes of 81 samples, where the lasso cannot keep more than samples.
+EXACT = {"solver": "liblinear", "l1_ratio": 1.0, "tol": 1e-7, "max_iter": 2000}
+# liblinear penalises the intercept as if it were a gene of this value.
+BALANCED_L1 = {"class_weight": "balanced", "intercept_scaling": 10.0}
+
+
+def per_class(y: Array, loss: Array) -> float:
+    """Return the mean over the classes of their mean loss."""
+    return float(np.mean([loss[y == c].mean() for c in np.unique(y)]))
+
+
+def right(model: Any, Z: Array, y: Array) -> float:
+    """1 - balanced error of the sign of the score; larger is better."""
+    return per_class(y, y * model.decision_function(Z) > 0)
+
+
+def likely(model: Any, Z: Array, y: Array) -> float:
+    """Return minus the class-balanced log loss, glmnet's criterion; larger is better."""
+    return -per_class(y, np.logaddexp(0, -y * model.decision_function(Z)))
+
+
+def first_gene(Z: Array, y: Array) -> float:
+    """Return the C below which the class-balanced l1 logistic regression selects nothing.
+
+    2 / max_j |Σ w_i y_i z_ij| with w_i = n/(2 n_c): at b = 0 the balanced intercept is 0.
+    """
+    weight = np.where(y > 0, 1 / np.sum(y > 0), 1 / np.sum(y < 0)) * len(y) / 2
+    return float(2 / np.abs((weight * y) @ Z).max())
+
+
+def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """Lasso-penalised logistic regression as in glmnet: path to .01 lambda_max, by log loss."""
+    path = {name: value for name, value in EXACT.items() if name != "l1_ratio"}
+    model = LogisticRegressionCV(
+        Cs=first_gene(Z, y) * np.geomspace(1, 100, 20), l1_ratios=(1.0,), cv=inner, scoring=likely,
+        random_state=seed, use_legacy_attributes=False, **path, **BALANCED_L1,
+    ).fit(Z, y)  # fmt: skip
+    return model.decision_function(Z_test), np.flatnonzero(model.coef_)
+
+
+def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """The same as scikit-learn gives it: its 10 values of C, its tolerance; by balanced error.
+
+    It stops long before the lasso: its lists are longer, and it is closer to what people run.
+    """
+    model = LogisticRegressionCV(
+        l1_ratios=(1.0,), solver="liblinear", class_weight="balanced", cv=inner, scoring=right,
+        random_state=seed, use_legacy_attributes=False,
+    ).fit(Z, y)  # fmt: skip
+    return model.decision_function(Z_test), np.flatnonzero(model.coef_)
+
+
+def linear_svm(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """C from .01 to 100 over the mean squared length of a row."""
+    grid = np.geomspace(0.01, 100, 9) / np.mean(np.sum(np.square(Z), axis=1))
+    machine = SVC(kernel="linear", class_weight="balanced")
+    model = GridSearchCV(machine, {"C": grid}, scoring=right, cv=inner, error_score="raise")
+    return model.fit(Z, y).decision_function(Z_test), None
+
+
+def ridge(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """Penalty from 1e-4 to 10 times the largest eigenvalue of Z'Z, by leave-one-out error.
+
+    The squared error of each sample that is left out has a closed form, so that inner folds would
+    only be a worse estimate of the same.
+    """
+    model = _ridge(Z, y)
+    return model.decision_function(Z_test), None
+
+
+def _ridge(Z: Array, y: Array) -> RidgeClassifierCV:
+    largest = float(np.linalg.norm(Z, 2) ** 2)
+    alphas = largest * np.geomspace(10, 1e-4, 11)
+    return RidgeClassifierCV(alphas, class_weight="balanced").fit(Z, y)
+
+
+def random_forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """501 trees, an odd number, so that votes do not tie; nothing is chosen."""
+    forest = RandomForestClassifier(501, class_weight="balanced", random_state=seed, n_jobs=1)
+    return forest.fit(Z, y).predict_proba(Z_test)[:, 1] - 0.5, None
+
+
+def shrunken_centroids(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """Tibshirani et al. 2002: 30 thresholds from none to the largest deviation, uniform priors."""
+    most = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
+    grid = [*np.linspace(most, 0, 30, endpoint=False)[1:], None]
+    model = GridSearchCV(
+        NearestCentroid(), {"shrink_threshold": grid}, scoring=right, cv=inner, error_score="raise"
+    ).fit(Z, y)
+    kept = np.abs(model.best_estimator_.deviations_).max(axis=0) > 0
+    return model.decision_function(Z_test), np.flatnonzero(kept)
+
+
+def stability_selection(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """Meinshausen and Buhlmann 2010: genes in 75 % of 50 lasso lists of half samples; then ridge.
+
+    Each list is that of the weakest penalty (down to .01 lambda_max) with at most q genes, where
+    their bound q²/((2 · .75 - 1) p) on the number of false genes is 1. Where no gene is kept, the
+    answer is the more frequent class.
+    """
+    most = int(np.sqrt((2 * 0.75 - 1) * Z.shape[1]))
+    halves = StratifiedShuffleSplit(50, train_size=0.5, random_state=seed)
+    counts = np.zeros(Z.shape[1])
+    for rows, _ in halves.split(Z, y):
+        counts[_at_most(Z[rows], y[rows], most, seed)] += 1
+    kept = np.flatnonzero(counts >= 0.75 * 50)
+    if len(kept) == 0:
+        return np.full(len(Z_test), np.sign(y.sum()) or -1.0), kept
+    return _ridge(Z[:, kept], y).decision_function(Z_test[:, kept]), kept
+
+
+def _at_most(Z: Array, y: Array, most: int, seed: int) -> Array:
+    for strength in first_gene(Z, y) * np.geomspace(100, 1, 10):
+        model = LogisticRegression(C=strength, random_state=seed, **EXACT, **BALANCED_L1).fit(Z, y)
+        if np.count_nonzero(model.coef_) <= most:
+            break
+    return np.flatnonzero(model.coef_)
+
+
+def t_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """The k genes of the largest |t|, then linear discriminant analysis with Ledoit-Wolf shrinkage.
+
+    Equal priors; k by the inner folds, the t-tests inside them.
+    """
+    analysis = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto", priors=[0.5, 0.5])
+    grid = {"selectkbest__k": [k for k in (5, 10, 20, 50, 100) if k <= Z.shape[1]]}
+    model = GridSearchCV(
+        make_pipeline(SelectKBest(f_classif), analysis), grid, scoring=right, cv=inner,
+        error_score="raise",
+    ).fit(Z, y)  # fmt: skip
+    return model.decision_function(Z_test), model.best_estimator_[0].get_support(indices=True)
+
+
+RIVALS: dict[str, Rival] = {
+    "l1 logistic": l1_logistic,
+    "l1 logistic, as is": l1_logistic_as_is,
+    "linear SVM": linear_svm,
+    "ridge": ridge,
+    "random forest": random_forest,
+    "shrunken centroids": shrunken_centroids,
+    "stability selection": stability_selection,
+    "t-test + LDA": t_test_lda,
+}
+
+
+def on_split(
+    method: str, dataset: Dataset, split: Split, seed: int
+) -> tuple[Array, list[int] | None]:
+    """Return the scores of the test samples, and the genes as numbers of the data set."""
+    train, test = dataset.rows(split.train), dataset.rows(split.test)
+    varies = np.flatnonzero(np.ptp(dataset.X[train], axis=0) > 0)
+    scale = StandardScaler().fit(dataset.X[np.ix_(train, varies)])
+    # A half has no test samples, and scikit-learn scores no empty matrix.
+    shown = test if len(test) else train
+    Z, Z_shown = (scale.transform(dataset.X[np.ix_(rows, varies)]) for rows in (train, shown))
+    place = {row: number for number, row in enumerate(train.tolist())}
+    folds = []
+    for fold in split.inner:
+        left_out = np.sort([place[row] for row in dataset.rows(fold).tolist()])
+        folds.append((np.setdiff1d(np.arange(len(train)), left_out), left_out))
+    y, state = dataset.response()[train], random_state(seed, split.seed)
+    scores, genes = RIVALS[method](Z, y, Z_shown, folds, state)
+    return scores, None if genes is None else varies[genes].tolist()

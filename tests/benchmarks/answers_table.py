@@ -1,0 +1,134 @@
+"""From the records of one data set to its table: errors, lengths of lists, stability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from answers_data import Study
+from answers_runs import Lists, Record
+from scipy.stats import t
+
+from genesig.selection.assess.assessment import HEADLINES, assess
+from genesig.selection.assess.held_out import HeldOut, arrange
+from genesig.selection.genes.frequency import least_count
+
+Array = np.ndarray[Any, Any]
+
+HEADLINE = HEADLINES["classification"]
+CORE = 0.75
+"""Share of the outer splits whose lists hold a core gene."""
+
+
+def agreement(halves: Sequence[Sequence[int]], n_genes: int) -> tuple[float, float]:
+    """Return the chance-corrected agreement of complementary halves and its standard error.
+
+    Φ = 1 - (1/2) mean over pairs and genes of |z_a - z_b| / (p (1 - p)), with z the 0/1 lists of
+    the two halves of a pair and p the mean share selected over all halves. Only the halves of one
+    pair have no sample in common. The error is a jackknife over pairs: of resampling these
+    samples, not of drawing other ones. Written apart from genesig's own, to be its referee.
+    """
+    sets = [set(genes) for genes in halves]
+    apart = np.array([len(a ^ b) for a, b in zip(sets[::2], sets[1::2], strict=True)])
+    size = np.array([len(a) + len(b) for a, b in zip(sets[::2], sets[1::2], strict=True)])
+    n = len(apart)
+
+    def index(kept: Array) -> float:
+        share = size[kept].mean() / 2 / n_genes
+        if not 0 < share < 1:
+            return np.nan
+        return float(1 - apart[kept].mean() / n_genes / 2 / (share * (1 - share)))
+
+    without = [index(np.arange(n) != pair) for pair in range(n)] if n > 1 else [np.nan]
+    return index(np.ones(n, dtype=bool)), float(np.std(without) * np.sqrt(max(n - 1, 1)))
+
+
+def core(lists: Lists) -> list[int]:
+    """Return the genes of at least `CORE` of the lists."""
+    genes, times = np.unique([gene for each in lists for gene in each], return_counts=True)
+    return genes[times >= least_count(CORE, len(lists))].astype(int).tolist()
+
+
+def decided(study: Study, record: Record) -> HeldOut:
+    """Return the held-out scores as genesig's own assessment takes them."""
+    row, split = np.array(record.row), np.array(record.split)
+    scores = np.array(record.score)[:, None]
+    return arrange(study.dataset, study.splits, row, split, scores, np.zeros_like(row))
+
+
+def apart(one: HeldOut, other: HeldOut) -> tuple[float, float, float]:
+    """Return error of `one` - error of `other`, with its 95 % interval over samples.
+
+    t over d_i = n/(2 n_c) (mean over repeats of the loss of sample i, the one's minus the other's).
+    """
+    lost = []
+    for found in (one, other):
+        loss = HEADLINE.loss(found.y[:, None], found.scores)[:, 0].astype(float)
+        rows, at, times = np.unique(found.row, return_inverse=True, return_counts=True)
+        lost.append(np.bincount(at, weights=loss) / times)
+    y = dict(zip(one.row.tolist(), one.y.tolist(), strict=True))
+    responses = np.array([y[row] for row in rows.tolist()])
+    _, number, size = np.unique(responses, return_inverse=True, return_counts=True)
+    each = (lost[0] - lost[1]) * len(rows) / (2 * size[number])
+    centre, error = each.mean(), each.std(ddof=1) / np.sqrt(len(each))
+    half = t.ppf(0.975, len(each) - 1) * error
+    return float(centre), float(centre - half), float(centre + half)
+
+
+def table(name: str, study: Study, records: dict[str, Record]) -> pd.DataFrame:
+    """Return one row per method; differences are to the first one."""
+    reference = decided(study, next(iter(records.values())))
+    n_samples, n_genes = study.dataset.X.shape
+    rows = []
+    for method, record in records.items():
+        found = decided(study, record)
+        assessed = assess(found, HEADLINE)[0]
+        row = {"data": name, "method": method, "n_samples": n_samples, "n_genes": n_genes}
+        row |= {"error": assessed.error, "auc": assessed.auc}
+        row |= dict(zip(("difference", "low", "high"), apart(found, reference), strict=True))
+        sizes = None if record.lists is None else [len(genes) for genes in record.lists]
+        row["size"] = n_genes if sizes is None else float(np.median(sizes))
+        row["core"] = np.nan if record.lists is None else len(core(record.lists))
+        for which, lists in (("stability", record.again), ("stability_fixed", record.fixed)):
+            known = (np.nan, np.nan) if lists is None else agreement(lists, n_genes)
+            row |= dict(zip((which, f"{which}_se"), known, strict=True))
+        row |= {"seconds": record.seconds, "warnings": sum(record.warnings.values())}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def heading(study: Study) -> str:
+    """Say what the data set is and how it was divided."""
+    (n_samples, n_genes), y = study.dataset.X.shape, study.dataset.response()
+    sizes = ", ".join(
+        f"{np.sum(y == sign)} {label}"
+        for sign, label in zip((-1, 1), study.dataset.design.classes, strict=True)
+    )
+    return (
+        f"{n_samples} samples ({sizes}), {n_genes} genes; {len(study.splits.outer)} outer splits, "
+        f"{len(study.splits.subsamples) // 2} pairs of halves"
+    )
+
+
+def shown(rows: pd.DataFrame) -> str:
+    """Lay out the table of one data set."""
+    head = ("method", "error", "AUC", "difference [95 %]", "genes", "core",
+            "stability", "at fixed", "seconds", "warnings")  # fmt: skip
+    lines = [head]
+    for row in rows.itertuples():
+        pairs = ((row.stability, row.stability_se), (row.stability_fixed, row.stability_fixed_se))
+        lines.append((
+            row.method, f"{row.error:.3f}", f"{row.auc:.3f}",
+            f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]" if row.Index else "-",
+            f"{row.size:g}" if row.core == row.core else "all",
+            f"{row.core:g}" if row.core == row.core else "-",
+            *(f"{value:.2f} ± {error:.2f}" if value == value else "-" for value, error in pairs),
+            f"{row.seconds:.1f}", f"{row.warnings}",
+        ))  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )

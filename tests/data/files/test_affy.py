@@ -1,0 +1,122 @@
+"""Affymetrix files in every form: alike when whole, one clear line wherever they are cut."""
+
+import gzip
+
+import numpy as np
+import pytest
+from affy_files import FORMS, LAYOUTS, NAMES, PAIRS, cel_text
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rma import sets_of
+
+from genesig.data.files.affy.cdf import parse_cdf
+from genesig.data.files.affy.cel import parse_cel
+from genesig.data.files.affy.folder import arrays_in, layout_in, matrix_of, read_arrays
+from genesig.data.files.readers import read_bytes
+from genesig.errors import InvalidInput
+
+INTENSITY = np.arange(1.0, 31).reshape(5, 6)
+CELS = {form: write(INTENSITY) for form, write in FORMS.items()}
+
+
+def problem(parse, content):
+    """Return the one line that a broken file is refused with."""
+    with pytest.raises(InvalidInput) as caught:
+        parse(content, "f")
+    (found,) = caught.value.problems
+    assert "\n" not in found.what
+    return found.what
+
+
+@pytest.mark.parametrize("form", CELS)
+def test_every_form_of_an_array_says_the_same(form):
+    cel = parse_cel(CELS[form], "f")
+    assert (cel.chip, cel.n_columns, cel.n_rows) == ("Toy", 6, 5)
+    np.testing.assert_array_equal(cel.intensity, INTENSITY.ravel())
+
+
+@pytest.mark.parametrize("form", LAYOUTS)
+def test_every_form_of_a_layout_says_the_same(form):
+    cdf = parse_cdf(LAYOUTS[form], "f")
+    assert (cdf.n_columns, cdf.n_rows, list(cdf.names)) == (6, 5, NAMES)
+    np.testing.assert_array_equal(cdf.cells, PAIRS[:, :, 0].ravel())
+    np.testing.assert_array_equal(cdf.sets, np.repeat(range(4), 3))
+
+
+@pytest.mark.parametrize("form", CELS)
+def test_an_array_cut_short_anywhere_is_refused(form):
+    content = CELS[form]
+    # What follows the intensities is not needed.
+    needed = content.index(b"\n\r\n[MASKS]") if form == "text" else len(content) - 1
+    for length in range(1, needed + 1):
+        assert problem(parse_cel, content[:length])
+
+
+@pytest.mark.parametrize("form", LAYOUTS)
+def test_a_layout_cut_short_anywhere_is_refused(form):
+    content = LAYOUTS[form]
+    for length in range(1, len(content.rstrip()) - (8 if form == "text" else 0)):
+        assert problem(parse_cdf, content[:length])
+
+
+@pytest.mark.parametrize(("parse", "content"), [
+    *((parse_cel, content) for content in CELS.values()),
+    *((parse_cdf, content) for content in LAYOUTS.values()),
+])  # fmt: skip
+@settings(max_examples=150)
+@given(data=st.data())
+def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(parse, content, data):
+    broken = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(broken) - 1))
+        instead = data.draw(st.sampled_from([b"", b"\xff" * 4, b"\0" * 4, b"\x7f\xff\xff\xff"])
+                            | st.binary(max_size=5))  # fmt: skip
+        broken[at : at + data.draw(st.integers(0, 5))] = instead
+    refusal = ""
+    try:
+        parse(bytes(broken), "f")
+    except InvalidInput as error:
+        refusal = str(error)
+    assert len(refusal.splitlines()) <= 1
+
+
+def folder_with(tmp_path, **files):
+    for name, content in files.items():
+        (tmp_path / name.replace("__", ".")).write_bytes(content)
+    return tmp_path
+
+
+def test_a_folder_is_read_by_the_names_of_its_files(tmp_path):
+    packed = gzip.compress(CELS["version 4"])
+    files = {"b__CEL": CELS["text"], "a__cel__gz": packed, "Toy__cdf": LAYOUTS["version 1"]}
+    folder = folder_with(tmp_path, **files, notes__txt=b"x")
+    arrays = arrays_in(folder)
+    assert list(arrays) == ["a", "b"]
+    layout = layout_in(folder, list(arrays.values()), read_bytes)
+    probes = read_arrays(arrays, layout, read_bytes)
+    np.testing.assert_array_equal(probes.X, [1 + PAIRS[:, :, 0].ravel()] * 2)
+    assert probes.names[:4] == ("0_at", "0_at#2", "0_at#3", "1_at")
+    matrix = matrix_of(folder, read_bytes)
+    assert (matrix.rows, matrix.columns) == (probes.names, ("a", "b"))
+    np.testing.assert_array_equal(matrix.cells.T, probes.X)
+    assert sets_of(probes.names) == list(np.repeat(NAMES, 3))
+
+
+def test_a_folder_without_arrays_says_so(tmp_path):
+    with pytest.raises(InvalidInput, match="holds no CEL file"):
+        matrix_of(tmp_path, read_bytes)
+
+
+def test_all_arrays_of_another_chip_are_listed(tmp_path):
+    other = cel_text(INTENSITY[:4], "HG-Other")
+    folder = folder_with(tmp_path, a__CEL=other, b__CEL=CELS["text"], c__CEL=other)
+    layout = folder_with(tmp_path, Toy__cdf=LAYOUTS["text"]) / "Toy.cdf"
+    with pytest.raises(InvalidInput) as caught:
+        read_arrays(arrays_in(folder), layout, read_bytes)
+    assert [p.where[-5:] for p in caught.value.problems] == ["a.CEL", "c.CEL"]
+
+
+def test_a_layout_of_ones_own_belongs_to_the_chip_its_name_begins_with(tmp_path):
+    files = {"a__CEL": cel_text(INTENSITY, "HG-U1"), "hgu1_hs_own__cdf": LAYOUTS["version 1"]}
+    folder = folder_with(tmp_path, **files)
+    assert len(matrix_of(folder, read_bytes).rows) == 12

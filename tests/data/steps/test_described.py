@@ -1,0 +1,81 @@
+"""What tables and pictures speak of: batches corrected as in the study, nothing fitted from it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from gathered_study import make_fits, make_study
+
+from genesig.data.steps.described import described
+from genesig.data.steps.normalise import bound, fit_steps, normalise_samples
+from genesig.selection.gather import gather
+
+COMBAT = {"step": "combat", "covariates": []}
+MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
+SIGNATURE = {"frequency": 0.3, "mu": None}
+CLUSTERS = {"warn_above": 0.9, "merge_above": None}
+
+
+def in_batches(seed=0):
+    """Return a study of noise in two batches, every gene three SD higher in the second."""
+    dataset, *rest = make_study(seed)
+    batch = np.arange(len(dataset.samples)) % 2
+    obs = dataset.obs.assign(centre=[f"c{k}" for k in batch])
+    design = replace(dataset.design, batch="centre")
+    X = dataset.X + 3.0 * batch[:, None]
+    return replace(dataset, X=X, obs=obs, design=design), *rest
+
+
+def noted(dataset, *folds):
+    return normalise_samples(dataset, samples=[], folds=[*folds, *MOMENTS])
+
+
+def test_batches_are_corrected_as_the_study_does_on_all_samples():
+    dataset = in_batches()[0]
+    shown = described(noted(dataset, COMBAT))
+    fitted = fit_steps(dataset.X, bound([COMBAT], dataset), dataset.obs)
+    np.testing.assert_array_equal(shown.X, fitted.transform(dataset.X, dataset.obs))
+    batch = dataset.batches() == "c1"
+    apart = [np.mean(np.abs(X[batch].mean(0) - X[~batch].mean(0))) for X in (dataset.X, shown.X)]
+    assert apart[0] > 2
+    assert apart[1] < 0.3
+    between = [
+        np.abs(np.corrcoef(X.T)[np.triu_indices(15, 1)]).mean() for X in (dataset.X, shown.X)
+    ]
+    assert between[0] > 0.5
+    assert between[1] < 0.3
+
+
+def test_the_steps_before_are_applied_first_and_filtered_genes_stay_as_they_are():
+    dataset = in_batches()[0]
+    keep = {"step": "variance_filter", "keep": 2 / 3}
+    shown = described(noted(dataset, {"step": "quantile"}, keep, COMBAT))
+    steps = bound([{"step": "quantile"}, keep, COMBAT], dataset)
+    fitted = fit_steps(dataset.X, steps, dataset.obs)
+    np.testing.assert_array_equal(
+        shown.X[:, fitted.genes], fitted.transform(dataset.X, dataset.obs)
+    )
+    rest = np.setdiff1d(np.arange(15), fitted.genes)
+    assert len(rest) == 5
+    np.testing.assert_array_equal(shown.X[:, rest], dataset.X[:, rest])
+
+
+def test_without_such_a_step_nothing_changes():
+    dataset = noted(in_batches()[0], {"step": "quantile"})
+    assert described(dataset) is dataset
+
+
+def test_descriptions_use_all_samples_and_no_list_score_or_error_hangs_on_them():
+    dataset, splits, observed, final = in_batches()
+    halves = make_fits(dataset, splits.subsamples, 5)
+    plain, corrected = (
+        gather(noted(dataset, *folds), splits, [observed], final, halves,
+               signature=SIGNATURE, clusters=CLUSTERS)
+        for folds in ([], [COMBAT])
+    )  # fmt: skip
+    for name in ("lists", "scores", "predictions", "rejection", "stability"):
+        pd.testing.assert_frame_equal(plain[name], corrected[name])
+    genes = [study["nested_lists"].set_index(["mu", "gene"]) for study in (plain, corrected)]
+    pd.testing.assert_frame_equal(*(table.sort_index() for table in genes))
+    for name in ("univariate", "blocks"):
+        assert not plain[name].equals(corrected[name])

@@ -1,0 +1,28 @@
+"""What model.json says of samples, written down from its description and by no part of predict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from genesig.data.steps.normalise import Reference
+
+
+def score(
+    model: Mapping[str, Any], expression: Mapping[str, Any], *, mu: float | None = None,
+    about: pd.DataFrame | None = None,
+) -> np.ndarray[Any, Any]:  # fmt: skip
+    """f(x) = intercept + Σ_j x_j β_j; `expression` has all values of each gene, as measured."""
+    wanted = model["signature_mu"] if mu is None else mu
+    (chosen,) = (each for each in model["models"] if np.isclose(each["mu"], wanted))
+    normalisation = model["normalisation"]
+    needed = normalisation["genes"] or chosen["genes"]
+    X = np.stack([np.atleast_1d(np.asarray(expression[gene], float)) for gene in needed], axis=1)
+    if normalisation["steps"]:
+        steps = Reference.of(normalisation)
+        X, needed = steps.transform(X, about), [needed[gene] for gene in steps.genes]
+    columns = [needed.index(gene) for gene in chosen["genes"]]
+    return np.asarray(chosen["intercept"] + X[:, columns] @ np.array(chosen["coefficients"]))

@@ -1,0 +1,152 @@
+"""What is to be added is one file, or one function in its file, and one line in a registry."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from inspect import getmembers, getmodule, isclass, isfunction, signature
+from pathlib import Path
+from types import ModuleType
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from places import ROOT
+
+from genesig.data.files import known, readers
+from genesig.data.files.formats.interface import Format
+from genesig.data.files.formats.strings import number_matrix
+from genesig.data.steps import normalise
+from genesig.data.steps.gene_filters import Filter, KeptGenes
+from genesig.models import baselines
+from genesig.optim import kernels, solvers
+from genesig.optim.nonlinear import penalties
+from genesig.optim.nonlinear import solvers as nonlinear_solvers
+
+PACKAGE = ROOT / "genesig"
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
+
+
+def modules(folder: str) -> list[Path]:
+    return sorted(p for p in (PACKAGE / folder).glob("*.py") if p.name != "__init__.py")
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def imports(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (module, name) of what a file imports by name."""
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def importers(module: str, name: str) -> list[str]:
+    """Return the files of the package that import a name of a module."""
+    return [dotted(path) for path in sorted(TREES) if (module, name) in imports(path)]
+
+
+def made(path: Path, maker: str) -> list[str]:
+    """Return the names that a module gives to what it makes, at its top, by calling `maker`."""
+    return [
+        node.targets[0].id
+        for node in TREES[path].body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and getattr(node.value.func, "id", "") == maker
+    ]
+
+
+def test_a_format_is_one_file_and_one_line():
+    found = [
+        (dotted(path), name)
+        for path in modules("data/files/formats")
+        for name in made(path, "Format")
+    ]
+    assert len(found) >= 7
+    for module, name in found:
+        assert importers(module, name) == ["genesig.data.files.known"]
+        assert [kind for kind in known.FORMATS if kind is getattr(known, name)] != []
+    assert len({kind.name for kind in known.FORMATS}) == len(known.FORMATS)
+    assert all(kind.suffixes or kind.opening for kind in known.FORMATS)
+
+
+def test_a_new_format_needs_its_line_only(tmp_path, monkeypatch):
+    new = Format("a new file", lambda text, where, part: number_matrix("g", "s", [[len(text)]]))
+    monkeypatch.setitem(known.READERS, ".new", new)
+    (tmp_path / "e.new").write_text("12345")
+    assert readers.read_matrix(tmp_path / "e.new").cells.tolist() == [[5.0]]
+
+
+def steps_in(path: Path) -> Iterator[str]:
+    """Yield the classes of a file that say that they are steps of a study."""
+    for node in TREES[path].body:
+        if isinstance(node, ast.ClassDef):
+            said = {n.target.id: ast.unparse(n.annotation) for n in node.body
+                    if isinstance(n, ast.AnnAssign)}  # fmt: skip
+            if any(f"'{kind}'" in said.get("kind", "") for kind in ("sample", "fold", "batch")):
+                yield node.name
+
+
+def test_a_normaliser_is_one_file_and_one_line():
+    found = {name: path for path in modules("data/steps") for name in steps_in(path)}
+    # One class for all filters, and what any of them is when it is fitted.
+    assert {Filter.__name__, KeptGenes.__name__} <= found.keys()
+    classes = [each.__name__ for each in normalise.NORMALISERS.values() if isclass(each)]
+    assert sorted(classes) == sorted(found.keys() - {"Filter", "KeptGenes"})
+    for name in classes:
+        assert importers(dotted(found[name]), name) == ["genesig.data.steps.normalise"], name
+
+
+@dataclass(frozen=True)
+class Halve:
+    parts: float
+    kind: ClassVar[str] = "sample"
+    genes: ClassVar[None] = None
+
+    def transform(self, X):
+        return X / self.parts
+
+
+def test_a_new_normaliser_needs_its_line_only(monkeypatch):
+    monkeypatch.setitem(normalise.NORMALISERS, "halve", Halve)
+    steps = [{"step": "halve", "parts": 2.0}, {"step": "centre"}]
+    normalise.check_steps(samples=steps[:1], folds=steps)
+    X = np.arange(6.0).reshape(2, 3)
+    fitted = normalise.fit_steps(X, steps)
+    again = normalise.Reference.of(fitted.state())
+    np.testing.assert_array_equal(again.transform(X), [[-0.75] * 3, [0.75] * 3])
+
+
+def functions(module: ModuleType, returned: str) -> set[str]:
+    """Return the public functions of a module with this annotation of what they return."""
+    return {
+        name
+        for name, each in getmembers(module, isfunction)
+        if getmodule(each) is module
+        and not name.startswith("_")
+        and signature(each).return_annotation == returned
+    }
+
+
+@pytest.mark.parametrize(
+    ("module", "returned", "registry"),
+    [
+        (penalties, "Penalty", penalties.PENALTIES.values()),
+        (kernels, "Kernel", kernels.KERNELS.values()),
+        (baselines, "Array", [f for each in baselines.BASELINES.values() for f in each.values()]),
+    ],
+    ids=["penalty", "kernel", "baseline"],
+)
+def test_each_function_of_the_kind_stands_in_the_registry_at_its_foot(module, returned, registry):
+    assert functions(module, returned) == {each.__name__ for each in registry}
+
+
+@pytest.mark.parametrize("module", [solvers, nonlinear_solvers], ids=["linear", "nonlinear"])
+def test_a_solver_is_one_file_and_one_line(module):
+    folder = Path(module.__file__).parent
+    files = {dotted(path) for path in modules(folder.relative_to(PACKAGE).as_posix())}
+    homes = [each.__module__ for each in module.SOLVERS.values()]
+    assert sorted(homes) == sorted(files)
