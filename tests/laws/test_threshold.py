@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gathered_study import make_dataset
 from hypothesis import given
 from hypothesis import strategies as st
 from linear_settings import linear
-from unbalanced_study import FOLDS, SPLITS, study, unbalanced
+from settings import MOMENTS, SPLITS
+from toys import unequal_classes
 
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import held_out
@@ -95,17 +97,21 @@ def test_scores_of_samples_that_a_fold_trains_on_have_no_part_in_it():
     np.testing.assert_array_equal(midpoint(task, changed), midpoint(task, scores))
 
 
+def unbalanced(seed):
+    return unequal_classes(np.random.default_rng(seed), 32, 40)
+
+
 def fitted(dataset, **changes):
     splits = draw_splits(dataset, seed=1, **SPLITS)
     settings = linear(**{**SMALL, **changes})
     return splits, double_loop(
-        dataset, splits, labels="observed", batch="1of1", folds=FOLDS, **settings
+        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings
     )
 
 
 @pytest.mark.parametrize("rule", ["stable", "minimal"])
 def test_where_errors_are_not_counted_the_cut_changes_nothing_but_decisions(rule):
-    dataset = study(*unbalanced(0))
+    dataset = make_dataset(*unbalanced(0))
     splits, cut = fitted(dataset, list=rule)
     _, plain = fitted(dataset, list=rule, threshold="zero")
     assert (cut.threshold != 0).all()
@@ -119,8 +125,8 @@ def test_where_errors_are_not_counted_the_cut_changes_nothing_but_decisions(rule
 
 def test_turned_labels_turn_scores_and_thresholds():
     X, y = unbalanced(1)
-    _, one = fitted(study(X, y))
-    _, other = fitted(study(X, -y))
+    _, one = fitted(make_dataset(X, y))
+    _, other = fitted(make_dataset(X, -y))
     np.testing.assert_array_equal(one.choice, other.choice)
     np.testing.assert_allclose(one.threshold, -other.threshold, atol=1e-10)
     np.testing.assert_allclose(one.scores, -other.scores, atol=1e-10)
@@ -130,7 +136,7 @@ def test_turned_labels_turn_scores_and_thresholds():
 @pytest.mark.parametrize("threshold", ["midpoint", "zero"])
 def test_numbers_are_not_cut(rule, threshold):
     X, _ = unbalanced(2)
-    dataset = study(X, X[:, 0] + 0.3 * X[:, 1], "regression")
+    dataset = make_dataset(X, X[:, 0] + 0.3 * X[:, 1], "regression")
     splits, fits = fitted(dataset, list=rule, threshold=threshold)
     assert fits.threshold.tolist() == [0] * len(splits.outer)
     np.testing.assert_array_equal(held_out(dataset, splits, fits).scores, fits.scores)

@@ -7,30 +7,22 @@ draws: 10:90 .47 cut at 0 and .23 at the midpoint, 20:80 .19 and .11, 50:50 .06 
 
 import numpy as np
 from study import final_fit, settings, splits_of
-from toys import dataset
+from toys import dataset, unequal_classes
 
 from genesig.selection.assess.scores import auc, balanced_error
 
-SAMPLES, GENES, TELLING, SHIFT = 80, 2000, 10, 1.2
-
-
-def draw(rng, n, share):
-    """Return samples, a share of them positive."""
-    y = np.where(np.arange(n) < round(share * n), 1.0, -1.0)
-    X = rng.standard_normal((n, GENES))
-    X[:, :TELLING] += SHIFT * (y[:, None] > 0)
-    return X, y
+TELLING = {"telling": 10, "shift": 1.2}
 
 
 def errors(share, seed):
     """Return the balanced error on new samples cut at 0 and at the threshold, and the AUC."""
     rng = np.random.default_rng(seed)
-    study = dataset(*draw(rng, SAMPLES, share))
+    study = dataset(*unequal_classes(rng, 80, 2000, share, **TELLING))
     config = settings({}, splits={"subsamples": 0})
     fit = final_fit(study, splits_of(study, config, seed), config)
     chosen = fit.choice[0, 2]
     genes, weights = fit.coef(0, chosen)
-    X, y = draw(rng, 1000, 0.5)
+    X, y = unequal_classes(rng, 1000, 2000, 0.5, **TELLING)
     f = fit.intercept[0, chosen] + X[:, genes] @ weights
     return balanced_error(y, f), balanced_error(y, f - fit.threshold[0]), auc(y, f)
 

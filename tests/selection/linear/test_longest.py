@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from linear_settings import linear
-from unbalanced_study import FOLDS, SPLITS, study, unbalanced
+from settings import MOMENTS, SPLITS
+from toys import dataset, unequal_classes
 
 from genesig.data.splits.draw import draw_splits
-from genesig.errors import GenesigError
+from genesig.errors import GenesigError, InvalidInput
 from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.model.final import final_model, score
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import chosen_model
 
 SETTINGS = {
     "mu": [1e-6, 1e-2, 0.1, 1.0, 10.0], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5,
@@ -18,11 +20,11 @@ LONGEST = 8
 
 
 def fitted(**changes):
-    dataset = study(*unbalanced(1, d=300))
-    splits = draw_splits(dataset, seed=1, **SPLITS)
-    settings = {"folds": FOLDS, **linear(**{**SETTINGS, **changes})}
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", **settings)
-    return dataset, fits, fit_final(dataset, splits, **settings)
+    study = dataset(*unequal_classes(np.random.default_rng(2), 32, 300))
+    splits = draw_splits(study, seed=1, **SPLITS)
+    settings = {"folds": MOMENTS, **linear(**{**SETTINGS, **changes})}
+    fits = double_loop(study, splits, labels="observed", batch="1of1", **settings)
+    return study, fits, fit_final(study, splits, **settings)
 
 
 def test_what_is_kept_is_what_it_would_be_without_an_end():
@@ -44,15 +46,14 @@ def test_what_is_kept_is_what_it_would_be_without_an_end():
 
 
 def test_a_model_has_the_lists_that_were_kept():
-    dataset, _, final = fitted(longest=LONGEST)
-    model = final_model(dataset, final, folds=FOLDS)
+    study, _, final = fitted(longest=LONGEST)
+    model = final_model(study, final, folds=MOMENTS)
     kept = [mu for mu, size in zip(final.mu, final.sizes()[0], strict=True) if size <= LONGEST]
     assert [each["mu"] for each in model["models"]] == kept != SETTINGS["mu"]
     assert model["signature_mu"] == final.mu[final.choice[0, 2]]
     assert model["threshold"] == final.threshold[0] != 0
-    expression = dict(zip(dataset.genes, dataset.X.T, strict=True))
-    with pytest.raises(GenesigError, match=r"10 is not one of linear\.mu \(1e-06, .*"):
-        score(model, expression, mu=10.0)
+    with pytest.raises(InvalidInput, match=r"--mu: 10 is none of the model's: 1e-06, "):
+        chosen_model(model, 10.0)
 
 
 def test_a_chosen_list_that_cannot_be_kept_is_one_line():
