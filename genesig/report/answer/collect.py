@@ -187,7 +187,8 @@ def stability_warnings(data: Answer) -> list[str]:
         return []
     if stability["value"] < POOR:
         return [
-            f"Stability is poor ({decimal(stability['value'])}): another set of patients would"
-            " probably give a different list of genes, even if it predicts as well."
+            f"Stability is poor ({decimal(stability['value'])} on disjoint halves of the samples):"
+            " other patients would probably give a partly different list, even if it predicts as"
+            " well."
         ]
     return []

@@ -120,9 +120,11 @@ def _chance(data: Answer) -> str:
 
 def note(data: Answer) -> list[str]:
     """Say what the error is about."""
+    classes = data["study"]["classes"]
+    positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
         "The error and its interval describe models chosen in exactly this way from parts of the"
-        " samples; the final model uses all of them."
+        f" samples; the final model uses all of them.{positive}"
     ]
 
 

@@ -105,7 +105,8 @@ def nested(data: Genes) -> Figure:
     genes = data["nested"]
     figure, ax = sheet(WIDE, 1.3 + 0.19 * len(genes))
     bound = data["config"]["signature"]["frequency"]
-    x, y, f = (np.array(v) for v in zip(*_dots(genes), strict=True))
+    kept = [True, *(one["size"] is not None for one in data["lists"])]
+    x, y, f = (np.array(v) for v in zip(*_dots(genes, kept), strict=True))
     for mine, face, edge in ((f >= bound, OWN, OWN), (f < bound, PAPER, OTHER)):
         ax.scatter(x[mine], y[mine], s=4 + 70 * f[mine], facecolor=face, edgecolor=edge, lw=0.9)
     list_ticks(ax, data)
@@ -119,8 +120,14 @@ def nested(data: Genes) -> Figure:
     return figure
 
 
-def _dots(genes: list[NestedGene]) -> list[tuple[int, int, float]]:
-    return [(x, y, f) for y, gene in enumerate(genes) for x, f in enumerate(gene["frequency"])]
+def _dots(genes: list[NestedGene], kept: list[bool]) -> list[tuple[int, int, float]]:
+    """Return place of the list, of the gene, and its frequency, of the lists that were kept."""
+    return [
+        (x, y, f)
+        for y, gene in enumerate(genes)
+        for x, (f, known) in enumerate(zip(gene["frequency"], kept, strict=True))
+        if known
+    ]
 
 
 def univariate(data: Genes) -> Figure:

@@ -14,6 +14,8 @@ REFERENCES = (
     "Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. J R Stat Soc B 57.",
     "Nogueira S, Sechidis K, Brown G (2018). On the stability of feature selection algorithms."
     " J Mach Learn Res 18.",
+    "Shah RD, Samworth RJ (2013). Variable selection with error control: another look at stability"
+    " selection. J R Stat Soc B 75.",
 )
 
 

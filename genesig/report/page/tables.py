@@ -164,7 +164,7 @@ def _integer(value: Any) -> str:
     return clean(value)
 
 
-SOURCES = {"half_subsamples": "halves of the samples", "outer_splits": "overlapping splits"}
+SOURCES = {"half_subsamples": "pairs of disjoint halves", "outer_splits": "overlapping splits"}
 # The same word for another thing: in lists.tsv `in_list` counts genes.
 LISTS = {"in_list": Column("Genes in the list", "integer")}
 WRITERS: dict[str, Callable[[Any], str]] = {
