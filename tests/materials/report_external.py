@@ -47,7 +47,7 @@ def make_about(dataset: Dataset, name: str = "other", *, n: int = 25, genes: int
                       "cohort": list(range(41))},
         "reliability": list(reliability(y, f)) if classes else [],
         "predictions": samples.to_dict("records"),
-        "scores": external_scores(y, f, classes is not None).replace({np.nan: None})
+        "scores": external_scores(y, f, 0.0, classes is not None).replace({np.nan: None})
         .to_dict("records"),
         "genes": table.to_dict("records"),
     }  # fmt: skip

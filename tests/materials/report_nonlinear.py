@@ -30,7 +30,7 @@ def with_nonlinear(
     final = NonlinearFits.of([_row(dataset, splits.final, y, rng, noise)])
     made = gather_nonlinear(
         dataset, splits, [NonlinearFits.of(rows)], final, [observed], tables["nested_lists"],
-        signature={"frequency": 0.75, "mu": None},
+        tables["signature"], frequency=0.75,
     )  # fmt: skip
     apart = made["nonlinear_difference"]
     others = pd.DataFrame({

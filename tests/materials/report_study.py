@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from report_nonlinear import CONFIG, with_nonlinear
-from report_tables import MU, SIZES, make_tables
+from report_tables import CLUSTERS, MU, SIZES, make_tables
 
 from genesig.data.quality.overview import quality
 from genesig.results import Dataset, Design, Fits, Split, Splits
+
+TAU, LAM = np.geomspace(1, 0.005, 13)[1:], (1e-4, 1e-3, 1e-2, 1e-1)
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -41,6 +43,8 @@ class Study:
     names: Sequence[str] = ()
     empty: bool = False
     nonlinear: bool = True
+    minimal: bool = False
+    longest: int = 1000
 
 
 def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
@@ -48,8 +52,9 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
     rng = np.random.default_rng(7)
     dataset = dataset or make_dataset(study, rng)
     splits = make_splits(study, dataset, rng)
-    observed = make_fits(dataset, splits.outer, rng)
-    tables = make_tables(study, dataset, splits, observed, rng)
+    observed = make_fits(study, dataset, splits.outer, rng)
+    final = make_fits(study, dataset, [splits.final], rng)
+    tables = make_tables(study, dataset, splits, observed, final)
     config = {
         "label": dataset.design.label, "seed": 0, "expression": "expression.tsv",
         "samples": "samples.tsv",
@@ -58,11 +63,13 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
         "splits": {"scheme": "stratified_kfold", "folds": study.folds, "repeats": study.repeats,
                    "inner_scheme": "stratified_kfold", "inner_folds": 5,
                    "subsamples": study.subsamples, "file": None},
-        "linear": {"tau_min": 0.005, "tau_count": 12, "lam": [1e-4, 1e-3, 1e-2, 1e-1],
-                   "mu": list(MU), "criterion": "squared_error", "one_standard_error": False,
+        "linear": {"list": "minimal" if study.minimal else "stable", "tau_min": 0.005,
+                   "tau_count": 12, "lam": list(LAM), "mu": list(MU), "mu_choice": None,
+                   "longest": study.longest, "criterion": "squared_error",
+                   "one_standard_error": False, "threshold": "midpoint",
                    "solver": "landweber-newton", "tolerance": 1e-9},
-        "signature": {"frequency": 0.75, "mu": None},
-        "clusters": {"warn_above": 0.9, "merge_above": None},
+        "signature": {"most": 100, "frequency": 0.75, "mu": None},
+        "clusters": CLUSTERS,
         "controls": {"permutations": study.permutations, "baselines": ["ridge"], "fdr": 0.05},
         "report": {"title": "A study", "top_genes": 12, "table_rows": 500},
     }  # fmt: skip
@@ -73,10 +80,10 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
         "dataset": dataset,
         "splits": splits,
         "observed": observed,
-        "final": make_fits(dataset, [splits.final], rng),
+        "final": final,
         "seen": quality(dataset, dataset, folds=config["normalise"]["folds"]),
         "tables": tables,
-        "null": {"error": rng.normal(0.5, 0.08, (study.permutations, len(MU)))},
+        "null": {"error": rng.normal(0.5, 0.08, (study.permutations, len(MU) + 1))},
         "config": config,
         "run": {"version": 1, "seed": 0, "config": config, "inputs": dataset.provenance["inputs"],
                 "versions": {"genesig": "0.1.0", "python": "3.12"}},
@@ -151,32 +158,39 @@ def screen(dataset: Dataset, train: Sequence[str], size: int) -> tuple[Any, Any,
     return genes, w, float(y.mean() - mean[genes] @ w)
 
 
-def make_fits(dataset: Dataset, outer: Sequence[Split], rng: np.random.Generator) -> Fits:
-    tau, lam = np.geomspace(1, 0.005, 13)[1:], np.array([1e-4, 1e-3, 1e-2, 1e-1])
-    base = 0.3 + 0.4 * (np.log10(tau) + 1.1)[:, None] ** 2 + 0.03 * (np.log10(lam) + 2)[None] ** 2
-    error = np.stack([base + rng.normal(0, 0.03, base.shape) for _ in outer])
-    best = [np.unravel_index(e.argmin(), e.shape) for e in error]
+def make_fits(
+    study: Study, dataset: Dataset, splits: Sequence[Split], rng: np.random.Generator
+) -> Fits:
+    """Choose among the lists of the first three mu, of the first one in a study by list minimal."""
+    m, searched = len(splits), np.array(MU[: 1 if study.minimal else 3])
+    base = 0.3 + 0.4 * (np.log10(TAU) + 1.1)[:, None] ** 2 + 0.03 * (np.log10(LAM) + 2)[None] ** 2
+    error = base + rng.normal(0, 0.03, (m, len(searched), *base.shape))
+    best = np.array([np.unravel_index(one.argmin(), one.shape) for one in error])
+    sizes = np.maximum(1, np.tile(SIZES, m) + rng.integers(-2, 3, m * len(SIZES)))
+    kept = np.where(study.empty | (sizes > study.longest), 0, sizes)
     fits = [
-        screen(dataset, s.train, max(1, size + int(rng.integers(-2, 3))))
-        for s in outer
-        for size in SIZES
-    ]
-    tests = [dataset.rows(s.test) for s in outer]
-    scores = [
-        dataset.X[tests[i // len(MU)]][:, g] @ w + b for i, (g, w, b) in enumerate(fits)
+        screen(dataset, split.train, size)
+        for split, row in zip(splits, kept.reshape(m, -1), strict=True) for size in row
     ]  # fmt: skip
-    m = len(outer)
+    tests = [dataset.rows(split.test) for split in splits]
+    scores = [
+        np.column_stack([dataset.X[test][:, g] @ w + b for g, w, b in fits[i * 5 : i * 5 + 5]])
+        for i, test in enumerate(tests)
+    ]
+    long = (sizes > study.longest).reshape(m, -1)
+    times = [len(test) for test in tests]
     return Fits(
-        split=np.array([s.name for s in outer]), permutation=np.zeros(m, int), tau=tau, lam=lam,
-        mu=np.array(MU), tau_max=np.ones(m), norm=np.ones(m), cv_error=error,
-        cv_se=error * 0.1, cv_size=np.tile(np.linspace(1, 40, 12), (m, 1)),
-        choice=np.array(best), indptr=np.append(0, np.cumsum([len(g) for g, _, _ in fits])),
+        split=np.array([s.name for s in splits]), permutation=np.zeros(m, int), tau=TAU,
+        lam=np.array(LAM), mu=np.array(MU), searched=searched, tau_max=np.ones(m), norm=np.ones(m),
+        cv_error=error, cv_se=error * 0.1,
+        cv_size=np.tile(np.linspace(1, 40, 12), (m, len(searched), 1)),
+        cv_agreement=np.full(error.shape[:3], 0.5), choice=best[:, [1, 2, 0]],
+        threshold=rng.normal(0, 0.0 if study.regression else 0.1, m),
+        indptr=np.append(0, np.cumsum([len(g) for g, _, _ in fits])),
         indices=np.concatenate([g for g, _, _ in fits]),
         values=np.concatenate([w for _, w, _ in fits]),
-        intercept=np.array([b for _, _, b in fits]).reshape(m, -1), gap=np.full((m, 5), 1e-10),
-        test_indptr=np.append(0, np.cumsum([len(t) for t in tests])),
-        test_rows=np.concatenate(tests) if tests else np.zeros(0, int),
-        scores=np.concatenate(
-            [np.stack(scores[i * 5 : i * 5 + 5], axis=1) for i in range(m)]
-        ),
+        intercept=np.array([b for _, _, b in fits]).reshape(m, -1),
+        gap=np.where(long, np.nan, 1e-10), test_indptr=np.append(0, np.cumsum(times)),
+        test_rows=np.concatenate(tests),
+        scores=np.where(np.repeat(long, times, axis=0), np.nan, np.concatenate(scores)),
     )  # fmt: skip

@@ -71,12 +71,40 @@ def constant_genes(given):
     return given
 
 
+def paths_that_end(given):
+    """Leave the inner folds without an error where a split's list was too long to be chosen."""
+    for key in ("observed", "final"):
+        error, size = given[key].cv_error.copy(), given[key].cv_size.copy()
+        error[0, 2, 4:], size[0, 2, 4:] = np.nan, np.nan
+        error[:, 1:, 9:], size[:, 1:, 9:] = np.nan, np.nan
+        given[key] = replace(given[key], cv_error=error, cv_size=size)
+    return given
+
+
+def a_class_absent_from_a_fold(given):
+    scores = given["tables"]["scores"]
+    first = scores["split"] == "r1f1"
+    scores.loc[first, ["balanced_error", "auc"]] = np.nan
+    return given
+
+
+def none_in_a_block(given):
+    """Let every gene but the leaders stand apart."""
+    blocks = given["tables"]["blocks"]
+    apart = blocks["gene"] != blocks["prototype"]
+    given["tables"]["blocks"] = blocks.assign(
+        block=blocks["block"].mask(apart), score=blocks["score"].mask(apart)
+    )
+    return given
+
+
 def one_point_grid(given):
     for key in ("observed", "final"):
         f = given[key]
         given[key] = replace(
-            f, tau=f.tau[:1], lam=f.lam[:1], cv_error=f.cv_error[:, :1, :1],
-            cv_se=f.cv_se[:, :1, :1], cv_size=f.cv_size[:, :1], choice=f.choice * 0,
+            f, tau=f.tau[:1], lam=f.lam[:1], searched=f.searched[:1], choice=f.choice * 0,
+            cv_error=f.cv_error[:, :1, :1, :1], cv_se=f.cv_se[:, :1, :1, :1],
+            cv_size=f.cv_size[:, :1, :1], cv_agreement=f.cv_agreement[:, :1, :1],
         )  # fmt: skip
     return given
 
@@ -86,8 +114,14 @@ def one_mu(given):
         if "mu" in table:
             mine = table[table["mu"].isna() | (table["mu"] == 1e-6)]
             given["tables"][name] = mine.assign(mu=mine["mu"] * 0)
-    given["observed"] = replace(given["observed"], mu=np.zeros(1))
-    given["null"]["error"] = given["null"]["error"][:, :1]
+    for key in ("observed", "final"):
+        f = given[key]
+        given[key] = replace(
+            f, mu=np.zeros(1), searched=np.zeros(1), choice=f.choice * [1, 1, 0],
+            cv_error=f.cv_error[:, :1], cv_se=f.cv_se[:, :1], cv_size=f.cv_size[:, :1],
+            cv_agreement=f.cv_agreement[:, :1],
+        )  # fmt: skip
+    given["null"]["error"] = given["null"]["error"][:, -2:]
     return given
 
 
@@ -99,6 +133,13 @@ ODD = {
     "nothing-defined": (Study(), nothing_defined),
     "nothing-selected": (Study(), nothing_selected),
     "one-gene": (Study(), genes(1)),
+    "minimal": (Study(minimal=True), whole),
+    "minimal-regression": (Study(minimal=True, regression=True), whole),
+    "long-lists": (Study(longest=48), whole),
+    "paths-that-end": (Study(names=HOSTILE), paths_that_end),
+    "a-class-absent-from-a-fold": (Study(), a_class_absent_from_a_fold),
+    "no-halves": (Study(subsamples=0), whole),
+    "none-in-a-block": (Study(), none_in_a_block),
     "two-genes": (Study(regression=True), genes(2)),
     "constant-genes": (Study(), constant_genes),
     "one-point-grid": (Study(), one_point_grid),

@@ -72,9 +72,10 @@ def answer(
 def _cohorts(external: Sequence[Mapping[str, Any]], classes: bool) -> Cohorts:
     """Count the data sets of other studies in which the model is better than chance."""
     measure, chance = ("auc", 0.5) if classes else ("r2", 0.0)
-    rows = [row for one in external for row in one["scores"] if row["measure"] == measure]
+    new = [one for one in external if not one["seen_before"]]
+    rows = [row for one in new for row in one["scores"] if row["measure"] == measure]
     better = sum(row["low"] is not None and row["low"] > chance for row in rows)
-    return {"tested": len(external), "better": better}
+    return {"tested": len(new), "better": better}
 
 
 def _stability(rows: list[Row]) -> Stability | None:

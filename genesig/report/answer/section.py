@@ -76,7 +76,7 @@ def _signature(data: Answer) -> str:
     return (
         f"The signature is the list of the final model, fitted on all samples:"
         f" {counted(it['size'], 'gene')}, {core} (selected in at least {share} of the"
-        f" {data['design']['outer']} cross-validation models, which use {long})."
+        f" {counted(data['design']['outer'], 'cross-validation model')}, which use {long})."
     )
 
 

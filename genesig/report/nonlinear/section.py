@@ -43,8 +43,9 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
     if it["curves"]:
         items.append(_curves(it, classes=data["study"]["classes"] is not None))
     caption = (
-        f"Genes shared with the linear list of each μ. The list here has the genes selected in at"
-        f" least {percent(data['config']['signature']['frequency'])} of the splits."
+        "Core genes shared with the chosen linear lists and those of each μ. The list here has the"
+        " genes selected in at least"
+        f" {percent(data['config']['signature']['frequency'])} of the splits."
     )
     items.append(packed_table(data, "nonlinear_agreement", caption, limits.table_rows))
     if it["genes"]:
@@ -104,12 +105,12 @@ def _neither(data: Study) -> bool:
 
 
 def _shared(a: Agreement) -> str:
-    size, signature, shared = a["n_nonlinear"], a["n_linear"], a["shared"]
+    size, core, shared = a["n_nonlinear"], a["n_linear"], a["shared"]
     if not size:
         return "No gene is selected often enough for a list of its own"
-    if not signature:
-        return f"Its list has {counted(size, 'gene')}, the linear signature none"
-    there = f"in the linear signature of {counted(signature, 'gene')}"
+    if not core:
+        return f"Its list has {counted(size, 'gene')}; the linear lists have no core gene"
+    there = f"among the {counted(core, 'core gene')} of the linear lists"
     if size == 1:
         return f"Its list has one gene, which is {'also' if shared else 'not'} {there}"
     some = {0: "none of them is", 1: "one of them is also"}.get(shared, f"{shared} are also")
@@ -223,7 +224,7 @@ def _genes(it: NonlinearRecord, bound: float) -> Picture:
         description=f"Selection frequency of {len(shown)} genes in nonlinear and in linear"
         f" selection, and the size of the derivative. {clean(named)}.",
         caption="Left: share of the outer splits that select the gene; blue diamond: nonlinear,"
-        " green ring: linear list of the signature's μ. Right: mean size of the score's derivative"
+        " green ring: the chosen linear lists. Right: mean size of the score's derivative"
         " by the gene, over the splits that select it (score per standard deviation of the gene)."
         " The penalty shrinks it, so only the order means something. Bold: genes of the signature."
         f" Shown: the {counted(min(MOST_GENES, it['ever']), 'gene')} selected most often of"
@@ -246,8 +247,8 @@ def _errors(data: Study) -> Picture:
         title=f"{shown.title} beside linear selection and other methods",
         description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
         caption=f"{shown.title} on held-out samples of the same splits"
-        " with its 95\u00a0% interval; dashed: chance. Blue: nonlinear, green: the linear lists at"
-        f" the signature's μ.{fvm}",
+        " with its 95\u00a0% interval; dashed: chance. Blue: nonlinear, green: the chosen"
+        f" linear lists.{fvm}",
     )
 
 

@@ -104,7 +104,7 @@ COLUMNS: dict[str, Column] = {
     "label": Column("Label", "text"),
     "lam": Column("λ", "mu", "Chosen weight of the ridge refit"),
     "layer": Column("Layer", "integer", "Order of first appearance as μ grows"),
-    "linear_frequency": Column("Linear frequency", "share", "At the signature's μ"),
+    "linear_frequency": Column("Linear frequency", "share", "In the chosen lists"),
     "low": Column("from", "number", "Lower limit of the 95 % interval"),
     "mean": Column("Mean score", "signed"),
     "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),

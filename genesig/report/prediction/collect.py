@@ -187,10 +187,11 @@ def chance_warnings(data: Prediction) -> list[str]:
 
 def solver_warnings(data: Prediction, observed: Fits) -> list[str]:
     """Count the fits that did not reach the requested accuracy."""
-    missed = int((observed.gap > data["config"]["linear"]["tolerance"]).sum())
+    gap = observed.gap[~np.isnan(observed.gap)]
+    missed = int((gap > data["config"]["linear"]["tolerance"]).sum())
     if not missed:
         return []
     return [
-        f"{counted(missed, 'fit')} of {observed.gap.size} did not reach the requested accuracy"
-        f" (largest relative duality gap {observed.gap.max():.1e})."
+        f"{counted(missed, 'fit')} of {gap.size} did not reach the requested accuracy"
+        f" (largest relative duality gap {gap.max():.1e})."
     ]

@@ -92,7 +92,7 @@ def split_error(data: Prediction) -> tuple[str, str]:
     """Return the column of scores.tsv that is shown for single splits, and its name."""
     if data["study"]["task"] == "regression":
         return "squared_error", "mean squared error"
-    rows = records(data["tables"]["scores"])
+    rows = of_chosen(records(data["tables"]["scores"]))
     if any(row["balanced_error"] is None for row in rows):
         return "misclassification", "share misclassified"
     return "balanced_error", "class-balanced error"

@@ -44,7 +44,7 @@ def model_selection(data: Prediction, limits: Limits) -> Section:
 
 def _selection_words(data: Prediction) -> list[str]:
     """Say what was tuned within each training set."""
-    if data["surface"]["along"] == "lam":
+    if data["config"]["linear"]["list"] == "minimal":
         return [
             "Within each training set, cross-validation chose τ (larger τ selects fewer genes) and"
             " λ (strength of ridge shrinkage of the final weights)."

@@ -83,18 +83,22 @@ def test_the_section_shows_figures_and_tables():
 
 
 @pytest.mark.parametrize(
-    ("size", "signature", "shared", "said"),
-    [(1, 1, 1, "Its list has one gene, which is also in the linear signature of 1 gene."),
-     (1, 2, 0, "Its list has one gene, which is not in the linear signature of 2 genes."),
-     (3, 1, 1, "Its list has 3 genes; one of them is also in the linear signature of 1 gene."),
-     (3, 4, 2, "Its list has 3 genes; 2 are also in the linear signature of 4 genes."),
-     (3, 4, 0, "Its list has 3 genes; none of them is in the linear signature of 4 genes.")],
+    ("size", "core", "shared", "said"),
+    [(1, 1, 1, "Its list has one gene, which is also among the 1 core gene of the linear lists."),
+     (1, 2, 0, "Its list has one gene, which is not among the 2 core genes of the linear lists."),
+     (3, 1, 1, "Its list has 3 genes; one of them is also among the 1 core gene of the"
+      " linear lists."),
+     (3, 4, 2, "Its list has 3 genes; 2 are also among the 4 core genes of the linear lists."),
+     (3, 4, 0, "Its list has 3 genes; none of them is among the 4 core genes of the linear"
+      " lists.")],
 )  # fmt: skip
-def test_shared_genes_are_counted_in_words(size, signature, shared, said):
+def test_shared_genes_are_counted_in_words(size, core, shared, said):
     data = made()
-    counts = {"n_nonlinear": size, "n_linear": signature, "shared": shared}
+    counts = {"n_nonlinear": size, "n_linear": core, "shared": shared}
     data["nonlinear"]["agreement"] |= counts
     assert said in first(data)
+    data["nonlinear"]["agreement"] |= {"n_linear": 0, "shared": 0}
+    assert "; the linear lists have no core gene." in first(data)
 
 
 @pytest.mark.parametrize(
