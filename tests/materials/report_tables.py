@@ -69,9 +69,7 @@ def _controls(study: Any, predictions: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=words)
     other = table["model"] != "genesig"
     apart = (table["error"] - wrong.iloc[-1]).where(other)
-    return table.assign(
-        difference=apart, difference_low=apart - 0.02, difference_high=apart + 0.02
-    )
+    return table.assign(difference=apart, difference_low=apart - 0.02, difference_high=apart + 0.02)
 
 
 def _curve(study: Any, dataset: Dataset, fits: Fits) -> pd.DataFrame:

@@ -43,8 +43,9 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
     if it["curves"]:
         items.append(_curves(it, classes=data["study"]["classes"] is not None))
     caption = (
-        f"Core genes shared with the chosen linear lists and those of each μ. The list here has the genes selected in at"
-        f" least {percent(data['config']['signature']['frequency'])} of the splits."
+        "Core genes shared with the chosen linear lists and those of each μ. The list here has the"
+        f" genes selected in at least {percent(data['config']['signature']['frequency'])} of the"
+        " splits."
     )
     items.append(packed_table(data, "nonlinear_agreement", caption, limits.table_rows))
     if it["genes"]:
