@@ -39,6 +39,13 @@ def function_bodies(path: Path) -> Iterator[tuple[str, int]]:
             yield f"{name(path)}:{node.name}", lines
 
 
+def positional_arguments(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield (where, number of arguments that may be given by position) of each function."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{name(path)}:{node.name}", len(node.args.posonlyargs + node.args.args)
+
+
 def rules(path: Path) -> Iterator[tuple[str, int]]:
     """Yield (where, lines from its first to its last) of each rule of a Snakemake file."""
     blocks = re.split(r"(?m)^(?=\S)", path.read_text(encoding="utf-8"))
@@ -65,6 +72,11 @@ def test_files_are_short():
 def test_function_bodies_are_short():
     assert beyond(BODIES, 40) == {}
     assert median(BODIES.values()) <= 6
+
+
+def test_what_belongs_together_travels_together():
+    found = dict(each for path in MODULES for each in positional_arguments(path))
+    assert beyond(found, 8) == {}
 
 
 def test_rules_and_scripts_are_short():

@@ -45,17 +45,16 @@ class _L1L2(BaseEstimator):  # type: ignore[misc]
         """Fill the fitted attributes from checked X (n, d) and a real response y (n,)."""
         rows = np.ones((len(y), 1), dtype=bool)
         sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=self.unit_variance)
-        norm = sets.norm[:, None]
         fits = path(
             sets,
-            self.tau * sets.tau_max[:, None],
-            self.mu * norm,
+            self.tau * sets.tau_max,
+            self.mu * sets.norm,
             solver=self.solver,
             tolerance=self.tolerance,
         )
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=3)
-        values, intercept = refit_coef(sets, fits, self.lam * norm)
+        values, intercept = refit_coef(sets, fits, self.lam * sets.norm)
         self.support_ = fits.indices
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values

@@ -56,12 +56,16 @@ class Grafted:
 
 @dataclass
 class _State:
-    """The active features, their columns of K, and their weights."""
+    """The problem; the active features, their columns of K, and their weights."""
 
+    column: Callable[[int], Array]
+    k_y: Array
+    nonnegative: bool
+    slack: float
     order: list[int]
     columns: Array
     coef: Array
-    shift: float
+    shift: float = 0.0
 
 
 def graft(
@@ -86,60 +90,48 @@ def graft(
     tolerance : float
         Relative to max|k_y|.
     """
-    slack = tolerance * float(np.abs(k_y).max())
-    state = _State([], np.zeros((0, len(k_y))), np.zeros(0), 0.0)
+    slack, none = tolerance * float(np.abs(k_y).max()), np.zeros((0, len(k_y)))
+    state = _State(column, k_y, nonnegative, slack, [], none, np.zeros(0))
     if n_features is None:
-        violation = _solve(state, column, k_y, lam, nonnegative, slack)
-        return _result(state, lam, violation)
-    level = 2 * max(float(_pull(k_y, nonnegative).max()), 0.0)
+        return _solve(state, lam)
+    level = 2 * max(float(_pull(state, k_y).max()), 0.0)
     kept = _result(state, level, 0.0)
     lam = max(lam, LEAST * level)
     while level > lam:
         level = max(lam, FALL * level)
-        violation = _solve(state, column, k_y, level, nonnegative, slack)
-        if np.count_nonzero(state.coef) > n_features:
-            return _bisect(state, column, k_y, level, kept, n_features, nonnegative, slack)
-        kept = _result(state, level, violation)
+        found = _solve(state, level)
+        if len(found.order) > n_features:
+            return _bisect(state, level, kept, n_features)
+        kept = found
     return kept
 
 
-def _bisect(
-    state: _State, column: Callable[[int], Array], k_y: Array, low: float, kept: Grafted,
-    n_features: int, nonnegative: bool, slack: float,
-) -> Grafted:  # fmt: skip
+def _bisect(state: _State, low: float, kept: Grafted, n_features: int) -> Grafted:
     """Return the last solution of at most `n_features`, λ between `low` and that of `kept`."""
     for _ in range(20):
         middle = (low + kept.lam) / 2
-        violation = _solve(state, column, k_y, middle, nonnegative, slack)
-        if np.count_nonzero(state.coef) > n_features:
+        found = _solve(state, middle)
+        if len(found.order) > n_features:
             low = middle
         else:
-            kept = _result(state, middle, violation)
+            kept = found
     return kept
 
 
-def _solve(
-    state: _State, column: Callable[[int], Array], k_y: Array, lam: float, nonnegative: bool,
-    slack: float,
-) -> float:  # fmt: skip
-    """Add the feature that breaks its bound most until none does; return the largest breach."""
-    state.coef = _weights(state, k_y, lam, nonnegative, slack)
+def _solve(state: _State, lam: float) -> Grafted:
+    """Add the feature that breaks its bound most until none does."""
+    _descend(state, lam)
     while True:
-        pull = _pull(k_y - state.coef @ state.columns, nonnegative)
+        pull = _pull(state, state.k_y - state.coef @ state.columns)
         pull[state.order] = -np.inf
         best = int(np.argmax(pull))
-        if pull[best] <= lam / 2 + slack:
-            return max(float(pull[best]) - lam / 2, 0.0)
+        if pull[best] <= lam / 2 + state.slack:
+            return _result(state, lam, max(float(pull[best]) - lam / 2, 0.0))
         state.order.append(best)
-        state.columns = np.vstack([state.columns, column(best)])
-        state.shift = _shift(state.columns[:, state.order], nonnegative)
+        state.columns = np.vstack([state.columns, state.column(best)])
+        state.shift = _shift(state.columns[:, state.order], state.nonnegative)
         state.coef = np.append(state.coef, 0.0)
-        state.coef = _weights(state, k_y, lam, nonnegative, slack)
-
-
-def _weights(state: _State, k_y: Array, lam: float, nonnegative: bool, slack: float) -> Array:
-    A = state.order
-    return descend(state.columns[:, A], k_y[A], state.shift, lam, state.coef, nonnegative, slack)
+        _descend(state, lam)
 
 
 def _result(state: _State, lam: float, violation: float) -> Grafted:
@@ -148,8 +140,8 @@ def _result(state: _State, lam: float, violation: float) -> Grafted:
     return Grafted(order, state.coef[used], state.shift, lam, violation)
 
 
-def _pull(rest: Array, nonnegative: bool) -> Array:
-    return rest.copy() if nonnegative else np.abs(rest)
+def _pull(state: _State, rest: Array) -> Array:
+    return rest.copy() if state.nonnegative else np.abs(rest)
 
 
 def _shift(K: Array, nonnegative: bool) -> float:
@@ -159,20 +151,18 @@ def _shift(K: Array, nonnegative: bool) -> float:
     return 0.0 if smallest > 0 else 1e-8 * float(K[0, 0]) - smallest
 
 
-def descend(
-    K: Array, k_y: Array, shift: float, lam: float, start: Array, nonnegative: bool, slack: float
-) -> Array:
+def _descend(state: _State, lam: float) -> None:
     """b_q <- ST(k_q - Σ_{p≠q} K_qp b_p, λ/2) / (K_qq + δ), in turn, until nothing moves."""
-    b = start.copy()
-    diagonal = np.diag(K) + shift
+    K, k_y, b = state.columns[:, state.order], state.k_y[state.order], state.coef.copy()
+    diagonal = np.diag(K) + state.shift
     for _ in range(SWEEPS):
         moved = 0.0
         for q in range(len(b)):
             old = b[q]
             target = k_y[q] - K[q] @ b + K[q, q] * old
-            size = (target if nonnegative else abs(target)) - lam / 2
+            size = (target if state.nonnegative else abs(target)) - lam / 2
             b[q] = np.sign(target) * size / diagonal[q] if size > 0 else 0.0
             moved = max(moved, abs(b[q] - old) * diagonal[q])
-        if moved <= 0.1 * slack:
+        if moved <= 0.1 * state.slack:
             break
-    return b
+    state.coef = b

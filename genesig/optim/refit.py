@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import ridge
 from genesig.optim.compiled.lanes import LANES
+from genesig.optim.compiled.ridge import Refits, Supports, refit
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets, padded
+from genesig.optim.training import TrainingSets, part_of
 
 Array = np.ndarray[Any, Any]
 
@@ -35,14 +35,12 @@ def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
     k, m = path.shape
     lam = np.atleast_2d(np.asarray(lam, float))
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
-    masks, responses, number = _columns(sets)
     scores, none = np.empty((k, m, lam.shape[1], len(sets.X))), np.empty((0, 0))
     lam = np.pad(lam, ((0, 0), (0, -lam.shape[1] % LANES)), mode="edge")
     for i in range(k):
-        indptr, features, places = _supports(path, i * m, (i + 1) * m)
-        ridge.refit(
-            sets.features, sets.shift, indptr, features, places, masks[i], responses[i], number[i],
-            lam[i], sets.y_mean[i], scores[i], none, none,
+        refit(
+            sets.matrix, part_of(sets.padded, i), _supports(path, i), lam[i],
+            sets.y_mean[i], Refits(scores[i], none, none),
         )  # fmt: skip
     return scores
 
@@ -56,7 +54,7 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
     ----------
     sets : TrainingSets
     path : Path
-    lam : float, (k,) or (k, m) array
+    lam : float or (k,) array
         Absolute.
 
     Returns
@@ -65,34 +63,20 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
         Aligned with `path.indices`.
     intercept : (k, m) array
     """
-    k, m = path.shape
-    lam = np.asarray(lam, float)
-    lam = np.broadcast_to(lam[:, None] if lam.ndim == 1 else lam, (k, m))
-    masks, responses, number = _columns(sets)
-    values, intercept = np.zeros((1, len(path.values))), np.tile(sets.y_mean[:, None], (1, m))
-    none, constant = np.empty((0, 0, 0)), np.empty((1, 1))
-    for (i, j), weight in np.ndenumerate(lam):
-        first, last = path.indptr[i * m + j :][:2]
-        if first < last:
-            ridge.refit(
-                sets.features, sets.shift, *_supports(path, i * m + j, i * m + j + 1), masks[i],
-                responses[i], number[i], np.full(LANES, weight), 0.0, none,
-                values[:, first:last], constant,
-            )  # fmt: skip
-            intercept[i, j] += constant[0, 0]
-    return values[0], intercept
+    (k, m), lam = path.shape, np.broadcast_to(np.asarray(lam, float), (len(sets.norm),))
+    values, constant = np.empty((1, len(path.values))), np.zeros((k, m, 1))
+    none = np.empty((0, 0, 0))
+    for i in range(k):
+        part = slice(*path.indptr[[i * m, (i + 1) * m]])
+        refit(
+            sets.matrix, part_of(sets.padded, i), _supports(path, i),
+            np.full(LANES, lam[i]), 0.0, Refits(none, values[:, part], constant[i]),
+        )  # fmt: skip
+    return values[0], sets.y_mean[:, None] + constant[:, :, 0]
 
 
-def _supports(path: Path, first: int, last: int) -> tuple[Array, Array, Array]:
-    """Return indptr, the features of some fits, and the places of each support among them."""
-    indptr = path.indptr[first : last + 1]
+def _supports(path: Path, i: int) -> Supports:
+    """Return the supports of one training set."""
+    indptr = path.indptr[i * path.shape[1] : (i + 1) * path.shape[1] + 1]
     features, places = np.unique(path.indices[indptr[0] : indptr[-1]], return_inverse=True)
-    return indptr - indptr[0], features, places
-
-
-def _columns(sets: TrainingSets) -> tuple[Array, Array, Array]:
-    """Return masks and responses (k, N) and (rows, centre, scale) (k, 3)."""
-    width = sets.features.shape[1]
-    number = np.tile([0.0, sets.centre, sets.unit_variance], (len(sets.y_mean), 1))
-    number[:, 0] = sets.counts
-    return padded(sets.rows.T, width), padded(sets.Y.T, width), number
+    return Supports(indptr - indptr[0], features, places)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import GenesigError
-from genesig.optim.compiled.moments import describe
+from genesig.optim.compiled.moments import Matrix, Rows, describe
 from genesig.optim.compiled.tiles import COLUMNS
 
 Array = np.ndarray[Any, Any]
@@ -36,10 +36,10 @@ class TrainingSets:
     tau_max : (k,) float64 array
         ``(2/n_k) max_j |z_j'y|``: the smallest tau at which nothing is selected.
     centre, unit_variance : bool
-    features : (d, N) float64 array
-        Feature-major copy of X minus `shift`, padded with zeros to N >= n.
-    shift : (d,) float64 array
-        Near the features' values, so that little is lost to rounding (see `_shift`).
+    matrix : Matrix
+        X, and its feature-major copy.
+    padded : Rows
+        Rows and responses of all k sets, filled up with zeros as the copy is.
     kept : (k, d) array or None
         Inverse scales, where they are small enough to be kept.
     """
@@ -52,22 +52,14 @@ class TrainingSets:
     tau_max: Array
     centre: bool
     unit_variance: bool
-    features: Array
-    shift: Array
+    matrix: Matrix
+    padded: Rows
     kept: Array | None
-
-    @property
-    def counts(self) -> Array:
-        """Return n_k, the number of training rows of each set."""
-        return np.asarray(self.rows.sum(axis=0))
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
         """Return (mean, inverse scale), each (columns, d), in the units of X."""
-        mean, inverse, _, _ = _describe(
-            self.X, self.shift, self.features, self.rows[:, columns], self.Y[:, columns],
-            self.centre, self.unit_variance, spectrum=False,
-        )  # fmt: skip
-        return mean + self.shift if self.centre else mean, inverse
+        mean, inverse, _, _ = _describe(self.matrix, part_of(self.padded, columns), spectrum=False)
+        return mean + self.matrix.shift if self.centre else mean, inverse
 
     def inverse_scales(self, columns: slice) -> Array:
         """Return the inverse scales of some training sets, (columns, d)."""
@@ -117,29 +109,32 @@ def training_sets(
     """
     X, Y, rows = _checked(X, Y, rows)
     d, k = X.shape[1], Y.shape[1]
-    shift, features = _by_feature(X, centre) if like is None else (like.shift, like.features)
+    matrix = _by_feature(X, centre) if like is None else like.matrix
     Y, y_mean = _centred(Y, rows)
+    number = np.column_stack([rows.sum(axis=0), np.tile([centre, unit_variance], (k, 1))])
+    every = Rows(_padded(rows, matrix.F), _padded(Y, matrix.F), number.astype(float))
     norm, tau_max = np.empty(k), np.empty(k)
     kept = np.empty((k, d)) if 8 * k * d <= KEPT else None
     for first in range(0, k, COLUMNS):
         part = slice(first, first + COLUMNS)
         _, inverse, norm[part], tau_max[part] = _describe(
-            X, shift, features, rows[:, part], Y[:, part], centre, unit_variance, spectrum=True
+            matrix, part_of(every, part), spectrum=True
         )
         if kept is not None:
             kept[part] = inverse
     return TrainingSets(
-        X, Y, rows, y_mean, norm, tau_max, centre, unit_variance, features, shift, kept
-    )
+        X=X, Y=Y, rows=rows, y_mean=y_mean, norm=norm, tau_max=tau_max, centre=centre,
+        unit_variance=unit_variance, matrix=matrix, padded=every, kept=kept,
+    )  # fmt: skip
 
 
-def _by_feature(X: Array, centre: bool) -> tuple[Array, Array]:
-    """Return shift (d,) and the feature-major copy of X less it, (d, N)."""
+def _by_feature(X: Array, centre: bool) -> Matrix:
+    """Return X with its feature-major copy (d, N), less the shift (d,)."""
     n, d = X.shape
     shift = _shift(X) if centre else np.zeros(d)
-    features = np.zeros((d, -(-n // PAD) * PAD))
-    np.subtract(X.T, shift[:, None], out=features[:, :n])
-    return shift, features
+    matrix = Matrix(X, shift, np.zeros((d, -(-n // PAD) * PAD)))
+    np.subtract(X.T, shift[:, None], out=matrix.F[:, :n])
+    return matrix
 
 
 def _shift(X: Array) -> Array:
@@ -164,32 +159,26 @@ def _shift(X: Array) -> Array:
     return shift
 
 
-def _describe(
-    X: Array, shift: Array, features: Array, rows: Array, Y: Array, centre: bool,
-    unit_variance: bool, *, spectrum: bool,
-) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+def part_of(rows: Rows, columns: slice | int) -> Rows:
+    """Return the rows of some training sets, or of one."""
+    return Rows(*(array[columns] for array in rows))
+
+
+def _describe(matrix: Matrix, rows: Rows, *, spectrum: bool) -> tuple[Array, ...]:
     """Return mean less shift, inverse scale (k, d); with `spectrum` norm and tau_max (k,)."""
-    (d, width), k = features.shape, rows.shape[1]
+    k, d = len(rows.mask), len(matrix.F)
     mean, inverse = np.empty((k, d)), np.empty((k, d))
     norm, tau_max = np.zeros(k * spectrum), np.zeros(k * spectrum)
-    number = np.tile([0.0, centre, unit_variance], (k, 1))
-    number[:, 0] = rows.sum(axis=0)
     for first in range(0, k, COLUMNS):
         part = slice(first, first + COLUMNS)
-        masks, responses = np.zeros((width, COLUMNS)), np.zeros((width, COLUMNS))
-        masks[: len(X), : min(COLUMNS, k - first)] = rows[:, part]
-        responses[: len(X), : min(COLUMNS, k - first)] = Y[:, part]
-        describe(
-            X, shift, features, masks, responses, number[part], mean[part], inverse[part],
-            norm[part], tau_max[part],
-        )  # fmt: skip
+        describe(matrix, part_of(rows, part), mean[part], inverse[part], norm[part], tau_max[part])
     return mean, inverse, norm, tau_max
 
 
-def padded(rows: Array, width: int) -> Array:
-    """Return float rows filled up with zeros to `width`."""
-    wide = np.zeros((len(rows), width))
-    wide[:, : rows.shape[1]] = rows
+def _padded(columns: Array, F: Array) -> Array:
+    """Return the columns as float rows, filled up with zeros to the width of F."""
+    wide = np.zeros((columns.shape[1], F.shape[1]))
+    wide[:, : len(columns)] = columns.T
     return wide
 
 

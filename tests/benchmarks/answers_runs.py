@@ -19,7 +19,6 @@ from genesig.data.files.readers import load_schema
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Fits
 from genesig.selection.assess.held_out import held_out
-from genesig.selection.genes.frequency import mu_number
 
 Lists = list[list[int]]
 
@@ -92,24 +91,19 @@ def _genesig(variant: str, study: Study) -> Record:
     final = final_fit(study.dataset, study.splits, config)  # compiles what the clock shall not see
     with timed(record):
         fits = outer_fits(study.dataset, study.splits, config)
-    found = held_out(study.dataset, study.splits, fits)
+    found = held_out(study.dataset, study.splits, fits.with_chosen())
     record.row, record.split = found.row.tolist(), found.split.tolist()
-    record.score = found.scores[:, answer(fits, config)].tolist()
-    record.lists = lists_of(fits, config)
-    record.again = lists_of(outer_fits(study.dataset, study.halves, config), config)
-    record.fixed = lists_of(half_fits(study.dataset, study.splits, final, config), config)
+    record.score = found.scores[:, -1].tolist()
+    record.lists = lists_of(fits)
+    record.again = lists_of(outer_fits(study.dataset, study.halves, config))
+    record.fixed = lists_of(half_fits(study.dataset, study.splits, final, config))
     return record
 
 
-def answer(fits: Fits, config: dict[str, Any]) -> int:
-    """Return which of the nested lists is the signature."""
-    return mu_number(fits.mu, config["signature"]["mu"])
-
-
-def lists_of(fits: Fits, config: dict[str, Any]) -> Lists:
-    """Return the genes of each fit's signature, as numbers."""
-    at = answer(fits, config)
-    return [np.sort(fits.coef(fit, at)[0]).tolist() for fit in range(len(fits))]
+def lists_of(fits: Fits) -> Lists:
+    """Return the genes of the chosen list of each fit, as numbers."""
+    chosen = enumerate(fits.choice[:, 2].tolist())
+    return [np.sort(fits.coef(fit, mu)[0]).tolist() for fit, mu in chosen]
 
 
 def _rival(method: str, study: Study) -> Record:

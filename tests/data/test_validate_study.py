@@ -282,8 +282,23 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["config.yaml, linear.mu, item 2: 0.01 follows 0.1; mu must grow: [0.01, 0.1, 1.0]"],
     ),
     "signature mu not on the path": (
-        _set(signature__mu=0.02),
+        _set(linear__list="minimal", signature__mu=0.02),
         ["config.yaml, signature.mu: 0.02 is not in linear.mu", "the nearest is 0.01"],
+    ),
+    "signature mu where the stable list has its own": (
+        _set(signature__mu=0.001),
+        ["config.yaml, signature.mu: is for linear.list: minimal; set linear.mu_choice: [0.001] "
+         "instead"],
+    ),
+    "mu to choose from off the path": (
+        _set(linear__mu_choice=[0.01, 0.02]),
+        ["config.yaml, linear.mu_choice: 0.02 is not in linear.mu [1e-06, 0.001, 0.01, 0.1]; add "
+         "it there, or take it out here"],
+    ),
+    "lists that end before the longest to choose": (
+        _set(linear__longest=199),
+        ["config.yaml, linear.longest: 199 is below 2 × signature.most = 200; set at least that, "
+         "or null"],
     ),
     "criterion of classes for a regression": (
         _set(label="age", data__task="regression", linear__criterion="balanced_error"),
@@ -332,6 +347,7 @@ def test_a_fault_is_one_line(
 
 
 FAULTY_KEYS: dict[str, Break] = {
+    "a mu that is nowhere, where none is asked for": _set(signature__mu=0.02),
     "YAML booleans for three classes": _column(
         "diagnosis", ["true", "false", "unknown"] * 4, data__classes=[True, False]),
     "three classes": _column("diagnosis", ["a", "b", "c"] * 4, data__classes=["a", "b", "c"]),
@@ -345,8 +361,9 @@ def test_a_faulty_key_brings_no_second_error(
 ) -> None:
     assert _run(FAULTY_KEYS[name], tmp_path, monkeypatch) == 1
     lines = capsys.readouterr().err.splitlines()
-    assert {line.split(": ")[1].split(", item")[0] for line in lines} in (
-        {"config.yaml, data.classes"}, {"config.yaml, data.task"})  # fmt: skip
+    (place,) = {line.split(": ")[1].split(", item")[0] for line in lines}
+    assert place.removeprefix("config.yaml, ") in {"data.classes", "data.task", "signature.mu"}
+    assert len(lines) == 1 or place.endswith("classes")
 
 
 WARNED: dict[str, tuple[Break, str, str]] = {
@@ -435,6 +452,11 @@ SOUND: dict[str, Break] = {
     "leave-one-out inside": _set(splits__inner_scheme="leave_one_out"),
     "predefined": _set(splits__scheme="predefined", splits__column="set"),
     "regression": _set(label="age", data__task="regression"),
+    "the stable list of one mu": _set(linear__mu_choice=[0.01], linear__longest=200),
+    "long lists to choose from": _set(linear__longest=None, signature__most=5000),
+    "the minimal list, shown at another mu": _set(
+        linear__list="minimal", linear__longest=50, linear__mu_choice=[7], signature__mu=0.1
+    ),
     "a file of splits": _splits(_outer(SAMPLES[:8], SAMPLES[8:])),
     "log2 after a learned filter": _set(
         normalise__folds=[{"step": "variance_filter", "keep": 0.9}, {"step": "rank_samples"}]

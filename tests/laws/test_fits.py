@@ -68,3 +68,44 @@ def test_save_and_load_return_the_same_bytes(tmp_path):
     whole.save(tmp_path / "fits.npz")
     assert same(Fits.load(tmp_path / "fits.npz"), whole)
     assert [path.name for path in tmp_path.iterdir()] == ["fits.npz"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_chosen_list_of_each_fit_is_its_last_column(seed):
+    whole = make_fits(["a", "b", "c", "d", "e"], seed)
+    found = whole.with_chosen()
+    np.testing.assert_array_equal(found.mu, [*whole.mu, np.nan])
+    for fit, (_, _, mu) in enumerate(whole.choice):
+        for column, source in enumerate([*range(len(whole.mu)), mu]):
+            for one, other in zip(found.coef(fit, column), whole.coef(fit, source), strict=True):
+                np.testing.assert_array_equal(one, other)
+            assert found.intercept[fit, column] == whole.intercept[fit, source]
+            assert found.gap[fit, column] == whole.gap[fit, source]
+            np.testing.assert_array_equal(
+                found.test(fit)[1][:, column], whole.test(fit)[1][:, source]
+            )
+        np.testing.assert_array_equal(found.test(fit)[0], whole.test(fit)[0])
+    for name in ("choice", "threshold", "cv_error", "split", "test_rows"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
+
+
+def test_taking_fits_and_adding_their_chosen_lists_commute():
+    whole = make_fits([f"r1f{k}" for k in range(6)], 4)
+    order = np.array([5, 0, 3])
+    one, two = whole.with_chosen().take(order), whole.take(order).with_chosen()
+    for field in fields(Fits):
+        np.testing.assert_array_equal(getattr(one, field.name), getattr(two, field.name))
+
+
+def test_no_fit_has_no_chosen_list():
+    none = make_fits(["a", "b"], 0).take(np.arange(0)).with_chosen()
+    assert len(none) == 0
+    assert none.scores.shape == (0, 4)
+
+
+def test_a_list_that_was_not_kept_has_no_size():
+    whole = make_fits(["a", "b"], 5)
+    sizes = np.diff(whole.indptr).reshape(2, 3)
+    np.testing.assert_array_equal(whole.sizes(), sizes)
+    whole.gap[1, 2] = np.nan
+    np.testing.assert_array_equal(whole.sizes()[1], [*sizes[1, :2], np.nan])

@@ -219,7 +219,7 @@ def test_a_violation_of_the_strong_rule_is_caught(monkeypatch):
 
     def counted(*args):
         enough = step(*args)
-        scans.append(int(args[-1][0, 1]))
+        scans.append(int(args[-1].steps[0, 1]))
         return enough
 
     monkeypatch.setattr(sweep, "step", counted)

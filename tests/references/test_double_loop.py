@@ -124,21 +124,46 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched(tmp_pa
     assert run(["permuted-001-002", "permuted-003-003"], ["1of3", "2of3", "3of3"]) == whole
 
 
-@pytest.mark.parametrize("step", [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.4}])
+@pytest.mark.parametrize("rule", ["stable", "minimal"])
+@pytest.mark.parametrize(
+    "steps", [[], [{"step": "quantile"}], [{"step": "variance_filter", "keep": 0.4}]]
+)
 @pytest.mark.parametrize("scale", [1e3, 1e15])
-def test_nothing_fitted_depends_on_the_test_rows(step, scale):
+def test_nothing_fitted_depends_on_the_test_rows(steps, rule, scale):
     dataset, splits = make_study()
-    settings = {"labels": "observed", "batch": "1of6", "folds": [step, *MOMENTS], **LINEAR}
+    linear = {**LINEAR, "list": rule}
+    settings = {"labels": "observed", "batch": "1of6", "folds": [*steps, *MOMENTS], **linear}
     before = double_loop(dataset, splits, **settings)
     test = dataset.rows(splits.outer[0].test)
     dataset.X[test] = scale * np.random.default_rng(0).standard_normal((len(test), 40))
     after = double_loop(dataset, splits, **settings)
-    for name in ("indptr", "indices", "choice"):
+    for name in ("indptr", "indices", "choice", "cv_size", "cv_agreement"):
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
     # All training sets share one matrix, shifted once for accuracy, so the last bits may move.
-    for name in ("cv_error", "values", "intercept", "tau_max", "norm"):
+    for name in ("cv_error", "values", "intercept", "tau_max", "norm", "threshold"):
         np.testing.assert_allclose(getattr(before, name), getattr(after, name), rtol=1e-11)
     assert not np.array_equal(before.scores, after.scores)
+
+
+def relabelled(dataset, order):
+    """Return the same study with its samples in another order."""
+    return replace(dataset, X=dataset.X[order], obs=dataset.obs.iloc[order])
+
+
+def test_the_order_of_samples_and_of_inner_folds_is_nothing():
+    dataset, splits = make_study()
+    settings = {"labels": "observed", "batch": "1of1", "folds": MOMENTS, **LINEAR}
+    before = double_loop(dataset, splits, **settings)
+    outer = tuple(replace(s, inner=(*s.inner[1:], s.inner[0])) for s in splits.outer)
+    turned = double_loop(dataset, replace(splits, outer=outer), **settings)
+    order = np.random.default_rng(0).permutation(len(dataset.samples))
+    moved = double_loop(relabelled(dataset, order), splits, **settings)
+    for after in (turned, moved):
+        for name in ("choice", "indptr", "indices"):
+            np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
+        for name in ("cv_error", "cv_agreement", "threshold", "values", "scores"):
+            one, two = getattr(before, name), getattr(after, name)
+            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
 
 
 def test_the_final_model_and_the_subsamples_share_the_choice():

@@ -5,23 +5,20 @@ ridge by its normal equations, losses, means and the rule by loops.
 """
 
 import numpy as np
-import pandas as pd
 import pytest
+import settings
 from choice_by_hand import choose_by_hand
+from gathered_study import make_dataset
 from linear_settings import linear
+from settings import MOMENTS
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
-from genesig.results import Dataset, Design
 from genesig.selection.linear.double_loop import double_loop
 
-FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
-SPLITS = {
-    "scheme": "stratified_kfold", "folds": 3, "repeats": 1, "column": None, "file": None,
-    "inner_scheme": "stratified_kfold", "inner_folds": 4, "subsamples": 0, "batches": 1,
-}  # fmt: skip
+SPLITS = settings.SPLITS | {"inner_folds": 4}
 MU = [1e-6, 1e-3, 1e-2, 0.1]
 STUDIES = {
     "few genes": (0, "classification", {"most": 3}),
@@ -44,12 +41,8 @@ def make_study(seed, task):
     X = rng.standard_normal((n, d)) * rng.uniform(0.5, 3, d)
     X[:, :20] += factor[:, rng.integers(0, 4, 20)]
     y = factor[:, 0] + 0.7 * rng.standard_normal(n)
-    names = [f"s{i:02d}" for i in range(n)]
-    label = np.where(y > 0.3, "b", "a") if task == "classification" else [f"{v:.6f}" for v in y]
-    genes = [f"g{j}" for j in range(d)]
-    design = Design("label", task, ("a", "b") if task == "classification" else None, None, None)
-    dataset = Dataset(X, pd.DataFrame({"label": label}, index=names, dtype=str),
-                      pd.DataFrame({"symbol": genes}, index=genes), design, {})  # fmt: skip
+    y = np.sign(y - 0.3) if task == "classification" else y
+    dataset = make_dataset(X, y, task)
     return dataset, draw_splits(dataset, seed=seed, **SPLITS)
 
 
@@ -97,12 +90,12 @@ def error_by_hand(y, f, train, folds, cut, criterion):
     return error, np.sqrt(spread / (len(folds) - 1))
 
 
-def surface_by_hand(X, y, train, folds, settings, searched):
+def surface_by_hand(X, y, train, folds, wanted, searched):
     """Return error, standard error and cut (n_mu, n_tau, n_lam) and the lists of the folds."""
     Z, centred = standardised(X, y, train)
     top = 2 / len(train) * np.abs(Z[train].T @ centred[train]).max()
-    tau = top * np.geomspace(1, settings["tau_min"], settings["tau_count"] + 1)[1:]
-    lams = sorted(settings["lam"])
+    tau = top * np.geomspace(1, wanted["tau_min"], wanted["tau_count"] + 1)[1:]
+    lams = sorted(wanted["lam"])
     shape = (len(searched), len(tau), len(lams))
     error, standard_error, cut = (np.full(shape, np.nan) for _ in range(3))
     lists = []
@@ -111,18 +104,18 @@ def surface_by_hand(X, y, train, folds, settings, searched):
         lists.append([[each[t] for each in of_fold] for t in range(len(tau))])
         for t, lam in np.ndindex(shape[1:]):
             longest = [max(len(genes) for genes in each[: t + 1]) for each in of_fold]
-            ended = [length > 2 * settings["most"] for length in longest]
+            ended = [length > 2 * wanted["most"] for length in longest]
             f = np.full(len(y), np.nan)
             for fold, each, over in zip(folds, of_fold, ended, strict=True):
                 rows = np.setdiff1d(train, fold)
                 genes = each[t][:0] if over else each[t]  # what is left says the mean
                 f[fold] = ridge_scores(X, y, rows, genes, lams[lam])[fold]
             means = [f[train][y[train] == c].mean() for c in (-1, 1) if (y[train] == c).any()]
-            midpoint = settings["threshold"] == "midpoint" and len(means) == 2
+            midpoint = wanted["threshold"] == "midpoint" and len(means) == 2
             cut[m, t, lam] = np.mean(means) if midpoint else 0.0
             if not any(ended):
                 error[m, t, lam], standard_error[m, t, lam] = error_by_hand(
-                    y, f, train, folds, cut[m, t, lam], settings["criterion"]
+                    y, f, train, folds, cut[m, t, lam], wanted["criterion"]
                 )
     return error, standard_error, cut, lists
 
@@ -132,20 +125,20 @@ def surface_by_hand(X, y, train, folds, settings, searched):
 def test_every_training_set_chooses_by_the_definition(name, number):
     seed, task, changes = STUDIES[name]
     dataset, splits = make_study(seed, task)
-    settings = linear(**{"mu": MU, "tau_min": 0.05, "tau_count": 6, "lam": [1e-3, 1e-1], **changes})
+    wanted = linear(**{"mu": MU, "tau_min": 0.05, "tau_count": 6, "lam": [1e-3, 1e-1], **changes})
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
-    fits = double_loop(dataset, splits, labels=labels, batch="1of1", folds=FOLDS, **settings)
+    fits = double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **wanted)
     X, y = dataset.X[permutation(dataset, splits, number)], dataset.response()
-    assert fits.searched.tolist() == (settings["mu_choice"] or MU[:3])
+    assert fits.searched.tolist() == (wanted["mu_choice"] or MU[:3])
     for i, split in enumerate(splits.outer):
         train, folds = dataset.rows(split.train), [dataset.rows(fold) for fold in split.inner]
         error, standard_error, cut, lists = surface_by_hand(
-            X, y, train, folds, settings, fits.searched
+            X, y, train, folds, wanted, fits.searched
         )
         np.testing.assert_allclose(fits.cv_error[i], error, atol=1e-9)
         np.testing.assert_allclose(fits.cv_se[i], standard_error, atol=1e-9)
         (tau, lam, mu), agreed = choose_by_hand(
-            error, standard_error, lists, settings["most"], len(dataset.genes)
+            error, standard_error, lists, wanted["most"], len(dataset.genes)
         )
         np.testing.assert_allclose(fits.cv_agreement[i], agreed, atol=1e-12)
         assert fits.choice[i].tolist() == [tau, lam, MU.index(fits.searched[mu])]

@@ -47,6 +47,14 @@ def noise(rng, n_samples=30, n_features=5000):
     return X, rng.permutation(np.tile([-1.0, 1.0], n_samples // 2))
 
 
+def unequal_classes(rng, n_samples, n_features, share=0.25, telling=3, shift=2.0):
+    """Normal features; the first `telling` are shifted in the positive `share` of the samples."""
+    y = np.where(np.arange(n_samples) < round(share * n_samples), 1.0, -1.0)
+    X = rng.standard_normal((n_samples, n_features))
+    X[:, :telling] += shift * (y[:, None] > 0)
+    return X, y
+
+
 def paired_lines(rng, n_lines=9, n_features=2000, own=1.0):
     """Lines measured in both states, without any effect of the state.
 

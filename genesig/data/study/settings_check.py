@@ -100,15 +100,14 @@ def _mu(config: Config) -> Found:
             what = f"{value:g} follows {before:g}; mu must grow: {sorted(mu)}"
             yield f"linear.mu, item {number}", what
             break
-    if chosen is not None and chosen not in mu:
+    stable = linear["list"] == "stable"
+    if chosen is not None and (stable or chosen not in mu):
         near = min(mu, key=lambda value: abs(value - chosen))
-        yield "signature.mu", f"{chosen:g} is not in linear.mu {mu}; the nearest is {near:g}"
-    if linear["list"] != "stable":
-        return
-    if chosen is not None:
-        what = f"is for linear.list: minimal; set linear.mu_choice: [{chosen:g}] instead"
+        what = f"{chosen:g} is not in linear.mu {mu}; the nearest is {near:g}"
+        if stable:
+            what = f"is for linear.list: minimal; set linear.mu_choice: [{near:g}] instead"
         yield "signature.mu", what
-    for value in linear["mu_choice"] or ():
+    for value in (linear["mu_choice"] or ()) if stable else ():
         if value not in mu:
             what = f"{value:g} is not in linear.mu {mu}; add it there, or take it out here"
             yield "linear.mu_choice", what

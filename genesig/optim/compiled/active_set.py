@@ -13,14 +13,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.compiled import plain
-from genesig.optim.compiled.column import (
-    ACTIVE,
-    Column,
-    clear,
-    gradient,
-    learn,
-    residual,
-)
+from genesig.optim.compiled.column import ACTIVE, Column, clear, gradient, learn, residual, summed
 from genesig.optim.compiled.dense import backward, cholesky, drop_row, forward
 from genesig.optim.compiled.lanes import dot
 
@@ -160,7 +153,7 @@ def polish(col: Column, cut: float, ridge: float) -> bool:
 
 
 @plain
-def worst(col: Column, W: Array, mark: Array, tau: float, floor: float) -> Any:
+def worst(col: Column, W: Array, mark: Array) -> Any:
     """Return the feature that violates optimality most, or -1, and its gradient."""
     found, most, at = -1, 0.0, 0.0
     for w in range(len(W)):
@@ -169,7 +162,7 @@ def worst(col: Column, W: Array, mark: Array, tau: float, floor: float) -> Any:
         if mark[j] & BLOCKED or (p >= 0 and col.inside[p]) or col.inverse[j] == 0.0:
             continue
         g = gradient(col, j)
-        excess = abs(g) - tau * col.weights[j] * (1.0 + SLACK) - floor
+        excess = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
         if excess > most:
             found, most, at = j, excess, g
     return found, at
@@ -189,21 +182,19 @@ def enter(col: Column, j: int, sign: float, ridge: float) -> int:
 
 
 @plain
-def active_set(
-    col: Column, W: Array, mark: Array, tau: float, mu: float, floor: float, steps: Array
-) -> int:  # fmt: skip
+def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the column's state; steps[0] counts.
 
     A feature that was entered once and thrown out at once would come back for ever: it is BLOCKED
     in `mark` (d,), one try per call; the certificate tells whether that was right.
     """
-    cut, ridge = 0.5 * col.number[0] * tau, col.number[0] * mu
+    cut, ridge = summed(col)
     if col.ridge[0] != ridge and not factor(col, ridge):
         clear(col)
         col.ridge[0] = ridge
     for j in W:
         mark[j] &= ~BLOCKED
-        free, p = tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, col.slot[j]
+        free, p = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, col.slot[j]
         if free and not (p >= 0 and col.inside[p]):
             status = enter(col, j, 0.0, ridge)
             if status == NO_ROOM:
@@ -214,7 +205,7 @@ def active_set(
         if not newton_step(col, cut):
             continue
         residual(col)
-        j, g = worst(col, W, mark, tau, floor)
+        j, g = worst(col, W, mark)
         if j < 0:
             return SOLVED if polish(col, cut, ridge) else STUCK
         if col.size[ACTIVE] + 1 >= len(col.feature):

@@ -15,8 +15,22 @@ Array = np.ndarray[Any, Any]
 KNOWN, ACTIVE = 0, 1  # places in `size`
 
 
+class Point(NamedTuple):
+    """Where a column is on its path: a number each (or, of many columns, (q,)).
+
+    tau, mu; dual, whether to solve in the dual; strong, the gradient that a feature must have to be
+    kept for the next point; floor, the rounding of a gradient.
+    """
+
+    tau: Any
+    mu: Any
+    dual: Any
+    strong: Any
+    floor: Any
+
+
 class Column(NamedTuple):
-    """One training set (or, with one axis more, many).
+    """One training set (or, with one axis more, many) at a point of its path.
 
     F (d, N) features, shared; shift (d,); weights (d,); mask, y, r (N,) rows, response, residual;
     inverse (d,) scale; number (3,) = rows, centre, scale. Known features, those that were ever
@@ -26,6 +40,7 @@ class Column(NamedTuple):
     (N, N) is Z_A Z_A' of the features A that are `counted` (d,).
     """
 
+    at: Point
     F: Array
     shift: Array
     weights: Array
@@ -55,8 +70,9 @@ class Column(NamedTuple):
 @plain
 def column_of(s: Column, q: int) -> Column:
     """Return column q of many."""
+    at = Point(s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.strong[q], s.at.floor[q])
     return Column(
-        s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.inverse[q], s.number[q],
+        at, s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.inverse[q], s.number[q],
         s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q], s.slot[q],
         s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q], s.K[q],
         s.counted[q],
@@ -64,12 +80,15 @@ def column_of(s: Column, q: int) -> Column:
 
 
 @plain
+def summed(col: Column) -> Any:
+    """Return ``n tau/2`` and ``n mu``: what cuts and what damps where squares are summed."""
+    return 0.5 * col.number[0] * col.at.tau, col.number[0] * col.at.mu
+
+
+@plain
 def standardised(col: Column, j: int, out: Array) -> None:
     """Write z_j (N,), zero outside the training rows."""
-    mean, inverse = moment(
-        col.F[j], col.shift[j], col.mask, col.number[0], col.number[1] != 0, col.number[2] != 0,
-        out,
-    )  # fmt: skip
+    mean, inverse = moment(col.F[j], col.shift[j], col.mask, col.number, out)
     standardise(col.F[j], mean, inverse, col.mask, out)
 
 

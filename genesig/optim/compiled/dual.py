@@ -8,18 +8,27 @@ Landweber map is ``b = S(Z'u) / (n mu)``, and u minimises the strongly convex, p
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.active_set import SOLVED, STUCK
-from genesig.optim.compiled.column import Column, centred, standardised
+from genesig.optim.compiled.column import Column, centred, standardised, summed
 from genesig.optim.compiled.dense import backward, cholesky, forward
 from genesig.optim.compiled.lanes import LANES, dot, lanes
 from genesig.optim.compiled.moments import BLOCK, add_gram, copy, from_tiles, gram_room
 
 Array = np.ndarray[Any, Any]
+
+
+class Line(NamedTuple):
+    """A point u (N,) of the dual and a way d (N,) from it, with v = Z_W'u, move = Z_W'd (W,)."""
+
+    u: Array
+    v: Array
+    d: Array
+    move: Array
 
 
 @plain
@@ -36,16 +45,13 @@ def add(scale: float, a: Array, out: Array) -> None:
 
 
 @plain
-def value(
-    col: Column, W: Array, u: Array, v: Array, d: Array, move: Array, alpha: float, cut: float,
-    ridge: float,
-) -> float:  # fmt: skip
-    """Return the dual objective at u + alpha d, where Z'u = v and Z'd = move."""
-    total, square = 0.0, 0.0
+def value(col: Column, W: Array, line: Line, alpha: float) -> Any:
+    """Return the dual objective at u + alpha d."""
+    total, square, (cut, ridge) = 0.0, 0.0, summed(col)
     for w in range(len(W)):
-        total += shrink(v[w] + alpha * move[w], cut * col.weights[W[w]]) ** 2
-    for i in range(len(u)):
-        at = u[i] + alpha * d[i]
+        total += shrink(line.v[w] + alpha * line.move[w], cut * col.weights[W[w]]) ** 2
+    for i in range(len(line.u)):
+        at = line.u[i] + alpha * line.d[i]
         square += at * (0.5 * at - col.y[i])
     return total / (2.0 * ridge) + square
 
@@ -88,11 +94,9 @@ def update_gram(col: Column, W: Array, a: Array) -> None:
 
 
 @inlined
-def dual_newton(
-    col: Column, W: Array, tau: float, mu: float, sign: Array, steps: Array
-) -> int:  # fmt: skip
+def dual_newton(col: Column, W: Array, sign: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the residual; fills the signs (len(W),)."""
-    n, ridge, cut = len(col.y), col.number[0] * mu, 0.5 * col.number[0] * tau
+    n, (cut, ridge) = len(col.y), summed(col)
     u, v, a, move = col.r, np.empty(len(W)), np.empty(len(W)), np.empty(len(W))
     small = 1e-28 * dot(col.y, col.y)
     for w in range(len(W)):
@@ -117,42 +121,37 @@ def dual_newton(
         centred(col, d)
         for w in range(len(W)):
             move[w] = col.inverse[W[w]] * dot(col.F[W[w]], d)
-        if line_search(col, W, u, v, d, move, dot(f, d), cut, ridge, sign):
+        if line_search(col, W, Line(u, v, d, move), dot(f, d), sign):
             return SOLVED
     return STUCK
 
 
 @inlined
-def line_search(
-    col: Column, W: Array, u: Array, v: Array, d: Array, move: Array, slope: float, cut: float,
-    ridge: float, sign: Array,
-) -> bool:  # fmt: skip
+def line_search(col: Column, W: Array, line: Line, slope: float, sign: Array) -> bool:
     """Step along d, halved until the objective falls; True if a whole step changes no sign."""
-    now, alpha = value(col, W, u, v, d, move, 0.0, cut, ridge), 1.0
+    now, alpha, (cut, _) = value(col, W, line, 0.0), 1.0, summed(col)
     while alpha > 1e-12:
-        after = value(col, W, u, v, d, move, alpha, cut, ridge)
+        after = value(col, W, line, alpha)
         if after <= now - 1e-4 * alpha * slope + 1e-14 * abs(now):
             break
         alpha *= 0.5
-    add(alpha, d, u)
-    add(alpha, move, v)
+    add(alpha, line.d, line.u)
+    add(alpha, line.move, line.v)
     if alpha < 1.0:
         return False
     changed = 0
     for w in range(len(W)):
-        changed += np.sign(shrink(v[w], cut * col.weights[W[w]])) != sign[w]
+        changed += np.sign(shrink(line.v[w], cut * col.weights[W[w]])) != sign[w]
     return changed == 0
 
 
 @inlined
-def dual_polish(
-    col: Column, A: Array, sign: Array, tau: float, mu: float, b: Array
-) -> None:  # fmt: skip
+def dual_polish(col: Column, A: Array, sign: Array, b: Array) -> None:
     """Solve for a known support A (sorted) from the start, refine once; fills b and the residual.
 
     ``(I + Z_A Z_A'/ridge) u = y + Z_A (cut s)/ridge``, ``b = (Z_A'u - cut s)/ridge``.
     """
-    n, ridge, cut = len(col.y), col.number[0] * mu, 0.5 * col.number[0] * tau
+    n, (cut, ridge) = len(col.y), summed(col)
     Z, K, (_, tiles) = np.zeros((len(A), lanes(n + LANES))), np.empty((n, n)), gram_room(n)
     for a in range(len(A)):
         standardised(col, A[a], Z[a])

@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.optim.compiled import plain
 from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.moments import moment
+from genesig.optim.compiled.moments import Matrix, Rows, moment
 
 Array = np.ndarray[Any, Any]
 
@@ -17,7 +17,8 @@ class Known(NamedTuple):
     """Features of all supports of one training set, standardised.
 
     Z (U, N) on all rows, masked (U, N) on its training rows, gram (U, U) of the latter or (0, 0)
-    where the supports are so large that each has its own; mean, inverse (U,).
+    where the supports are so large that each has its own; mean in the units of the caller's X,
+    inverse (U,); y (N,) the response.
     """
 
     Z: Array
@@ -25,19 +26,17 @@ class Known(NamedTuple):
     gram: Array
     mean: Array
     inverse: Array
+    y: Array
 
 
 @plain
-def learn(
-    F: Array, shift: Array, features: Array, mask: Array, number: Array, known: Known
-) -> None:  # fmt: skip
+def learn(matrix: Matrix, rows: Rows, features: Array, known: Known) -> None:
     """Fill the known features."""
+    F, shift, mask = matrix.F, matrix.shift, rows.mask
     for p in range(len(features)):
         j, z = features[p], known.masked[p]
-        mean, inverse = moment(
-            F[j], shift[j], mask, number[0], number[1] != 0, number[2] != 0, known.Z[p]
-        )
-        known.mean[p], known.inverse[p] = mean, inverse
+        mean, inverse = moment(F[j], shift[j], mask, rows.number, known.Z[p])
+        known.mean[p], known.inverse[p] = mean + shift[j], inverse
         for i in range(len(mask)):
             known.Z[p, i] = inverse * (F[j, i] - mean)
             z[i] = mask[i] * known.Z[p, i]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,28 @@ Array = np.ndarray[Any, Any]
 BLOCK = 64  # features per block of a Gram matrix
 CLEAR = 0.1  # share of the mean square that the variance must be, to be had by subtraction
 CONSTANT = 32 * float(np.finfo(float).eps)  # sd, as a share of the mean, that is rounding
+
+
+class Matrix(NamedTuple):
+    """All features of all samples: X (n, d) as given, F (d, N) less shift (d,), feature by feature.
+
+    N >= n is filled up with zeros.
+    """
+
+    X: Array
+    shift: Array
+    F: Array
+
+
+class Rows(NamedTuple):
+    """The samples of one training set (or, with one axis more, of many).
+
+    mask (N,) is 1 on them; y (N,) their responses, of sum 0; number (3,) = rows, centre, scale.
+    """
+
+    mask: Array
+    y: Array
+    number: Array
 
 
 @plain
@@ -41,10 +63,9 @@ def standardise(x: Array, mean: float, inverse: float, mask: Array, out: Array) 
 
 
 @plain
-def moment(
-    x: Array, shift: float, mask: Array, count: float, centre: bool, scale: bool, scratch: Array
-) -> Any:  # fmt: skip
+def moment(x: Array, shift: float, mask: Array, number: Array, scratch: Array) -> Any:
     """Return (mean, inverse scale) of one feature x, from which `shift` was subtracted."""
+    count, centre, scale = number[0], number[1] != 0, number[2] != 0
     mean = dot(x, mask) / count
     standardise(x, mean, 1.0, mask, scratch)
     square = dot(scratch, scratch)
@@ -54,13 +75,13 @@ def moment(
 
 @plain
 def tile_sums(
-    X: Array, shift: Array, start: int, masks: Array, Y: Array, x: Array, square: Array,
-    sums: Array,
+    matrix: Matrix, start: int, masks: Array, Y: Array, x: Array, square: Array, sums: Array
 ) -> None:  # fmt: skip
     """Fill sums (3, COLUMNS, DOUBLES) of x, x² and xy over the training rows of each set.
 
-    x is X less `shift`, DOUBLES features from `start`.
+    x is X less `shift`, DOUBLES features from `start`; masks, Y (N, COLUMNS).
     """
+    X, shift = matrix.X, matrix.shift
     for i in range(len(X)):
         for w in range(min(DOUBLES, X.shape[1] - start)):
             x[i, w] = X[i, start + w] - shift[start + w]
@@ -122,25 +143,23 @@ def spectral_norm(F: Array, mask: Array, mean: Array, inverse: Array) -> Any:
 
 @jit
 def describe(
-    X: Array, shift: Array, F: Array, masks: Array, Y: Array, number: Array, mean: Array,
-    inverse: Array, norm: Array, tau_max: Array,
+    matrix: Matrix, rows: Rows, mean: Array, inverse: Array, norm: Array, tau_max: Array
 ) -> None:  # fmt: skip
     """Fill mean and inverse scale of all features for up to COLUMNS training sets.
 
-    X (n, d); F (d, N) is X less `shift`, feature by feature; masks, Y (N, COLUMNS) training rows
-    and responses, of sum 0; number (q, 3) rows, centre, scale. Means (q, d) are less `shift`.
-    Where norm (q,) is not empty, fills it with ``||Z'Z|| / n``, and tau_max, 0 before, with
-    ``(2/n) max_j |z_j'y|``.
+    Means (q, d) are less `shift`. Where norm (q,) is not empty, fills it with ``||Z'Z|| / n``, and
+    tau_max, 0 before, with ``(2/n) max_j |z_j'y|``.
     """
-    (n, d), scratch = X.shape, np.empty(F.shape[1])
-    x, square, sums = (
-        np.zeros((n, DOUBLES)),
-        np.zeros((n, DOUBLES)),
-        np.empty((3, COLUMNS, DOUBLES)),
-    )
-    rows, responses = masks.T.copy(), Y.T.copy()
+    F, shift, number = matrix.F, matrix.shift, rows.number
+    (n, d), N, scratch = matrix.X.shape, F.shape[1], np.empty(F.shape[1])
+    masks, Y = np.zeros((N, COLUMNS)), np.zeros((N, COLUMNS))
+    x, square = np.zeros((n, DOUBLES)), np.zeros((n, DOUBLES))
+    sums = np.empty((3, COLUMNS, DOUBLES))
+    for q in range(len(mean)):
+        for i in range(N):
+            masks[i, q], Y[i, q] = rows.mask[q, i], rows.y[q, i]
     for start in range(0, d, DOUBLES):
-        tile_sums(X, shift, start, masks, Y, x, square, sums)
+        tile_sums(matrix, start, masks, Y, x, square, sums)
         for q in range(len(mean)):
             count, centre, scale = number[q, 0], number[q, 1] != 0, number[q, 2] != 0
             for j in range(start, min(d, start + DOUBLES)):
@@ -152,10 +171,10 @@ def describe(
                     mean[q, j] = m if centre else 0.0
                 else:
                     mean[q, j], inverse[q, j] = moment(
-                        F[j], shift[j], rows[q], count, centre, scale, scratch
+                        F[j], shift[j], rows.mask[q], number[q], scratch
                     )
-                    product = dot(responses[q], scratch)
+                    product = dot(rows.y[q], scratch)
                 if len(norm) > 0:
                     tau_max[q] = max(tau_max[q], 2.0 / count * inverse[q, j] * abs(product))
     for q in range(len(norm)):
-        norm[q] = spectral_norm(F, rows[q], mean[q], inverse[q]) / number[q, 0]
+        norm[q] = spectral_norm(F, rows.mask[q], mean[q], inverse[q]) / number[q, 0]

@@ -10,7 +10,7 @@ from genesig.optim.compiled import inlined, inner, jit, plain
 from genesig.optim.compiled.dense import tridiagonal
 from genesig.optim.compiled.known import Known, gather, learn
 from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
-from genesig.optim.compiled.moments import BLOCK, add_gram, from_tiles, gram_room
+from genesig.optim.compiled.moments import BLOCK, Matrix, Rows, add_gram, from_tiles, gram_room
 from genesig.optim.compiled.singular import by_singular_values
 from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
 
@@ -21,13 +21,38 @@ SAMPLES, SINGULAR = 1, 2
 SHARED = 4  # as many features as this times the samples have one Gram matrix for all supports
 
 
+class Supports(NamedTuple):
+    """The M supports of one training set: f is features[places[indptr[f] : indptr[f + 1]]].
+
+    indptr (M + 1,), features (U,), places (nnz,).
+    """
+
+    indptr: Array
+    features: Array
+    places: Array
+
+
+class Refits(NamedTuple):
+    """The refits of M supports for L' values of lam; nnz or n may be 0.
+
+    scores (M, L', n) of the first n rows; values (L', nnz) the coefficients per unit of the
+    caller's X, and constant (M, L') what these leave.
+    """
+
+    scores: Array
+    values: Array
+    constant: Array
+
+
 class Space(NamedTuple):
     """Room for the largest support, of m features, and L values of lam; m, L, N in whole lanes.
 
-    M (s, s), c (s,), solution, ratio (s, L), work (5, s) of the smaller form, s = min(m, N);
-    B (m, L) coefficients, line (1, L); Z (m, side) the support's features, tile of scores.
+    ridges (L,) = n lam; M (s, s), c (s,), solution, ratio (s, L), work (5, s) of the smaller form,
+    s = min(m, N); B (m, L) coefficients, line (1, L); Z (m, side) the support's features, tile of
+    scores.
     """
 
+    ridges: Array
     M: Array
     c: Array
     solution: Array
@@ -40,12 +65,12 @@ class Space(NamedTuple):
 
 
 @inlined
-def by_features(known: Known, A: Array, y: Array, ridges: Array, space: Space) -> None:
+def by_features(known: Known, A: Array, space: Space) -> None:
     """Solve in the m × m form."""
     M, m, width = space.M, len(A), lanes(len(A))
     for a in range(m):
         p = A[a]
-        space.c[a] = dot(known.masked[p], y)
+        space.c[a] = dot(known.masked[p], known.y)
         for e in range(a + 1):
             q = A[e]
             if len(known.gram) > 0:
@@ -54,24 +79,24 @@ def by_features(known: Known, A: Array, y: Array, ridges: Array, space: Space) -
                 M[a, e] = M[e, a] = dot(known.masked[p], known.masked[q])
         for e in range(m, width):
             M[a, e] = 0.0
-    shifted_solves(space, m, ridges)
+    shifted_solves(space, m)
     for a in range(m):
-        for e in range(len(ridges)):
+        for e in range(len(space.ridges)):
             space.B[a, e] = space.solution[a, e]
 
 
 @inner
-def by_samples(known: Known, A: Array, y: Array, ridges: Array, space: Space) -> None:
+def by_samples(known: Known, A: Array, space: Space) -> None:
     """Solve in the n × n form, ``b = Z (Z'Z + ridge I)^-1 y``."""
-    n, (Z, tiles) = len(y), gram_room(len(y))
+    n, (Z, tiles) = len(known.y), gram_room(len(known.y))
     for start in range(0, len(A), BLOCK):
         rows = min(BLOCK, len(A) - start)
         gather(known.masked, A, start, rows, Z)
         add_gram(Z, rows, tiles)
     from_tiles(tiles, space.M)
     for i in range(n):
-        space.c[i] = y[i]
-    shifted_solves(space, n, ridges)
+        space.c[i] = known.y[i]
+    shifted_solves(space, n)
     spread(known.masked, A, space)
 
 
@@ -86,9 +111,9 @@ def spread(masked: Array, A: Array, space: Space) -> None:
 
 
 @plain
-def shifted_solves(space: Space, m: int, shifts: Array) -> None:
-    """Fill the solution (m, L) of ``(M + shift I) x = c``; M and c are destroyed."""
-    M, c, X, ratio, width = space.M, space.c, space.solution, space.ratio, len(shifts)
+def shifted_solves(space: Space, m: int) -> None:
+    """Fill the solution (m, L) of ``(M + ridge I) x = c``; M and c are destroyed."""
+    M, c, X, ratio, width = space.M, space.c, space.solution, space.ratio, len(space.ridges)
     diagonal, beside, beta = space.work[2], space.work[3], space.work[4]
     tridiagonal(M, m, diagonal, beside, beta, space.work)
     for k in range(m - 2):
@@ -99,7 +124,7 @@ def shifted_solves(space: Space, m: int, shifts: Array) -> None:
             c[i] -= beta[k] * total * M[k, i]
     for i in range(m):
         for e in range(width):
-            pivot, x = diagonal[i] + shifts[e], c[i]
+            pivot, x = diagonal[i] + space.ridges[e], c[i]
             if i > 0:
                 pivot -= beside[i - 1] * ratio[i - 1, e]
                 x -= beside[i - 1] * X[i - 1, e]
@@ -119,18 +144,18 @@ def shifted_solves(space: Space, m: int, shifts: Array) -> None:
 
 
 @plain
-def by_form(known: Known, A: Array, y: Array, ridges: Array, space: Space) -> int:
+def by_form(known: Known, A: Array, space: Space) -> int:
     """Solve for a support in the form that is due: 0 done, else the one still to be solved in."""
-    trace, lowest = 0.0, ridges[0]
+    trace, lowest = 0.0, space.ridges[0]
     for a in range(len(A)):
         trace += dot(known.masked[A[a]], known.masked[A[a]])
-    for e in range(len(ridges)):
-        lowest = min(lowest, ridges[e])
+    for e in range(len(space.ridges)):
+        lowest = min(lowest, space.ridges[e])
     if lowest <= TINY * trace:
         return SINGULAR
-    if len(A) > len(y):
+    if len(A) > len(known.y):
         return SAMPLES
-    by_features(known, A, y, ridges, space)
+    by_features(known, A, space)
     return 0
 
 
@@ -151,54 +176,48 @@ def scores(Z: Array, A: Array, offset: float, space: Space, out: Array) -> None:
 
 
 @plain
-def per_unit(
-    B: Array, e: int, known: Known, shift: Array, features: Array, A: Array, values: Array
-) -> float:  # fmt: skip
+def per_unit(B: Array, e: int, known: Known, A: Array, values: Array) -> float:
     """Fill the coefficients per unit of the caller's X and return the constant they leave."""
     constant = 0.0
     for a in range(len(A)):
-        p = A[a]
-        values[a] = known.inverse[p] * B[a, e]
-        constant -= values[a] * (known.mean[p] + shift[features[p]])
+        values[a] = known.inverse[A[a]] * B[a, e]
+        constant -= values[a] * known.mean[A[a]]
     return constant
 
 
 @jit
 def refit(
-    F: Array, shift: Array, indptr: Array, features: Array, places: Array, mask: Array, y: Array,
-    number: Array, lam: Array, offset: float, out: Array, values: Array, constant: Array,
-) -> None:  # fmt: skip
-    """Refit the M supports of one training set for L values of lam, in whole lanes.
+    matrix: Matrix, rows: Rows, supports: Supports, lam: Array, offset: float, refits: Refits
+) -> None:
+    """Refit the supports of one training set for lam (L,), in whole lanes; keep the first L'.
 
-    Support f is features[places[indptr[f] : indptr[f + 1]]]. Fills out (M, L', n) with the scores
-    of the first n rows, values (L', nnz) with the coefficients per unit of F plus `shift`, and
-    constant (M, L') with what these leave, for the first L' of the lam; nnz or n may be 0.
+    Scores start from `offset`.
     """
-    N, U, most = F.shape[1], len(features), 1
+    N, U, L, most = matrix.F.shape[1], len(supports.features), len(lam), 1
+    indptr, (out, values, constant) = supports.indptr, refits
     for f in range(len(indptr) - 1):
         most = max(most, indptr[f + 1] - indptr[f])
-    shared = U if U <= SHARED * N else 0
+    shared, s = U if U <= SHARED * N else 0, min(lanes(most), N)
     known = Known(
-        np.empty((U, N)), np.empty((U, N)), np.empty((shared, shared)), np.empty(U), np.empty(U)
-    )
-    learn(F, shift, features, mask, number, known)
-    s, L = min(lanes(most), N), len(lam)
+        np.empty((U, N)), np.empty((U, N)), np.empty((shared, shared)), np.empty(U), np.empty(U),
+        rows.y,
+    )  # fmt: skip
+    learn(matrix, rows, supports.features, known)
     space = Space(
-        np.empty((s, s)), np.empty(s), np.empty((s, L)), np.empty((s, L)), np.empty((5, s)),
-        np.empty((most, L)), np.empty((1, L)),
+        rows.number[0] * lam, np.empty((s, s)), np.empty(s), np.empty((s, L)), np.empty((s, L)),
+        np.empty((5, s)), np.empty((most, L)), np.empty((1, L)),
         np.zeros((most if out.shape[2] > 0 else 0, lanes(N + LANES))), np.empty((COLUMNS, DOUBLES)),
     )  # fmt: skip
     for f in range(len(indptr) - 1):
-        A = places[indptr[f] : indptr[f + 1]]
+        A = supports.places[indptr[f] : indptr[f + 1]]
         if len(A) > 0:
-            form = by_form(known, A, y, number[0] * lam, space)
+            form = by_form(known, A, space)
             if form == SINGULAR:
-                by_singular_values(known, A, y, number[0] * lam, space.B)
+                by_singular_values(known, A, space.ridges, space.B)
             elif form == SAMPLES:
-                by_samples(known, A, y, number[0] * lam, space)
+                by_samples(known, A, space)
         for e in range(values.shape[0] if values.shape[1] > 0 else 0):
-            constant[f, e] = per_unit(
-                space.B, e, known, shift, features, A, values[e, indptr[f] : indptr[f + 1]]
-            )
+            part = values[e, indptr[f] : indptr[f + 1]]
+            constant[f, e] = per_unit(space.B, e, known, A, part)
         if out.shape[2] > 0:
             scores(known.Z, A, offset, space, out[f])

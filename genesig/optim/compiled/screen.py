@@ -35,43 +35,67 @@ class Sets(NamedTuple):
     n_found: Array
 
 
+class Screen(NamedTuple):
+    """What all features are screened by, in single precision.
+
+    tiles (t, N, SINGLES) the features, of root mean square 1; scaled (q, t SINGLES) what each is
+    multiplied by in a column, as a share of top (q,).
+    """
+
+    tiles: Array
+    scaled: Array
+    top: Array
+
+
+class Scan(NamedTuple):
+    """Room for one scan of q columns.
+
+    todo (q,) the columns; near, low (q,) the levels to look from in each; R (N, q + COLUMNS) their
+    residuals, of length 1, in the order of `todo`; tile (COLUMNS, SINGLES) the products.
+    """
+
+    todo: Array
+    near: Array
+    low: Array
+    R: Array
+    tile: Array
+
+
 @plain
-def levels(
-    many: Column, q: int, top: float, tau: float, strong: float, R: Array, c: int
-) -> Any:  # fmt: skip
-    """Write the residual of column q, of length 1, to R[:, c]; return the levels to look from.
+def enlist(many: Column, screen: Screen, q: int, room: Scan, c: int) -> None:
+    """Make column q the c-th of the scan: its residual, and the levels to look from.
 
     A product with it, times the feature's share of the `top` scale, is ``unit g`` for a gradient g
     that is off by at most ``(N + 4) eps ||x_j|| ||r||``: enough to screen. What comes near tau is
-    computed again (the first level); what comes near the strong rule's threshold is to be kept.
+    computed again; what comes near the strong rule's threshold, if that is lower, is to be kept.
     """
     r = many.r[q]
     n = len(r)
     length = max(np.sqrt(dot(r, r)), 1e-200)
     for i in range(n):
-        R[i, c] = r[i] / length
-    most = 2.0 / many.number[q, 0] * length * top
-    near = tau - (n + 4) * SINGLE * np.sqrt(n) * most
-    return near / most, min(near, strong) / most
+        room.R[i, c] = r[i] / length
+    most = 2.0 / many.number[q, 0] * length * screen.top[q]
+    near = many.at.tau[q] - (n + 4) * SINGLE * np.sqrt(n) * most
+    room.todo[c], room.near[q] = q, near / most
+    room.low[q] = min(near, many.at.strong[q]) / most
 
 
 @plain
-def scan(
-    single: Array, R: Array, scaled: Array, todo: Array, low: Array, sets: Sets, tile: Array
-) -> None:  # fmt: skip
-    """Find the features of each column in `todo` whose level is not below its `low`."""
-    for q in todo:
-        sets.n_found[q] = 0
-    for t in range(len(single)):
-        for first in range(0, len(todo), COLUMNS):
+def scan(screen: Screen, room: Scan, count: int, sets: Sets) -> None:
+    """Find the features of the first `count` columns in `todo` whose level is not below `low`."""
+    tiles, todo, low, tile = screen.tiles, room.todo, room.low, room.tile
+    for c in range(count):
+        sets.n_found[todo[c]] = 0
+    for t in range(len(tiles)):
+        for first in range(0, count, COLUMNS):
             for c in range(COLUMNS):
                 for w in range(SINGLES):
                     tile[c, w] = np.float32(0.0)
-            add_products(R, first, single[t], 0, single.shape[1], tile)
-            for c in range(min(COLUMNS, len(todo) - first)):
+            add_products(room.R, first, tiles[t], 0, tiles.shape[1], tile)
+            for c in range(min(COLUMNS, count - first)):
                 for w in range(0, SINGLES, LINE):
                     q, j = todo[first + c], t * SINGLES + w
-                    if any_above(tile, c, w, scaled, q, j, low[q]):
+                    if any_above(tile, c, w, screen.scaled, q, j, low[q]):
                         keep(sets, q, j, tile[c, w : w + LINE], low[q])
 
 

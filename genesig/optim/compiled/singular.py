@@ -17,9 +17,9 @@ SWEEPS = 60
 
 
 @inner
-def by_singular_values(known: Known, A: Array, y: Array, ridges: Array, B: Array) -> None:
+def by_singular_values(known: Known, A: Array, ridges: Array, B: Array) -> None:
     """Solve by one-sided Jacobi rotations of the shorter side of Z (m, n)."""
-    m, n = len(A), len(y)
+    m, n, y = len(A), len(known.y), known.y
     Z = np.empty((m, n))
     gather(known.masked, A, 0, m, Z)
     tall = m >= n

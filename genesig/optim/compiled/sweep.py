@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from genesig.optim.compiled.active_set import NO_ROOM, SLACK, SOLVED, active_set
 from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
 from genesig.optim.compiled.dual import dual_newton, dual_polish, update_gram
 from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.screen import Sets, levels, scan
+from genesig.optim.compiled.screen import Scan, Screen, Sets, enlist, scan
 from genesig.optim.compiled.tiles import COLUMNS, SINGLES
 
 Array = np.ndarray[Any, Any]
@@ -21,79 +21,77 @@ SOLVE, CHECK, DONE, FIRST = 0, 1, 2, 3  # states of a column; the first scan fin
 MOST = 1e38  # in single precision
 
 
+class Progress(NamedTuple):
+    """How far each of q columns is in a step.
+
+    state (q,) one of SOLVE, CHECK, DONE, FIRST; gap (q,) its duality gap, relative to ||y||²/n;
+    steps (q, 2) counts Newton steps and scans.
+    """
+
+    state: Array
+    gap: Array
+    steps: Array
+
+
 @jit
-def step(
-    state: Array, many: Column, sets: Sets, single: Array, scaled: Array, top: Array, tau: Array,
-    mu: Array, dual: Array, strong: Array, floor: Array, gap: Array, steps: Array,
-) -> bool:  # fmt: skip
-    """Minimise every column at its tau and mu; False where room is lacking, to be called again.
+def step(many: Column, sets: Sets, screen: Screen, progress: Progress) -> bool:
+    """Minimise every column at its point; False where room is lacking, to be called again.
 
     Column by column on the working sets; then all features of all columns are checked, and
-    violators join, until there are none. `state` (q,) is where each column stands; steps (q, 2)
-    counts Newton steps and scans.
+    violators join, until there are none.
     """
-    q, near, tile = len(state), np.empty(len(state)), np.empty((COLUMNS, SINGLES), np.float32)
-    todo, low = np.empty(q, np.int64), np.empty(q, np.float32)
-    R = np.zeros((single.shape[1], q + COLUMNS), np.float32)
+    q, N = len(progress.state), screen.tiles.shape[1]
+    room = Scan(
+        np.empty(q, np.int64), np.empty(q), np.empty(q, np.float32),
+        np.zeros((N, q + COLUMNS), np.float32), np.empty((COLUMNS, SINGLES), np.float32),
+    )  # fmt: skip
     while True:
-        count = solve_all(
-            state, many, sets, top, tau, mu, dual, strong, floor, steps, todo, near, low, R
-        )
+        count = solve_all(many, sets, screen, progress, room)
         if count <= 0:
             return count == 0
-        scan(single, R, scaled, todo[:count], low, sets, tile)
-        check_all(state, many, sets, tau, mu, dual, floor, gap, steps, todo[:count], near)
+        scan(screen, room, count, sets)
+        check_all(many, sets, progress, room, count)
 
 
 @plain
 def solve_all(
-    state: Array, many: Column, sets: Sets, top: Array, tau: Array, mu: Array, dual: Array,
-    strong: Array, floor: Array, steps: Array, todo: Array, near: Array, low: Array, R: Array,
+    many: Column, sets: Sets, screen: Screen, progress: Progress, room: Scan
 ) -> int:  # fmt: skip
     """Solve on the working sets; returns how many columns are to be checked, -1 without room."""
-    count = 0
+    count, state = 0, progress.state
     for q in range(len(state)):
         if state[q] == SOLVE:
-            if not solve(many, sets, q, tau[q], mu[q], dual[q], floor[q], steps):
+            if not solve(many, sets, q, progress.steps[q]):
                 return -1
             state[q] = CHECK
         if state[q] != DONE:
-            near[q], low[q] = levels(many, q, top[q], tau[q], strong[q], R, count)
-            todo[count] = q
+            enlist(many, screen, q, room, count)
             count += 1
     return count
 
 
 @plain
-def check_all(
-    state: Array, many: Column, sets: Sets, tau: Array, mu: Array, dual: Array, floor: Array,
-    gap: Array, steps: Array, todo: Array, near: Array,
-) -> None:  # fmt: skip
+def check_all(many: Column, sets: Sets, progress: Progress, room: Scan, count: int) -> None:
     """Hold the scanned columns against the optimality conditions; sort out what is done."""
-    for q in todo:
-        steps[q, 1] += 1
-        if state[q] == FIRST or check(
-            many, sets, q, near[q], tau[q], mu[q], dual[q], floor[q], gap
-        ):
-            state[q] = DONE
+    for q in room.todo[:count]:
+        progress.steps[q, 1] += 1
+        if progress.state[q] == FIRST or check(many, sets, q, room.near[q], progress.gap):
+            progress.state[q] = DONE
             renew(sets, q, sets.found[q, : sets.n_found[q]])
         else:
-            state[q] = SOLVE
+            progress.state[q] = SOLVE
 
 
 @plain
-def solve(
-    many: Column, sets: Sets, q: int, tau: float, mu: float, dual: bool, floor: float,
-    steps: Array,
-) -> bool:  # fmt: skip
+def solve(many: Column, sets: Sets, q: int, steps: Array) -> bool:
     """Minimise over the working set of column q; False if it lacks room."""
     col, W, status = column_of(many, q), sets.working[q, : sets.n_working[q]], SOLVED
     for a in range(sets.n_support[q]):
         sets.mark[q, sets.support[q, a]] &= ~SELECTED
-    if dual:
-        solve_dual(col, sets, q, W, tau, mu, steps[q])
+    if col.at.dual:
+        solve_dual(col, sets, q, W, steps)
     else:
-        status = active_set(col, W, sets.mark[q], tau, mu, floor, steps[q])
+        status = active_set(col, W, sets.mark[q], steps)
         solve_primal(col, sets, q, status)
     for a in range(sets.n_support[q]):
         sets.mark[q, sets.support[q, a]] |= SELECTED
@@ -101,29 +99,24 @@ def solve(
 
 
 @plain
-def check(
-    many: Column, sets: Sets, q: int, near: float, tau: float, mu: float, dual: bool, floor: float,
-    gap: Array,
-) -> bool:  # fmt: skip
+def check(many: Column, sets: Sets, q: int, near: float, gap: Array) -> bool:
     """Tell whether column q meets the optimality conditions of all features.
 
     Violators join the working set; without any the column gets its duality gap.
     """
     col = column_of(many, q)
-    again, ratio, beyond = violators(col, sets, q, near, tau, floor)
+    again, ratio, beyond = violators(col, sets, q, near)
     if again:
         return False
-    if dual:
-        finish_dual(col, sets, q, tau, mu)
+    if col.at.dual:
+        finish_dual(col, sets, q)
     m = sets.n_support[q]
-    gap[q] = certificate(col, sets.support[q, :m], sets.value[q, :m], tau, mu, ratio, beyond)
+    gap[q] = certificate(col, sets.support[q, :m], sets.value[q, :m], ratio, beyond)
     return True
 
 
 @inner
-def solve_dual(
-    col: Column, sets: Sets, q: int, W: Array, tau: float, mu: float, steps: Array
-) -> None:  # fmt: skip
+def solve_dual(col: Column, sets: Sets, q: int, W: Array, steps: Array) -> None:
     """Find the support and its signs, and the residual, by the dual."""
     clear(col)
     gone, sign, m = np.empty(1, np.int32), np.zeros(max(len(W), 1)), 0
@@ -131,7 +124,7 @@ def solve_dual(
         if col.counted[j] and not sets.mark[q, j] & WORKING:
             gone[0] = j
             update_gram(col, gone, sign)
-    dual_newton(col, W, tau, mu, sign, steps)
+    dual_newton(col, W, sign, steps)
     for w in range(len(W)):
         sets.value[q, W[w]] = sign[w]
     for j in range(len(col.F)):
@@ -142,11 +135,11 @@ def solve_dual(
 
 
 @inner
-def finish_dual(col: Column, sets: Sets, q: int, tau: float, mu: float) -> None:
+def finish_dual(col: Column, sets: Sets, q: int) -> None:
     """Put coefficients in the place of the signs that `solve_dual` has left."""
     m = sets.n_support[q]
     sign = sets.value[q, :m].copy()
-    dual_polish(col, sets.support[q, :m], sign, tau, mu, sets.value[q, :m])
+    dual_polish(col, sets.support[q, :m], sign, sets.value[q, :m])
     record(sets, q, sign, m)
 
 
@@ -176,7 +169,7 @@ def record(sets: Sets, q: int, sign: Array, m: int) -> None:
 
 
 @plain
-def violators(col: Column, sets: Sets, q: int, near: float, tau: float, floor: float) -> Any:
+def violators(col: Column, sets: Sets, q: int, near: float) -> Any:
     """Add the worst violators; returns (any, largest |g|/(tau w), sum of squared excess)."""
     top, ratio, beyond = 0.0, 1.0, 0.0
     found, excess = sets.found[q, : sets.n_found[q]], sets.level[q]
@@ -185,12 +178,12 @@ def violators(col: Column, sets: Sets, q: int, near: float, tau: float, floor: f
         excess[f] = 0.0
         if sets.mark[q, j] & SELECTED or level < near:
             continue
-        g, limit = abs(gradient(col, j)), tau * col.weights[j]
+        g, limit = abs(gradient(col, j)), col.at.tau * col.weights[j]
         if g <= limit:
             continue
         beyond += (g - limit) ** 2
         ratio = max(ratio, g / limit if limit > 0.0 else 1.0)
-        if not sets.mark[q, j] & WORKING and g > limit * (1.0 + SLACK) + floor:
+        if not sets.mark[q, j] & WORKING and g > limit * (1.0 + SLACK) + col.at.floor:
             excess[f] = g / col.weights[j] if col.weights[j] > 0.0 else MOST
             top = max(top, excess[f])
     if top > 0.0:
@@ -221,17 +214,15 @@ def renew(sets: Sets, q: int, found: Array) -> None:
 
 
 @plain
-def certificate(
-    col: Column, A: Array, b: Array, tau: float, mu: float, ratio: float, beyond: float
-) -> Any:
+def certificate(col: Column, A: Array, b: Array, ratio: float, beyond: float) -> Any:
     """Return the duality gap relative to ||y||²/n (see `certificate.duality_gap`).
 
     Features of weight 0 are left out of the scaling; what their gradient lacks of 0 is added.
     """
-    n = col.number[0]
+    n, mu = col.number[0], col.at.mu
     total, square = 0.0, 0.0
     for a in range(len(A)):
-        limit = tau * col.weights[A[a]]
+        limit = col.at.tau * col.weights[A[a]]
         g = gradient(col, A[a]) - 2.0 * mu * b[a]
         square += b[a] * b[a]
         if limit > 0.0:
@@ -243,7 +234,7 @@ def certificate(
     energy = dot(col.y, col.y) / n
     if energy == 0.0:
         energy = 1.0
-    if tau == 0.0 and mu > 0.0:
+    if col.at.tau == 0.0 and mu > 0.0:
         return beyond / (4.0 * mu) / energy
     s = 1.0 / ratio
     q = dot(col.r, col.r) + n * mu * square

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.compiled import sweep
-from genesig.optim.compiled.column import Column
-from genesig.optim.compiled.screen import Sets
+from genesig.optim.compiled.column import Column, Point
+from genesig.optim.compiled.screen import Screen, Sets
 from genesig.optim.compiled.tiles import SINGLES
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets, padded
+from genesig.optim.training import TrainingSets, part_of
 
 Array = np.ndarray[Any, Any]
 
@@ -41,7 +41,7 @@ def landweber_newton(
     A column ends after its first fit of more than `longest` features.
     """
     most = sets.X.shape[1] if longest is None else longest
-    size = int(np.clip(MEMORY / _column_bytes(*sets.features.shape), FEWEST, MOST))
+    size = int(np.clip(MEMORY / _column_bytes(*sets.matrix.F.shape), FEWEST, MOST))
     parts: list[tuple[Array, Array, Array]] = []
     gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
     single = _single(sets)
@@ -76,21 +76,20 @@ class _Chunk:
     def __init__(
         self, sets: TrainingSets, single: tuple[Array, Array], part: slice, weights: Array
     ) -> None:  # fmt: skip
-        rows, y = sets.rows[:, part].T, sets.Y[:, part].T
-        self.F, (q, d) = sets.features, (len(rows), len(weights))
-        width = self.F.shape[1]
+        rows = part_of(sets.padded, part)
+        (q, self.width), d = rows.mask.shape, len(weights)
         self.norm, self.tau_max = sets.norm[part], sets.tau_max[part]
-        flags = np.tile([0.0, sets.centre, sets.unit_variance], (q, 1))
-        flags[:, 0] = rows.sum(axis=1)
         inverse = np.ascontiguousarray(sets.inverse_scales(part))
-        self.single = single[0]
-        self.scaled, self.top = _scales(sets, inverse * single[1], inverse, weights)
+        self.screen = _screen(sets, single, inverse, weights)
+        tau, mu, strong = np.full(q, np.inf), np.zeros(q), np.zeros(q)
+        at = Point(tau, mu, np.zeros(q, dtype=bool), strong, FLOOR * self.tau_max)
         self.many = Column(
-            self.F, sets.shift, weights, padded(rows, width), padded(y, width), padded(y, width),
-            inverse, flags, slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
-            size=np.zeros((q, 2), dtype=np.int64), K=np.zeros((q, width, width)),
-            counted=np.zeros((q, d), dtype=np.uint8), **_room(q, min(ROOM, d + 2), width),
+            at, sets.matrix.F, sets.matrix.shift, weights, **rows._asdict(), r=rows.y.copy(),
+            inverse=inverse, slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
+            size=np.zeros((q, 2), dtype=np.int64), K=np.zeros((q, self.width, self.width)),
+            counted=np.zeros((q, d), dtype=np.uint8), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
+        self.progress = sweep.Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 2), int))
         self.sets = Sets(
             working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
             support=np.empty((q, d), dtype=np.int32), value=np.empty((q, d)),
@@ -104,42 +103,31 @@ class _Chunk:
     ) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the coefficients of all columns, step by step; fill gap and iterations."""
         ended = np.zeros(len(tau), dtype=bool)
-        q, wide = len(tau), self.many.number[:, 0] < len(self.F)
-        before, nothing = np.maximum(self.tau_max, tau[:, 0]), np.zeros(q)
-        first = _strong(before, tau[:, 0], False)
-        self._step(sweep.FIRST, nothing + np.inf, nothing, nothing > 0, first, ended)
+        at, progress, wide = self.many.at, self.progress, self.many.number[:, 0] < len(self.many.F)
+        at.strong[:] = _strong(np.maximum(self.tau_max, tau[:, 0]), tau[:, 0], False)
+        self._step(sweep.FIRST, ended)
         for m in range(tau.shape[1]):
-            t, ridge = tau[:, m].copy(), mu[:, m].copy()
-            dual = wide & ((ridge > LARGE * self.norm) | (t == 0)) & (ridge > 0)
-            strong = np.full(q, np.inf)
+            at.tau[:], at.mu[:], at.strong[:] = tau[:, m], mu[:, m], np.inf
+            at.dual[:] = wide & ((at.mu > LARGE * self.norm) | (at.tau == 0)) & (at.mu > 0)
             if m + 1 < tau.shape[1]:
-                strong = _strong(t, tau[:, m + 1], mu[:, m + 1] != ridge)
-            gap[:, m], iterations[:, m] = self._step(sweep.SOLVE, t, ridge, dual, strong, ended)
+                at.strong[:] = _strong(at.tau, tau[:, m + 1], mu[:, m + 1] != at.mu)
+            self._step(sweep.SOLVE, ended)
+            gap[:, m] = np.where(ended, np.nan, progress.gap)
+            iterations[:, m] = np.where(ended, -1, progress.steps[:, 0])
             yield self._coefficients(~ended)
             ended |= self.sets.n_support > most
 
-    def _step(
-        self, state: int, tau: Array, mu: Array, dual: Array, strong: Array, ended: Array
-    ) -> tuple[Array, Array]:
-        """Take all columns through one step; return their gaps and counts of Newton steps.
-
-        Those that have ended stay where they are: NaN and -1.
-        """
-        states = np.where(ended, sweep.DONE, state).astype(np.uint8)
-        gap, counts = np.where(ended, np.nan, np.inf), np.zeros((len(tau), 2), dtype=np.int64)
-        counts[ended] = -1
-        while not sweep.step(
-            states, self.many, self.sets, self.single, self.scaled, self.top, tau, mu, dual,
-            strong, FLOOR * self.tau_max, gap, counts,
-        ):  # fmt: skip
+    def _step(self, state: int, ended: Array) -> None:
+        """Take all columns that have not ended to the point of their path."""
+        self.progress.state[:], self.progress.steps[:] = np.where(ended, sweep.DONE, state), 0
+        while not sweep.step(self.many, self.sets, self.screen, self.progress):
             self._grow()
-        return gap, counts[:, 0]
 
     def _grow(self) -> None:
         """Double the room for known features."""
         old = self.many
         q, room = old.feature.shape
-        new = _room(q, 2 * room, self.F.shape[1])
+        new = _room(q, 2 * room, self.width)
         for name, array in new.items():
             had = getattr(old, name)
             array[tuple(map(slice, had.shape))] = had
@@ -158,25 +146,26 @@ def _single(sets: TrainingSets) -> tuple[Array, Array]:
 
     In single precision; the tiles hold SINGLES features each, the last one filled up with zeros.
     """
-    n, (d, width) = len(sets.X), sets.features.shape
-    size = np.sqrt(np.einsum("ij,ij->i", sets.features, sets.features) / n)
+    F, n, (d, width) = sets.matrix.F, len(sets.X), sets.matrix.F.shape
+    size = np.sqrt(np.einsum("ij,ij->i", F, F) / n)
     single = np.zeros((-(-d // SINGLES), width, SINGLES), dtype=np.float32)
     inverse, row = 1 / np.where(size > 0, size, 1), np.zeros(single.shape[0] * SINGLES)
     for i in range(n):
-        np.subtract(sets.X[i], sets.shift, out=row[:d])
+        np.subtract(sets.X[i], sets.matrix.shift, out=row[:d])
         row[:d] *= inverse
         single[:, i] = row.reshape(-1, SINGLES)
     return single, size
 
 
-def _scales(
-    sets: TrainingSets, scaled: Array, inverse: Array, weights: Array
-) -> tuple[Array, Array]:
-    """Return the scales of the features in each column, as shares of the largest, and the largest.
+def _screen(
+    sets: TrainingSets, single: tuple[Array, Array], inverse: Array, weights: Array
+) -> Screen:  # fmt: skip
+    """Return the features, with their scales in each column as shares of the largest.
 
-    In single precision. A feature that the rows left out dominate would lose its digits: it gets
-    an infinite scale, so it is always looked at.
+    A feature that the rows left out dominate would lose its digits: it gets an infinite scale, so
+    it is always looked at.
     """
+    scaled = inverse * single[1]
     fragile = scaled > FRAGILE if sets.unit_variance else np.zeros(scaled.shape, dtype=bool)
     if not (weights == 1).all():
         fragile |= (weights == 0) & (inverse > 0)
@@ -188,7 +177,7 @@ def _scales(
     scaled[fragile] = np.inf
     wide = np.zeros((len(scaled), -(-scaled.shape[1] // SINGLES) * SINGLES), dtype=np.float32)
     wide[:, : scaled.shape[1]] = scaled
-    return wide, top
+    return Screen(single[0], wide, top)
 
 
 def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
@@ -198,17 +187,11 @@ def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
     return np.where(then == 0, -1.0, threshold)
 
 
-def _room(q: int, room: int, width: int) -> dict[str, Array]:
-    return {
-        "feature": np.zeros((q, room), dtype=np.int64),
-        "Z": np.zeros((q, room, width)),
-        "gram": np.zeros((q, room, room)),
-        "c": np.zeros((q, room)),
-        "b": np.zeros((q, room)),
-        "sign": np.zeros((q, room)),
-        "inside": np.zeros((q, room), dtype=bool),
-        "active": np.zeros((q, room), dtype=np.int64),
-        "L": np.zeros((q, room, room)),
-        "spare": np.zeros((q, room)),
-        "place": np.zeros((q, room), dtype=np.int64),
-    }
+def _room(q: int, room: int, width: int) -> dict[str, Any]:
+    return dict(
+        feature=np.zeros((q, room), dtype=np.int64), Z=np.zeros((q, room, width)),
+        gram=np.zeros((q, room, room)), c=np.zeros((q, room)), b=np.zeros((q, room)),
+        sign=np.zeros((q, room)), inside=np.zeros((q, room), dtype=bool),
+        active=np.zeros((q, room), dtype=np.int64), L=np.zeros((q, room, room)),
+        spare=np.zeros((q, room)), place=np.zeros((q, room), dtype=np.int64),
+    )  # fmt: skip

@@ -27,8 +27,7 @@ from genesig.selection.linear.tasks import (
 
 Array = np.ndarray[Any, Any]
 Steps = Sequence[dict[str, Any]]
-Moments = dict[str, Any]
-Choice = Callable[[Array, list[Task], TrainingSets, Protocol, Moments], list[Surface]]
+Choice = Callable[[list[Task], TrainingSets, Protocol], list[Surface]]
 
 MEMORY = 5e6
 """Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
@@ -78,9 +77,7 @@ def fit_subsamples(
     """
     tau, lam, mu = (int(index) for index in final.choice[0])
 
-    def as_final(
-        X: Array, todo: list[Task], outer: TrainingSets, protocol: Protocol, moments: Moments
-    ) -> list[Surface]:
+    def as_final(todo: list[Task], outer: TrainingSets, protocol: Protocol) -> list[Surface]:
         unknown = np.full((len(final.searched), protocol.tau_count, len(protocol.lam)), np.nan)
         none = unknown[:, :, 0]
         return [Surface(unknown, unknown, none, none, (tau, lam, mu), np.nan) for _ in todo]
@@ -96,7 +93,7 @@ def _fit(
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes))))
     steps = bound(folds, dataset)
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
-        parts.append(_fit_together(X, reference, some, protocol, choose, moments(folds)))
+        parts.append(_fit_together(some, _outer_sets(X, some, folds), reference, protocol, choose))
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)
     return Fits.concatenate(parts)
@@ -108,23 +105,23 @@ def _none(protocol: Protocol) -> Fits:
     return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched)
 
 
-def _fit_together(
-    X: Array,
-    reference: Reference,
-    todo: list[Task],
-    protocol: Protocol,
-    choose: Choice,
-    moments: Moments,
-) -> Fits:
+def _outer_sets(X: Array, todo: list[Task], folds: Steps) -> TrainingSets:
     Y = np.column_stack([task.y for task in todo])
     rows = np.hstack([task.training_rows() for task in todo])
-    outer = training_sets(X, Y, rows, **moments)
-    surfaces = choose(X, todo, outer, protocol, moments)
+    learned = moments(folds)
+    centre, scale = learned["centre"], learned["unit_variance"]
+    return training_sets(X, Y, rows, centre=centre, unit_variance=scale)
+
+
+def _fit_together(
+    todo: list[Task], outer: TrainingSets, reference: Reference, protocol: Protocol, choose: Choice
+) -> Fits:
+    surfaces = choose(todo, outer, protocol)
     choice = np.array([surface.choice for surface in surfaces])
     lam = protocol.lam_grid()[choice[:, 1]]
     lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)
     _check_listed(todo, lists, choice, protocol)
-    scores = [_test_scores(X, task, lists, fit) for fit, task in enumerate(todo)]
+    scores = [_test_scores(outer.X, task, lists, fit) for fit, task in enumerate(todo)]
     return Fits(
         split=np.array([task.split for task in todo]),
         permutation=np.array([task.permutation for task in todo]),

@@ -50,32 +50,29 @@ class Surface:
     threshold: float
 
 
-def stage_one(
-    X: Array, todo: list[Task], outer: TrainingSets, protocol: Protocol, moments: dict[str, Any]
-) -> list[Surface]:
+def stage_one(todo: list[Task], outer: TrainingSets, protocol: Protocol) -> list[Surface]:
     """Search the grid for every task; their inner folds are solved together.
 
     Parameters
     ----------
-    X : (n_samples, n_features) float
     todo : list of Task
     outer : TrainingSets
-        The outer training sets of the tasks, one column each.
+        Those of the tasks, one column each; inner folds are centred and scaled as they are.
     protocol : Protocol
-    moments : dict
-        ``centre`` and ``unit_variance``: what is learned again inside every inner fold.
     """
     rule = pick("linear.list", RULES, protocol.list)
     folds = np.array([len(task.inner) for task in todo])
     rows = np.hstack([task.inner_rows() for task in todo])
     Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
-    inner = training_sets(X, Y, rows, like=outer, **moments)
+    inner = training_sets(
+        outer.X, Y, rows, centre=outer.centre, unit_variance=outer.unit_variance, like=outer
+    )
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
     found = [
         _search(inner, todo, tau, mu, protocol, rule.longest(protocol)) for mu in rule.mu(protocol)
     ]
     tasks = zip(*found, strict=True)
-    return [_surface(list(searched), rule, protocol, X.shape[1]) for searched in tasks]
+    return [_surface(list(searched), rule, protocol, outer.X.shape[1]) for searched in tasks]
 
 
 def _search(

@@ -1,0 +1,142 @@
+"""Where a score is cut: halfway between the classes, whatever their sizes, signs and units."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from gathered_study import make_dataset
+from hypothesis import given
+from hypothesis import strategies as st
+from linear_settings import linear
+from settings import MOMENTS, SPLITS
+from toys import unequal_classes
+
+from genesig.data.splits.draw import draw_splits
+from genesig.selection.assess.held_out import held_out
+from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.validation import midpoint
+
+SMALL = {"mu": [1e-6, 1e-2], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5}
+
+
+def task_of(y, folds):
+    """Return a training set of all samples but the last two."""
+    train = np.arange(len(y) - 2)
+    test = np.arange(len(y) - 2, len(y))
+    return Task("r1f1", 0, np.asarray(y, float), train, test, folds, test, True)
+
+
+def out_of_fold(seed):
+    """Return a task of random classes and folds, and scores (n_folds, n_tau, n_lam, n)."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 20))
+    y = np.where(rng.random(n) < 0.3, 1.0, -1.0)
+    y[:2] = 1, -1
+    folds = tuple(np.array_split(rng.permutation(n - 2), 3))
+    return task_of(y, folds), rng.standard_normal((3, 2, 4, n))
+
+
+def test_the_midpoint_of_six_samples_by_hand():
+    y = [1, -1, -1, -1, 1, -1, 1, 1]  # the last two are not of the training set
+    folds = (np.array([0, 1, 2]), np.array([3, 4, 5]))
+    scores = np.array([[0.9, 0.1, -0.4, 7, 7, 7, 7, 7], [8, 8, 8, -0.5, 0.3, -0.2, 8, 8]])
+    found = midpoint(task_of(y, folds), scores[:, None, None])
+    positive, negative = (0.9 + 0.3) / 2, (0.1 - 0.4 - 0.5 - 0.2) / 4
+    assert found.item() == pytest.approx((positive + negative) / 2)
+
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(seeds, st.floats(-5, 5), st.floats(0.1, 5))
+def test_it_moves_with_the_scores_so_that_decisions_stay(seed, shift, factor):
+    task, scores = out_of_fold(seed)
+    moved = midpoint(task, factor * scores + shift)
+    np.testing.assert_allclose(moved, factor * midpoint(task, scores) + shift, atol=1e-12)
+
+
+@given(seeds)
+def test_it_does_not_know_which_class_is_called_positive(seed):
+    task, scores = out_of_fold(seed)
+    turned = midpoint(replace(task, y=-task.y), -scores)
+    np.testing.assert_allclose(turned, -midpoint(task, scores), atol=1e-12)
+
+
+@given(seeds)
+def test_samples_of_a_class_that_are_there_twice_do_not_move_it(seed):
+    task, scores = out_of_fold(seed)
+    n = len(task.y)
+    again = {row: n + at for at, row in enumerate(task.train[task.y[task.train] < 0])}
+    double = replace(
+        task, y=np.append(task.y, -np.ones(len(again))),
+        train=np.append(task.train, list(again.values())).astype(int),
+        inner=tuple(np.append(fold, [again[r] for r in fold if r in again]).astype(int)
+                    for fold in task.inner),
+    )  # fmt: skip
+    whole = np.concatenate([scores, scores[..., list(again)]], axis=-1)
+    np.testing.assert_allclose(midpoint(double, whole), midpoint(task, scores), atol=1e-12)
+
+
+@given(seeds)
+def test_of_classes_of_one_size_it_is_the_mean_score(seed):
+    rng = np.random.default_rng(seed)
+    y = np.append(rng.permutation(np.repeat([-1.0, 1.0], 6)), [1, 1])
+    folds = tuple(np.array_split(rng.permutation(12), 4))
+    scores = rng.standard_normal((4, 1, 1, 14))
+    own = [scores[k, 0, 0, rows] for k, rows in enumerate(folds)]
+    found = midpoint(task_of(y, folds), scores).item()
+    assert found == pytest.approx(np.concatenate(own).mean())
+
+
+def test_scores_of_samples_that_a_fold_trains_on_have_no_part_in_it():
+    task, scores = out_of_fold(3)
+    changed = scores.copy()
+    for k, rows in enumerate(task.inner):
+        changed[k][..., np.setdiff1d(np.arange(len(task.y)), rows)] = 1e6
+    np.testing.assert_array_equal(midpoint(task, changed), midpoint(task, scores))
+
+
+def unbalanced(seed):
+    return unequal_classes(np.random.default_rng(seed), 32, 40)
+
+
+def fitted(dataset, **changes):
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    settings = linear(**{**SMALL, **changes})
+    return splits, double_loop(
+        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings
+    )
+
+
+@pytest.mark.parametrize("rule", ["stable", "minimal"])
+def test_where_errors_are_not_counted_the_cut_changes_nothing_but_decisions(rule):
+    dataset = make_dataset(*unbalanced(0))
+    splits, cut = fitted(dataset, list=rule)
+    _, plain = fitted(dataset, list=rule, threshold="zero")
+    assert (cut.threshold != 0).all()
+    assert plain.threshold.tolist() == [0] * len(splits.outer)
+    for name in ("choice", "cv_error", "indptr", "indices", "values", "intercept", "scores"):
+        assert getattr(cut, name).tobytes() == getattr(plain, name).tobytes()
+    held = held_out(dataset, splits, cut).scores, held_out(dataset, splits, plain).scores
+    at = np.repeat(cut.threshold, np.diff(cut.test_indptr))[:, None]
+    np.testing.assert_array_equal(held[0], held[1] - at)
+
+
+def test_turned_labels_turn_scores_and_thresholds():
+    X, y = unbalanced(1)
+    _, one = fitted(make_dataset(X, y))
+    _, other = fitted(make_dataset(X, -y))
+    np.testing.assert_array_equal(one.choice, other.choice)
+    np.testing.assert_allclose(one.threshold, -other.threshold, atol=1e-10)
+    np.testing.assert_allclose(one.scores, -other.scores, atol=1e-10)
+
+
+@pytest.mark.parametrize("rule", ["stable", "minimal"])
+@pytest.mark.parametrize("threshold", ["midpoint", "zero"])
+def test_numbers_are_not_cut(rule, threshold):
+    X, _ = unbalanced(2)
+    dataset = make_dataset(X, X[:, 0] + 0.3 * X[:, 1], "regression")
+    splits, fits = fitted(dataset, list=rule, threshold=threshold)
+    assert fits.threshold.tolist() == [0] * len(splits.outer)
+    np.testing.assert_array_equal(held_out(dataset, splits, fits).scores, fits.scores)

@@ -1,0 +1,61 @@
+"""Nested lists end before one that is too long to be read; the chosen one is always there."""
+
+import numpy as np
+import pytest
+from linear_settings import linear
+from settings import MOMENTS, SPLITS
+from toys import dataset, unequal_classes
+
+from genesig.data.splits.draw import draw_splits
+from genesig.errors import GenesigError, InvalidInput
+from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import chosen_model
+
+SETTINGS = {
+    "mu": [1e-6, 1e-2, 0.1, 1.0, 10.0], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5,
+    "most": 4,
+}  # fmt: skip
+LONGEST = 8
+
+
+def fitted(**changes):
+    study = dataset(*unequal_classes(np.random.default_rng(2), 32, 300))
+    splits = draw_splits(study, seed=1, **SPLITS)
+    settings = {"folds": MOMENTS, **linear(**{**SETTINGS, **changes})}
+    fits = double_loop(study, splits, labels="observed", batch="1of1", **settings)
+    return study, fits, fit_final(study, splits, **settings)
+
+
+def test_what_is_kept_is_what_it_would_be_without_an_end():
+    _, whole, _ = fitted(longest=None)
+    _, fits, _ = fitted(longest=LONGEST)
+    kept = np.logical_and.accumulate(whole.sizes() <= LONGEST, axis=1)
+    assert 0 < kept.sum() < kept.size
+    np.testing.assert_array_equal(np.isnan(fits.gap), ~kept)
+    np.testing.assert_array_equal(fits.choice, whole.choice)
+    for fit, mu in np.ndindex(kept.shape):
+        scores = fits.test(fit)[1][:, mu]
+        assert np.isnan(scores).all() == (not kept[fit, mu])
+        if kept[fit, mu]:
+            assert scores.tobytes() == whole.test(fit)[1][:, mu].tobytes()
+            assert fits.coef(fit, mu)[1].tobytes() == whole.coef(fit, mu)[1].tobytes()
+        else:
+            assert len(fits.coef(fit, mu)[0]) == 0
+    assert not np.isnan(fits.with_chosen().scores[:, -1]).any()
+
+
+def test_a_model_has_the_lists_that_were_kept():
+    study, _, final = fitted(longest=LONGEST)
+    model = final_model(study, final, folds=MOMENTS)
+    kept = [mu for mu, size in zip(final.mu, final.sizes()[0], strict=True) if size <= LONGEST]
+    assert [each["mu"] for each in model["models"]] == kept != SETTINGS["mu"]
+    assert model["signature_mu"] == final.mu[final.choice[0, 2]]
+    assert model["threshold"] == final.threshold[0] != 0
+    with pytest.raises(InvalidInput, match=r"--mu: 10 is none of the model's: 1e-06, "):
+        chosen_model(model, 10.0)
+
+
+def test_a_chosen_list_that_cannot_be_kept_is_one_line():
+    with pytest.raises(GenesigError, match="split r1f1: the chosen list has more than 8 genes; r"):
+        fitted(list="minimal", list_mu=10.0, longest=LONGEST)
