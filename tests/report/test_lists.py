@@ -51,9 +51,9 @@ def test_lists_too_long_to_be_kept_say_so_and_have_no_numbers():
     table = next(item for item in lists(data, LIMITS).items if item.name == "lists")
     heads = [column.label for column in table.columns]
     row = next(row for row in table.rows if row[heads.index("μ")].text == "1")
-    sizes = [row[heads.index(name)].text for name in
-             ("Mean length", "Shortest of a split", "Longest of a split")]  # fmt: skip
-    assert sizes == [ABSENT] * 3
+    names = ("Genes in the list", "Mean length", "Shortest of a split", "Longest of a split")
+    sizes = [row[heads.index(name)].text for name in names]
+    assert sizes == [ABSENT] * 4
     rows = data["tables"]["nested_lists"]
     assert 1.0 not in {row[rows["columns"].index("mu")] for row in rows["rows"]}
     titles = titles_of(figures_lists.frequency_curve(data))
