@@ -85,7 +85,8 @@ def test_p_values_of_small_studies_without_signal_are_uniform():
     shape = {"n_samples": 24, "n_features": 200}
     p = [permutation_p(pure_noise(seed, **shape), 39, **SMALL) for seed in range(100)]
     assert 0.01 <= np.mean(np.array(p) <= 0.05) <= 0.10
-    assert np.mean(p) == pytest.approx(0.5125, abs=0.1)  # 3.4 standard errors
+    # Errors of 24 samples tie often, which counts against the study: about .56, sd .03.
+    assert 0.46 <= np.mean(p) <= 0.66
 
 
 @pytest.mark.slow
