@@ -36,7 +36,7 @@ from typing import Any
 
 import pandas as pd
 import sklearn
-from answers_data import PUBLISHED, Plan, Source, simulated, study_of
+from answers_data import PUBLISHED, Plan, Source, Study, simulated, study_of
 from answers_goals import summary
 from answers_rivals import RIVALS
 from answers_runs import VARIANTS, Record, asked, run
@@ -61,9 +61,10 @@ def same_as(method: str) -> str:
 def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
     """Return all that a record depends on."""
     package, here = Path(genesig.__file__).parent, Path(__file__).parent
-    if method in RIVALS:
-        code = [here / "answers_rivals.py", *(package / "data/splits").glob("*.py")]
-        made_by: Any = [sklearn.__version__, settings({})["normalise"]["samples"]]
+    if method in RIVALS:  # of genesig they see the splits alone
+        code = [here / "answers_rivals.py"]
+        drawn = divided(study_of(source, plan))
+        made_by: Any = [sklearn.__version__, settings({})["normalise"]["samples"], drawn]
     else:
         code = [
             here / "answers_runs.py",
@@ -74,6 +75,12 @@ def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
     each = (path.read_bytes() for path in sorted([*code, here / "answers_data.py"]))
     written = hashlib.sha256(b"".join(each)).hexdigest()
     return {"data": source.key(), "plan": asdict(plan), "code": written, "made_by": made_by}
+
+
+def divided(study: Study) -> str:
+    """Return a digest of the outer splits, their inner folds and the halves."""
+    parts = [asdict(split) for splits in (study.splits, study.halves) for split in splits.outer]
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
 def kept(job: Job) -> Record | None:
@@ -110,10 +117,10 @@ def report(sources: list[Source], methods: list[str], plan: Plan, out: Path) -> 
     """Yield the tables, the warnings and the summary; write answers.tsv."""
     tables = []
     for source in sources:
-        divided = study_of(source, plan)
+        study = study_of(source, plan)
         records = {method: kept(job_of(source, same_as(method), plan, out)) for method in methods}
-        tables.append(table(source.name, divided, records))
-        yield f"{source.name}: {heading(divided)}"
+        tables.append(table(source.name, study, records))
+        yield f"{source.name}: {heading(study)}"
         yield shown(tables[-1])
         for method, record in records.items():
             if same_as(method) == method:

@@ -83,5 +83,5 @@ def test_the_shift_is_never_further_from_0_or_from_the_mean_than_it_must(values)
     rows = np.ones((18, 1), dtype=bool)
     sets = training_sets(values[:, None], values[:, None], rows, centre=True, unit_variance=False)
     low, high = np.quantile(values, [0.25, 0.75], method="lower")
-    assert min(0, low) <= sets.shift[0] <= max(0, high)
-    assert abs(values.mean() - sets.shift[0]) <= np.sqrt(3) * values.std() + 1e-12
+    assert min(0, low) <= sets.matrix.shift[0] <= max(0, high)
+    assert abs(values.mean() - sets.matrix.shift[0]) <= np.sqrt(3) * values.std() + 1e-12

@@ -99,9 +99,10 @@ def test_probes_that_stay_probes_are_warned_of(folder):
     study = {"expression": "arrays", "samples": "samples.tsv", "label": "class"}
     for normalise, number in (({}, 1), (rma, 0)):
         config = resolve_config(study | {"normalise": normalise}, load_schema())
-        found = [p for p in examine_study(config, "c.yaml").problems if p.where == "arrays"]
-        assert len(found) == number
-        assert all("begin normalise.folds with {step: quantile}" in p.what for p in found)
+        problems = examine_study(config, "c.yaml").problems
+        said = [p.what for p in problems if p.where == "arrays" and "nearly equal" not in p.what]
+        assert len(said) == number
+        assert all("begin normalise.folds with {step: quantile}" in what for what in said)
 
 
 LISTED = {

@@ -26,6 +26,7 @@ def check(golub, config):
     assert len(splits.outer[0].inner) == 38
     assert fits.tau[-1] == pytest.approx(0.005)
     assert fits.gap.max() <= 1e-9
+    assert (fits.threshold[0], fits.choice[0, 2]) == (0, 0)
     assert 26 <= len(fits.coef(0, 0)[0]) <= 29
     assert np.sum(golub.response()[rows] * scores[:, 0] <= 0) <= 1
 

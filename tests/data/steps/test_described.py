@@ -5,15 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 from gathered_study import make_fits, make_study
+from settings import MOMENTS
 
 from genesig.data.steps.described import described
 from genesig.data.steps.normalise import bound, fit_steps, normalise_samples
 from genesig.selection.gather import gather
 
 COMBAT = {"step": "combat", "covariates": []}
-MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
-SIGNATURE = {"frequency": 0.3, "mu": None}
-CLUSTERS = {"warn_above": 0.9, "merge_above": None}
+CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
 
 
 def in_batches(seed=0):
@@ -66,11 +65,12 @@ def test_without_such_a_step_nothing_changes():
 
 
 def test_descriptions_use_all_samples_and_no_list_score_or_error_hangs_on_them():
-    dataset, splits, observed, final = in_batches()
+    dataset, splits, observed, _ = in_batches()
+    final = make_fits(dataset, [splits.final], 4)  # whose first list has genes
     halves = make_fits(dataset, splits.subsamples, 5)
     plain, corrected = (
         gather(noted(dataset, *folds), splits, [observed], final, halves,
-               signature=SIGNATURE, clusters=CLUSTERS)
+               frequency=0.3, clusters=CLUSTERS)
         for folds in ([], [COMBAT])
     )  # fmt: skip
     for name in ("lists", "scores", "predictions", "rejection", "stability"):
