@@ -184,14 +184,14 @@ def test_lists_that_hardly_agree_are_warned_of(core, size, said):
 @pytest.mark.parametrize(("rule", "most", "warned"), [("stable", 100, True), ("stable", 101, False),
                                                       ("minimal", 100, False)])  # fmt: skip
 def test_a_list_much_longer_than_asked_for_is_warned_of(rule, most, warned):
-    given = with_core(201, 201)
+    given = with_core(202, 202)
     given["config"]["linear"]["list"] = rule
     given["config"]["signature"]["most"] = most
     found = [one for one in collect(**given)["warnings"] if "signature.most" in one]
     assert (
         found
         == [
-            "The signature has 201 genes, more than signature.most = 100: no shorter list was as"
+            "The signature has 202 genes, more than signature.most = 100: no shorter list was as"
             " accurate."
         ]
         * warned

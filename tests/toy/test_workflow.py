@@ -73,9 +73,8 @@ def test_the_signature_as_h5ad(finished):
         np.testing.assert_allclose(data.var[column].astype(float), signature[column])
 
 
-def test_every_result_names_the_same_genes(finished):
-    """The table, the model that predicts, the h5ad and the page; and their number on top."""
-    there = finished / "results"
+def name_the_same_genes(there):
+    """Compare the table, the model that predicts, the h5ad and the page with its first sentence."""
     table = pd.read_csv(there / "signature.tsv", sep="\t")
     model = json.loads((there / "model.json").read_text())
     (locked,) = [one for one in model["models"] if one["mu"] == model["signature_mu"]]
@@ -88,6 +87,11 @@ def test_every_result_names_the_same_genes(finished):
     assert (data["answer"]["size"], data["answer"]["core"]) == (len(weights), table["core"].sum())
     html = (there / "report.html").read_text()
     assert f"fitted on all samples: {len(weights)} gene" in " ".join(html.split())
+    return len(weights)
+
+
+def test_every_result_names_the_same_genes(finished):
+    assert name_the_same_genes(finished / "results") > 0
 
 
 def test_the_chosen_lists_stand_in_every_table_without_a_mu(finished):
@@ -255,7 +259,9 @@ def test_the_model_scores_the_training_samples_from_its_json(finished):
     scores = chosen["intercept"] + chosen["coefficients"] @ data.loc[chosen["genes"]].to_numpy()
     sheet = pd.read_csv(finished / "samples.tsv", sep="\t")
     y = np.where(sheet["diagnosis"] == model["classes"]["positive"], 1, -1)
-    assert np.mean(np.sign(scores - model["threshold"]) != y) < 0.1
+    assert np.mean(np.sign(scores - model["threshold"]) != y) < 0.15
+    assert np.mean(scores[y > 0][:, None] > scores[y < 0]) > 0.95
+    assert scores[y < 0].mean() < model["threshold"] < scores[y > 0].mean()
 
 
 @pytest.mark.parametrize(
@@ -268,8 +274,8 @@ def test_the_model_scores_the_training_samples_from_its_json(finished):
         {"controls": {"permutations": 0, "baselines": []}, "splits": {"subsamples": 0},
          "nonlinear": {"enabled": False}},
         {"nonlinear": {"penalty": "group", "genes": None}},
-        {"linear": {"list": "minimal", "threshold": "zero"}},
-        {"linear": {"longest": 12}, "signature": {"most": 6}},
+        {"linear": {"list": "minimal", "threshold": "zero"}, "signature": {"mu": 1.0}},
+        {"linear": {"longest": 20}, "signature": {"most": 10}},
         {"normalise": {"samples": [{"step": "rank_samples"}],
                        "folds": [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5},
                                  {"step": "centre"}, {"step": "unit_variance"}]}},
@@ -280,6 +286,8 @@ def test_the_model_scores_the_training_samples_from_its_json(finished):
 def test_other_designs_run_through(tmp_path, changes):
     folder = make_study(tmp_path, changes)
     run(folder)
+    genes = name_the_same_genes(folder / "results")
+    assert genes > 1 or changes.get("linear", {}).get("list") != "minimal"
     assert (folder / "results/report.html").stat().st_size > 10_000
     on = changes.get("nonlinear", {}).get("enabled", True)
     assert bool(list((folder / "results").glob("nonlinear*"))) == on
