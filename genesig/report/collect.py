@@ -160,4 +160,4 @@ def _packed(name: str, frame: pd.DataFrame) -> PackedTable:
 def _column(values: pd.Series[Any]) -> list[Any]:
     if values.dtype.kind == "f":
         return list(rounded(values.to_numpy(), 5))
-    return [plain(value) for value in values.tolist()]
+    return [plain(value) for value in values.astype(object).where(values.notna(), None)]

@@ -51,8 +51,9 @@ def test_the_informative_genes_are_found_and_the_error_is_low(finished):
     signature = pd.read_csv(finished / "results/signature.tsv", sep="\t")
     assert set(signature["gene"]) & {HOSTILE, "g001", "g002", "g003", "g004", "g005"}
     controls = pd.read_csv(finished / "results/controls.tsv", sep="\t")
-    assert controls["error"][0] < 0.2
-    assert controls["p_value"][0] == pytest.approx(1 / 7)
+    (chosen,) = controls[(controls["model"] == "genesig") & controls["mu"].isna()].index
+    assert controls["error"][chosen] < 0.2
+    assert controls["p_value"][chosen] == pytest.approx(1 / 7)
 
 
 def test_nonlinear_selection_finds_them_as_well(finished):
@@ -68,8 +69,45 @@ def test_the_signature_as_h5ad(finished):
     signature = pd.read_csv(finished / "results/signature.tsv", sep="\t")
     assert data.shape == (24, len(signature))
     assert list(data.var_names) == list(signature["gene"])
-    for column in ("frequency", "block", "rank", "first_mu", "mean_coef"):
+    for column in ("rank", "core", "frequency", "coef", "size", "block", "first_mu", "mean_coef"):
         np.testing.assert_allclose(data.var[column].astype(float), signature[column])
+
+
+def test_every_result_names_the_same_genes(finished):
+    """The table, the model that predicts, the h5ad and the page; and their number on top."""
+    there = finished / "results"
+    table = pd.read_csv(there / "signature.tsv", sep="\t")
+    model = json.loads((there / "model.json").read_text())
+    (locked,) = [one for one in model["models"] if one["mu"] == model["signature_mu"]]
+    weights = dict(zip(locked["genes"], locked["coefficients"], strict=True))
+    assert dict(zip(table["gene"], table["coef"], strict=True)) == pytest.approx(weights)
+    assert set(anndata.read_h5ad(there / "signature.h5ad").var_names) == set(weights)
+    data = json.loads((there / "report_data.json").read_text())
+    shown = data["tables"]["signature"]
+    assert {row[shown["columns"].index("gene")] for row in shown["rows"]} == set(weights)
+    assert (data["answer"]["size"], data["answer"]["core"]) == (len(weights), table["core"].sum())
+    html = (there / "report.html").read_text()
+    assert f"fitted on all samples: {len(weights)} gene" in " ".join(html.split())
+
+
+def test_the_chosen_lists_stand_in_every_table_without_a_mu(finished):
+    """What one split chose is one of its lists along mu; the error is that of these lists."""
+    tables = {
+        name: pd.read_csv(finished / f"results/{name}.tsv", sep="\t", dtype={"sample": str})
+        for name in ("scores", "predictions", "lists", "stability", "nested_lists", "controls")
+    }
+    for name, table in tables.items():
+        assert table["mu"].isna().any(), name
+    scores = tables["scores"]
+    length = scores[scores["mu"].isna()].set_index("split")["n_genes"]
+    for split, own in scores[scores["mu"].notna()].groupby("split"):
+        assert length[split] in set(own["n_genes"])
+    predictions = tables["predictions"]
+    own = predictions[predictions["mu"].isna()]
+    each = own.groupby(["repeat", "label"])["wrong"].mean().groupby("repeat").mean()
+    controls = tables["controls"]
+    row = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
+    assert row["error"] == pytest.approx(each.mean())
 
 
 def test_nothing_is_left_to_do(finished):
@@ -213,11 +251,11 @@ def test_hostile_names_stay_text_and_nothing_is_loaded(finished):
 def test_the_model_scores_the_training_samples_from_its_json(finished):
     model = json.loads((finished / "results/model.json").read_text())
     data = pd.read_csv(finished / "expression.tsv.gz", sep="\t", index_col=0)
-    chosen = model["models"][0]
+    (chosen,) = [one for one in model["models"] if one["mu"] == model["signature_mu"]]
     scores = chosen["intercept"] + chosen["coefficients"] @ data.loc[chosen["genes"]].to_numpy()
     sheet = pd.read_csv(finished / "samples.tsv", sep="\t")
     y = np.where(sheet["diagnosis"] == model["classes"]["positive"], 1, -1)
-    assert np.mean(np.sign(scores) != y) < 0.1
+    assert np.mean(np.sign(scores - model["threshold"]) != y) < 0.1
 
 
 @pytest.mark.parametrize(
@@ -230,11 +268,14 @@ def test_the_model_scores_the_training_samples_from_its_json(finished):
         {"controls": {"permutations": 0, "baselines": []}, "splits": {"subsamples": 0},
          "nonlinear": {"enabled": False}},
         {"nonlinear": {"penalty": "group", "genes": None}},
+        {"linear": {"list": "minimal", "threshold": "zero"}},
+        {"linear": {"longest": 12}, "signature": {"most": 6}},
         {"normalise": {"samples": [{"step": "rank_samples"}],
                        "folds": [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5},
                                  {"step": "centre"}, {"step": "unit_variance"}]}},
     ],
-    ids=["groups", "pairs", "predefined", "regression", "nothing extra", "blocks", "learned"],
+    ids=["groups", "pairs", "predefined", "regression", "nothing extra", "blocks", "minimal",
+         "long lists", "learned"],
 )  # fmt: skip
 def test_other_designs_run_through(tmp_path, changes):
     folder = make_study(tmp_path, changes)

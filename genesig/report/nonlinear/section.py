@@ -44,8 +44,8 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
         items.append(_curves(it, classes=data["study"]["classes"] is not None))
     caption = (
         "Core genes shared with the chosen linear lists and those of each μ. The list here has the"
-        " genes selected in at least"
-        f" {percent(data['config']['signature']['frequency'])} of the splits."
+        f" genes selected in at least {percent(data['config']['signature']['frequency'])} of the"
+        " splits."
     )
     items.append(packed_table(data, "nonlinear_agreement", caption, limits.table_rows))
     if it["genes"]:

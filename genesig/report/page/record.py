@@ -217,8 +217,8 @@ class Control(TypedDict):
 class Cohorts(TypedDict):
     """Data sets of other studies, and in how many of them the model is better than chance.
 
-    Those with a sample that trained the model are no evidence and not counted. It is better where
-    the interval of its AUC lies above 0.5, or that of R² above 0.
+    Those with a sample that trained the model are no evidence and not counted. Better is where the
+    interval of its AUC lies above 0.5, or that of R² above 0.
     """
 
     tested: int

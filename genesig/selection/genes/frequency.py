@@ -94,7 +94,7 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
     ``largest``, the sizes over the outer splits; ``nested``, % of this merged list (of the
     shorter of the two) that the next mu's list contains; ``nested_in_split``, the same between
     the lists of one and the same split, mean over the splits. Empty where a list is empty, at the
-    last mu and for the chosen list; the sizes, where a list was too long to be kept.
+    last mu and for the chosen list; the first four, where a list was too long to be kept.
     """
     import pandas as pd
 
@@ -109,7 +109,7 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "mu": observed.mu,
-            "in_list": [len(genes) for genes in merged],
+            "in_list": np.where(observed.whole, [len(genes) for genes in merged], np.nan),
             "mean_size": size.mean(axis=0),
             "smallest": size.min(axis=0),
             "largest": size.max(axis=0),
@@ -119,7 +119,7 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
     )
     alone = table["mu"].shift(-1).isna()
     table.loc[alone, ["nested", "nested_in_split"]] = np.nan
-    return table.astype({"smallest": "Int64", "largest": "Int64"})
+    return table.astype(dict.fromkeys(("in_list", "smallest", "largest"), "Int64"))
 
 
 def overlap(one: set[Any], other: set[Any]) -> float:

@@ -101,7 +101,7 @@ def test_a_list_that_was_not_kept_leaves_the_sizes_of_its_mu_empty():
     gap = observed.gap.copy()
     gap[3, 2] = np.nan
     table = list_sizes(replace(observed, gap=gap), nested_lists(dataset, observed, frequency=0.5))
-    sizes = table[["mean_size", "smallest", "largest"]]
+    sizes = table[["in_list", "mean_size", "smallest", "largest"]]
     assert sizes.iloc[2].isna().all()
     assert sizes.iloc[:2].notna().all(axis=None)
 

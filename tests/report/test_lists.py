@@ -1,0 +1,139 @@
+"""What the page shows of lists: the chosen ones, those along mu, those too long to be kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from report_study import Study, arguments, make_dataset
+
+from genesig.report.collect import collect
+from genesig.report.genes import figures_lists
+from genesig.report.genes.section import blocks, lists, single_genes
+from genesig.report.methods import methods
+from genesig.report.page.section import Limits
+from genesig.report.page.words import ABSENT
+from genesig.report.prediction.figures_selection import error_by_mu, per_split, surface
+from genesig.report.prediction.section import model_selection
+from genesig.results import Dataset
+
+LIMITS = Limits(12, 500)
+
+
+def ticks(figure, axes=0):
+    return [label.get_text() for label in figure.axes[axes].get_xticklabels()]
+
+
+def titles_of(figure):
+    return [axes.get_title(loc=place) for axes in figure.axes for place in ("left", "center")]
+
+
+def test_the_chosen_lists_stand_before_those_along_mu():
+    data = collect(**arguments(Study()))
+    median = data["answer"]["lengths"][1]
+    core = [one["size"] for one in data["lists"]]
+    for draw in (error_by_mu, figures_lists.nested):
+        assert ticks(draw(data)) == [
+            f"{mu}\n{size} genes"
+            for mu, size in zip(
+                ("chosen", "10⁻⁶", "10⁻³", "10⁻²", "0.1", "1"), (median, *core), strict=True
+            )
+        ]
+    titles = titles_of(figures_lists.frequency_curve(data))
+    assert "chosen lists" in titles[:2]
+
+
+def test_lists_too_long_to_be_kept_say_so_and_have_no_numbers():
+    data = collect(**arguments(Study(longest=60)))
+    assert data["lists"][-1] == {"mu": 1.0, "size": None, "union": None, "kept": None}
+    for draw in (error_by_mu, figures_lists.nested):
+        assert ticks(draw(data))[-1] == "1\n> 60 genes"
+        assert not any(">" in label for label in ticks(draw(data))[:-1])
+    table = next(item for item in lists(data, LIMITS).items if item.name == "lists")
+    heads = [column.label for column in table.columns]
+    row = next(row for row in table.rows if row[heads.index("μ")].text == "1")
+    names = ("Genes in the list", "Mean length", "Shortest of a split", "Longest of a split")
+    sizes = [row[heads.index(name)].text for name in names]
+    assert sizes == [ABSENT] * 4
+    rows = data["tables"]["nested_lists"]
+    assert 1.0 not in {row[rows["columns"].index("mu")] for row in rows["rows"]}
+    titles = titles_of(figures_lists.frequency_curve(data))
+    assert "μ = 1" not in titles
+
+
+def test_one_list_too_long_does_not_change_the_measure_of_the_splits():
+    data = collect(**arguments(Study(longest=60)))
+    assert per_split(data).axes[0].get_ylabel() == "class-balanced error"
+
+
+@pytest.mark.parametrize(("study", "along", "rows"), [
+    (Study(), "μ", ["10⁻⁶", "10⁻³", "10⁻²"]),
+    (Study(regression=True), "μ", ["10⁻⁶", "10⁻³", "10⁻²"]),
+    (Study(minimal=True), "λ (ridge refit)", ["10⁻⁴", "10⁻³", "10⁻²", "0.1"]),
+])  # fmt: skip
+def test_the_surface_is_over_what_was_searched(study, along, rows):
+    given = arguments(study)
+    data = collect(**given)
+    it, axes = data["surface"], surface(data).axes[0]
+    assert axes.get_ylabel() == along
+    assert [label.get_text() for label in axes.get_yticklabels()] == rows
+    assert np.shape(it["error"]) == (len(rows), 12)
+    assert sum(count for *_, count in it["chosen"]) == data["design"]["outer"]
+    tau, lam, mu = given["final"].choice[0]
+    assert it["final"] == [tau, lam if study.minimal else mu]
+    error = given["observed"].cv_error
+    mean = error[:, 0].mean(axis=0).T if study.minimal else error.min(axis=3).mean(axis=0)
+    np.testing.assert_allclose(it["error"], mean, rtol=1e-3)
+
+
+def test_a_minimal_report_does_not_speak_of_a_stable_choice():
+    stable, minimal = (collect(**arguments(Study(minimal=one))) for one in (False, True))
+    for said in (" ".join(model_selection(stable, LIMITS).words), " ".join(methods(stable))):
+        assert "inner folds agree" in said
+    for said in (" ".join(model_selection(minimal, LIMITS).words), " ".join(methods(minimal))):
+        assert "inner folds agree" not in said
+    assert "ties went to the fewest genes" in " ".join(methods(minimal))
+    given = arguments(Study(minimal=True))
+    given["config"]["linear"]["one_standard_error"] = True
+    said = " ".join(methods(collect(**given)))
+    assert "the largest τ within one standard error of the smallest error was taken" in said
+
+
+@pytest.mark.parametrize(("apart", "words"), [
+    (0, ""), (1, " 1 gene stands apart: not correlated with any seed (|r| below 0.50)."),
+    (3, " 3 genes stand apart: not correlated with any seed (|r| below 0.50)."),
+])  # fmt: skip
+def test_genes_that_stand_apart_are_counted_and_in_no_block(apart, words):
+    given = arguments(Study())
+    table = given["tables"]["blocks"]
+    alone = table.index[table["block"].isna()]
+    table = table.drop(alone[apart:])
+    given["tables"]["blocks"] = table
+    data = collect(**given)
+    section = blocks(data, LIMITS)
+    assert section.words[0].endswith(f"another member of a block.{words}")
+    placed = data["correlation"]["genes"]
+    assert set(placed) == set(table.loc[table["block"].notna(), "gene"])
+    shown = next(item for item in section.items if item.name == "blocks")
+    column = [head.label for head in shown.columns].index("Block")
+    assert sum(row[column].text == ABSENT for row in shown.rows) == apart
+
+
+def with_batches(study: Study) -> Dataset:
+    from dataclasses import replace
+
+    dataset = make_dataset(study, np.random.default_rng(7))
+    obs = dataset.obs.assign(centre=["Genoa", "Lund"] * 15)
+    return replace(dataset, obs=obs, design=replace(dataset.design, batch="centre"))
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_single_gene_tests_name_the_batch_in_them(regression):
+    study = Study(regression=regression)
+    words = ", with centre as a factor in the model, "
+    data = collect(**arguments(study, with_batches(study)))
+    assert data["univariate"]["batch"] == "centre"
+    assert words in single_genes(data, LIMITS).words[0]
+    assert words.rstrip(", ") in " ".join(methods(data))
+    alone = collect(**arguments(study))
+    assert alone["univariate"]["batch"] is None
+    assert "factor" not in single_genes(alone, LIMITS).words[0] + " ".join(methods(alone))
