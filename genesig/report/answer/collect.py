@@ -135,7 +135,7 @@ def signature_warnings(data: Answer) -> list[str]:
             f" {percent(wanted['frequency'])} of the training sets): other patients would probably"
             " give other genes."
         )
-    if data["config"]["linear"]["list"] == "stable" and it["size"] > 2 * wanted["most"]:
+    if data["config"]["linear"]["list"] == "stable" and it["size"] > wanted["most"]:
         found.append(
             f"The signature has {it['size']} genes, more than signature.most ="
             f" {wanted['most']}: no shorter list was as accurate."
