@@ -4,11 +4,6 @@
 # OUTPUTS: results/linear/{labels}/{batch}.npz, results/linear/{final,subsamples}.npz
 
 
-def memory(wildcards, input, attempt):
-    """Return the MB of a job that selects: 400 and three times the matrix, at least 1000."""
-    return max(1000, 400 + 3 * input.size_mb) * attempt
-
-
 wildcard_constraints:
     labels=r"observed|permuted-\d+-\d+",
     batch=r"\d+of\d+",
@@ -25,8 +20,6 @@ rule fit:
         "logs/fit/{labels}/{batch}.log",
     benchmark:
         "results/times/{labels}/{batch}.tsv"
-    resources:
-        mem_mb=memory,
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],
@@ -45,8 +38,6 @@ rule fit_final:
         "logs/fit_final.log",
     benchmark:
         "results/times/fit_final.tsv"
-    resources:
-        mem_mb=memory,
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],
@@ -66,8 +57,6 @@ rule fit_subsamples:
         "logs/fit_subsamples.log",
     benchmark:
         "results/times/fit_subsamples.tsv"
-    resources:
-        mem_mb=memory,
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],
