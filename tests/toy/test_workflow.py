@@ -264,24 +264,31 @@ def test_the_model_scores_the_training_samples_from_its_json(finished):
     assert scores[y < 0].mean() < model["threshold"] < scores[y > 0].mean()
 
 
+DESIGNS = {
+    "pairs": {"data": {"pair": "patient"}, "splits": {"scheme": "stratified_group_kfold"}},
+    "regression": {"label": "age", "data": {"task": "regression"}},
+    "nothing extra": {"controls": {"permutations": 0, "baselines": []},
+                      "splits": {"subsamples": 0}, "nonlinear": {"enabled": False}},
+}  # fmt: skip
+SLOW_DESIGNS = {
+    "groups": {"data": {"group": "patient"}, "splits": {"scheme": "leave_one_group_out"}},
+    "predefined": {"splits": {"scheme": "predefined", "column": "cohort"}},
+    "blocks": {"nonlinear": {"penalty": "group", "genes": None}},
+    "minimal": {"linear": {"list": "minimal", "threshold": "zero"}, "signature": {"mu": 1.0}},
+    "long lists": {"linear": {"longest": 20}, "signature": {"most": 10}},
+    "learned": {"normalise": {"samples": [{"step": "rank_samples"}], "folds": [
+        {"step": "quantile"}, {"step": "variance_filter", "keep": 0.5}, {"step": "centre"},
+        {"step": "unit_variance"}]}},
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {"data": {"group": "patient"}, "splits": {"scheme": "leave_one_group_out"}},
-        {"data": {"pair": "patient"}, "splits": {"scheme": "stratified_group_kfold"}},
-        {"splits": {"scheme": "predefined", "column": "cohort"}},
-        {"label": "age", "data": {"task": "regression"}},
-        {"controls": {"permutations": 0, "baselines": []}, "splits": {"subsamples": 0},
-         "nonlinear": {"enabled": False}},
-        {"nonlinear": {"penalty": "group", "genes": None}},
-        {"linear": {"list": "minimal", "threshold": "zero"}, "signature": {"mu": 1.0}},
-        {"linear": {"longest": 20}, "signature": {"most": 10}},
-        {"normalise": {"samples": [{"step": "rank_samples"}],
-                       "folds": [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5},
-                                 {"step": "centre"}, {"step": "unit_variance"}]}},
+        *(pytest.param(changes, id=name) for name, changes in DESIGNS.items()),
+        *(pytest.param(changes, id=name, marks=pytest.mark.slow)
+          for name, changes in SLOW_DESIGNS.items()),
     ],
-    ids=["groups", "pairs", "predefined", "regression", "nothing extra", "blocks", "minimal",
-         "long lists", "learned"],
 )  # fmt: skip
 def test_other_designs_run_through(tmp_path, changes):
     folder = make_study(tmp_path, changes)
