@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.results.files import whole_file
+from genesig.results.h5ad import read_h5ad
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,16 +113,14 @@ class Dataset:
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
         """Read what `save` wrote."""
-        import anndata
-
-        data = anndata.read_h5ad(path)
-        notes = json.loads(str(data.uns["genesig"]))
+        X, obs, var, note = read_h5ad(path)
+        notes = json.loads(note)
         design = notes["design"]
         design["classes"] = None if design["classes"] is None else tuple(design["classes"])
         return cls(
-            X=np.asarray(data.X, dtype=np.float64),
-            obs=data.obs.astype(str),
-            var=data.var.assign(symbol=data.var["symbol"].astype(str)),
+            X=X,
+            obs=obs.astype(str),
+            var=var.assign(symbol=var["symbol"].astype(str)),
             design=Design(**design),
             provenance=notes["provenance"],
         )
