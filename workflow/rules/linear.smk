@@ -27,6 +27,7 @@ rule fit:
         "../scripts/fit.py"
 
 
+# First of the fits: after an installation it compiles the solver, and it does so once for all.
 rule fit_final:
     input:
         dataset="results/dataset.h5ad",
@@ -38,6 +39,7 @@ rule fit_final:
         "logs/fit_final.log",
     benchmark:
         "results/times/fit_final.tsv"
+    priority: 20
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],

@@ -9,6 +9,7 @@ NONLINEAR = "nonlinear".split() + [
 ]
 
 
+# The longest jobs come first, so that no core waits for the last of them.
 rule nonlinear_fit:
     input:
         optional(config["nonlinear"]["groups"]),
@@ -21,6 +22,7 @@ rule nonlinear_fit:
         "logs/nonlinear/{batch}.log",
     benchmark:
         "results/times/nonlinear/{batch}.tsv"
+    priority: 10
     params:
         **{key: value for key, value in config["nonlinear"].items() if key != "enabled"},
         folds=config["normalise"]["folds"],
