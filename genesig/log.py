@@ -27,6 +27,12 @@ def log_to(path: str) -> None:
     atexit.register(_log_cost)
 
 
+def announce(sentence: str) -> None:
+    """Say a sentence in the log of a job and on the terminal."""
+    for stream in dict.fromkeys((sys.stdout, sys.__stdout__)):
+        print(sentence, file=stream, flush=True)
+
+
 def _log_cost() -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB on Linux

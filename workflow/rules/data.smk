@@ -65,6 +65,8 @@ rule normalise:
         "results/dataset.h5ad",
     log:
         "logs/normalise.log",
+    resources:
+        **needs("normalise"),
     params:
         **config["normalise"],
     script:
@@ -80,6 +82,8 @@ rule split:
         "results/splits.json",
     log:
         "logs/split.log",
+    resources:
+        **needs("split"),
     params:
         **config["splits"],
         seed=config["seed"],
@@ -97,6 +101,8 @@ rule quality:
         "results/quality.json",
     log:
         "logs/quality.log",
+    resources:
+        **needs("quality"),
     params:
         folds=config["normalise"]["folds"],
     script:

@@ -45,6 +45,8 @@ rule external:
         about="results/external/{name}/about.json",
     log:
         "logs/external/{name}.log",
+    resources:
+        **needs("external"),
     params:
         cohort=lookup(dpath="{name}", within=COHORTS),
     script:

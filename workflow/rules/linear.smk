@@ -20,6 +20,8 @@ rule fit:
         "logs/fit/{labels}/{batch}.log",
     benchmark:
         "results/times/{labels}/{batch}.tsv"
+    resources:
+        **needs("fit"),
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],
@@ -40,6 +42,8 @@ rule fit_final:
     benchmark:
         "results/times/fit_final.tsv"
     priority: 20
+    resources:
+        **needs("fit_final"),
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],
@@ -59,6 +63,8 @@ rule fit_subsamples:
         "logs/fit_subsamples.log",
     benchmark:
         "results/times/fit_subsamples.tsv"
+    resources:
+        **needs("fit_subsamples"),
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],

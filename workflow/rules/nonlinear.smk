@@ -23,6 +23,8 @@ rule nonlinear_fit:
     benchmark:
         "results/times/nonlinear/{batch}.tsv"
     priority: 10
+    resources:
+        **needs("nonlinear_fit"),
     params:
         **{key: value for key, value in config["nonlinear"].items() if key != "enabled"},
         folds=config["normalise"]["folds"],
@@ -43,6 +45,8 @@ rule nonlinear_final:
         "logs/nonlinear_final.log",
     benchmark:
         "results/times/nonlinear/final.tsv"
+    resources:
+        **needs("nonlinear_final"),
     params:
         **{key: value for key, value in config["nonlinear"].items() if key != "enabled"},
         folds=config["normalise"]["folds"],
@@ -64,6 +68,8 @@ rule nonlinear_gather:
         **tables(*NONLINEAR[:-1]),
     log:
         "logs/nonlinear_gather.log",
+    resources:
+        **needs("nonlinear_gather"),
     params:
         frequency=config["signature"]["frequency"],
     script:
