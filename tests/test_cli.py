@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import resource
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
