@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.errors import refuse
+from genesig.results.annotated import dense, read_annotated
 from genesig.results.files import whole_file
 
 if TYPE_CHECKING:
+    import anndata
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
@@ -111,15 +114,28 @@ class Dataset:
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
-        """Read what `save` wrote."""
-        import anndata
+        """Read what `save` wrote.
 
-        data = anndata.read_h5ad(path)
+        Raises
+        ------
+        InvalidInput
+            It wrote no such file: somebody else did, or it is damaged.
+        """
+        data = read_annotated(Path(path), str(path))
+        try:
+            return cls._of(data, str(path))
+        except (KeyError, TypeError, ValueError) as error:
+            why = " ".join(str(error).split())[:80]
+            raise refuse(path, f"is no data set of a study ({why}); remove it, and it is made "
+                         "anew") from None  # fmt: skip
+
+    @classmethod
+    def _of(cls, data: anndata.AnnData, where: str) -> Dataset:
         notes = json.loads(str(data.uns["genesig"]))
         design = notes["design"]
         design["classes"] = None if design["classes"] is None else tuple(design["classes"])
         return cls(
-            X=np.asarray(data.X, dtype=np.float64),
+            X=dense(data.X, where),
             obs=data.obs.astype(str),
             var=data.var.assign(symbol=data.var["symbol"].astype(str)),
             design=Design(**design),
