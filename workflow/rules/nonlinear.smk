@@ -7,6 +7,8 @@
 NONLINEAR = "nonlinear".split() + [
     f"nonlinear_{of}" for of in "scores model predictions agreement difference curves".split()
 ]
+SETTINGS = {key: value for key, value in config["nonlinear"].items() if key != "enabled"}
+SETTINGS["folds"] = config["normalise"]["folds"]
 
 
 rule nonlinear_fit:
@@ -22,8 +24,7 @@ rule nonlinear_fit:
     benchmark:
         "results/times/nonlinear/{batch}.tsv"
     params:
-        **{key: value for key, value in config["nonlinear"].items() if key != "enabled"},
-        folds=config["normalise"]["folds"],
+        settings=SETTINGS,
     script:
         "../scripts/nonlinear_fit.py"
 
@@ -42,8 +43,7 @@ rule nonlinear_final:
     benchmark:
         "results/times/nonlinear/final.tsv"
     params:
-        **{key: value for key, value in config["nonlinear"].items() if key != "enabled"},
-        folds=config["normalise"]["folds"],
+        settings=SETTINGS,
     script:
         "../scripts/nonlinear_final.py"
 

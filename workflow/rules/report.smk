@@ -48,7 +48,7 @@ rule report:
     log:
         "logs/report.log",
     params:
-        **config["report"],
+        settings=config["report"],
     script:
         "../scripts/report.py"
 
