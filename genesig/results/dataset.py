@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.errors import refuse
 from genesig.results.files import whole_file
 from genesig.results.h5ad import read_h5ad
 
@@ -112,9 +113,23 @@ class Dataset:
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
-        """Read what `save` wrote."""
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        InvalidInput
+            It wrote no such file: somebody else did, or it is damaged.
+        """
         X, obs, var, note = read_h5ad(path)
-        notes = json.loads(note)
+        try:
+            return cls._of(X, obs, var, json.loads(note))
+        except (KeyError, TypeError, ValueError) as error:
+            why = " ".join(str(error).split())[:80]
+            raise refuse(path, f"is no data set of a study ({why}); remove it, and it is made "
+                         "anew") from None  # fmt: skip
+
+    @classmethod
+    def _of(cls, X: Array, obs: pd.DataFrame, var: pd.DataFrame, notes: dict[str, Any]) -> Dataset:
         design = notes["design"]
         design["classes"] = None if design["classes"] is None else tuple(design["classes"])
         return cls(

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.results.annotated import checked_file, dense
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -18,13 +20,16 @@ Array = np.ndarray[Any, Any]
 
 
 def read_h5ad(path: str | Path) -> tuple[Array, pd.DataFrame, pd.DataFrame, str]:
-    """Return X as float64, obs, var, and the text that is stored under ``uns/genesig``."""
-    import h5py
+    """Return X as float64, obs, var, and the text that is stored under ``uns/genesig``.
 
-    with h5py.File(path) as file:
-        X = np.asarray(file["X"][()], dtype=np.float64)
+    Raises
+    ------
+    InvalidInput
+        See `checked_file`: whoever may write the results may have changed it.
+    """
+    with checked_file(Path(path), str(path)) as file:
         note = file["uns/genesig"].asstr()[()]
-        return X, _table(file["obs"]), _table(file["var"]), note
+        return dense(file["X"][()], str(path)), _table(file["obs"]), _table(file["var"]), note
 
 
 def _table(group: Any) -> pd.DataFrame:

@@ -9,7 +9,13 @@ from genesig.errors import InvalidInput
 from genesig.selection.linear.protocol import keywords
 from genesig.results.sources import sources as needed
 
+# In a string, or a list of strings, braces are a wildcard to Snakemake, in a dictionary they are
+# not: whatever a user may have written reaches a job as a dictionary, `settings`.
+
 ROOT = Path(workflow.basedir)
+if set("{}") & set(str(ROOT)):
+    raise WorkflowError(f"{ROOT}: braces in a folder's name are a wildcard to Snakemake; rename it")
+
 GATHERED = (
     "signature nested_lists lists blocks prototypes scores predictions rejection stability univariate"
 ).split()

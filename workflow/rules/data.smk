@@ -34,7 +34,7 @@ rule validate:
     log:
         "logs/validate.log",
     params:
-        **{key: config[key] for key in ("label", "seed", "data", "normalise", "splits")},
+        settings={key: config[key] for key in ("label", "seed", "data", "normalise", "splits")},
     script:
         "../scripts/validate.py"
 
@@ -51,8 +51,7 @@ rule read:
     log:
         "logs/read.log",
     params:
-        **{key: value for key, value in config["data"].items() if key != "annotation"},
-        label=config["label"],
+        settings={**config["data"], "label": config["label"]},
     script:
         "../scripts/read.py"
 
@@ -85,8 +84,7 @@ rule split:
     resources:
         **needs("split"),
     params:
-        **config["splits"],
-        seed=config["seed"],
+        settings={**config["splits"], "seed": config["seed"]},
     script:
         "../scripts/split.py"
 

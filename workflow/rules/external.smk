@@ -26,7 +26,7 @@ rule validate_external:
         "logs/validate_external.log",
     priority: 1
     params:
-        **{key: config[key] for key in ("label", "data", "normalise", "external")},
+        settings={key: config[key] for key in ("label", "data", "normalise", "external")},
     script:
         "../scripts/validate_external.py"
 

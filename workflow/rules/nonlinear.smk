@@ -7,6 +7,8 @@
 NONLINEAR = "nonlinear".split() + [
     f"nonlinear_{of}" for of in "scores model predictions agreement difference curves".split()
 ]
+SETTINGS = {key: value for key, value in config["nonlinear"].items() if key != "enabled"}
+SETTINGS["folds"] = config["normalise"]["folds"]
 
 
 # The longest jobs come first, so that no core waits for the last of them.
@@ -26,8 +28,7 @@ rule nonlinear_fit:
     resources:
         **needs("nonlinear_fit"),
     params:
-        **{key: value for key, value in config["nonlinear"].items() if key != "enabled"},
-        folds=config["normalise"]["folds"],
+        settings=SETTINGS,
     script:
         "../scripts/nonlinear_fit.py"
 
@@ -48,8 +49,7 @@ rule nonlinear_final:
     resources:
         **needs("nonlinear_final"),
     params:
-        **{key: value for key, value in config["nonlinear"].items() if key != "enabled"},
-        folds=config["normalise"]["folds"],
+        settings=SETTINGS,
     script:
         "../scripts/nonlinear_final.py"
 

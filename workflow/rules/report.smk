@@ -54,7 +54,7 @@ rule report:
     resources:
         **needs("report"),
     params:
-        **config["report"],
+        settings=config["report"],
     script:
         "../scripts/report.py"
 
