@@ -92,7 +92,8 @@ def _agreed(task: Task, outer: TrainingSets, mu: float, protocol: Protocol) -> A
     )
     tau = protocol.tau_fractions() * sets.tau_max[:, None]
     at = mu * sets.norm[:, None]
-    lists = path(sets, tau, at, solver=protocol.solver, tolerance=protocol.tolerance)
+    most, to = RULES["stable"].longest(protocol), protocol.tolerance
+    lists = path(sets, tau, at, solver=protocol.solver, tolerance=to, longest=most)
     return np.array([_stability([lists.coef(k, t)[0] for k in range(2 * PAIRS)], outer.X.shape[1])
                      for t in range(tau.shape[1])])  # fmt: skip
 
