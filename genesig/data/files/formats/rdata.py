@@ -16,7 +16,7 @@ import numpy as np
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.strings import number_matrix, text_table
-from genesig.errors import did_you_mean, refuse
+from genesig.errors import InvalidInput, did_you_mean, refuse
 from genesig.words import listing
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
     """Read the pData of an ExpressionSet, a data.frame, or what lies beside a matrix in a list."""
     value, beside = _object(content, where, part)
     found = _beside(value, beside) if hasattr(value, "shape") else None
-    if found is None and _is_frame(value) and _is_matrix(value):
+    if found is None and _is_frame(value) and _is_matrix(value) and _words(value):
         found = value[_words(value)]
     return _table(value if found is None else found, "phenoData", "sample", where)
 
@@ -70,36 +70,46 @@ def genes(content: bytes, where: str, part: str | None) -> pd.DataFrame:
 
 def _object(content: bytes, where: str, part: str | None) -> tuple[Any, dict[str, Any]]:
     """Return the one object of a file or of a list in it, and what else the list holds."""
-    value, beside = _convert(content, where), {}
-    while isinstance(value, dict) and value:
-        objects = {str(name): each for name, each in value.items()}
-        name = _choice(objects, part, where)
-        value = objects.pop(name)
-        beside = objects
-    return value, beside
+    objects = _convert(content, where)
+    if not isinstance(objects, dict):
+        return objects, {}
+    if (name := _choice(objects, part, where)) is None:
+        raise _several(objects, where)
+    value, asked = objects[name], name == part
+    if isinstance(value, dict):
+        inside = _choice(value, None if asked else part, where)
+        return (value, {}) if inside is None else (value[inside], _without(inside, value))
+    # A file in which one must be chosen is a workspace, and no data set of parts that go together.
+    return value, {} if asked else _without(name, objects)
 
 
-def _choice(objects: Mapping[str, Any], part: str | None, where: str) -> str:
-    """Return the name that is asked for, or that of the only object or the only matrix."""
+def _without(name: str, objects: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(other): each for other, each in objects.items() if other != name}
+
+
+def _choice(objects: Mapping[str, Any], part: str | None, where: str) -> str | None:
+    """Return the name that is asked for, or that of the only object or the only matrix, if any."""
     names = list(objects)
     if part in names or len(names) == 1:
         return part if part in names else names[0]
-    for kind in (_is_matrix, _is_frame):
-        of_kind = [name for name in names if kind(objects[name])]
-        if len(of_kind) == 1 and part is None:
-            return of_kind[0]
-    if part is None:
-        raise refuse(where, f"holds {len(names)} objects: {listing(names, 6)}; choose one by "
-                     f"data.part, it must be {KNOWN}")  # fmt: skip
-    near = did_you_mean(part, names) or f" (found: {', '.join(names)})"
-    raise refuse(where, f"data.part '{part}' is not one of its objects{near}")
+    if part is not None:
+        near = did_you_mean(part, names) or f" (found: {', '.join(names)})"
+        raise refuse(where, f"data.part '{part}' is not one of its objects{near}")
+    matrices = [name for name in names if _is_matrix(objects[name])]
+    if len(matrices) > 1:
+        raise _several(objects, where)
+    return matrices[0] if matrices else None
+
+
+def _several(objects: Mapping[str, Any], where: str) -> InvalidInput:
+    return refuse(where, f"holds {len(objects)} objects: {listing(map(str, objects), 6)}; choose "
+                  f"one by data.part, it must be {KNOWN}")  # fmt: skip
 
 
 def _is_matrix(value: Any) -> bool:
     """Tell whether an object is expression: a matrix of numbers, or a data.frame of many."""
     if _is_frame(value):
-        numeric = [kind.kind in "iuf" for kind in value.dtypes]
-        return not all(numeric) and sum(numeric) >= EXPRESSION
+        return len(value.columns) - len(_words(value)) >= EXPRESSION
     return getattr(value, "ndim", 0) == 2 and value.dtype.kind in "iufb"
 
 
@@ -111,8 +121,9 @@ def _beside(value: Any, beside: Mapping[str, Any]) -> pd.DataFrame | None:
         of_all = {name: each for name, each in beside.items()
                   if hasattr(each, "ndim") and len(each) == len(names)}  # fmt: skip
         tables: list[pd.DataFrame] = [each for each in of_all.values() if _is_frame(each)]
-        if tables:
-            return tables[0]
+        for each in tables:
+            if set(map(str, each.index)) == set(map(str, names)) and _words(each):
+                return each
         vectors = {name: list(each) for name, each in of_all.items() if each.ndim == 1}
         if vectors:
             return pd.DataFrame(vectors, index=pd.Index(names), dtype=object)
