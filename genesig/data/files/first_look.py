@@ -11,7 +11,6 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
-from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.sample_tags import KEPT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.geo_archive import fetch
@@ -91,11 +90,7 @@ def _seen_from(folder: str | Path, path: str) -> str:
 
 
 def _describes(kind: Format) -> bool:
-    return kind.samples is not None and not _is_table(kind)
-
-
-def _is_table(kind: Format) -> bool:
-    return kind in TABLES.values()
+    return kind.samples is not None and kind not in TABLES.values()
 
 
 def _samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
@@ -129,8 +124,7 @@ def _steps(matrix: Matrix) -> tuple[dict[str, Any], tuple[str, ...]]:
 def _sheet(matrix: Matrix, kind: Format | None) -> str:
     """Prepare a sample table; what may lie either way has more genes than samples."""
     wide = len(matrix.columns) > len(matrix.rows)
-    either_way = kind is RDATA or (kind is not None and _is_table(kind))
-    names = matrix.rows if wide and either_way else matrix.columns
+    names = matrix.rows if wide and kind is not None and kind.either_way else matrix.columns
     return "sample\tdiagnosis\tpatient\n" + "".join(f"{cell(name)}\t\t\n" for name in names)
 
 

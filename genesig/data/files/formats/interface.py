@@ -33,6 +33,8 @@ class Format:
     parts : str
         What a part is, where a file may hold several; '' where it never does.
     binary : bool
+    either_way : bool
+        Its matrices may be genes × samples or samples × genes.
     """
 
     name: str
@@ -43,3 +45,4 @@ class Format:
     opening: str = ""
     parts: str = ""
     binary: bool = False
+    either_way: bool = False

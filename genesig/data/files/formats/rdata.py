@@ -229,5 +229,5 @@ def _table(value: Any, slot: str, index: str, where: str) -> pd.DataFrame:
 
 RDATA = Format(
     "an R data file", matrix, samples, genes, (".rds", ".rda", ".rdata"), parts="object",
-    binary=True,
+    binary=True, either_way=True,
 )  # fmt: skip

@@ -20,7 +20,7 @@ def table_format(suffix: str) -> Format:
     def table(text: str, where: str, part: str | None) -> pd.DataFrame:
         return parse_table(text, suffix, where)
 
-    return Format(f"a table ({suffix})", matrix, table, table, (suffix,))
+    return Format(f"a table ({suffix})", matrix, table, table, (suffix,), either_way=True)
 
 
 TABLES = {suffix: table_format(suffix) for suffix in DELIMITERS}
