@@ -20,8 +20,14 @@ def _object(**parts: Any) -> dict[str, Any]:
     return {"type": "object", "properties": parts, "required": list(parts)}
 
 
+BOUNDS = _object(low=NUMBER, high=NUMBER, sd=NUMBER)
+SCALE = _object(
+    samples=NUMBER, genes=NAMES, means=NUMBERS, sds=NUMBERS, location=BOUNDS, slope=BOUNDS
+)
 SHAPE = _object(
-    training=_object(genes=NAMES, means=LIST, sds=LIST, p99=NUMBER, max=NUMBER),
+    training=_object(
+        genes=NAMES, means=LIST, sds=LIST, p99=NUMBER, min=NUMBER, max=NUMBER, scale=SCALE
+    ),
     normalisation=_object(
         steps={"type": "array", "items": _object(step={"type": "string"})},
     ),
@@ -59,6 +65,10 @@ def check_model(model: Any, source: str) -> None:
     for part in ("means", "sds"):
         if len(training["genes"]) != len(training[part]):
             raise damaged(source, f"training.{part}")
+    scale = training["scale"]
+    whole = {len(scale[part]) for part in ("genes", "means", "sds")} == {len(scale["genes"])}
+    if not whole or not set(training["genes"]).issuperset(scale["genes"]):
+        raise damaged(source, "training.scale")
     if model["classes"] is not None and model["threshold"] is None:
         raise damaged(source, "threshold")
     known = set(training["genes"])
