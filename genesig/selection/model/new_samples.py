@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     Scale,
     check_new_scale,
+    check_values,
     matched,
     row_wise,
     samples_in_rows,
@@ -20,6 +21,8 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import Reference, apply
 from genesig.errors import GenesigError, Problem, refuse
 from genesig.selection.genes.frequency import mu_number
+from genesig.selection.model.batches import check_batches, not_corrected
+from genesig.selection.model.same_scale import other_scale
 from genesig.selection.model.shape import check_model, damaged
 from genesig.words import counted, listing
 
@@ -109,8 +112,10 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
     about = None
     if samples is not None:
-        _check_about(model, samples, found.samples)
+        check_batches(_split_steps(model)[1], samples, found.samples)
         about = samples[~samples.index.duplicated()].reindex(list(found.samples))
+    if fault := scale_fault(model, found, found.values, about):
+        raise refuse(where + fault[0], fault[1])
     scores = score_values(seen_by(model, chosen, found.values, about), chosen)
     classes = model["classes"]
     predicted = scores
@@ -119,7 +124,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         predicted = np.where(above, classes["positive"], classes["negative"])
     columns = {"sample": found.samples, "score": scores, "predicted": predicted,
                "imputed": found.imputed}  # fmt: skip
-    said = _not_corrected(model, found.samples, about, where)
+    said = not_corrected(_split_steps(model)[1], found.samples, about, where)
     return pd.DataFrame(columns), [*found.problems, *said]
 
 
@@ -152,8 +157,27 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     # A model that learned to fill in does so itself, and is given NaN.
     fill = np.full_like(means, np.nan) if _imputes(model) else means
     values = row_wise(_split_steps(model)[0], X, known, fill)
-    check_new_scale(X, values, known, matrix.rows, _scale(model), where)
+    scale = _scale(model)
+    check_values(X, values, known, genes, matrix.rows, scale, where)
+    check_new_scale(X, values, known, matrix.rows, scale, where)
     return Prepared(matrix.rows, values, known, used, problems)
+
+
+def scale_fault(model: Model, found: Prepared, values: Array,
+                about: pd.DataFrame | None = None) -> tuple[str, str] | None:  # fmt: skip
+    """Hold samples against the training ones as the coefficients see them, see `other_scale`.
+
+    Steps after which the scale is of no account (quantiles, ranks) have been applied by then.
+
+    Parameters
+    ----------
+    values : (n_samples, n_training_genes) float
+        As for `seen_by`.
+    """
+    scale = model["training"]["scale"]
+    place = {gene: k for k, gene in enumerate(model["training"]["genes"])}
+    known = found.known[:, [place[gene] for gene in scale["genes"]]]
+    return other_scale(seen_by(model, scale, values, about), known, found.samples, scale)
 
 
 def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
@@ -235,39 +259,6 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
     return [Problem(where, what, "warning")]
 
 
-def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> None:
-    """Refuse a sample table that cannot say of which batch the new samples are."""
-    for step in _split_steps(model)[1]:
-        if step.kind != "batch":
-            continue
-        lacking = [column for column in map(str, step.columns) if column not in about.columns]
-        if lacking:
-            what = f"has no column {listing(lacking)}, which combat looks at (columns: "
-            raise refuse("--samples", f"{what}{listing(about.columns, 6)})")
-        if not about.index.isin(list(names)).any():
-            what = f"none of the new samples is in this table: they are {listing(names)}, it has "
-            raise refuse("--samples", what + listing(map(str, about.index)))
-
-
-def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
-                   where: str) -> Iterator[Problem]:  # fmt: skip
-    steps = [step for step in _split_steps(model)[1] if step.kind == "batch"]
-    if about is not None and not steps:
-        yield Problem("--samples", "is not needed: the model corrects no batches", "warning")
-    for step in steps:
-        left = [n for n, is_left in zip(names, step.uncorrected(about, len(names)), strict=True)
-                if is_left]  # fmt: skip
-        if left:
-            column, *covariates = map(str, step.columns)
-            also = f" (and {listing(covariates)})" if covariates else ""
-            what = f"combat leaves {counted(len(left), 'sample')} as measured, of no batch that "
-            what += f"the model knows ({listing(step.batches, 6)}): {listing(left)}"
-            if about is None:
-                what += f"; --samples names the table whose column '{column}'{also} says of which "
-                what += "batch a sample is"
-            yield Problem(where, what, "warning")
-
-
 def _imputes(model: Model) -> bool:
     return "knn_impute" in {step["step"] for step in model["normalisation"]["steps"]}
 
@@ -282,6 +273,6 @@ def _scale(model: Model) -> Scale:
     training = model["training"]
     return Scale(
         np.array(training["means"], dtype=float), np.array(training["sds"], dtype=float),
-        training["p99"], training["max"],
+        training["p99"], training["min"], training["max"],
         frozenset(step["step"] for step in model["normalisation"]["steps"]),
     )  # fmt: skip
