@@ -14,11 +14,17 @@ from genesig.data.files.readers import read_json
 from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
 from genesig.data.study.dataset import Inputs, read_inputs
-from genesig.data.study.design_check import check_design
+from genesig.data.study.design_check import check_design, check_tested
 from genesig.data.study.gene_groups import check_groups
 from genesig.data.study.leak_check import check_belonging, check_label_genes
 from genesig.data.study.nonlinear_cost import check_cost
-from genesig.data.study.scale_check import check_counts, check_probes, check_scale, rehearse_steps
+from genesig.data.study.scale_check import (
+    check_counts,
+    check_empty,
+    check_probes,
+    check_scale,
+    rehearse_steps,
+)
 from genesig.data.study.settings_check import check_settings
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem
@@ -166,6 +172,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     problems = probes or list(check_scale(X, normalise, where))
     names = [] if sheet is None else [str(name) for name in sheet.obs.index]
     faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
+    faults = faults or list(check_empty(X[: len(names)], names, normalise, where))
     return problems + (faults or list(rehearse_steps(X, normalise, source, sheet)))
 
 
@@ -202,6 +209,7 @@ def _rehearse_splits(inputs: Inputs, config: Config, source: str) -> Iterator[Pr
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
+        yield from check_tested(inputs.sheet, splits, config["samples"])
         yield from check_cost(config, splits, source)
     except InvalidInput as error:
         yield from error.problems

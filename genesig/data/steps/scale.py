@@ -31,7 +31,7 @@ def missing_codes(X: Array) -> tuple[float, ...]:
     """Return the numbers that stand for no value: -9, -99, -999, ..., in place of NA.
 
     A number is a code if all negative values are codes, or if it occurs ten times and ten times as
-    often as all others within a tenth of it: among real differences of intensities -999 is rare.
+    often as any other near it, within 3 and a tenth: among differences of intensities -999 is rare.
     """
     negative = X[X < 0]
     found = [code for code in CODES if (negative == code).any()]
@@ -42,5 +42,6 @@ def missing_codes(X: Array) -> tuple[float, ...]:
 
 def _crowded(values: Array, code: float) -> bool:
     times = int((values == code).sum())
-    near = int((np.abs(values - code) < abs(code) / 10).sum()) - times
-    return times >= 10 and times >= 10 * near
+    near = values[(np.abs(values - code) <= 3 + abs(code) / 10) & (values != code)]
+    most = int(np.unique(near, return_counts=True)[1].max(initial=1))
+    return times >= 10 and times >= 10 * most

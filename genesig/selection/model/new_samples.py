@@ -153,6 +153,7 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     filler = "the model's knn_impute" if _imputes(model) else "the mean of the training samples"
     needed = [genes[k] for k in used]
     problems = _check_missing(known[:, used], needed, matrix.rows, missing, filler, where, bound)
+    problems += [Problem(where, matrix.doubt, "warning")] if matrix.doubt else []
     means = np.asarray(model["training"]["means"], dtype=float)
     # A model that learned to fill in does so itself, and is given NaN.
     fill = np.full_like(means, np.nan) if _imputes(model) else means

@@ -18,6 +18,9 @@ SHIFT = 1.0
 RATIO = float(np.sqrt(np.log(2)))
 # Standard errors that must lie between a value and its bound.
 SURE = 3.0
+# Of many samples one may be odd, bright or of poor quality, and is held against this many times as
+# much, in ratios to this power.
+ODD = 3
 # From fewer genes no slope is fitted.
 FEWEST = 10
 ADVICE = (
@@ -108,7 +111,7 @@ def other_scale(X: Array, known: Array, names: Sequence[str],
 
     The mean over the samples is held against the classes' own means, ± `SHIFT` and a factor of
     `RATIO`, and must lie beyond by `SURE` errors, √(sd²/n + error²). Of several samples each is
-    held against twice as much, since one of many may be odd by chance.
+    held against `ODD` times as much.
 
     Parameters
     ----------
@@ -132,7 +135,7 @@ def other_scale(X: Array, known: Array, names: Sequence[str],
         mean = "" if alone else f" (means of {len(X)} samples)"
         return f", sample '{names[0]}'" if alone else "", f"{fault}{mean}; {ADVICE}"
     for name, x, seen in zip(names, X, known, strict=True):
-        if fault := _fault(profile(x, seen, scale), scale, 1, 2):
+        if fault := _fault(profile(x, seen, scale), scale, 1, ODD):
             return f", sample '{name}'", f"{fault}; {ADVICE}"
     return None
 
