@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
+from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.sample_tags import KEPT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.geo_archive import fetch
@@ -18,6 +19,7 @@ from genesig.data.files.names import FOLDER, is_series
 from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.errors import InvalidInput, refuse
+from genesig.results.cells import cell
 from genesig.results.new_study import Start
 from genesig.words import control_first, is_missing, listing
 
@@ -125,10 +127,11 @@ def _steps(matrix: Matrix) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 
 def _sheet(matrix: Matrix, kind: Format | None) -> str:
-    """Prepare a sample table; a plain table may lie either way, and has more genes than samples."""
+    """Prepare a sample table; what may lie either way has more genes than samples."""
     wide = len(matrix.columns) > len(matrix.rows)
-    names = matrix.rows if wide and kind is not None and _is_table(kind) else matrix.columns
-    return "sample\tdiagnosis\tpatient\n" + "".join(f"{name}\t\t\n" for name in names)
+    either_way = kind is RDATA or (kind is not None and _is_table(kind))
+    names = matrix.rows if wide and either_way else matrix.columns
+    return "sample\tdiagnosis\tpatient\n" + "".join(f"{cell(name)}\t\t\n" for name in names)
 
 
 def _labels(table: pd.DataFrame) -> tuple[str, list[str], tuple[str, ...]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,8 +22,11 @@ from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text
+from genesig.data.files.json_text import parse_json
 from genesig.data.files.known import READERS, told_by_opening
+from genesig.data.files.yaml_numbers import check_numbers
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse
+from genesig.results.download import check_kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +58,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 def _unpacked(path: str | Path) -> bytes:
     content = _open(Path(path))
+    check_kept(Path(path), content)
     if content.startswith(GZIP):
         return _unpack(str(path), content)
     if str(path).lower().endswith(".gz"):
@@ -167,19 +170,13 @@ def read_config(path: str | Path) -> dict[str, Any]:
     for key, first, again in _repeated(tree):
         what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
         raise refuse(path, what, line=again)
+    check_numbers(tree, str(path))
     return raw
 
 
 def read_json(path: str | Path) -> Any:
     """Read a JSON file of the user."""
-    try:
-        return json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise refuse(
-            path,
-            f"is not JSON: {error.msg.lower()}; is it cut off? Copy it again",
-            line=error.lineno,
-        ) from None
+    return parse_json(read_text(path), str(path))
 
 
 def load_schema(name: str = "config") -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     Scale,
+    check_names,
     check_new_scale,
     check_values,
     matched,
@@ -18,19 +19,17 @@ from genesig.data.cohorts.new_matrix import (
     samples_in_rows,
 )
 from genesig.data.files.delimited import Matrix
-from genesig.data.steps.normalise import Reference, apply
 from genesig.errors import GenesigError, Problem, refuse
 from genesig.selection.genes.frequency import mu_number
-from genesig.selection.model.batches import check_batches, not_corrected
+from genesig.selection.model.chain import Model, check_steps, imputes, seen_by, split_steps
 from genesig.selection.model.same_scale import other_scale
-from genesig.selection.model.shape import check_model, damaged
+from genesig.selection.model.shape import check_model
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
-Model = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,21 +97,22 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     Raises
     ------
     InvalidInput
-        Too many genes are missing, a cell is no number, the values are on another scale; the file
-        is no model, or has none at `mu`.
+        Two samples have one name, or one has none; too many genes are missing, a cell is no
+        number, the values are on another scale; the file is no model, or has none at `mu`.
     """
     import pandas as pd
 
     check_model(model, source)
-    _check_steps(model, source)
+    check_steps(model, source)
     chosen = chosen_model(model, mu)
     if not 0 <= missing <= 1:
         raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
     oriented = samples_in_rows(matrix, model["training"]["genes"], where)
+    check_names(oriented.rows, where)
     found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
     about = None
     if samples is not None:
-        check_batches(_split_steps(model)[1], samples, found.samples)
+        _check_about(model, samples, found.samples)
         about = samples[~samples.index.duplicated()].reindex(list(found.samples))
     if fault := scale_fault(model, found, found.values, about):
         raise refuse(where + fault[0], fault[1])
@@ -124,7 +124,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         predicted = np.where(above, classes["positive"], classes["negative"])
     columns = {"sample": found.samples, "score": scores, "predicted": predicted,
                "imputed": found.imputed}  # fmt: skip
-    said = not_corrected(_split_steps(model)[1], found.samples, about, where)
+    said = _not_corrected(model, found.samples, about, where)
     return pd.DataFrame(columns), [*found.problems, *said]
 
 
@@ -150,14 +150,14 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     genes = list(model["training"]["genes"])
     X, known = matched(matrix, genes, where)
     used = _used(model, chosen)
-    filler = "the model's knn_impute" if _imputes(model) else "the mean of the training samples"
+    filler = "the model's knn_impute" if imputes(model) else "the mean of the training samples"
     needed = [genes[k] for k in used]
     problems = _check_missing(known[:, used], needed, matrix.rows, missing, filler, where, bound)
     problems += [Problem(where, matrix.doubt, "warning")] if matrix.doubt else []
     means = np.asarray(model["training"]["means"], dtype=float)
     # A model that learned to fill in does so itself, and is given NaN.
-    fill = np.full_like(means, np.nan) if _imputes(model) else means
-    values = row_wise(_split_steps(model)[0], X, known, fill)
+    fill = np.full_like(means, np.nan) if imputes(model) else means
+    values = row_wise(split_steps(model)[0], X, known, fill)
     scale = _scale(model)
     check_values(X, values, known, genes, matrix.rows, scale, where)
     check_new_scale(X, values, known, matrix.rows, scale, where)
@@ -179,29 +179,6 @@ def scale_fault(model: Model, found: Prepared, values: Array,
     place = {gene: k for k, gene in enumerate(model["training"]["genes"])}
     known = found.known[:, [place[gene] for gene in scale["genes"]]]
     return other_scale(seen_by(model, scale, values, about), known, found.samples, scale)
-
-
-def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
-    """Apply the learned steps; return what the coefficients of a model are multiplied with.
-
-    Parameters
-    ----------
-    values : (n_samples, n_training_genes) float
-        After the row-wise steps.
-    about : DataFrame or None
-        Rows of the study's sample table, for its own samples; new ones are of no known batch.
-
-    Returns
-    -------
-    (n_samples, n_genes of `chosen`) float
-    """
-    kept = np.arange(values.shape[1])
-    for step in _split_steps(model)[1]:
-        values = apply(step, values, about)
-        kept = kept if step.genes is None else kept[step.genes]
-    place = {model["training"]["genes"][gene]: column for column, gene in enumerate(kept)}
-    columns = np.array([place[gene] for gene in chosen["genes"]], dtype=int)
-    return np.ascontiguousarray(values[:, columns])
 
 
 def score_values(values: Array, chosen: Model) -> Array:
@@ -228,14 +205,6 @@ def chosen_model(model: Model, mu: float | None) -> Model:
     return dict(model["models"][at])
 
 
-def _check_steps(model: Model, source: str) -> None:
-    """Refuse a model whose learned steps cannot be taken up again."""
-    try:
-        _split_steps(model)
-    except (GenesigError, LookupError, TypeError, ValueError):
-        raise damaged(source, "normalisation.steps") from None
-
-
 def _used(model: Model, chosen: Model) -> list[int]:
     """Return the places of the genes that the scores depend on, among the training genes."""
     genes, listed = model["training"]["genes"], set(chosen["genes"])
@@ -260,14 +229,40 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
     return [Problem(where, what, "warning")]
 
 
-def _imputes(model: Model) -> bool:
-    return "knn_impute" in {step["step"] for step in model["normalisation"]["steps"]}
+def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> None:
+    """Refuse a sample table that cannot say of which batch the new samples are."""
+    if twice := [str(name) for name in about.index[about.index.duplicated()] if name in set(names)]:
+        what = f"sample {listing(twice)} stands there more than once; keep one row"
+        raise refuse("--samples", what)
+    for step in split_steps(model)[1]:
+        if step.kind != "batch":
+            continue
+        lacking = [column for column in map(str, step.columns) if column not in about.columns]
+        if lacking:
+            what = f"has no column {listing(lacking)}, which combat looks at (columns: "
+            raise refuse("--samples", f"{what}{listing(about.columns, 6)})")
+        if not about.index.isin(list(names)).any():
+            what = f"none of the new samples is in this table: they are {listing(names)}, it has "
+            raise refuse("--samples", what + listing(map(str, about.index)))
 
 
-def _split_steps(model: Model) -> tuple[list[Any], list[Any]]:
-    steps = list(Reference.of(model["normalisation"]).steps)
-    learned = next((k for k, step in enumerate(steps) if step.kind != "sample"), len(steps))
-    return steps[:learned], steps[learned:]
+def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
+                   where: str) -> Iterator[Problem]:  # fmt: skip
+    steps = [step for step in split_steps(model)[1] if step.kind == "batch"]
+    if about is not None and not steps:
+        yield Problem("--samples", "is not needed: the model corrects no batches", "warning")
+    for step in steps:
+        left = [n for n, is_left in zip(names, step.uncorrected(about, len(names)), strict=True)
+                if is_left]  # fmt: skip
+        if left:
+            column, *covariates = map(str, step.columns)
+            also = f" (and {listing(covariates)})" if covariates else ""
+            what = f"combat leaves {counted(len(left), 'sample')} as measured, of no batch that "
+            what += f"the model knows ({listing(step.batches, 6)}): {listing(left)}"
+            if about is None:
+                what += f"; --samples names the table whose column '{column}'{also} says of which "
+                what += "batch a sample is"
+            yield Problem(where, what, "warning")
 
 
 def _scale(model: Model) -> Scale:
