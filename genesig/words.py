@@ -14,6 +14,18 @@ CONTROL = re.compile(
 BESIDE = re.compile(
     "(group|tissue|sample|subject|donor|individual|volunteer|patient|person|cell|type|adjacent)s?"
 )
+# float() also takes 4_2 for 42, and the digits of every alphabet.
+NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+# Thousands, as 8,123 or 1,234,567; but 0,123 is a decimal comma.
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
+# What people write for no value: never a class by itself...
+UNKNOWN = re.compile(
+    r"\?+|\.+|--+|unknown|unk|missing|undetermined|n\.d\.?|n\.a\.?|<na>|-9+"
+    r"|not?[ _](data|value|available|applicable|determined|known|reported|recorded|done)",
+    re.IGNORECASE,
+)
+# ... or one that may be meant: no relapse, receptor negative.
+NOTHING = re.compile("none|nil|-", re.IGNORECASE)
 
 
 def counted(number: int, noun: str) -> str:
@@ -37,6 +49,10 @@ def number_fault(text: str) -> str:
     """Say why a text is no finite number."""
     if not text.strip():
         return "is blank"
+    if THOUSANDS.fullmatch(text):
+        readings = f"{text.replace(',', '.', 1)} or " if text.count(",") == 1 else ""
+        readings += text.replace(",", "")
+        return f"is '{text}', with a decimal comma or one of thousands; write {readings}"
     if "," in text and is_number(text.replace(",", ".")):
         return f"is '{text}', with a decimal comma; write {text.replace(',', '.')}"
     if is_missing(text):
@@ -52,10 +68,15 @@ def is_missing(text: str) -> bool:
 
 def is_number(text: str) -> bool:
     """Tell whether a text is a finite number."""
-    try:
-        return abs(float(text)) < float("inf")
-    except ValueError:
-        return False
+    return NUMBER.fullmatch(text) is not None and abs(float(text)) < float("inf")
+
+
+def alike(names: Iterable[str]) -> list[list[str]]:
+    """Find the names that differ in upper and lower case or blanks only."""
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        groups.setdefault(" ".join(name.split()).casefold(), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def control_first(names: Sequence[str]) -> list[str]:

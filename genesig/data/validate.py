@@ -15,10 +15,16 @@ from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
 from genesig.data.study.cost import Size, announced, check_cost, study_costs
 from genesig.data.study.dataset import Inputs, read_inputs
-from genesig.data.study.design_check import check_design
+from genesig.data.study.design_check import check_design, check_tested
 from genesig.data.study.gene_groups import check_groups
 from genesig.data.study.leak_check import check_belonging, check_label_genes
-from genesig.data.study.scale_check import check_counts, check_probes, check_scale, rehearse_steps
+from genesig.data.study.scale_check import (
+    check_counts,
+    check_empty,
+    check_probes,
+    check_scale,
+    rehearse_steps,
+)
 from genesig.data.study.settings_check import check_settings
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem
@@ -180,6 +186,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     problems = probes or list(check_scale(X, normalise, where))
     names = [] if sheet is None else [str(name) for name in sheet.obs.index]
     faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
+    faults = faults or list(check_empty(X[: len(names)], names, normalise, where))
     return problems + (faults or list(rehearse_steps(X, normalise, source, sheet)))
 
 
@@ -218,6 +225,7 @@ def _rehearse_splits(
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
+        problems += check_tested(inputs.sheet, splits, config["samples"])
         return Size.of(splits, len(inputs.expression.genes))
     except InvalidInput as error:
         problems += error.problems

@@ -54,7 +54,10 @@ ACCEPTED: dict[str, Break] = {
         lambda s: as_text(
             [
                 s.matrix[0],
-                *([row[0], *(cell.replace(".", ",") for cell in row[1:])] for row in s.matrix[1:]),
+                *(
+                    [row[0], *(cell.replace(".", ",") + "4" for cell in row[1:])]
+                    for row in s.matrix[1:]
+                ),
             ],
             ";",
         ),
@@ -111,7 +114,31 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
     ),
     "gene names turned into dates": (
         lambda s: s.matrix[2].__setitem__(0, "2-Sep"),
-        ["expression.tsv: turned into dates by a spreadsheet: 1 gene, '2-Sep'"],
+        ["expression.tsv, line 3: turned into dates or numbers by a spreadsheet: 1 gene, '2-Sep'; "
+         "write the names again, as text"],
+    ),
+    "a gene in upper and in lower case": (
+        lambda s: s.matrix[4].__setitem__(0, "GENE2"),
+        ["expression.tsv, line 5: gene 'GENE2' is beside 'gene2', with other upper and lower case;"
+         " if it is one gene, keep one of them"],
+    ),
+    "three digits after every comma": (
+        lambda s: (s.set("expression", "e.csv"), s.files.update({"e.csv": as_text([
+            s.matrix[0], *([r[0], *(c.replace(".", ",") for c in r[1:])] for r in s.matrix[1:])],
+            ";")})),
+        ["e.csv: '8,691' and every comma here may be one of thousands (8691) or decimal: it is "
+         "read as 8.691"],
+    ),
+    "-999 among negative values": (
+        lambda s: [row.__setitem__(c, "-999" if c == 3 or k < 2 else f"{float(row[c]) - 8:.3f}")
+                   for k, row in enumerate(s.matrix[1:]) for c in range(1, 11)],
+        ["expression.tsv, line 2, gene 'gene1', sample 'P01': the value -999 (25 further cells) "
+         "looks as if it stood for a missing one"],
+    ),
+    "a sample of zeros among many zeros": (
+        lambda s: [row.__setitem__(c, "0") for k, row in enumerate(s.matrix[1:])
+                   for c in range(1, 13) if c == 3 or (c + k) % 4],
+        ["expression.tsv: every value of 'P03' is 0; take such samples out of the sample table"],
     ),
     "never logged": (
         lambda s: [row.__setitem__(c, f"{2 ** float(row[c]):.1f}") for row in s.matrix[1:]

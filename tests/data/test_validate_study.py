@@ -104,6 +104,38 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _column("age", [f"4{k},5" for k in range(12)], label="age", data__task="regression"),
         ["line 2, column 'age': the label of 'P01' is '40,5', with a decimal comma; write 40.5"],
     ),
+    "thousands in a label": (
+        _column("age", [f"4,{k}0" for k in range(10, 22)], label="age", data__task="regression"),
+        ["the label of 'P01' is '4,100', with a decimal comma or one of thousands; write 4.100 or "
+         "4100 (11 further cells)"],
+    ),
+    "other digits than one to nine in a label": (
+        _column("age", ["4_2", *["41", "43"] * 5, "\uff14\uff12"], label="age",
+                data__task="regression"),
+        ["line 2, column 'age': the label of 'P01' is '4_2', not a number (1 further cell)"],
+    ),
+    "a number for no label": (
+        _column("age", ["-99", *(str(40 + k) for k in range(11))], label="age",
+                data__task="regression"),
+        ["samples.tsv, line 2, column 'age': the label of 'P01' is -99, as 1 cell here; if it says "
+         "that there is no label, leave it blank"],
+    ),
+    **{f"{word} as a class": (
+        _column("diagnosis", [word, *["tumor", "tumor", word] * 3, "tumor", word]),
+        [f"error: samples.tsv, line 2, column 'diagnosis': '{word}' (5 samples) is taken for a "
+         "class; if it says that there is no label, leave these cells blank, else set "
+         "data.classes: ["],
+    ) for word in ("?", ".", "unknown", "Missing", "n.d.", "-9", "-99", "not available")},
+    "two classes that differ in case": (
+        _column("diagnosis", ["tumor", "Tumor"] * 6),
+        ["the classes 'Tumor', 'tumor' differ in upper and lower case or blanks only; write them"],
+    ),
+    "a patient by two names": (
+        _column("family", ["p0", "P0", *(f"p{k}" for k in range(1, 11))], data__group="family",
+                splits__scheme="stratified_group_kfold"),
+        ["error: samples.tsv, line 3, column 'family': data.group: 'P0' differs from 'p0' in upper "
+         "and lower case or blanks only; write them alike, or quite differently"],
+    ),
     "one number for all": (
         _column("age", ["7"] * 12, label="age", data__task="regression"),
         ["samples.tsv, column 'age': regression needs labels that vary"],
@@ -424,6 +456,49 @@ WARNED: dict[str, tuple[Break, str, str]] = {
         "0.10; 19 are needed for 0.05, 99 for 0.01",
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
+    "none as a class": (
+        _column("diagnosis", ["none", "relapse"] * 6),
+        "warning: samples.tsv, line 2, column 'diagnosis': 'none' (6 samples) is taken for a class;"
+        " if it says that there is no label, leave these cells blank, else set data.classes: "
+        "['none', 'relapse']",
+        "12 samples (6 none, 6 relapse; positive: relapse), 8 genes",
+    ),
+    "a dash as a class": (
+        _column("diagnosis", ["-", "er"] * 6),
+        "warning: samples.tsv, line 2, column 'diagnosis': '-' (6 samples) is taken for a class;"
+        " if it says that there is no label, leave these cells blank, else set data.classes: "
+        "['-', 'er']",
+        "12 samples (6 -, 6 er; positive: er), 8 genes",
+    ),
+    "a number that may be meant": (
+        _column("age", [*(str(5 * k) for k in range(11)), "-9"], label="age",
+                data__task="regression"),
+        "warning: samples.tsv, line 13, column 'age': the label of 'P12' is -9, as 1 cell here; if "
+        "it says that there is no label, leave it blank",
+        "12 samples, 8 genes",
+    ),
+    "a batch by two names": (
+        _column("matched", ["run1", "run1", "Run1", "Run1", "run2", "run2"] * 2,
+                data__batch="matched"),
+        "warning: samples.tsv, line 4, column 'matched': data.batch: 'Run1' differs from 'run1' in "
+        "upper and lower case or blanks only; write them alike, or quite differently",
+        "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
+    ),
+    "test samples of one class": (
+        lambda s: (_column("set", ["train", "train"] * 4 + ["train", "test"] * 2)(s),
+                   _set(splits__scheme="predefined", splits__column="set")(s)),
+        "warning: samples.tsv, column 'diagnosis': no test sample is 'normal', so that balanced "
+        "error and AUC are not defined; test on samples of both classes",
+        "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
+    ),
+    "symbols turned into dates": (
+        lambda s: (_set(data__annotation="genes.tsv")(s), s.files.update({"genes.tsv": (
+            "id\tsymbol\n" + "".join(f"gene{k}\tG{k}\n" for k in range(1, 8))
+            + "gene8\t1-Mar\n").encode()})),
+        "warning: genes.tsv: turned into dates or numbers by a spreadsheet: 1 symbol, '1-Mar' for "
+        "'gene8'; write the symbols again, as text",
+        "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
+    ),
     "genes without a row in the gene table": (
         lambda s: (_set(data__annotation="genes.tsv")(s),
                    s.files.update({"genes.tsv": b"id\tsymbol\ngene1\tTP53\n"})),
@@ -448,6 +523,11 @@ def test_what_does_not_stop_a_study_is_a_warning(
 SOUND: dict[str, Break] = {
     "groups": _set(data__group="family", splits__scheme="stratified_group_kfold"),
     "pairs, one left out": _set(data__pair="matched", splits__scheme="leave_one_group_out"),
+    "a receptor": _column("diagnosis", ["+", "-"] * 6),
+    "a class called ?": _column("diagnosis", ["?", "EU"] * 6, data__classes=["EU", "?"]),
+    "numbers on both sides of nought": _column(
+        "age", [str(k - 9) for k in range(12)], label="age", data__task="regression"
+    ),
     "a class called NA": _column("diagnosis", ["NA", "EU"] * 6, data__classes=["EU", "NA"]),
     "leave-one-out inside": _set(splits__inner_scheme="leave_one_out"),
     "predefined": _set(splits__scheme="predefined", splits__column="set"),

@@ -46,6 +46,11 @@ def _counts(change: Callable[[str], str], every: int, words: list[str]) -> Broke
     return spoilt(broken, words)
 
 
+def _whole(small: Study) -> None:
+    for row in small.matrix[1:]:
+        row[1:] = [str(round(1000 * float(cell))) for cell in row[1:]]
+
+
 def _annotation(content: bytes | None, words: list[str], **data: str) -> Broken:
     def broken(small: Study) -> None:
         small.set("data", {"annotation": "g.tsv", **data})
@@ -105,13 +110,13 @@ PLACES: dict[str, Broken] = {
     ),
     "one decimal comma": _cells(
         lambda text: text.replace(".", ","), 50,
-        ["expression.tsv, line 5, gene 'gene4', sample 'P11'", "a decimal comma; write", "points"],
+        ["expression.tsv, line 5, gene 'gene4', sample 'P11'", "a decimal comma or one", "points"],
     ),
     "decimal commas and points in a European csv": spoilt(
         placed("expression", "e.csv", lambda s: as_text(
             [[cell.replace(".", ",") if k % 3 == 2 else cell for k, cell in enumerate(row)]
              for row in s.matrix], ";")),
-        ["e.csv, line 2, gene 'gene1', sample 'P02'", "with a decimal comma; write"],
+        ["e.csv, line 2, gene 'gene1', sample 'P02'", "with a decimal comma or one of thousands"],
     ),
     "thousands separated in a European csv": spoilt(
         placed("expression", "e.csv", lambda s: as_text(
@@ -126,9 +131,31 @@ PLACES: dict[str, Broken] = {
         lambda text: f"-{text}", 50, ["expression.tsv", "gene 'gene4', sample 'P11'", "negative"]
     ),
     "a sample without a count": spoilt(
-        lambda s: ([row.__setitem__(5, "0") for row in s.matrix[1:]],
+        lambda s: (_whole(s), [row.__setitem__(5, "0") for row in s.matrix[1:]],
                    s.set("normalise.samples", [{"step": "log_cpm"}])),
-        ["expression.tsv", "'P05'"],
+        ["expression.tsv: every value of 'P05' is 0; take such samples out of the sample table"],
+    ),
+    "a sample of zeros": spoilt(
+        lambda s: [row.__setitem__(5, "0") for row in s.matrix[1:]],
+        ["expression.tsv: every value of 'P05' is 0; take such samples out of the sample table"],
+    ),
+    "log CPM of logarithms": spoilt(
+        lambda s: s.set("normalise.samples", [{"step": "log_cpm"}]),
+        ["expression.tsv: the values cannot be counts: most are no whole numbers (99th percentile ",
+         "take log_cpm out of normalise.samples"],
+    ),
+    "-999 for what is missing": spoilt(
+        lambda s: [row.__setitem__(3, "-999") for row in s.matrix[2:]],
+        ["expression.tsv, line 3, gene 'gene2', sample 'P03': the value -999 (6 further cells) "
+         "looks as if it stood for a missing one; write NA there, and set data.missing"],
+    ),
+    "commas of thousands in a European csv": spoilt(
+        lambda s: (_whole(s), [row.__setitem__(slice(1, None), [
+            f"{int(cell) // (30 if row[0] == 'gene3' else 1):,}" for cell in row[1:]])
+            for row in s.matrix[1:]], s.set("expression", "e.csv"),
+            s.files.update({"e.csv": as_text(s.matrix, ";")})),
+        ["e.csv, line 2: '8,691' and every comma here may be one of thousands (8691) or a decimal "
+         "one; export the table without the former and with decimal points"],
     ),
     "a label that occurs once": spoilt(
         lambda s: s.column("diagnosis", ["normal", *["tumor"] * 11]),

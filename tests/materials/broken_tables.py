@@ -223,7 +223,8 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     "decimal comma": (
         lambda s: [row.__setitem__(c, row[c].replace(".", ",")) for row in s.matrix[1:]
                    for c in range(1, 13)],
-        ["line 2, gene 'gene1', sample 'P01'", "decimal comma; write 8.691",
+        ["line 2, gene 'gene1', sample 'P01'",
+         "decimal comma or one of thousands; write 8.691 or 8691",
          "(95 further cells in 8 genes)", "decimal points"],
     ),
     "nothing varies": (

@@ -11,6 +11,7 @@ import numpy as np
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     check_new_scale,
+    check_values,
     matched,
     row_wise,
     scale_of,
@@ -114,7 +115,7 @@ def _against(cohort: Cohort, study: Expression, names: list[str], config: Config
     found = attempt(lambda: matched(cohort.matrix, genes, cohort.where), problems)
     if found is not None:
         yield from _seen_before(cohort, found[0], study.X[:, common], names)
-        attempt(lambda: _check_scale(cohort, *found, study.X[:, common], config), problems)
+        attempt(lambda: _check_scale(cohort, genes, *found, study.X[:, common], config), problems)
     yield from problems
 
 
@@ -152,7 +153,8 @@ def _seen_before(cohort: Cohort, X: Array, training: Array, names: list[str]) ->
         yield Problem(cohort.where, what, "warning")
 
 
-def _check_scale(cohort: Cohort, X: Array, known: Array, training: Array, config: Config) -> None:
+def _check_scale(cohort: Cohort, genes: list[str], X: Array, known: Array, training: Array,
+                 config: Config) -> None:  # fmt: skip
     steps = config["normalise"]["samples"]
     try:
         fitted = fit_steps(training, steps)
@@ -162,4 +164,5 @@ def _check_scale(cohort: Cohort, X: Array, known: Array, training: Array, config
         return
     everything = steps + config["normalise"]["folds"]
     scale = scale_of(T, np.nanmean(T, axis=0), np.nanstd(T, axis=0), everything)
+    check_values(X, values, known, genes, cohort.matrix.rows, scale, cohort.where)
     check_new_scale(X, values, known, cohort.matrix.rows, scale, cohort.where)

@@ -11,7 +11,7 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import MOMENTS, Normaliser
-from genesig.data.steps.scale import looks_raw, sizes
+from genesig.data.steps.scale import looks_raw, missing_codes, sizes
 from genesig.errors import refuse
 from genesig.words import counted, is_missing, listing, number_fault
 
@@ -20,6 +20,8 @@ Array = np.ndarray[Any, Any]
 # base of the logarithm, by three or more.
 FAR, ODD = 5.0, 1.0
 LOGARITHMS = {"log2", "log_cpm", "rma_background"}
+# How often the range of the training values lies between them and a value that is none.
+ABSURD = 5.0
 # Steps that do to a gene what they would do without the others, once they are fitted.
 GENE_BY_GENE = {
     "log2", "combat", "detection_filter", "variance_filter", "fold_filter", "range_filter", *MOMENTS
@@ -34,8 +36,8 @@ class Scale:
     ----------
     means, sds : (n_genes,) float
         Of each gene over the training samples, after the row-wise steps.
-    p99, most : float
-        99th percentile and maximum of all these values.
+    p99, least, most : float
+        99th percentile, minimum and maximum of all these values.
     steps : set of str
         Names of the steps of the study.
     """
@@ -43,6 +45,7 @@ class Scale:
     means: Array
     sds: Array
     p99: float
+    least: float
     most: float
     steps: frozenset[str]
 
@@ -130,8 +133,37 @@ def scale_of(X: Array, means: Array, sds: Array, steps: Sequence[Mapping[str, An
     """Describe training values X, after the row-wise steps."""
     names = frozenset(str(step["step"]) for step in steps)
     if not X.size:
-        return Scale(means, sds, 0.0, 0.0, names)
-    return Scale(means, sds, float(np.nanpercentile(X, 99)), float(np.nanmax(X)), names)
+        return Scale(means, sds, 0.0, 0.0, 0.0, names)
+    p99, least, most = float(np.nanpercentile(X, 99)), float(np.nanmin(X)), float(np.nanmax(X))
+    return Scale(means, sds, p99, least, most, names)
+
+
+def check_values(X: Array, values: Array, known: Array, genes: Sequence[str],
+                 names: Sequence[str], scale: Scale, where: str) -> None:  # fmt: skip
+    """Refuse single values that cannot have been measured, such as -999 for a missing one.
+
+    Parameters
+    ----------
+    X, values, known, names, scale, where
+        As for `check_new_scale`.
+    genes : sequence of str
+
+    Raises
+    ------
+    InvalidInput
+        Naming the first of them by gene and sample, and counting the others.
+    """
+    codes = [code for code in missing_codes(X[known]) if code < scale.least]
+    room = ABSURD * (scale.most - scale.least)
+    far = known & (np.abs(values - np.clip(values, scale.least, scale.most)) > room)
+    single = 2 * far.sum(axis=1, keepdims=True) < known.sum(axis=1, keepdims=True)
+    found = np.argwhere(known & np.isin(X, codes) | far & single)
+    if len(found):
+        row, gene = found[0].tolist()
+        more = f" ({counted(len(found) - 1, 'further value')})" if len(found) > 1 else ""
+        what = (f"{X[row, gene]:g} cannot have been measured{more}: the training values go from "
+                f"{scale.least:.4g} to {scale.most:.4g}; write NA for a missing value")  # fmt: skip
+        raise refuse(f"{where}, gene '{genes[gene]}', sample '{names[row]}'", what)
 
 
 def check_new_scale(X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale,

@@ -92,6 +92,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None, label: 
     problems: Problems = []
     table_file = expression if samples is None else samples
     matrix = attempt(lambda: read_matrix(expression, part), problems)
+    if matrix is not None and matrix.doubt:
+        problems.append(Problem(expression, matrix.doubt, "warning"))
     table = _table(matrix, table_file, part if samples in (None, expression) else None, problems)
     labels, dropped = None, list[dict[str, str]]()
     if table is not None:

@@ -24,6 +24,10 @@ DELIMITERS = {".tsv": "\t", ".txt": "\t", ".tab": "\t", ".chip": "\t", ".csv": "
 # Whole cells of a table with semicolons, the first one left aside: it is a name.
 WITH_POINT = re.compile(r';"?[-+]?\d*\.\d')
 WITH_COMMA = re.compile(r'(;"?[-+]?\d*),(\d+(?:[eE][-+]?\d+)?"?)(?=;|$)')
+# Commas that are not those of thousands, cells that may have one, and numbers without any.
+DECIMALS = re.compile(r';"?[-+]?(0|\d{4,}|),|,\d{1,2}(?!\d)|,\d{4,}|,\d+[eE]')
+THOUSAND = re.compile(r';"?([-+]?\d{1,3},\d{3})"?(?=;|$)')
+WHOLE = re.compile(r';"?[-+]?[1-9]\d{0,2}"?(?=;|$)')
 NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
 
@@ -45,6 +49,8 @@ class Matrix:
         Rows of this record are columns of the file.
     line_word : str
         What `lines` counts: lines of text, or rows of a file that has no lines.
+    doubt : str
+        How its numbers were read, where they may have been meant otherwise.
     """
 
     rows: tuple[str, ...]
@@ -54,6 +60,7 @@ class Matrix:
     lines: tuple[int, ...]
     turned: bool = False
     line_word: str = "line"
+    doubt: str = ""
 
     def text(self, row: int, column: int) -> str:
         """Return a cell as it stands in the file."""
@@ -100,9 +107,10 @@ def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
     import pandas as pd
 
     lines = _lines(text, suffix, where, first)
+    rows, doubt = _with_points(lines, where)
     try:
         frame = pd.read_csv(
-            StringIO("\n".join(_with_points(lines))), sep=lines.delimiter, header=None,
+            StringIO("\n".join(rows)), sep=lines.delimiter, header=None,
             dtype={0: str}, keep_default_na=False, na_values=[], low_memory=False,
             float_precision="round_trip",
         )  # fmt: skip
@@ -110,14 +118,32 @@ def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
         what = f"cannot be parsed: {error}; close every quote, or export the table again"
         raise refuse(where, what) from None
     cells, texts = numbers(frame.iloc[:, 1:])
-    rows = tuple(frame[0].str.strip())
-    return Matrix(rows, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers))
+    names = tuple(frame[0].str.strip())
+    return Matrix(names, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers), doubt=doubt)
 
 
-def _with_points(lines: _Lines) -> list[str]:
+def _with_points(lines: _Lines, where: str) -> tuple[list[str], str]:
+    """Return the rows with decimal points, and what speaks against that.
+
+    Raises
+    ------
+    InvalidInput
+        The commas are those of thousands: three digits follow each of them, at most three stand
+        before it and not a zero, and other numbers have none.
+    """
     if lines.delimiter != ";" or any(WITH_POINT.search(row) for row in lines.rows):
-        return lines.rows
-    return [WITH_COMMA.sub(r"\1.\2", row) for row in lines.rows]
+        return lines.rows, ""
+    points = [WITH_COMMA.sub(r"\1.\2", row) for row in lines.rows]
+    row = next((k for k, line in enumerate(points) if line != lines.rows[k]), None)
+    if row is None or any(DECIMALS.search(line) for line in lines.rows):
+        return points, ""
+    example = THOUSAND.search(lines.rows[row])
+    text = example[1] if example else ""
+    what = f"'{text}' and every comma here may be one of thousands ({text.replace(',', '')}) or "
+    if any(WHOLE.search(line) for line in lines.rows):
+        what += "a decimal one; export the table without the former and with decimal points"
+        raise refuse(where, what, line=lines.numbers[row])
+    return points, f"{what}decimal: it is read as {text.replace(',', '.')}"
 
 
 def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:

@@ -13,6 +13,7 @@ from genesig.data.files.folders import files_of
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.readers import read_genes, read_matrix, read_samples, sha256
 from genesig.data.study.confounding import check_confounding
+from genesig.data.study.gene_names import check_symbols
 from genesig.data.study.matrix_check import Expression, check_matrix
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt
@@ -186,6 +187,8 @@ def _read_symbols(annotation: str, symbol: str | None, part: str | None,
     symbols = {str(gene): str(text) for gene, text in first[column].items()}
     if genes is not None:
         symbols |= _of_probes(genes, symbols)
+        problems += check_symbols({gene: symbols[gene] for gene in genes if gene in symbols},
+                                  annotation)  # fmt: skip
         _check_annotation(annotation, str(table.index.name), symbols, genes, problems)
     return symbols
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
+from genesig.results import Splits
 from genesig.words import counted, listing, too
 
 if TYPE_CHECKING:
@@ -40,6 +41,18 @@ def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
             batch = train[sheet.design.batch]
             left = min(_units(train[batch != out], sheet)[name] for out in set(batch))
         yield from _check_units(name, units, left, sheet, splits, where)
+
+
+def check_tested(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
+    """Yield a class that no test set has: how often it is mistaken is never found out."""
+    design = sheet.design
+    tested = {name for split in splits.outer for name in split.test}
+    found = set(sheet.obs[design.label][[name in tested for name in sheet.obs.index]])
+    for name in design.classes or ():
+        if tested and name not in found:
+            what = f"no test sample is '{name}', so that balanced error and AUC are not defined; "
+            what += "test on samples of both classes"
+            yield Problem(f"{where}, column '{design.label}'", what, "warning")
 
 
 def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
+from genesig.data.steps.scale import missing_codes
+from genesig.data.study.gene_names import check_gene_names
 from genesig.errors import Problem, did_you_mean
 from genesig.words import counted, listing, number_fault, too
 
 Array = np.ndarray[Any, Any]
 Problems = list[Problem]
-# A spreadsheet turns SEPT2, MARCH1, DEC1 into dates.
-DATES = re.compile(r"\d{1,2}-(mar|sep|dec|oct|feb|nov|apr)|(mar|sep|dec|oct)-\d{2}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     if oriented is None:
         return None
     start = len(problems)
+    if matrix.doubt:
+        problems.append(Problem(where, matrix.doubt, "warning"))
     extra = check_samples(oriented, where, names, used, sheet, problems)
     _check_genes(oriented, where, problems)
     place = {name: row for row, name in enumerate(oriented.rows)}
@@ -73,6 +75,7 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     if not rows:
         return None
     _check_cells(oriented, rows, where, missing, problems)
+    _check_codes(oriented, rows, where, problems)
     if any(problem.level == "error" for problem in problems[start:]):
         return None
     return _without_constant_genes(oriented, rows, where, extra, problems)
@@ -168,12 +171,7 @@ def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
         more = too(len(twice) - 1, "id")
         what = f"gene id '{twice[0]}' occurs {len(places)} times ({kind} {', '.join(at)}){more}"
         problems.append(Problem(where, f"{what}; keep one row for each gene, or use probe ids"))
-    dates = [name for name in matrix.columns if DATES.fullmatch(name)]
-    if dates:
-        what = (
-            f"turned into dates by a spreadsheet: {counted(len(dates), 'gene')}, {listing(dates)}"
-        )
-        problems.append(Problem(where, what, "warning"))
+    problems.extend(check_gene_names(matrix, where))
 
 
 def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool,
@@ -187,12 +185,33 @@ def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool,
             kinds.setdefault(_kind(fault), []).append((gene, rows[k], fault))
     for kind, cells in kinds.items():
         gene, row, fault = cells[0]
-        line = f", {matrix.line_word} {matrix.lines[gene if matrix.turned else row]}"
-        at = f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
+        at = _cell(matrix, gene, row, where)
         genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
         further = counted(len(cells) - 1, "further cell")
         further = f" ({further} in {genes})" if len(cells) > 1 else ""
         problems.append(Problem(at, f"the value {fault}{further}{ADVICE[kind]}"))
+
+
+def _check_codes(matrix: Matrix, rows: list[int], where: str, problems: Problems) -> None:
+    """Name the first cell with -999 or the like; in data with other negatives it may be meant."""
+    X = matrix.cells[rows]
+    negative = X[X < 0]
+    codes = missing_codes(negative)
+    if not codes:
+        return
+    cells = np.argwhere(np.isin(X.T, codes))
+    gene, row = int(cells[0, 0]), rows[int(cells[0, 1])]
+    further = f" ({counted(len(cells) - 1, 'further cell')})" if len(cells) > 1 else ""
+    what = f"the value {X.T[tuple(cells[0])]:g}{further} looks as if it stood for a missing one; "
+    what += "write NA there, and set data.missing for the step knn_impute"
+    alone = bool(np.isin(negative, codes).all())
+    at = _cell(matrix, gene, row, where)
+    problems.append(Problem(at, what, "error" if alone else "warning"))
+
+
+def _cell(matrix: Matrix, gene: int, row: int, where: str) -> str:
+    line = f", {matrix.line_word} {matrix.lines[gene if matrix.turned else row]}"
+    return f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
 
 
 ADVICE = {

@@ -17,6 +17,10 @@ from genesig.words import counted, listing
 Array = np.ndarray[Any, Any]
 # Largest share of genes that the row-wise steps may make constant.
 MOST_FLAT = 0.5
+# Largest share of counts that are no whole numbers: some programs share reads out among genes.
+MOST_BROKEN = 0.5
+# From this share of zeros on, a sample of nothing else may be meant, unless it is to be counts.
+MOST_ZEROS = 0.5
 # A probe of a CEL file that is not the first one of its set.
 PROBE = re.compile(r".+#[0-9]+")
 
@@ -42,6 +46,9 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
         yield Problem(where, f"the values look as if they were logged already ({size}); "
                       f"{' and '.join(rma)} would take logarithms of logarithms, and need raw "
                       "intensities of probes: take them out of normalise", "warning")  # fmt: skip
+    if "log_cpm" in steps and not raw and (np.round(X) != X).mean() > MOST_BROKEN:
+        yield Problem(where, f"the values cannot be counts: most are no whole numbers ({size}); "
+                      "take log_cpm out of normalise.samples, or name the raw counts")  # fmt: skip
     if "log2" in steps and not raw:
         yield Problem(where, f"the values look as if they were logged already ({size}); take log2 "
                       "out of normalise.samples", "warning")  # fmt: skip
@@ -75,10 +82,18 @@ def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
                       f"the count {X[row, gene]:g} is negative{more}; name the raw counts, or take "
                       "log_cpm out of normalise.samples")  # fmt: skip
         return
-    empty = [samples[int(row)] for row in np.flatnonzero(X.sum(axis=1) == 0)]
-    if empty:
-        yield Problem(where, f"every count of {listing(empty)} is 0; take such samples out of the "
-                      "sample table")  # fmt: skip
+
+
+def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
+                where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield the samples whose every value is 0; among values that mostly are, they may be meant."""
+    empty = ~X.any(axis=1)
+    if empty.any() and X.shape[1] > 1:
+        names = [samples[int(row)] for row in np.flatnonzero(empty)]
+        counts = [step["step"] for step in normalise["samples"][:1]] == ["log_cpm"]
+        rare = counts or empty.all() or (X[~empty] == 0).mean() < MOST_ZEROS
+        yield Problem(where, f"every value of {listing(names)} is 0; take such samples out of the "
+                      "sample table", "error" if rare else "warning")  # fmt: skip
 
 
 def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from genesig.data.study.label_words import check_class_words, check_codes, check_names_alike
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
 from genesig.words import control_first, counted, is_missing, is_number, listing, number_fault
@@ -57,15 +58,19 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
     labels = table[label][[name not in dropped for name in table.index]]
     if task == "classification":
         chosen = _choose_classes(labels, where, label, classes, problems)
+        if classes is None and labels.nunique() == 2:
+            problems.extend(check_class_words(table, label, chosen, where))
         if classes is not None:
             dropped |= _of_other_classes(labels, chosen, where, problems)
     else:
         chosen = None
         _check_numbers(table, where, label, problems)
+        problems.extend(check_codes(table, label, where))
     obs = table[[name not in dropped for name in table.index]]
     for key, column in named.items():
         if column in table.columns:
             _check_filled(obs, where, key, str(column), problems)
+            problems.extend(check_names_alike(table, key, str(column), where))
     design = Design(label, task, chosen, group=pair or group, pair=pair, batch=batch)
     notes = [{"kind": "sample", "name": n, "reason": why} for n, why in dropped.items()]
     return Sheet(obs, tuple(table.index), design, notes)

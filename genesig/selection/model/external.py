@@ -17,7 +17,13 @@ from genesig.selection.assess.held_out import decisions
 from genesig.selection.model.chain import Model, seen_by
 from genesig.selection.model.drift import balanced_means, expected_shift, shift
 from genesig.selection.model.external_scores import external_scores
-from genesig.selection.model.new_samples import Prepared, chosen_model, prepare, score_values
+from genesig.selection.model.new_samples import (
+    Prepared,
+    chosen_model,
+    prepare,
+    scale_fault,
+    score_values,
+)
 from genesig.selection.model.shape import check_model
 
 if TYPE_CHECKING:
@@ -54,6 +60,7 @@ class _Values:
     training: Array  # after the row-wise steps, all genes of the study
     measured: Array  # of the cohort, NaN where missing
     scored: Array  # the same after ComBat, where that is asked for
+    filled: Array  # genes of the model, nothing missing
     seen_training: Array  # what the coefficients are multiplied with
     seen: Array
 
@@ -116,6 +123,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         "name": name, "file": cohort.where, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
         "warnings": [*said.get(name, ()), *(f"{p.where}: {p.what}" for p in found.problems),
+                     *_off_scale(model, found, values, cohort.where),
                      *_no_batch_of_the_study(model), *_other_mix(dataset, cohort, combat)],
         "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,
         "needed": len(found.used), "absent": int((~found.known[:, found.used]).all(axis=0).sum()),
@@ -141,8 +149,8 @@ def _values(dataset: Dataset, model: Model, chosen: Model, cohort: Cohort, found
     scored = _combat(dataset.X, measured, cohort.batch) if combat else measured
     filled = np.where(found.known, scored[:, needed], found.values)
     return _Values(
-        dataset.X, measured, scored, seen_by(model, chosen, dataset.X[:, needed], dataset.obs),
-        seen_by(model, chosen, filled),
+        dataset.X, measured, scored, filled,
+        seen_by(model, chosen, dataset.X[:, needed], dataset.obs), seen_by(model, chosen, filled),
     )  # fmt: skip
 
 
@@ -155,6 +163,12 @@ def _combat(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
         inside = np.ix_(names == name, complete)
         adjusted[inside] = reference.transform(X[inside])
     return adjusted
+
+
+def _off_scale(model: Model, found: Prepared, values: _Values, where: str) -> Iterator[str]:
+    """Warn of what `predict` would refuse: here labels tell what the scores are worth."""
+    if fault := scale_fault(model, found, values.filled):
+        yield f"{where}{fault[0]}: {fault[1]}"
 
 
 def _no_batch_of_the_study(model: Model) -> Iterator[str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
 from genesig.results import Dataset, Fits
+from genesig.selection.model.same_scale import training_scale
 from genesig.selection.model.schema import FORMAT, VERSION
 from genesig.selection.model.shape import sealed
 
@@ -28,7 +29,8 @@ def final_model(
     them stand under ``normalisation``, fitted on all samples; where there are any, ``genes``
     there are all genes a sample must have, in order, because steps such as ranks look at all.
     ``training`` has the mean and the standard deviation of each needed gene over the samples,
-    after the row-wise steps, for `predict`. ``digest`` is that of all the rest.
+    after the row-wise steps, for `predict`; its ``scale`` those of the listed genes after all
+    steps, see `training_scale`. ``digest`` is that of all the rest.
 
     Parameters
     ----------
@@ -65,7 +67,10 @@ def final_model(
             "norm": float(final.norm[0]),
         },
         "training_samples": len(dataset.samples),
-        "training": _training(dataset, models, everything=bool(chain.steps)),
+        "training": {
+            **_training(dataset, models, everything=bool(chain.steps)),
+            "scale": _scale(dataset, models, learned),
+        },
         "normalisation": {"genes": dataset.genes if chain.steps else [], **chain.state()},
         "models": models,
         "versions": {
@@ -87,8 +92,18 @@ def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,
         "means": np.nanmean(X, axis=0).tolist(),
         "sds": np.nanstd(X, axis=0).tolist(),
         "p99": float(np.nanpercentile(X, 99)) if rows else 0.0,
+        "min": float(np.nanmin(X)) if rows else 0.0,
         "max": float(np.nanmax(X)) if rows else 0.0,
     }
+
+
+def _scale(dataset: Dataset, models: Sequence[Mapping[str, Any]],
+           learned: Reference) -> dict[str, Any]:  # fmt: skip
+    listed = {gene for each in models for gene in each["genes"]}
+    names = [dataset.genes[gene] for gene in learned.genes]
+    columns = [k for k, gene in enumerate(names) if gene in listed]
+    X = learned.transform(dataset.X, dataset.obs)[:, columns]
+    return training_scale(X, dataset.response(), [names[k] for k in columns])
 
 
 def _at_mu(dataset: Dataset, final: Fits, at: int) -> dict[str, Any]:

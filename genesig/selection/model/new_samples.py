@@ -13,6 +13,7 @@ from genesig.data.cohorts.new_matrix import (
     Scale,
     check_names,
     check_new_scale,
+    check_values,
     matched,
     row_wise,
     samples_in_rows,
@@ -21,6 +22,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.errors import GenesigError, Problem, refuse
 from genesig.selection.genes.frequency import mu_number
 from genesig.selection.model.chain import Model, check_steps, imputes, seen_by, split_steps
+from genesig.selection.model.same_scale import other_scale
 from genesig.selection.model.shape import check_model
 from genesig.words import counted, listing
 
@@ -112,6 +114,8 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     if samples is not None:
         _check_about(model, samples, found.samples)
         about = samples[~samples.index.duplicated()].reindex(list(found.samples))
+    if fault := scale_fault(model, found, found.values, about):
+        raise refuse(where + fault[0], fault[1])
     scores = score_values(seen_by(model, chosen, found.values, about), chosen)
     classes = model["classes"]
     predicted = scores
@@ -149,12 +153,32 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     filler = "the model's knn_impute" if imputes(model) else "the mean of the training samples"
     needed = [genes[k] for k in used]
     problems = _check_missing(known[:, used], needed, matrix.rows, missing, filler, where, bound)
+    problems += [Problem(where, matrix.doubt, "warning")] if matrix.doubt else []
     means = np.asarray(model["training"]["means"], dtype=float)
     # A model that learned to fill in does so itself, and is given NaN.
     fill = np.full_like(means, np.nan) if imputes(model) else means
     values = row_wise(split_steps(model)[0], X, known, fill)
-    check_new_scale(X, values, known, matrix.rows, _scale(model), where)
+    scale = _scale(model)
+    check_values(X, values, known, genes, matrix.rows, scale, where)
+    check_new_scale(X, values, known, matrix.rows, scale, where)
     return Prepared(matrix.rows, values, known, used, problems)
+
+
+def scale_fault(model: Model, found: Prepared, values: Array,
+                about: pd.DataFrame | None = None) -> tuple[str, str] | None:  # fmt: skip
+    """Hold samples against the training ones as the coefficients see them, see `other_scale`.
+
+    Steps after which the scale is of no account (quantiles, ranks) have been applied by then.
+
+    Parameters
+    ----------
+    values : (n_samples, n_training_genes) float
+        As for `seen_by`.
+    """
+    scale = model["training"]["scale"]
+    place = {gene: k for k, gene in enumerate(model["training"]["genes"])}
+    known = found.known[:, [place[gene] for gene in scale["genes"]]]
+    return other_scale(seen_by(model, scale, values, about), known, found.samples, scale)
 
 
 def score_values(values: Array, chosen: Model) -> Array:
@@ -245,6 +269,6 @@ def _scale(model: Model) -> Scale:
     training = model["training"]
     return Scale(
         np.array(training["means"], dtype=float), np.array(training["sds"], dtype=float),
-        training["p99"], training["max"],
+        training["p99"], training["min"], training["max"],
         frozenset(step["step"] for step in model["normalisation"]["steps"]),
     )  # fmt: skip

@@ -12,6 +12,7 @@ Node = dict[str, Any]
 TEXT: Node = {"type": "string"}
 NAME: Node = {"type": "string", "minLength": 1}
 NUMBER: Node = {"type": "number"}
+SIZE: Node = {"type": "number", "minimum": 0}
 COUNT: Node = {"type": "integer", "minimum": 0}
 
 
@@ -71,6 +72,14 @@ def _step(name: str) -> Node:
 MODEL = _object(
     mu=NUMBER, intercept=NUMBER, genes=_list(NAME), symbols=_list(TEXT), coefficients=_list(NUMBER)
 )
+BOUNDS = _object(low=NUMBER, high=NUMBER, sd=SIZE)
+SCALE = _object(
+    "genes of all `models` over the training samples, as coefficients see them; location and slope"
+    " of a sample (genesig/selection/model/same_scale.py): least and largest mean of a class, sd in"
+    " a class",
+    samples=COUNT, genes=_list(NAME), means=_list(NUMBER), sds=_list(SIZE),
+    location=BOUNDS, slope=BOUNDS,
+)  # fmt: skip
 SCHEMA: Node = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "model.json of genesig",
@@ -91,8 +100,8 @@ SCHEMA: Node = {
         training_samples=COUNT,
         training=_object(
             "genes that a sample must have, over the training samples after the row-wise steps",
-            genes=_list(NAME), means=_list(NUMBER), sds=_list({"type": "number", "minimum": 0}),
-            p99=NUMBER, max=NUMBER,
+            genes=_list(NAME), means=_list(NUMBER), sds=_list(SIZE),
+            p99=NUMBER, min=NUMBER, max=NUMBER, scale=SCALE,
         ),
         normalisation=_object(
             "what is done to a sample first, one step after the other",

@@ -95,6 +95,10 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
         yield "training.genes"
     yield from (f"training.{part}" for part in ("means", "sds")
                 if len(training["genes"]) != len(training[part]))  # fmt: skip
+    scale = training["scale"]
+    sizes = {len(scale[part]) for part in ("genes", "means", "sds")}
+    if sizes != {len(set(scale["genes"]))} or not known.issuperset(scale["genes"]):
+        yield "training.scale"
     if (classes is None) != (model["task"] == "regression"):
         yield "task"
     if classes is not None and classes["negative"] == classes["positive"]:

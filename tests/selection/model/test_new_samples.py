@@ -141,6 +141,12 @@ def test_a_regression_predicts_its_score(tmp_path: Path) -> None:
     assert (found["predicted"] == found["score"]).all()
 
 
+def _with(X: Any, value: float) -> Any:
+    X = X.copy()
+    X[[3, 5], [2, 1]] = value
+    return X
+
+
 def _cut(text: str, line: str) -> str:
     return "".join(each for each in text.splitlines(True) if not each.startswith(line))
 
@@ -166,6 +172,23 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
         "plain", lambda X: _table(np.exp2(X), NAMES, GENES), ["never logged", "same scale"]),
     "another base of the logarithm": (
         "plain", lambda X: _table(X * np.log10(2), NAMES, GENES), ["standard deviations off"]),
+    "darker by a factor of 16": (
+        "plain", lambda X: _table(X - 4, NAMES, GENES),
+        ["new.tsv: the ", "genes of the model lie 3.", "below the training samples (means of 16 ",
+         "; bring the values to the study's scale: the same base of the logarithm, the same norm"]),
+    "one array of natural logarithms": (
+        "plain", lambda X: _table(X[:1] * np.log10(2), NAMES[:1], GENES),
+        ["sample 's0'", "standard deviations"]),
+    "numbers for what is missing": (
+        "plain", lambda X: _table(_with(X, -999.0), NAMES, GENES),
+        ["gene 'g2', sample 's3': -999 cannot have been measured (1 further value): the training "
+         "values go from ", "; write NA for a missing value"]),
+    "numbers for what is missing, before logarithms": (
+        "log2", lambda X: _table(_with(X, -9.0), NAMES, GENES),
+        ["gene 'g2', sample 's3': -9 cannot have been measured (1 further value)"]),
+    "a slip of the pen": (
+        "plain", lambda X: _table(_with(X, 861.0), NAMES, GENES),
+        ["gene 'g2', sample 's3': 861 cannot have been measured"]),
     "two samples of one name": (
         "plain", lambda X: _table(X, ["s1", *NAMES[1:]], GENES),
         ["sample 's1' occurs more than once", "a name of its own"]),

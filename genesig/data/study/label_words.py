@@ -1,0 +1,67 @@
+"""Words of the sample table that may stand for no value, or for one thing written in two ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genesig.data.steps.scale import missing_codes
+from genesig.errors import Problem
+from genesig.words import NOTHING, UNKNOWN, alike, counted, is_number, listing, too
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
+                      where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield that one of two classes which the config does not name may be none.
+
+    `names` are the classes. ``-`` beside ``+`` is one; ``none`` or ``-`` beside another word may
+    be one, ``?`` or ``-99`` is not.
+    """
+    if pairs := alike(names):
+        what = f"the classes {listing(pairs[0])} differ in upper and lower case or blanks only; "
+        yield Problem(f"{where}, column '{label}'", what + "write them alike")
+    for name in names:
+        unknown, nothing = UNKNOWN.fullmatch(name), NOTHING.fullmatch(name)
+        if not (unknown or nothing) or (name == "-" and "+" in names):
+            continue
+        rows = np.flatnonzero(table[label] == name)
+        what = f"'{name}' ({counted(len(rows), 'sample')}) is taken for a class; "
+        what += "if it says that there is no label, leave these cells blank, "
+        what += f"else set data.classes: [{', '.join(map(repr, names))}]"
+        at = f"{where}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
+        yield Problem(at, what, "error" if unknown else "warning")
+
+
+def check_codes(table: pd.DataFrame, label: str, where: str) -> Iterator[Problem]:
+    """Yield that a number to be predicted, such as -99, may stand for none.
+
+    It cannot be meant where it lies below all others by more than they differ.
+    """
+    rows = [row for row, cell in enumerate(table[label]) if is_number(cell)]
+    y = np.array([float(table[label].iloc[row]) for row in rows])
+    for code in missing_codes(y):
+        others = y[y != code]
+        first = rows[int(np.argmax(y == code))]
+        certain = len(others) > 0 and code < 2 * others.min() - others.max()
+        what = f"the label of '{table.index[first]}' is {code:g}, as "
+        what += f"{counted(int((y == code).sum()), 'cell')} here; if it says that there is no "
+        what += "label, leave it blank"
+        at = f"{where}, line {table.attrs['lines'][first]}, column '{label}'"
+        yield Problem(at, what, "error" if certain else "warning")
+
+
+def check_names_alike(table: pd.DataFrame, key: str, column: str, where: str) -> Iterator[Problem]:
+    """Yield that one patient, pair or batch may go by two names, and so be torn apart."""
+    pairs = alike(map(str, table[column]))
+    if pairs:
+        one, other = pairs[0][:2]
+        row = int(np.argmax(table[column] == other))
+        what = f"{key}: '{other}' differs from '{one}' in upper and lower case or blanks only"
+        what += f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
+        at = f"{where}, line {table.attrs['lines'][row]}, column '{column}'"
+        yield Problem(at, what, "warning" if key == "data.batch" else "error")

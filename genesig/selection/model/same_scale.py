@@ -1,0 +1,157 @@
+"""Whether new values are on the scale of the training ones: where they lie, how far they spread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.words import counted
+
+Array = np.ndarray[Any, Any]
+
+# A gene that tells two classes of like size apart has them at -1 and +1 training standard
+# deviations: a shift by one takes a sample to the middle between them.
+SHIFT = 1.0
+# Half of the way, as ratios go, to the nearest other scale: ln for log2, a factor of 0.69.
+RATIO = float(np.sqrt(np.log(2)))
+# Standard errors that must lie between a value and its bound.
+SURE = 3.0
+# Of many samples one may be odd, bright or of poor quality, and is held against this many times as
+# much, in ratios to this power.
+ODD = 3
+# From fewer genes no slope is fitted.
+FEWEST = 10
+ADVICE = (
+    "bring the values to the study's scale: the same base of the logarithm, the same normalisation"
+)
+Bounds = Mapping[str, float]
+
+
+class Profile(NamedTuple):
+    """Where values of the model's genes lie, each with its standard error over the genes.
+
+    `location` is the median of (x_j - m_j)/s_j, in training standard deviations; `slope` that of
+    x_j on m_j over the genes j, with weights 1/s_j²: 1 on the same scale, 0.69 for ln in place of
+    log2, whatever is added to all values.
+    """
+
+    genes: int
+    location: float
+    location_error: float
+    slope: float
+    slope_error: float
+
+
+def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
+    """Describe the training values for `other_scale`, as model.json holds them.
+
+    Parameters
+    ----------
+    X : (n_samples, n_genes) float
+        As the coefficients see them, after the learned steps.
+    y : (n_samples,) float
+        Response: ±1, or a number, which is cut at its mean.
+    genes : sequence of str
+
+    Returns
+    -------
+    dict
+        ``samples``, ``genes``, ``means``, ``sds``; ``location`` and ``slope`` of single samples:
+        ``low`` and ``high`` are the means of the two classes, ``sd`` is that inside of them.
+    """
+    scale = {"samples": len(X), "genes": list(genes), "means": X.mean(axis=0).tolist(),
+             "sds": X.std(axis=0).tolist()}  # fmt: skip
+    # The means hold these samples themselves: there is no noise to take off.
+    exact = scale | {"samples": np.inf}
+    found = [profile(x, np.ones(len(x), dtype=bool), exact) for x in X]
+    high = y > y.mean()
+    parts = {"location": [each.location for each in found], "slope": [each.slope for each in found]}
+    return scale | {name: _bounds(np.array(values), high) for name, values in parts.items()}
+
+
+def _bounds(values: Array, high: Array) -> dict[str, float]:
+    means = np.where(high, values[high].mean(), values[~high].mean())
+    sd = np.sqrt(((values - means) ** 2).sum() / max(len(values) - 2, 1))
+    return {"low": float(means.min()), "high": float(means.max()), "sd": float(sd)}
+
+
+def profile(x: Array, known: Array, scale: Mapping[str, Any]) -> Profile:
+    """Describe one sample, or the means of several.
+
+    The training means m_j have errors of their own, of variance s_j²/n, which would flatten the
+    slope: their part is taken off the sum of squares.
+
+    Parameters
+    ----------
+    x, known : (n_genes,) float, bool
+    scale : mapping
+        As `training_scale` gives it.
+    """
+    m, s = (np.asarray(scale[key], dtype=float) for key in ("means", "sds"))
+    used = known & (s > 0)
+    d, x, m, w = int(used.sum()), x[used], m[used], 1 / s[used] ** 2
+    if not d:
+        return Profile(0, 0.0, np.inf, 1.0, np.inf)
+    location, error = float(np.median((x - m) * np.sqrt(w))), 1 / np.sqrt(d)
+    centred = m - np.average(m, weights=w)
+    squares = float(w @ centred**2)
+    true = squares - d / scale["samples"]
+    if d < FEWEST or true < squares / 2:
+        return Profile(d, location, error, 1.0, np.inf)
+    slope = float((w * centred) @ x) / true
+    rest = x - np.average(x, weights=w) - slope * centred
+    return Profile(d, location, error, slope, float(np.sqrt(w @ rest**2 / (d - 2) / true)))
+
+
+def other_scale(X: Array, known: Array, names: Sequence[str],
+                scale: Mapping[str, Any]) -> tuple[str, str] | None:  # fmt: skip
+    """Say why values are not on the training scale, and which sample's, if not all; or None.
+
+    The mean over the samples is held against the classes' own means, ± `SHIFT` and a factor of
+    `RATIO`, and must lie beyond by `SURE` errors, √(sd²/n + error²). Of several samples each is
+    held against `ODD` times as much.
+
+    Parameters
+    ----------
+    X, known : (n_samples, n_genes) float, bool
+        In the order of the scale's genes, as the coefficients see them.
+    names : sequence of str
+        Samples.
+    scale : mapping
+        As `training_scale` gives it.
+
+    Returns
+    -------
+    (str, str) or None
+        What to add to the file, ``", sample 'S1'"`` or nothing; what was found, and what to do.
+    """
+    counts = known.sum(axis=0)
+    means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    fault = _fault(profile(means, counts > 0, scale), scale, max(len(X), 1), 1)
+    if fault:
+        alone = len(X) == 1
+        mean = "" if alone else f" (means of {len(X)} samples)"
+        return f", sample '{names[0]}'" if alone else "", f"{fault}{mean}; {ADVICE}"
+    for name, x, seen in zip(names, X, known, strict=True):
+        if fault := _fault(profile(x, seen, scale), scale, 1, ODD):
+            return f", sample '{name}'", f"{fault}; {ADVICE}"
+    return None
+
+
+def _fault(found: Profile, scale: Mapping[str, Any], n: int, times: int) -> str:
+    at, slope = scale["location"], scale["slope"]
+    of = f"the {counted(found.genes, 'gene')} of the model"
+    off = max(at["low"] - found.location, found.location - at["high"])
+    if off - _doubt(at, found.location_error, n) > times * SHIFT:
+        way = "above" if found.location > 0 else "below"
+        return f"{of} lie {abs(found.location):.1f} standard deviations {way} the training samples"
+    doubt, ratio = _doubt(slope, found.slope_error, n), RATIO**times
+    if found.slope + doubt < slope["low"] * ratio or found.slope - doubt > slope["high"] / ratio:
+        return f"{of} differ from each other {found.slope:.2f} times as much as in training samples"
+    return ""
+
+
+def _doubt(bounds: Bounds, error: float, n: int) -> float:
+    return float(SURE * np.sqrt(bounds["sd"] ** 2 / n + error**2))

@@ -1,0 +1,204 @@
+"""New samples on another scale are refused, samples of another laboratory are not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from settings import LINEAR, MOMENTS
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.steps.normalise import normalise_samples
+from genesig.errors import InvalidInput
+from genesig.results import Dataset, Design, Split, Splits
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+from genesig.selection.model.same_scale import FEWEST, other_scale, profile, training_scale
+
+Array = np.ndarray[Any, Any]
+OTHER: dict[str, Callable[[Array], Array]] = {
+    "ln": lambda v: v * np.log(2), "log10": lambda v: v * np.log10(2), "doubled": lambda v: 2 * v,
+    "2 more": lambda v: v + 2, "3 more": lambda v: v + 3, "half and 4": lambda v: v / 2 + 4,
+    "never logged": np.exp2,
+}  # fmt: skip
+
+
+class Centre:
+    """Arrays of one laboratory: log2 intensities of genes that tell two classes apart, or not."""
+
+    def __init__(self, genes: int, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.levels = self.rng.uniform(4, 13, genes)
+        self.effects = self.rng.normal(0, 0.6, genes)
+        self.spreads = self.rng.uniform(0.3, 0.9, genes)
+
+    def elsewhere(self) -> Centre:
+        """Return another one: each gene is off by its own half of a standard deviation."""
+        other = Centre(len(self.levels), int(self.rng.integers(1 << 30)))
+        other.levels = self.levels + self.rng.normal(0, 0.5, len(self.levels)) * self.spreads
+        other.effects, other.spreads = self.effects, self.spreads
+        return other
+
+    def arrays(self, y: Array) -> Array:
+        """Return the values of samples with these labels, each a little brighter or darker."""
+        noise = self.rng.standard_normal((len(y), len(self.levels))) * self.spreads
+        light = self.rng.normal(0, 0.2, (len(y), 1))
+        return np.asarray(self.levels + np.outer(y, self.effects) + noise + light)
+
+
+def both(n: int) -> Array:
+    return np.where(np.arange(n) % 2, 1.0, -1.0)
+
+
+def trained(centre: Centre, y: Array) -> dict[str, Any]:
+    return training_scale(centre.arrays(y), y, [f"g{k}" for k in range(len(centre.levels))])
+
+
+def fault(X: Array, scale: dict[str, Any], known: Array | None = None) -> tuple[str, str] | None:
+    known = np.ones(X.shape, dtype=bool) if known is None else known
+    return other_scale(X, known, [f"s{k}" for k in range(len(X))], scale)
+
+
+LABELS = {"both classes": both(20), "one class": np.ones(12), "one array": np.ones(1)}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("genes", [1, 2, 5, 12, 40, 150])
+def test_samples_of_another_laboratory_pass(genes: int, labels: str) -> None:
+    alarms = 0
+    for seed in range(40):
+        here = Centre(genes, seed)
+        there = here.elsewhere()
+        alarms += fault(there.arrays(LABELS[labels]), trained(here, both(24))) is not None
+    assert alarms <= 1
+
+
+@pytest.mark.parametrize("name", OTHER)
+@pytest.mark.parametrize("labels", ["both classes", "one class"])
+def test_another_scale_is_seen(name: str, labels: str) -> None:
+    seen = 0
+    for seed in range(20):
+        here = Centre(60, seed)
+        X = here.elsewhere().arrays(LABELS[labels])
+        seen += fault(OTHER[name](X), trained(here, both(24))) is not None
+    assert seen == 20
+
+
+@pytest.mark.parametrize("name", ["log10", "doubled", "half and 4", "never logged"])
+def test_one_array_on_quite_another_scale_is_seen(name: str) -> None:
+    for seed in range(20):
+        here = Centre(60, seed)
+        X = here.elsewhere().arrays(np.ones(1))
+        found = fault(OTHER[name](X), trained(here, both(24)))
+        assert found is not None
+        assert found[0] == ", sample 's0'"
+
+
+def test_a_sample_among_others_is_named() -> None:
+    here = Centre(60, 1)
+    X = here.arrays(both(20))
+    X[7] = X[7] * np.log10(2)
+    found = fault(X, trained(here, both(24)))
+    assert found is not None
+    assert found[0] == ", sample 's7'"
+    assert "the 60 genes of the model lie" in found[1]
+    assert "below the training samples; bring the values to the study's scale" in found[1]
+
+
+def test_an_unbalanced_study_is_no_yardstick_for_the_rare_class() -> None:
+    """All new samples are ill, as one in ten was: their genes lie far from the mean."""
+    y = np.where(np.arange(40) % 10 == 0, 1.0, -1.0)
+    for seed in range(20):
+        here = Centre(60, seed)
+        here.effects = np.abs(here.effects) * 2
+        assert fault(here.elsewhere().arrays(np.ones(12)), trained(here, y)) is None
+
+
+def test_what_is_unknown_has_no_say() -> None:
+    here = Centre(60, 2)
+    X, scale = here.arrays(both(20)), trained(here, both(24))
+    known = np.ones(X.shape, dtype=bool)
+    X[:, :40], known[:, :40] = -999.0, False
+    assert fault(X, scale, known) is None
+    assert fault(X, scale) is not None
+
+
+def test_the_slope_is_that_of_least_squares_without_the_noise_of_the_means() -> None:
+    """Narrow means of few samples: the plain slope would be flat on the same scale."""
+    rng = np.random.default_rng(3)
+    slopes, plain = [], []
+    for _ in range(200):
+        true = rng.normal(0, 0.5, 80)
+        T, X = (true + rng.standard_normal((n, 80)) for n in (16, 16))
+        scale = training_scale(T, both(16), [str(k) for k in range(80)])
+        known = np.ones(80, dtype=bool)
+        slopes.append(profile(X.mean(axis=0), known, scale).slope)
+        plain.append(profile(X.mean(axis=0), known, scale | {"samples": np.inf}).slope)
+    assert np.mean(slopes) == pytest.approx(1, abs=0.1)
+    assert np.mean(plain) < 0.85
+
+
+def test_few_or_flat_genes_have_no_slope() -> None:
+    here = Centre(FEWEST - 1, 4)
+    scale = trained(here, both(24))
+    assert profile(here.levels, np.ones(FEWEST - 1, dtype=bool), scale).slope_error == np.inf
+    flat = training_scale(np.ones((6, 3)), both(6), list("abc"))
+    assert fault(np.full((2, 3), 50.0), flat) is None
+    assert fault(np.empty((2, 0)), training_scale(np.empty((6, 0)), both(6), [])) is None
+
+
+def test_a_regression_is_cut_at_its_mean() -> None:
+    y = np.linspace(0, 9, 30) ** 2
+    here = Centre(60, 5)
+    scale = trained(here, (y - y.mean()) / y.std())
+    assert fault(here.elsewhere().arrays(np.full(8, 1.5)), scale) is None
+    assert fault(here.arrays(np.zeros(8)) * np.log(2), scale) is not None
+
+
+STEPS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
+    "plain": ([], MOMENTS),
+    "quantile": ([], [{"step": "quantile"}, *MOMENTS]),
+    "samples standardised": ([{"step": "standardise_samples"}], MOMENTS),
+    "ranks": ([{"step": "rank_samples"}], MOMENTS),
+}
+REFUSED = {
+    "plain": set(OTHER), "quantile": {"never logged"}, "ranks": {"never logged"},
+    "samples standardised": {"never logged"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("chain", STEPS)
+def test_steps_that_bring_every_scale_to_one_are_waited_for(chain: str) -> None:
+    """Raw values are told by their size, whatever the steps; the rest where it makes a score."""
+    centre, (samples, folds) = Centre(60, 6), STEPS[chain]
+    names = [f"s{k}" for k in range(24)]
+    data = Dataset(
+        centre.arrays(both(24)), pd.DataFrame({"label": ["a", "b"] * 12}, index=names),
+        pd.DataFrame({"symbol": ""}, index=[f"g{k}" for k in range(60)]),
+        Design("label", "classification", ("a", "b"), None, None), {},
+    )  # fmt: skip
+    inner = tuple(tuple(names[4 * k : 4 * k + 4]) for k in range(6))
+    final = Split("final", 0, 0, tuple(names), (), inner, (1,))
+    splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
+    dataset = normalise_samples(data, samples=samples, folds=folds)
+    fits = fit_final(dataset, splits, folds=folds, **LINEAR | {"list_mu": 1.0})
+    model = json.loads(json.dumps(final_model(dataset, fits, folds=folds), allow_nan=False))
+    X = centre.elsewhere().arrays(both(20))
+    assert _refused(model, X, data.genes) == ""
+    found = {name for name, turn in OTHER.items() if _refused(model, turn(X), data.genes)}
+    assert found >= REFUSED[chain] if chain == "plain" else found <= REFUSED[chain]
+
+
+def _refused(model: dict[str, Any], X: Array, genes: list[str]) -> str:
+    rows = tuple(f"n{k}" for k in range(len(X)))
+    matrix = Matrix(rows, tuple(genes), X, {}, tuple(range(2, len(X) + 2)))
+    try:
+        predict(model, matrix, "new.tsv", missing=0.0, mu=None)
+    except InvalidInput as error:
+        return str(error)
+    return ""
