@@ -201,6 +201,7 @@ def _rehearse_splits(inputs: Inputs, config: Config, source: str) -> Iterator[Pr
     dataset = Dataset(np.empty((len(obs), 0)), obs, obs.iloc[:0, :0], design, {})
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
+        yield from _idle_jobs(len(splits.outer), config["splits"]["batches"], source)
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
         yield from check_cost(config, splits, source)
     except InvalidInput as error:
@@ -208,6 +209,13 @@ def _rehearse_splits(inputs: Inputs, config: Config, source: str) -> Iterator[Pr
     except GenesigError as error:
         key, colon, what = str(error).partition(": ")
         yield Problem(f"{source}, {key}", what) if colon else Problem(source, key)
+
+
+def _idle_jobs(outer: int, batches: int, source: str) -> Iterator[Problem]:
+    """Say where more jobs are asked for than there are splits; the usual two are no fault."""
+    if batches > max(outer, 2):
+        what = f"{batches} jobs, but {counted(outer, 'outer split')} to share; at most {outer}"
+        yield Problem(f"{source}, splits.batches", what)
 
 
 def _summary(inputs: Inputs) -> str:

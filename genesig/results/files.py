@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from genesig.errors import InvalidInput
+from genesig.machine import refusal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,15 +22,26 @@ Array = np.ndarray[Any, Any]
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path to write to; rename it to `path` when the block ends well."""
+    """Give a temporary path to write to; rename it to `path` when the block ends well.
+
+    Raises
+    ------
+    InvalidInput
+        The disk is full, or may not be written to.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{os.getpid()}.{path.name}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield part
         part.replace(path)
+    except (OSError, MemoryError) as error:
+        if found := refusal(error, path):
+            raise InvalidInput([found]) from error
+        raise
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def save_text(path: str | Path, text: str) -> None:
