@@ -105,12 +105,12 @@ def _number(error: BaseException) -> int | None:
         return errno.ENOMEM
     if isinstance(error, ImportError) and NO_FILES.search(text):
         return errno.EMFILE
+    if found := re.search(r"errno = (\d+)", text):  # HDF5
+        return int(found[1])
     if not isinstance(error, OSError):
         return None
     if error.errno is not None:
         return {errno.ENFILE: errno.EMFILE}.get(error.errno, error.errno)
-    if found := re.search(r"errno = (\d+)", text):  # HDF5
-        return int(found[1])
     # numpy: "4000 requested and 1024 written"
     return errno.ENOSPC if "written" in text else None
 

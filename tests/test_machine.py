@@ -33,6 +33,10 @@ LINES: dict[str, tuple[BaseException, str]] = {
     "threads": (RuntimeError("can't start new thread"), "this machine: not enough memory"),
     "stale": (OSError(errno.ESTALE, "x", "a"), "a: the disk does not answer as it should"),
     "HDF5": (OSError("(file write failed: errno = 28, error message = 'x')"), "this machine: the d"),
+    "HDF5 at the end": (
+        RuntimeError("flush failed (file write failed: errno = 28, error message = 'No space')"),
+        "this machine: the disk is full (",
+    ),
     "numpy": (OSError("4000 requested and 1024 written"), "this machine: the disk is full"),
 }
 

@@ -35,7 +35,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield part
         part.replace(path)
-    except (OSError, MemoryError) as error:
+    except Exception as error:  # HDF5 says by a RuntimeError that the disk is full
         if found := refusal(error, path):
             raise InvalidInput([found]) from error
         raise

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from process_memory import peak_since
@@ -148,6 +147,12 @@ def _at_once() -> Iterator[None]:
         signal.alarm(0)
 
 
+@contextlib.contextmanager
+def _quiet(said: io.StringIO) -> Iterator[None]:
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        yield
+
+
 def answers(drawn: dict[str, Any]) -> int:
     """Validate one study in a folder of its own; its answer is lines, in time and in memory."""
     said, before = io.StringIO(), Path.cwd()
@@ -155,7 +160,7 @@ def answers(drawn: dict[str, Any]) -> int:
         _lay_out(Path(folder), drawn)
         os.chdir(folder)
         try:
-            with _at_once(), contextlib.redirect_stderr(said), peak_since() as peak:
+            with _at_once(), _quiet(said), peak_since() as peak:
                 code = main(["validate", "config.yaml"])
         finally:
             os.chdir(before)
