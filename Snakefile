@@ -20,6 +20,7 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/resources.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/linear.smk"
 include: "workflow/rules/nonlinear.smk"

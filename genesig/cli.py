@@ -94,7 +94,7 @@ def _validate(chosen: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
     errors, warnings = len(found.errors), len(found.problems) - len(found.errors)
     counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
-    print(f"{source}: {counts}" + ("" if errors else f"; {found.summary}"))
+    print("; ".join([f"{source}: {counts}", *([] if errors else [found.summary, found.cost])]))
     return 1 if errors else 0
 
 

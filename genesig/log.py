@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
+import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -17,13 +19,28 @@ def log_to(path: str) -> None:
     """Send everything that this process prints or logs to one file.
 
     What ends the process is said on the terminal, too; an error that is meant for the user, or
-    that the machine made, as its message alone, without a traceback.
+    that the machine made, as its message alone, without a traceback. The last line is what the job
+    took.
     """
     sys.excepthook = _say
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     stream = Path(path).open("w", buffering=1, encoding="utf-8")  # noqa: SIM115 - open to the end
     sys.stdout = sys.stderr = stream
     logging.basicConfig(stream=stream, level=logging.INFO, format="%(asctime)s %(message)s")
+    atexit.register(_log_cost)
+
+
+def announce(sentence: str) -> None:
+    """Say a sentence in the log of a job and on the terminal."""
+    for stream in dict.fromkeys((sys.stdout, sys.__stdout__)):
+        print(sentence, file=stream, flush=True)
+
+
+def _log_cost() -> None:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB on Linux
+    seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / unit
+    logging.getLogger(__name__).info("took %.1f s of processor time, %.0f MB", seconds, peak)
 
 
 def _say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -10,7 +10,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import InvalidInput, Problem, refuse
 from genesig.words import size_of
 
 AGAIN = "run again: what is finished is kept"
@@ -33,6 +33,38 @@ def check_memory() -> None:
     """
     if memory() < LEAST:
         raise InvalidInput([refused for refused in [refusal(MemoryError())] if refused])
+
+
+TIMES = 12
+"""Memory that reading a table takes, in sizes of its text: measured on 20000 × 100 values."""
+RATIO, ROOM = 100, 1 << 26
+"""Tables of measurements pack to a third, counts of many zeros to a thirtieth; a file that unpacks
+to so many times its size, and to more than this, is made to fill memory."""
+
+
+def check_size(where: str, size: int, packed: int, times: int = TIMES) -> None:
+    """Refuse what takes more memory than there is, or unpacks to far more than a table can.
+
+    Parameters
+    ----------
+    where : str
+    size, packed : int
+        Bytes when unpacked, and as they lie in the file.
+    times : int
+        Memory that reading takes, in sizes.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    most = memory() // times
+    if size > most:
+        what = f"holds more than {size_of(most)}; reading takes {times} times that, and this "
+        what += f"process may have {size_of(memory())} of memory: take the genes and samples of the"
+        raise refuse(where, f"{what} study alone, or a machine with more")
+    if size > ROOM and size > RATIO * packed:
+        what = f"unpacks to more than {RATIO} times its size, as no table of measurements does; it "
+        raise refuse(where, f"{what}is damaged, or made to fill memory: get it from its source")
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import subprocess
 import sys
@@ -38,10 +39,11 @@ def test_a_sound_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
     Study(tmp_path).write()
     done = _genesig("validate", "config.yaml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (
-        "config.yaml: 0 errors, 0 warnings; 12 samples (6 normal, 6 tumor; positive: tumor), "
-        "8 genes\n"
+    line = (
+        r"config\.yaml: 0 errors, 0 warnings; 12 samples \(6 normal, 6 tumor; positive: tumor\), "
+        r"8 genes; takes about \d\d s of one processor, \d+ MB for a job\n"
     )
+    assert re.fullmatch(line, done.stdout)
 
 
 def test_several_configs_lie_upon_each_other_as_in_the_workflow(tmp_path: Path) -> None:
@@ -183,6 +185,7 @@ def test_functions_say_what_the_command_says(
         "summary": "11 samples (5 normal, 6 tumor; positive: tumor), 8 genes; left out: 1 sample",
         # Not the one of controls.permutations: it would outlive a change of that setting.
         "warnings": [f"{files[0].where}: {files[0].what}"],
+        "size": {"samples": 11, "genes": 8, "splits": 3, "training": 8},
     }
     with pytest.raises(InvalidInput, match="did you mean 'diagnosis'"):
         check_study({**config, "label": "diagnoses"}, "c.yaml")

@@ -25,23 +25,11 @@ from genesig.cli import main
 EXAMPLES = sorted((ROOT / "config/examples").glob("*.yaml"))
 names = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 
-# Says of each command line whether it ended well. One interpreter for all, as imports take long;
-# what a script imports is looked up once and not for each study.
+# Says of each command line whether it ended well. One interpreter for all, as imports take long.
 DRY_RUNS = """
-import functools, json, modulefinder, sys
+import json, sys
 from snakemake.cli import main
 
-class Remembering(modulefinder.ModuleFinder):
-    def run_script(self, script):
-        self.modules = found(script, *self.path)
-
-@functools.cache
-def found(script, *path):
-    finder = plain(path=list(path))
-    finder.run_script(script)
-    return finder.modules
-
-plain, modulefinder.ModuleFinder = modulefinder.ModuleFinder, Remembering
 codes = []
 for line in json.load(sys.stdin):
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,16 @@ from genesig.data.cohorts.checks import check_cohorts
 from genesig.data.files.readers import read_json
 from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
+from genesig.data.study.cost import Size, announced, check_cost, study_costs
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import check_design
 from genesig.data.study.gene_groups import check_groups
 from genesig.data.study.leak_check import check_belonging, check_label_genes
-from genesig.data.study.nonlinear_cost import check_cost
 from genesig.data.study.scale_check import check_counts, check_probes, check_scale, rehearse_steps
 from genesig.data.study.settings_check import check_settings
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem
+from genesig.log import announce
 from genesig.results import Dataset
 from genesig.words import counted
 
@@ -39,10 +40,12 @@ Config = dict[str, Any]
 
 @dataclass(frozen=True)
 class Examination:
-    """What was found: problems, errors first, and the size of the study in words."""
+    """What was found: problems, errors first; the study and its cost in words; its size."""
 
     problems: tuple[Problem, ...]
     summary: str
+    cost: str = ""
+    size: Size | None = None
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -57,8 +60,8 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
     """
     config, problems = examine_config(raw, schema, source)
     if not problems:
-        found, inputs = _examine_study(config, source)
-        return Examination(_sorted(found + check_cohorts(config, inputs)), _summary(inputs))
+        found, inputs, size = _examine_study(config, source)
+        return _examination(found + check_cohorts(config, inputs), inputs, size, config)
     if all(isinstance(config.get(key), str) for key in schema["required"]):
         problems += _not_derived(_inputs(config).problems, problems, config, source)
     return Examination(_sorted(problems), "")
@@ -92,7 +95,7 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
 
 
 def check_study(config: Config, source: str) -> dict[str, Any]:
-    """Return ``{"summary": sentence, "warnings": [sentences]}`` of a study that can run.
+    """Return ``{"summary": sentence, "warnings": [sentences], "size": …}`` of a study that can run.
 
     The warnings are those of the files. What the settings alone say is left out: they may change
     afterwards without a reason to look at the files again, and the warning would be out of date.
@@ -108,7 +111,9 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
         raise InvalidInput(found.problems)
     of_settings = check_settings(config, source)
     lasting = [f"{p.where}: {p.what}" for p in found.problems if p not in of_settings]
-    return {"summary": found.summary, "warnings": lasting}
+    announce(f"{found.summary}; {found.cost}")
+    size = None if found.size is None else asdict(found.size)
+    return {"summary": found.summary, "warnings": lasting, "size": size}
 
 
 def examine_study(config: Config, source: str) -> Examination:
@@ -121,11 +126,17 @@ def examine_study(config: Config, source: str) -> Examination:
     source : str
         Name of the config in messages.
     """
-    problems, inputs = _examine_study(config, source)
-    return Examination(_sorted(problems), _summary(inputs))
+    return _examination(*_examine_study(config, source), config)
 
 
-def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs]:
+def _examination(
+    problems: list[Problem], inputs: Inputs, size: Size | None, config: Config
+) -> Examination:
+    cost = "" if size is None else announced(study_costs(config, size))
+    return Examination(_sorted(problems), _summary(inputs), cost, size)
+
+
+def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, Size | None]:
     problems = check_settings(config, source)
     wrong_steps = any("normalise" in p.where and p.level == "error" for p in problems)
     inputs = _inputs(config)
@@ -151,9 +162,12 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs]:
         problems += check_groups(config, inputs.expression.genes)
     if not wrong_steps:
         problems += _check_values(inputs, config, source)
-    if not _errors(problems):
-        problems += _rehearse_splits(inputs, config, source)
-    return problems, inputs
+    if _errors(problems):
+        return problems, inputs, None
+    size = _rehearse_splits(inputs, config, source, problems)
+    if size is not None:
+        problems += check_cost(study_costs(config, size), source)
+    return problems, inputs, size
 
 
 def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
@@ -190,25 +204,28 @@ def _check_split_file(path: str) -> Iterator[Problem]:
         yield Problem(path, f"version {version} is not known, needs 1; draw the splits again")
 
 
-def _rehearse_splits(inputs: Inputs, config: Config, source: str) -> Iterator[Problem]:
+def _rehearse_splits(
+    inputs: Inputs, config: Config, source: str, problems: list[Problem]
+) -> Size | None:
     """Draw the splits and one permutation: what the study would refuse is refused here."""
     from genesig.data.splits.draw import draw_splits
     from genesig.data.splits.permute import permutation
 
-    if inputs.sheet is None:
-        return
+    if inputs.sheet is None or inputs.expression is None:
+        return None
     obs, design = inputs.sheet.obs, inputs.sheet.design
     dataset = Dataset(np.empty((len(obs), 0)), obs, obs.iloc[:0, :0], design, {})
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
         yield from _idle_jobs(len(splits.outer), config["splits"]["batches"], source)
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
-        yield from check_cost(config, splits, source)
+        return Size.of(splits, len(inputs.expression.genes))
     except InvalidInput as error:
-        yield from error.problems
+        problems += error.problems
     except GenesigError as error:
         key, colon, what = str(error).partition(": ")
-        yield Problem(f"{source}, {key}", what) if colon else Problem(source, key)
+        problems.append(Problem(f"{source}, {key}", what) if colon else Problem(source, key))
+    return None
 
 
 def _idle_jobs(outer: int, batches: int, source: str) -> Iterator[Problem]:

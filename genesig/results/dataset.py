@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.errors import refuse
 from genesig.results.files import whole_file
+from genesig.results.h5ad import read_h5ad
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,17 +113,29 @@ class Dataset:
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
-        """Read what `save` wrote."""
-        import anndata
+        """Read what `save` wrote.
 
-        data = anndata.read_h5ad(path)
-        notes = json.loads(str(data.uns["genesig"]))
+        Raises
+        ------
+        InvalidInput
+            It wrote no such file: somebody else did, or it is damaged.
+        """
+        X, obs, var, note = read_h5ad(path)
+        try:
+            return cls._of(X, obs, var, json.loads(note))
+        except (KeyError, TypeError, ValueError) as error:
+            why = " ".join(str(error).split())[:80]
+            raise refuse(path, f"is no data set of a study ({why}); remove it, and it is made "
+                         "anew") from None  # fmt: skip
+
+    @classmethod
+    def _of(cls, X: Array, obs: pd.DataFrame, var: pd.DataFrame, notes: dict[str, Any]) -> Dataset:
         design = notes["design"]
         design["classes"] = None if design["classes"] is None else tuple(design["classes"])
         return cls(
-            X=np.asarray(data.X, dtype=np.float64),
-            obs=data.obs.astype(str),
-            var=data.var.assign(symbol=data.var["symbol"].astype(str)),
+            X=X,
+            obs=obs.astype(str),
+            var=var.assign(symbol=var["symbol"].astype(str)),
             design=Design(**design),
             provenance=notes["provenance"],
         )

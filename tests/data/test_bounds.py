@@ -18,8 +18,8 @@ from process_memory import peak_since
 from small_study import Study
 
 from genesig.cli import main
-from genesig.data.files import content
-from genesig.data.files.content import check_size, read_content, unpacked
+from genesig import machine
+from genesig.data.files.content import read_content, unpacked
 from genesig.data.splits.checks import MOST_FOLDS, MOST_NAMES, MOST_SPLITS, too_many
 from genesig.errors import InvalidInput
 
@@ -194,7 +194,7 @@ def test_a_bomb_is_refused_early(tmp_path: Path) -> None:
 def test_sizes_are_held_against_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(content, "memory", lambda: 1_200_000)
+    monkeypatch.setattr(machine, "memory", lambda: 1_200_000)
     path = tmp_path / "e.tsv"
     path.write_bytes(b"1\t" * 50_000)
     assert len(read_content(path)) == 100_000
@@ -202,7 +202,7 @@ def test_sizes_are_held_against_the_memory(
     with pytest.raises(InvalidInput, match=r"holds more than 100 kB; reading takes 12 times that"):
         read_content(path)
     with pytest.raises(InvalidInput, match="this process may have 1.2 MB"):
-        check_size("f", 100_001, 100_001)
+        machine.check_size("f", 100_001, 100_001)
 
 
 @pytest.mark.parametrize("packs", [gzip.compress, lambda x: gzip.compress(x[:50]) +
@@ -248,4 +248,4 @@ def test_splits_of_a_file_are_no_deeper_than_splits(
     study.write()
     assert main(["validate", "config.yaml"]) == 1
     (line,) = _errors(capsys)
-    assert line.startswith("error: s.json: is nested too deep")
+    assert line.startswith("error: s.json: is not JSON as a program writes it: ")

@@ -15,6 +15,7 @@ from genesig.results import Dataset, Design, Split, Splits
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
+from genesig.selection.model.shape import sealed
 
 LINEAR = linear(
     list="minimal", list_mu=1e-2, mu=[1e-6, 1e-2, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5
@@ -72,6 +73,7 @@ def test_a_model_without_genes_predicts_its_intercept():
     final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
     model = final_model(dataset, final, folds=MOMENTS)
     model["models"][0] |= {"genes": [], "symbols": [], "coefficients": [], "intercept": 0.25}
+    model = sealed(model)
     lines = tuple(range(len(dataset.genes)))
     matrix = Matrix(tuple(dataset.genes), ("new", "newer"), dataset.X[:2].T, {}, lines)
     found, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=LINEAR["mu"][0])

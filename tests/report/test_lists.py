@@ -11,6 +11,7 @@ from genesig.report.genes import figures_lists
 from genesig.report.genes.section import blocks, lists, single_genes
 from genesig.report.methods import methods
 from genesig.report.page.section import Limits
+from genesig.report.page.tables import shown_table
 from genesig.report.page.words import ABSENT
 from genesig.report.prediction.figures_selection import error_by_mu, per_split, surface
 from genesig.report.prediction.section import model_selection
@@ -137,3 +138,12 @@ def test_single_gene_tests_name_the_batch_in_them(regression):
     alone = collect(**arguments(study))
     assert alone["univariate"]["batch"] is None
     assert "factor" not in single_genes(alone, LIMITS).words[0] + " ".join(methods(alone))
+
+
+@pytest.mark.parametrize("name", ["lists", "scores", "stability"])
+def test_lists_whose_mu_differs_from_fit_to_fit_are_called_chosen(name):
+    table = shown_table(name, "", ["mu", "auc"], [[1e-3, 0.5], [None, None]], 9)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["10⁻³", "0.50"],
+        ["chosen", "–"],
+    ]

@@ -1,6 +1,7 @@
 """The record of a run, the exported signature and the log of a job."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -75,7 +76,9 @@ def test_a_message_for_the_user_is_logged_and_shown_without_traceback(tmp_path):
         tmp_path, "from genesig.errors import GenesigError; raise GenesigError('mend it')"
     )
     assert done.returncode == 1
-    assert log == done.stderr == "mend it\n"
+    message, cost = log.splitlines()
+    assert f"{message}\n" == done.stderr == "mend it\n"
+    assert re.search(r" took \d+\.\d s of processor time, \d+ MB$", cost)
 
 
 def test_a_defect_is_logged_with_its_traceback(tmp_path):

@@ -16,6 +16,8 @@ rule gather:
         **tables(*GATHERED),
     log:
         "logs/gather.log",
+    resources:
+        **needs("gather"),
     params:
         frequency=config["signature"]["frequency"],
         clusters=config["clusters"],
@@ -32,6 +34,8 @@ rule export:
         "results/signature.h5ad",
     log:
         "logs/export.log",
+    resources:
+        **needs("export"),
     script:
         "../scripts/export.py"
 
@@ -45,6 +49,8 @@ rule model:
         "results/model.json",
     log:
         "logs/model.log",
+    resources:
+        **needs("model"),
     params:
         folds=config["normalise"]["folds"],
     script:

@@ -1,5 +1,3 @@
-from functools import cache
-from modulefinder import ModuleFinder
 from os import environ
 from pathlib import Path
 
@@ -9,9 +7,15 @@ from genesig.data.files.readers import load_schema
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 from genesig.selection.linear.protocol import keywords
+from genesig.results.sources import sources as needed
+
+# In a string, or a list of strings, braces are a wildcard to Snakemake, in a dictionary they are
+# not: whatever a user may have written reaches a job as a dictionary, `settings`.
 
 ROOT = Path(workflow.basedir)
-TEMPLATES = {".css", ".j2", ".js"}
+if set("{}") & set(str(ROOT)):
+    raise WorkflowError(f"{ROOT}: braces in a folder's name are a wildcard to Snakemake; rename it")
+
 GATHERED = (
     "signature nested_lists lists blocks prototypes scores predictions rejection stability univariate"
 ).split()
@@ -25,19 +29,9 @@ except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
 
 
-@cache
 def sources(script):
-    """Return every file of the package that a script needs.
-
-    Snakemake sees an edited script but not an edited module; as inputs of the rule, the modules
-    rerun just what depends on them. Templates belong to the modules beside them.
-    """
-    finder = ModuleFinder(path=[str(ROOT)])
-    finder.run_script(str(ROOT / "workflow/scripts" / script))
-    found = {Path(m.__file__) for m in finder.modules.values() if m.__file__}
-    package = {f for f in found if ROOT / "genesig" in f.parents}
-    beside = {f for m in package for f in m.parent.iterdir() if f.suffix in TEMPLATES}
-    return sorted(map(str, package | beside))
+    """Return every file of the package that a script needs, as inputs of its rule."""
+    return [str(file) for file in needed(ROOT / "workflow/scripts" / script, ROOT)]
 
 
 def batches(labels):

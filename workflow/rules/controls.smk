@@ -18,6 +18,8 @@ rule null:
         null_frequency="results/null_frequency.tsv",
     log:
         "logs/null.log",
+    resources:
+        **needs("null"),
     script:
         "../scripts/null.py"
 
@@ -33,6 +35,8 @@ rule baselines:
         "logs/baselines.log",
     benchmark:
         "results/times/baselines.tsv"
+    resources:
+        **needs("baselines"),
     params:
         folds=config["normalise"]["folds"],
         baselines=config["controls"]["baselines"],
@@ -52,5 +56,7 @@ rule controls:
         "results/controls.tsv",
     log:
         "logs/controls.log",
+    resources:
+        **needs("controls"),
     script:
         "../scripts/controls.py"

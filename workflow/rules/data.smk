@@ -34,7 +34,7 @@ rule validate:
     log:
         "logs/validate.log",
     params:
-        **{key: config[key] for key in ("label", "seed", "data", "normalise", "splits")},
+        settings={key: config[key] for key in ("label", "seed", "data", "normalise", "splits")},
     script:
         "../scripts/validate.py"
 
@@ -51,8 +51,7 @@ rule read:
     log:
         "logs/read.log",
     params:
-        **{key: value for key, value in config["data"].items() if key != "annotation"},
-        label=config["label"],
+        settings={**config["data"], "label": config["label"]},
     script:
         "../scripts/read.py"
 
@@ -65,6 +64,8 @@ rule normalise:
         "results/dataset.h5ad",
     log:
         "logs/normalise.log",
+    resources:
+        **needs("normalise"),
     params:
         **config["normalise"],
     script:
@@ -80,9 +81,10 @@ rule split:
         "results/splits.json",
     log:
         "logs/split.log",
+    resources:
+        **needs("split"),
     params:
-        **config["splits"],
-        seed=config["seed"],
+        settings={**config["splits"], "seed": config["seed"]},
     script:
         "../scripts/split.py"
 
@@ -97,6 +99,8 @@ rule quality:
         "results/quality.json",
     log:
         "logs/quality.log",
+    resources:
+        **needs("quality"),
     params:
         folds=config["normalise"]["folds"],
     script:

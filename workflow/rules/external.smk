@@ -26,7 +26,7 @@ rule validate_external:
         "logs/validate_external.log",
     priority: 1
     params:
-        **{key: config[key] for key in ("label", "data", "normalise", "external")},
+        settings={key: config[key] for key in ("label", "data", "normalise", "external")},
     script:
         "../scripts/validate_external.py"
 
@@ -45,6 +45,8 @@ rule external:
         about="results/external/{name}/about.json",
     log:
         "logs/external/{name}.log",
+    resources:
+        **needs("external"),
     params:
         cohort=lookup(dpath="{name}", within=COHORTS),
     script:

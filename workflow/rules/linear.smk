@@ -20,6 +20,8 @@ rule fit:
         "logs/fit/{labels}/{batch}.log",
     benchmark:
         "results/times/{labels}/{batch}.tsv"
+    resources:
+        **needs("fit"),
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],
@@ -27,6 +29,7 @@ rule fit:
         "../scripts/fit.py"
 
 
+# First of the fits: after an installation it compiles the solver, and it does so once for all.
 rule fit_final:
     input:
         dataset="results/dataset.h5ad",
@@ -38,6 +41,9 @@ rule fit_final:
         "logs/fit_final.log",
     benchmark:
         "results/times/fit_final.tsv"
+    priority: 20
+    resources:
+        **needs("fit_final"),
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],
@@ -57,6 +63,8 @@ rule fit_subsamples:
         "logs/fit_subsamples.log",
     benchmark:
         "results/times/fit_subsamples.tsv"
+    resources:
+        **needs("fit_subsamples"),
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],

@@ -7,8 +7,11 @@
 NONLINEAR = "nonlinear".split() + [
     f"nonlinear_{of}" for of in "scores model predictions agreement difference curves".split()
 ]
+SETTINGS = {key: value for key, value in config["nonlinear"].items() if key != "enabled"}
+SETTINGS["folds"] = config["normalise"]["folds"]
 
 
+# The longest jobs come first, so that no core waits for the last of them.
 rule nonlinear_fit:
     input:
         optional(config["nonlinear"]["groups"]),
@@ -21,9 +24,11 @@ rule nonlinear_fit:
         "logs/nonlinear/{batch}.log",
     benchmark:
         "results/times/nonlinear/{batch}.tsv"
+    priority: 10
+    resources:
+        **needs("nonlinear_fit"),
     params:
-        **{key: value for key, value in config["nonlinear"].items() if key != "enabled"},
-        folds=config["normalise"]["folds"],
+        settings=SETTINGS,
     script:
         "../scripts/nonlinear_fit.py"
 
@@ -41,9 +46,10 @@ rule nonlinear_final:
         "logs/nonlinear_final.log",
     benchmark:
         "results/times/nonlinear/final.tsv"
+    resources:
+        **needs("nonlinear_final"),
     params:
-        **{key: value for key, value in config["nonlinear"].items() if key != "enabled"},
-        folds=config["normalise"]["folds"],
+        settings=SETTINGS,
     script:
         "../scripts/nonlinear_final.py"
 
@@ -62,6 +68,8 @@ rule nonlinear_gather:
         **tables(*NONLINEAR[:-1]),
     log:
         "logs/nonlinear_gather.log",
+    resources:
+        **needs("nonlinear_gather"),
     params:
         frequency=config["signature"]["frequency"],
     script:

@@ -13,6 +13,8 @@ rule run_record:
         "results/run.json",
     log:
         "logs/run_record.log",
+    resources:
+        **needs("run_record"),
     params:
         config=config,
     script:
@@ -34,6 +36,8 @@ rule report_data:
         "results/report_data.json",
     log:
         "logs/report_data.log",
+    resources:
+        **needs("report_data"),
     script:
         "../scripts/report_data.py"
 
@@ -47,8 +51,10 @@ rule report:
         figures=directory("results/figures"),
     log:
         "logs/report.log",
+    resources:
+        **needs("report"),
     params:
-        **config["report"],
+        settings=config["report"],
     script:
         "../scripts/report.py"
 

@@ -7,5 +7,5 @@ from genesig.selection.nonlinear.loop import nonlinear_loop
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
-fits = nonlinear_loop(dataset, splits, **snakemake.wildcards, **snakemake.params)
+fits = nonlinear_loop(dataset, splits, **snakemake.wildcards, **snakemake.params.settings)
 fits.save(snakemake.output[0])

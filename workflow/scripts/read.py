@@ -4,6 +4,5 @@ from genesig.data.study.dataset import read_dataset
 from genesig.log import log_to
 
 log_to(snakemake.log[0])
-given, annotation = snakemake.input, next(iter(snakemake.input.annotation), None)
-study = {"annotation": annotation, **snakemake.params}
-read_dataset(given.expression, given.samples, **study).save(snakemake.output[0])
+given, settings = snakemake.input, snakemake.params.settings
+read_dataset(given.expression, given.samples, **settings).save(snakemake.output[0])

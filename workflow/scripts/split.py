@@ -6,4 +6,4 @@ from genesig.results import Dataset
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
-draw_splits(dataset, **snakemake.params).save(snakemake.output[0])
+draw_splits(dataset, **snakemake.params.settings).save(snakemake.output[0])

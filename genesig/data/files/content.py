@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from genesig.errors import did_you_mean, refuse
-from genesig.machine import memory
-from genesig.words import size_of
+from genesig.machine import check_size
 
 Opener = Callable[[BinaryIO], BinaryIO]
 PACKED: dict[bytes, tuple[str, Opener]] = {
@@ -24,11 +23,6 @@ PACKED: dict[bytes, tuple[str, Opener]] = {
     b"\xfd7zXZ": ("xz", lambda stream: lzma.LZMAFile(stream)),  # type: ignore[dict-item,return-value]
 }
 CHUNK = 1 << 20
-TIMES = 12
-"""Memory that reading a table takes, in sizes of its text: measured on 20000 × 100 values."""
-RATIO, ROOM = 100, 1 << 26
-"""Tables of measurements pack to a third, counts of many zeros to a thirtieth; a file that unpacks
-to so many times its size, and to more than this, is made to fill memory."""
 
 
 def read_content(path: str | Path) -> bytes:
@@ -65,29 +59,6 @@ def is_folder(path: str | Path) -> bool:
         return Path(path).is_dir()
     except (OSError, ValueError):
         return False
-
-
-def check_size(where: str, size: int, packed: int) -> None:
-    """Refuse what takes more memory than there is, or unpacks to far more than it can hold.
-
-    Parameters
-    ----------
-    where : str
-    size, packed : int
-        Bytes when unpacked, and as they lie in the file.
-
-    Raises
-    ------
-    InvalidInput
-    """
-    most = memory() // TIMES
-    if size > most:
-        what = f"holds more than {size_of(most)}; reading takes {TIMES} times that, and this "
-        what += f"process may have {size_of(memory())} of memory: take the genes and samples of the"
-        raise refuse(where, f"{what} study alone, or a machine with more")
-    if size > ROOM and size > RATIO * packed:
-        what = f"unpacks to more than {RATIO} times its size, as no table of measurements does; it "
-        raise refuse(where, f"{what}is damaged, or made to fill memory: get it from its source")
 
 
 def _opened(path: Path) -> BinaryIO:

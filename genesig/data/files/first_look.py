@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
+from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.sample_tags import KEPT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.geo_archive import fetch
@@ -125,9 +126,10 @@ def _steps(matrix: Matrix) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 
 def _sheet(matrix: Matrix, kind: Format | None) -> str:
-    """Prepare a sample table; a plain table may lie either way, and has more genes than samples."""
+    """Prepare a sample table; what may lie either way has more genes than samples."""
     wide = len(matrix.columns) > len(matrix.rows)
-    names = matrix.rows if wide and kind is not None and _is_table(kind) else matrix.columns
+    either_way = kind is RDATA or (kind is not None and _is_table(kind))
+    names = matrix.rows if wide and either_way else matrix.columns
     return "sample\tdiagnosis\tpatient\n" + "".join(f"{name}\t\t\n" for name in names)
 
 

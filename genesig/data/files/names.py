@@ -34,7 +34,7 @@ def with_file_names(config: Config) -> Config:
     if is_series(geo):
         config["expression"] = config.get("expression") or series_file(geo)
         config["samples"] = config.get("samples") or series_file(geo)
-    for section, key in _places(config):
+    for section, key, _ in _places(config):
         section[key] = _file(section[key])
     return config
 
@@ -44,16 +44,22 @@ def is_series(name: Any) -> TypeGuard[str]:
     return isinstance(name, str) and SERIES.fullmatch(name) is not None
 
 
-def _places(config: Config) -> Iterator[tuple[Config, str]]:
+def named_files(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield the place of each name of a file in a config, as messages have it, and the name."""
+    for section, key, place in _places(config):
+        yield place, section[key]
+
+
+def _places(config: Config) -> Iterator[tuple[Config, str, str]]:
     for *section, key in KEYS:
         place = config.get(section[0]) if section else config
         if isinstance(place, dict) and isinstance(place.get(key), str):
-            yield place, key
+            yield place, key, ".".join([*section, key])
     cohorts = config.get("external")
-    for cohort in cohorts if isinstance(cohorts, list) else ():
+    for number, cohort in enumerate(cohorts if isinstance(cohorts, list) else (), 1):
         for key in COHORT_KEYS:
             if isinstance(cohort, dict) and isinstance(cohort.get(key), str):
-                yield cohort, key
+                yield cohort, key, f"external, item {number}, {key}"
 
 
 def _file(name: str) -> str:

@@ -142,18 +142,36 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file of the user."""
+    """Read a JSON file of the user: no key twice, no NaN and no infinity, which JSON has not.
+
+    Raises
+    ------
+    InvalidInput
+        It is no JSON.
+    """
     try:
-        return json.loads(read_text(path))
+        return json.loads(read_text(path), object_pairs_hook=_once, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise refuse(
             path,
             f"is not JSON: {error.msg.lower()}; is it cut off? Copy it again",
             line=error.lineno,
         ) from None
-    except (RecursionError, ValueError):
-        raise refuse(path, "is nested too deep, or holds a number of thousands of digits; it is no "
-                     "file of this kind") from None  # fmt: skip
+    except (ValueError, RecursionError) as error:
+        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise refuse(path, f"is not JSON as a program writes it: {what}; copy it again") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
+        raise ValueError(f"the key '{twice}' stands twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def load_schema(name: str = "config") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from genesig.data.files.names import series_file
+from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
 from genesig.data.steps.normalise import MOMENTS, NORMALISERS
 from genesig.errors import Problem
@@ -41,6 +41,13 @@ def check_settings(config: Config, source: str) -> list[Problem]:
 def _geo(config: Config) -> Found:
     if config["geo"] is not None and config["expression"] != series_file(config["geo"]):
         yield "geo", f"names the matrix, and so does expression, {config['expression']}; keep one"
+
+
+def _braces(config: Config) -> Found:
+    for place, name in named_files(config):
+        if set("{}") & set(name):
+            what = f"'{name}' has braces, a wildcard to Snakemake; rename the file or its folder"
+            yield place, what
 
 
 def _wrong_place(config: Config) -> Found:
@@ -247,6 +254,7 @@ def _groups(config: Config) -> Found:
 
 RULES: Sequence[Callable[[Config], Found]] = (
     _geo,
+    _braces,
     _wrong_place,
     _wrong_order,
     _repeated,

@@ -165,11 +165,17 @@ def _integer(value: Any) -> str:
 
 
 SOURCES = {"half_subsamples": "pairs of disjoint halves", "outer_splits": "overlapping splits"}
+_GROWN = {"mu": Column("μ", "grown", "Of the list; the chosen list of each fit has its own")}
 # The same word for another thing: in lists.tsv `in_list` counts genes.
-LISTS = {"in_list": Column("Genes in the list", "integer")}
+_OF_TABLE = {
+    "lists": {**_GROWN, "in_list": Column("Genes in the list", "integer")},
+    "scores": _GROWN,
+    "stability": _GROWN,
+}
 WRITERS: dict[str, Callable[[Any], str]] = {
     "count": lambda value: significant(value, 3),
     "flag": _flag,
+    "grown": power,
     "hundredth": lambda value: percent(value / 100),
     "integer": _integer,
     "model": lambda value: model_name(clean(value)),
@@ -187,7 +193,7 @@ WRITERS: dict[str, Callable[[Any], str]] = {
 def cell(value: Any, kind: str) -> Cell:
     """Write one value."""
     if value is None:
-        return Cell(ABSENT, "")
+        return Cell("chosen" if kind == "grown" else ABSENT, "")
     sort = None
     if isinstance(value, int | float) and kind not in _WORDS:
         sort = repr(float(value))
@@ -232,7 +238,7 @@ def shown_table(
     keep = [
         place for place in range(len(columns)) if any(row[place] is not None for row in shown)
     ]  # fmt: skip
-    words = {**COLUMNS, **LISTS} if name == "lists" else COLUMNS
+    words = {**COLUMNS, **_OF_TABLE.get(name, {})}
     heads = [words.get(columns[p], Column(columns[p], "text")) for p in keep]
     return filled_table(
         name.replace("_", "-"), caption, heads, [[row[p] for p in keep] for row in shown], most,

@@ -145,4 +145,7 @@ def others(data: Prediction) -> list[str]:
     """Say that others ran on the same splits, and by what software."""
     versions = data["run"]["versions"].items()
     named = ", ".join(f"{clean(name)} {clean(version)}" for name, version in versions)
-    return [f"Other predictors were run on the same splits. Software: {named}." if named else ""]
+    if not named:
+        return []
+    cut = ", their scores cut by the same rule" if data["study"]["classes"] else ""
+    return [f"Other predictors were run on the same splits{cut}. Software: {named}."]

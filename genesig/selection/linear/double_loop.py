@@ -120,7 +120,7 @@ def _fit_together(
     choice = np.array([surface.choice for surface in surfaces])
     lam = protocol.lam_grid()[choice[:, 1]]
     lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)
-    _check_listed(todo, lists, choice, protocol)
+    choice = _listed(todo, lists, choice, protocol)
     scores = [_test_scores(outer.X, task, lists, fit) for fit, task in enumerate(todo)]
     return Fits(
         split=np.array([task.split for task in todo]),
@@ -148,14 +148,23 @@ def _fit_together(
     )
 
 
-def _check_listed(todo: list[Task], lists: Lists, choice: Array, protocol: Protocol) -> None:
-    """Refuse a chosen list that is too long to be kept."""
-    for fit, mu in enumerate(choice[:, 2]):
-        if np.isnan(lists.gap[fit, mu]):
+def _listed(todo: list[Task], lists: Lists, choice: Array, protocol: Protocol) -> Array:
+    """Return the choices, those of a list too long to be kept replaced by the longest kept one.
+
+    A fit alone decides this, so that a null study takes the same way as the observed one.
+    """
+    kept = ~np.isnan(lists.gap)
+    for fit, (_, _, mu) in enumerate(choice):
+        if not kept[fit].any():
             raise GenesigError(
-                f"split {todo[fit].split}: the chosen list has more than {protocol.longest} genes;"
-                " raise linear.longest"
+                f"split {todo[fit].split}: every list has more than {protocol.longest} genes; raise"
+                " linear.longest or linear.tau_min"
             )
+        if not kept[fit, mu]:
+            choice[fit, 2] = np.flatnonzero(kept[fit])[-1]
+            said = "split %s: the list at mu %g has more than %s genes; the longest kept one serves"
+            log.warning(said, todo[fit].split, protocol.mu[mu], protocol.longest)
+    return choice
 
 
 def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:

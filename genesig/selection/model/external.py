@@ -14,16 +14,11 @@ from genesig.data.steps.combat import ReferenceBatch
 from genesig.results import Dataset
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.held_out import decisions
+from genesig.selection.model.chain import Model, seen_by
 from genesig.selection.model.drift import balanced_means, expected_shift, shift
 from genesig.selection.model.external_scores import external_scores
-from genesig.selection.model.new_samples import (
-    Model,
-    Prepared,
-    chosen_model,
-    prepare,
-    score_values,
-    seen_by,
-)
+from genesig.selection.model.new_samples import Prepared, chosen_model, prepare, score_values
+from genesig.selection.model.shape import check_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,6 +100,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     cohort = read_cohort(dataset.design, expression=expression, samples=samples, label=label,
                          classes=classes, annotation=annotation, symbol=symbol, part=part,
                          batch=batch)  # fmt: skip
+    check_model(model, "results/model.json")
     chosen = chosen_model(model, None)
     found = prepare(model, chosen, cohort.matrix, cohort.where, missing=missing,
                     bound=f"external, {name}, missing")  # fmt: skip

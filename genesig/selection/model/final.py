@@ -5,19 +5,17 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
 from genesig.results import Dataset, Fits
-
-if TYPE_CHECKING:
-    pass
+from genesig.selection.model.schema import FORMAT, VERSION
+from genesig.selection.model.shape import sealed
 
 Array = np.ndarray[Any, Any]
 
-FORMAT = "genesig linear model"
 RULE = "score = intercept + sum of coefficient * normalised expression over the genes"
 
 
@@ -30,7 +28,7 @@ def final_model(
     them stand under ``normalisation``, fitted on all samples; where there are any, ``genes``
     there are all genes a sample must have, in order, because steps such as ranks look at all.
     ``training`` has the mean and the standard deviation of each needed gene over the samples,
-    after the row-wise steps, for `predict`.
+    after the row-wise steps, for `predict`. ``digest`` is that of all the rest.
 
     Parameters
     ----------
@@ -51,9 +49,9 @@ def final_model(
     models = [
         _at_mu(dataset, final, at) for at, gap in enumerate(final.gap[0]) if not np.isnan(gap)
     ]
-    return {
+    content = {
         "format": FORMAT,
-        "version": 1,
+        "version": VERSION,
         "rule": RULE,
         "task": dataset.design.task,
         "label": dataset.design.label,
@@ -75,6 +73,7 @@ def final_model(
             **{name: version(name) for name in ("genesig", "numpy", "scipy")},
         },
     }
+    return sealed(content)
 
 
 def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,

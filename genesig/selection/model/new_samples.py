@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +17,16 @@ from genesig.data.cohorts.new_matrix import (
     samples_in_rows,
 )
 from genesig.data.files.delimited import Matrix
-from genesig.data.steps.normalise import Reference, apply
 from genesig.errors import GenesigError, Problem, refuse
 from genesig.selection.genes.frequency import mu_number
-from genesig.selection.model.shape import check_model, damaged
+from genesig.selection.model.chain import Model, check_steps, imputes, seen_by, split_steps
+from genesig.selection.model.shape import check_model
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
-Model = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     import pandas as pd
 
     check_model(model, source)
-    _check_steps(model, source)
+    check_steps(model, source)
     chosen = chosen_model(model, mu)
     if not 0 <= missing <= 1:
         raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
@@ -145,38 +144,15 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     genes = list(model["training"]["genes"])
     X, known = matched(matrix, genes, where)
     used = _used(model, chosen)
-    filler = "the model's knn_impute" if _imputes(model) else "the mean of the training samples"
+    filler = "the model's knn_impute" if imputes(model) else "the mean of the training samples"
     needed = [genes[k] for k in used]
     problems = _check_missing(known[:, used], needed, matrix.rows, missing, filler, where, bound)
     means = np.asarray(model["training"]["means"], dtype=float)
     # A model that learned to fill in does so itself, and is given NaN.
-    fill = np.full_like(means, np.nan) if _imputes(model) else means
-    values = row_wise(_split_steps(model)[0], X, known, fill)
+    fill = np.full_like(means, np.nan) if imputes(model) else means
+    values = row_wise(split_steps(model)[0], X, known, fill)
     check_new_scale(X, values, known, matrix.rows, _scale(model), where)
     return Prepared(matrix.rows, values, known, used, problems)
-
-
-def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
-    """Apply the learned steps; return what the coefficients of a model are multiplied with.
-
-    Parameters
-    ----------
-    values : (n_samples, n_training_genes) float
-        After the row-wise steps.
-    about : DataFrame or None
-        Rows of the study's sample table, for its own samples; new ones are of no known batch.
-
-    Returns
-    -------
-    (n_samples, n_genes of `chosen`) float
-    """
-    kept = np.arange(values.shape[1])
-    for step in _split_steps(model)[1]:
-        values = apply(step, values, about)
-        kept = kept if step.genes is None else kept[step.genes]
-    place = {model["training"]["genes"][gene]: column for column, gene in enumerate(kept)}
-    columns = np.array([place[gene] for gene in chosen["genes"]], dtype=int)
-    return np.ascontiguousarray(values[:, columns])
 
 
 def score_values(values: Array, chosen: Model) -> Array:
@@ -201,14 +177,6 @@ def chosen_model(model: Model, mu: float | None) -> Model:
         what = f"{mu:g} is none of the model's: {', '.join(f'{each:g}' for each in grid)}"
         raise refuse("--mu", what) from None
     return dict(model["models"][at])
-
-
-def _check_steps(model: Model, source: str) -> None:
-    """Refuse a model whose learned steps cannot be taken up again."""
-    try:
-        _split_steps(model)
-    except (GenesigError, LookupError, TypeError, ValueError):
-        raise damaged(source, "normalisation.steps") from None
 
 
 def _used(model: Model, chosen: Model) -> list[int]:
@@ -237,7 +205,7 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
 
 def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> None:
     """Refuse a sample table that cannot say of which batch the new samples are."""
-    for step in _split_steps(model)[1]:
+    for step in split_steps(model)[1]:
         if step.kind != "batch":
             continue
         lacking = [column for column in map(str, step.columns) if column not in about.columns]
@@ -251,7 +219,7 @@ def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> Non
 
 def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
                    where: str) -> Iterator[Problem]:  # fmt: skip
-    steps = [step for step in _split_steps(model)[1] if step.kind == "batch"]
+    steps = [step for step in split_steps(model)[1] if step.kind == "batch"]
     if about is not None and not steps:
         yield Problem("--samples", "is not needed: the model corrects no batches", "warning")
     for step in steps:
@@ -266,16 +234,6 @@ def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | Non
                 what += f"; --samples names the table whose column '{column}'{also} says of which "
                 what += "batch a sample is"
             yield Problem(where, what, "warning")
-
-
-def _imputes(model: Model) -> bool:
-    return "knn_impute" in {step["step"] for step in model["normalisation"]["steps"]}
-
-
-def _split_steps(model: Model) -> tuple[list[Any], list[Any]]:
-    steps = list(Reference.of(model["normalisation"]).steps)
-    learned = next((k for k, step in enumerate(steps) if step.kind != "sample"), len(steps))
-    return steps[:learned], steps[learned:]
 
 
 def _scale(model: Model) -> Scale:

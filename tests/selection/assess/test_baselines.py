@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gathered_study import make_dataset, make_splits, make_study
-from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import NearestCentroid
 from sklearn.svm import SVC
 
 from genesig.models import baselines
-from genesig.models.baselines import BASELINES, nearest_centroid, ridge, svm_classes
+from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
 from genesig.selection.assess.baseline_scores import run_baselines
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
@@ -29,7 +29,7 @@ def problem(task, seed=0, n=30, d=60, signal=1.5):
     y = y if task == "classification" else rng.standard_normal(n + 10)
     X = rng.standard_normal((n + 10, d))
     X[:, :5] += signal * y[:, None]
-    return X[:n], y[:n], X[n:], [np.arange(k, n, 3) for k in range(3)], y[n:]
+    return X[:n], y[:n], X[n:], [np.arange(k, n, 4) for k in range(4)], y[n:]
 
 
 @pytest.mark.parametrize(("name", "task"), MEMBERS)
@@ -70,20 +70,27 @@ def test_the_dummy_knows_the_majority_and_the_mean():
     np.testing.assert_allclose(found, y.mean())
 
 
+def left_out_scores(model, X, y, inner):
+    f = np.empty(len(y))
+    for fold in inner:
+        rest = np.setdiff1d(np.arange(len(y)), fold)
+        f[fold] = model.fit(X[rest], y[rest]).decision_function(X[fold])
+    return f
+
+
+def midpoint(y, f):
+    return (f[y < 0].mean() + f[y > 0].mean()) / 2
+
+
 def test_ridge_is_scikit_learns_at_the_penalty_of_the_smallest_inner_error():
     X, y, X_test, inner, _ = problem("classification")
-    top = np.linalg.norm(X, 2) ** 2
-
-    def error(alpha):
-        f = np.empty(len(y))
-        for fold in inner:
-            rest = np.setdiff1d(np.arange(len(y)), fold)
-            f[fold] = Ridge(alpha=alpha).fit(X[rest], y[rest]).predict(X[fold])
-        return np.mean((f - y) ** 2)
-
-    alpha = min(top * np.geomspace(10, 1e-4, 6), key=error)
-    expected = RidgeClassifier(alpha=alpha).fit(X, y).decision_function(X_test)
-    np.testing.assert_allclose(ridge(X, y, X_test, inner, 1), expected, atol=1e-8)
+    models = [
+        RidgeClassifier(alpha=a) for a in np.linalg.norm(X, 2) ** 2 * np.geomspace(10, 1e-4, 6)
+    ]
+    f = [left_out_scores(model, X, y, inner) for model in models]
+    best = int(np.argmin([np.mean((each - y) ** 2) for each in f]))
+    expected = models[best].fit(X, y).decision_function(X_test) - midpoint(y, f[best])
+    np.testing.assert_allclose(ridge_classes(X, y, X_test, inner, 1), expected, atol=1e-8)
 
 
 def test_nearest_centroid_decides_as_scikit_learn_does():
@@ -99,11 +106,24 @@ def test_the_rotation_to_the_row_space_does_not_change_the_support_vector_machin
     X, y, X_test, inner, _ = problem("classification", d=200)
     found = svm_classes(X, y, X_test, inner, 1)
     scale = np.mean(np.sum(X**2, axis=1))
-    expected = [
-        SVC(kernel="linear", C=C / scale).fit(X, y).decision_function(X_test)
-        for C in np.geomspace(0.01, 100, 5)
-    ]
-    assert min(np.abs(each - found).max() for each in expected) < 1e-3
+    models = [SVC(kernel="linear", C=C / scale) for C in np.geomspace(0.01, 100, 5)]
+    cut = [midpoint(y, left_out_scores(model, X, y, inner)) for model in models]
+    expected = [model.fit(X, y).decision_function(X_test) for model in models]
+    far = [np.abs(f - c - found).max() for f, c in zip(expected, cut, strict=True)]
+    assert min(far) < 2e-3
+
+
+@pytest.mark.parametrize("name", ["ridge", "linear_svm", "random_forest", "nearest_centroid"])
+def test_a_rare_class_is_not_given_away(name):
+    """One in ten is rare; cut at 0, all but the centroids call nearly every sample frequent."""
+    rng = np.random.default_rng(5)
+    y = np.where(np.arange(400) % 10 == 0, 1.0, -1.0)
+    X = rng.standard_normal((400, 40))
+    X[:, :5] += 0.5 * y[:, None]
+    inner = [np.arange(k, 100, 3) for k in range(3)]
+    f = BASELINES[name]["classification"](X[:100], y[:100], X[100:], inner, 1)
+    called = [np.mean(f[y[100:] == c] > 0) for c in (-1, 1)]
+    assert called[0] < 0.5 < called[1]
 
 
 def test_an_inner_fold_that_leaves_one_class_is_survived():

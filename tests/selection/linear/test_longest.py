@@ -56,6 +56,19 @@ def test_a_model_has_the_lists_that_were_kept():
         chosen_model(model, 10.0)
 
 
-def test_a_chosen_list_that_cannot_be_kept_is_one_line():
-    with pytest.raises(GenesigError, match="split r1f1: the chosen list has more than 8 genes; r"):
-        fitted(list="minimal", list_mu=10.0, longest=LONGEST)
+def test_in_the_place_of_a_chosen_list_that_is_too_long_stands_the_longest_kept_one(caplog):
+    wanted = {"list": "minimal", "list_mu": 10.0}
+    _, whole, whole_final = fitted(**wanted, longest=None)
+    sizes = whole.sizes()
+    longest = int(max(sizes[:, 0].max(), whole_final.sizes()[0, 0]))
+    _, fits, final = fitted(**wanted, longest=longest)
+    longest_kept = [np.flatnonzero(row <= longest)[-1] for row in sizes]
+    assert (sizes[:, -1] > longest).any()
+    assert fits.choice[:, 2].tolist() == longest_kept
+    assert not np.isnan(final.with_chosen().scores[:, -1]).any()
+    assert f"the list at mu 10 has more than {longest} genes; the longest kept one" in caplog.text
+
+
+def test_lists_of_which_none_can_be_kept_are_one_line():
+    with pytest.raises(GenesigError, match="split r1f1: every list has more than 1 genes; raise"):
+        fitted(list="minimal", tau_min=1e-4, lam=[1e-4], longest=1)

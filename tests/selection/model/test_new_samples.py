@@ -3,77 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-import settings
+from fitted_model import CHAINS, GENES, LINEAR, NAMES, D, N
+from fitted_model import fitted as _fitted
+from fitted_model import model_of as _model
+from fitted_model import table as _table
+from fitted_model import values as _values
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
 from model_score import score
-from settings import MOMENTS
 
 from genesig.cli import main
 from genesig.data.files.readers import read_json, read_matrix
 from genesig.data.steps.normalise import fit_reference_steps, normalise_samples
-from genesig.results import Dataset, Design, Fits, Split, Splits, save_json
-from genesig.selection.linear.double_loop import fit_final
-from genesig.selection.model.final import final_model
+from genesig.results import save_json
 from genesig.selection.model.new_samples import predict
-
-LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]
-LINEAR = settings.LINEAR | {"list_mu": 1.0}
-CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
-    "plain": ([], MOMENTS, False),
-    "never logged": ([], MOMENTS, True),
-    "log2": (LOG2, MOMENTS, True),
-    "ranks": ([{"step": "rank_samples"}], [{"step": "centre"}], True),
-    "samples standardised": ([*LOG2, {"step": "standardise_samples"}], MOMENTS, True),
-    "quantile": (LOG2, [{"step": "quantile"}, *MOMENTS], True),
-    "imputed": ([], [{"step": "knn_impute", "neighbours": 3}, *MOMENTS], False),
-    "filter": ([], [{"step": "variance_filter", "keep": 0.5}, *MOMENTS], False),
-}
-N, D = 16, 25
-NAMES = [f"s{k}" for k in range(N)]
-GENES = [f"g{k}" for k in range(D)]
-
-
-def _values(raw: bool, seed: int = 0) -> Any:
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(N) % 2, 1.0, -1.0)
-    X = 8 + rng.standard_normal((N, D)) + np.outer(y, np.arange(D) < 3)
-    return np.exp2(X) if raw else X
-
-
-def _model(chain: str, task: str = "classification") -> tuple[dict[str, Any], Dataset]:
-    model, data, _ = _fitted(chain, task)
-    return json.loads(json.dumps(model, allow_nan=False)), data
-
-
-def _fitted(chain: str, task: str = "classification") -> tuple[dict[str, Any], Dataset, Fits]:
-    samples, folds, raw = CHAINS[chain]
-    number = task == "regression"
-    labels = [str(k) for k in range(N)] if number else ["healthy", "ill"] * (N // 2)
-    classes = None if number else ("healthy", "ill")
-    data = Dataset(
-        _values(raw), pd.DataFrame({"label": labels}, index=NAMES),
-        pd.DataFrame({"symbol": GENES}, index=GENES),
-        Design("label", task, classes, None, None), {},
-    )  # fmt: skip
-    inner = tuple(tuple(NAMES[2 * k : 2 * k + 2]) + tuple(NAMES[8 + 2 * k : 10 + 2 * k])
-                  for k in range(4))  # fmt: skip
-    final = Split("final", 0, 0, tuple(NAMES), (), inner, (1,))
-    splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
-    dataset = normalise_samples(data, samples=samples, folds=folds)
-    fits = fit_final(dataset, splits, folds=folds, **LINEAR)
-    return final_model(dataset, fits, folds=folds), data, fits
-
-
-def _table(X: Any, names: list[str], genes: list[str]) -> str:
-    body = [[gene, *map(repr, map(float, column))] for gene, column in zip(genes, X.T, strict=True)]
-    return tabbed([["gene", *names], *body])
 
 
 def _predict(folder: Path, model: dict[str, Any], file: str, text: str, *options: str) -> int:
@@ -297,32 +245,3 @@ def test_a_file_that_is_no_model_is_one_line(
         assert _predict(tmp_path, content, "new.tsv", "g\ts\nx\t1\n") == 1  # type: ignore[arg-type]
         line = f"error: {tmp_path / 'model.json'}: is no model.json of this version of genesig (it"
         assert capsys.readouterr().err.startswith(line)
-
-
-DAMAGE: dict[str, tuple[Callable[[Any], object], str]] = {
-    "threshold": (lambda m: m.update(threshold="x"), "threshold"),
-    "no threshold": (lambda m: m.update(threshold=None), "threshold"),
-    "training": (lambda m: m.update(training=[]), "training"),
-    "fewer means": (lambda m: m["training"]["means"].pop(), "training.means"),
-    "a coefficient": (lambda m: m["models"][0]["coefficients"].append(1.0), "models.0.genes"),
-    "a gene": (lambda m: m["models"][0]["genes"].__setitem__(0, "?"), "models.0.genes"),
-    "no list": (lambda m: m.update(models=[]), "models"),
-    "classes": (lambda m: m.update(classes=["a", "b"]), "classes"),
-    "a step": (lambda m: m["normalisation"].update(steps=[{"step": "magic"}]),
-               "normalisation.steps"),
-    "a state": (lambda m: m["normalisation"].update(steps=[{"step": "quantile"}]),
-                "normalisation.steps"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", DAMAGE)
-def test_a_model_changed_by_hand_is_one_line(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    break_it, part = DAMAGE[name]
-    model, data = _model("plain")
-    model = json.loads(json.dumps(model))
-    break_it(model)
-    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"error: {tmp_path / 'model.json'}: is damaged or was edited: '{part}'")

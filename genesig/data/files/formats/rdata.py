@@ -1,4 +1,9 @@
-"""R's .rds and .rda: a matrix, a data.frame or an ExpressionSet, through the package rdata."""
+"""R's .rds and .rda: a matrix, a data.frame or an ExpressionSet, through the package rdata.
+
+Also as such data are published: a list of a matrix and a factor with its classes, a data.frame of
+genes with a column of classes, a matrix whose samples have no names. Such samples are called by
+their numbers, from 1, as R does.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,8 @@ from genesig.words import listing
 if TYPE_CHECKING:
     import pandas as pd
 
+# From so many numeric columns on, a data.frame with words is expression, and no table of samples.
+EXPRESSION = 100
 KNOWN = "a matrix, a data.frame or an ExpressionSet"
 SAVE = "in R: saveRDS(as.matrix(x), 'expression.rds')"
 RESAVE = {
@@ -33,11 +40,12 @@ RESAVE = {
 
 
 def matrix(content: bytes, where: str, part: str | None) -> Matrix:
-    """Read an R matrix or data.frame with dimnames, or the exprs of an ExpressionSet.
+    """Read an R matrix or data.frame, or the exprs of an ExpressionSet.
 
-    `part` names an object of an .rda file, an element of a list or of the assay data.
+    `part` names an object of an .rda file, an element of a list or of the assay data; without it,
+    the only matrix among them is meant.
     """
-    value = _object(content, where, part)
+    value, _ = _object(content, where, part)
     if _class(value) == "ExpressionSet":
         assays = _mapping(value.assayData)
         if (name := part if part in assays else "exprs") not in assays:
@@ -48,30 +56,68 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
 
 
 def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
-    """Read the pData of an ExpressionSet, or a data.frame."""
-    return _table(_object(content, where, part), "phenoData", "sample", where)
+    """Read the pData of an ExpressionSet, a data.frame, or what lies beside a matrix in a list."""
+    value, beside = _object(content, where, part)
+    found = _beside(value, beside) if hasattr(value, "shape") else None
+    if found is None and _is_frame(value) and _is_matrix(value):
+        found = value[_words(value)]
+    return _table(value if found is None else found, "phenoData", "sample", where)
 
 
 def genes(content: bytes, where: str, part: str | None) -> pd.DataFrame:
     """Read the fData of an ExpressionSet, or a data.frame."""
-    return _table(_object(content, where, part), "featureData", "gene", where)
+    return _table(_object(content, where, part)[0], "featureData", "gene", where)
 
 
-def _object(content: bytes, where: str, part: str | None) -> Any:
-    """Return the one object of a file, or the one that is asked for, as rdata converts it."""
-    value = _convert(content, where)
-    if not isinstance(value, dict):
-        return value
-    names = [str(name) for name in value]
-    if part in names:
-        return value[part]
-    if len(names) == 1:
-        return next(iter(value.values()))
+def _object(content: bytes, where: str, part: str | None) -> tuple[Any, dict[str, Any]]:
+    """Return the one object of a file or of a list in it, and what else the list holds."""
+    value, beside = _convert(content, where), {}
+    while isinstance(value, dict) and value:
+        objects = {str(name): each for name, each in value.items()}
+        name = _choice(objects, part, where)
+        value = objects.pop(name)
+        beside = objects
+    return value, beside
+
+
+def _choice(objects: Mapping[str, Any], part: str | None, where: str) -> str:
+    """Return the name that is asked for, or that of the only object or the only matrix."""
+    names = list(objects)
+    if part in names or len(names) == 1:
+        return part if part in names else names[0]
+    for kind in (_is_matrix, _is_frame):
+        of_kind = [name for name in names if kind(objects[name])]
+        if len(of_kind) == 1 and part is None:
+            return of_kind[0]
     if part is None:
         raise refuse(where, f"holds {len(names)} objects: {listing(names, 6)}; choose one by "
                      f"data.part, it must be {KNOWN}")  # fmt: skip
     near = did_you_mean(part, names) or f" (found: {', '.join(names)})"
     raise refuse(where, f"data.part '{part}' is not one of its objects{near}")
+
+
+def _is_matrix(value: Any) -> bool:
+    """Tell whether an object is expression: a matrix of numbers, or a data.frame of many."""
+    if _is_frame(value):
+        numeric = [kind.kind in "iuf" for kind in value.dtypes]
+        return not all(numeric) and sum(numeric) >= EXPRESSION
+    return getattr(value, "ndim", 0) == 2 and value.dtype.kind in "iufb"
+
+
+def _beside(value: Any, beside: Mapping[str, Any]) -> pd.DataFrame | None:
+    """Return the table or the vectors that have an entry for each row, or else each column."""
+    import pandas as pd
+
+    for names in _dimnames(value) if value.ndim == 2 else ():
+        of_all = {name: each for name, each in beside.items()
+                  if hasattr(each, "ndim") and len(each) == len(names)}  # fmt: skip
+        tables: list[pd.DataFrame] = [each for each in of_all.values() if _is_frame(each)]
+        if tables:
+            return tables[0]
+        vectors = {name: list(each) for name, each in of_all.items() if each.ndim == 1}
+        if vectors:
+            return pd.DataFrame(vectors, index=pd.Index(names), dtype=object)
+    return None
 
 
 def _convert(content: bytes, where: str) -> Any:
@@ -123,26 +169,45 @@ def _named(value: Any, where: str) -> Matrix:
         name = "list" if name == "dict" else name
         how = RESAVE.get(name, "saveRDS(as.matrix(x), 'expression.rds')")
         raise refuse(where, f"holds an object of class '{name}', not {KNOWN}; in R: {how}")
-    names = [value.coords[dim].to_numpy() for dim in getattr(value, "dims", ())
-             if dim in value.coords]  # fmt: skip
-    if len(names) < 2:
+    if not getattr(value, "coords", ()):
         raise refuse(where, "the matrix has no names of rows and columns; set dimnames(x) in R and "
                      "save it again")  # fmt: skip
     if values.dtype.kind not in "iufb":
         raise refuse(where, "the matrix holds text, not numbers; set mode(x) <- 'numeric' in R")
-    return number_matrix(names[0], names[1], values)
+    rows, columns = _dimnames(value)
+    return number_matrix(rows, columns, values)
+
+
+def _dimnames(value: Any) -> list[Any]:
+    """Return the names of rows and columns, their numbers where there are none."""
+    if _is_frame(value):
+        return [value.index, value.columns]
+    coords = getattr(value, "coords", {})
+    return [coords[dim].to_numpy() if dim in coords else list(map(str, range(1, size + 1)))
+            for dim, size in zip(getattr(value, "dims", (0, 1)), value.shape, strict=True)
+            ]  # fmt: skip
+
+
+def _words(frame: pd.DataFrame) -> list[Any]:
+    return [name for name, kind in frame.dtypes.items() if kind.kind not in "iuf"]
 
 
 def _frame(frame: pd.DataFrame, where: str) -> Matrix:
-    """Convert a data.frame; without row names, its one column of text names the rows."""
-    words = [str(name) for name, kind in frame.dtypes.items() if kind.kind not in "iuf"]
-    if not words:
-        return number_matrix(frame.index, frame.columns, frame.to_numpy(dtype=np.float64))
-    if words != [str(frame.columns[0])]:
-        raise refuse(where, f"column {listing(words)} of the data.frame is not numeric; keep the "
-                     "gene names first and numbers beside them")  # fmt: skip
+    """Convert a data.frame; a first column of words, each another one, names the rows."""
+    words = _words(frame)
+    named = words == [frame.columns[0]] and frame.iloc[:, 0].is_unique
+    if not named and (not words or _is_matrix(frame)):
+        cells = frame.drop(columns=words)
+        return number_matrix(frame.index, cells.columns, _numbers(cells))
+    if not named:
+        raise refuse(where, f"column {listing(map(str, words))} of the data.frame is not numeric; "
+                     "keep the gene names first and numbers beside them")  # fmt: skip
     rows = frame.iloc[:, 0].tolist()
-    return number_matrix(rows, frame.columns[1:], frame.iloc[:, 1:].to_numpy(dtype=np.float64))
+    return number_matrix(rows, frame.columns[1:], _numbers(frame.iloc[:, 1:]))
+
+
+def _numbers(frame: pd.DataFrame) -> Any:
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _table(value: Any, slot: str, index: str, where: str) -> pd.DataFrame:

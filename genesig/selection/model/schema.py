@@ -1,0 +1,106 @@
+"""What model.json is, as a JSON schema: docs/model.schema.json is this, for other languages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+FORMAT = "genesig linear model"
+VERSION = 2
+
+Node = dict[str, Any]
+
+TEXT: Node = {"type": "string"}
+NAME: Node = {"type": "string", "minLength": 1}
+NUMBER: Node = {"type": "number"}
+COUNT: Node = {"type": "integer", "minimum": 0}
+
+
+def _list(items: Node, about: str = "", **more: Any) -> Node:
+    return {**_about(about), "type": "array", "items": items, **more}
+
+
+def _object(about: str = "", **parts: Node) -> Node:
+    return {**_about(about), "type": "object", "properties": parts, "required": list(parts),
+            "additionalProperties": False}  # fmt: skip
+
+
+def _about(text: str) -> Node:
+    return {"description": text} if text else {}
+
+
+def _or_null(node: Node, about: str) -> Node:
+    return {"description": about, "anyOf": [node, {"type": "null"}]}
+
+
+# Step -> its formula and its fields, those of its class in genesig/data/steps.
+FILTERED = "keeps the columns `genes`, counted from 0"
+STEPS: dict[str, tuple[str, dict[str, Node]]] = {
+    "log2": ("log2(min(max(x, floor), ceiling))", {"floor": NUMBER, "ceiling": NUMBER}),
+    "standardise_samples": ("(x - mean) / sd over the genes of a sample, sd with divisor n", {}),
+    "rank_samples": ("(rank - 1/2) / n within a sample, ties share their mean rank", {}),
+    "log_cpm": ("log2(10^6 x / sum of the sample + prior)", {"prior": NUMBER}),
+    "rma_background": ("background of RMA, of each array by itself", {}),
+    "knn_impute": (
+        "fills in what is missing from the nearest genes over the donors",
+        {"donors": _list(_list({"type": ["number", "null"]})), "neighbours": COUNT},
+    ),
+    "quantile": ("target[rank - 1], halfway between two for a half rank",
+                 {"target": _list(NUMBER)}),
+    "median_polish": ("median over the probes of a set of log2 x - effect",
+                      {"effects": _list(NUMBER), "sets": _list(COUNT)}),
+    "collapse": ("keeps the columns `genes`; where there are `sets`, the median over each set",
+                 {"genes": _list(COUNT), "sets": _list(COUNT)}),
+    "detection_filter": (FILTERED, {"genes": _list(COUNT)}),
+    "variance_filter": (FILTERED, {"genes": _list(COUNT)}),
+    "fold_filter": (FILTERED, {"genes": _list(COUNT)}),
+    "range_filter": (FILTERED, {"genes": _list(COUNT)}),
+    "combat": (
+        "ComBat for samples of a known batch; any other stays as it is",
+        {"columns": _list(TEXT), "batches": _list(TEXT), "mean": _list(NUMBER),
+         "scale": _list(NUMBER), "coefficients": _list(_list(NUMBER)),
+         "gamma": _list(_list(NUMBER)), "delta": _list(_list(NUMBER))},
+    ),
+}  # fmt: skip
+
+
+def _step(name: str) -> Node:
+    about, fields = STEPS[name]
+    return _object(about, step={"const": name}, **fields)
+
+
+MODEL = _object(
+    mu=NUMBER, intercept=NUMBER, genes=_list(NAME), symbols=_list(TEXT), coefficients=_list(NUMBER)
+)
+SCHEMA: Node = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "model.json of genesig",
+    **_object(
+        "A linear model of gene expression: docs/model.md says how it scores a sample.",
+        format={"const": FORMAT},
+        version={"const": VERSION},
+        digest={"type": "string", "pattern": "^sha256:[0-9a-f]{64}$",
+                "description": "SHA-256 of everything else, as docs/model.md says"},
+        rule=TEXT,
+        task={"enum": ["classification", "regression"]},
+        label=TEXT,
+        classes=_or_null(_object(negative=NAME, positive=NAME), "null for a regression"),
+        threshold=_or_null(NUMBER, "a score above it is of the positive class"),
+        signature_mu={**NUMBER, "description": "which of `models` is the signature's"},
+        chosen=_object("settings that the study chose",
+                       tau=NUMBER, tau_max=NUMBER, lam=NUMBER, norm=NUMBER),
+        training_samples=COUNT,
+        training=_object(
+            "genes that a sample must have, over the training samples after the row-wise steps",
+            genes=_list(NAME), means=_list(NUMBER), sds=_list({"type": "number", "minimum": 0}),
+            p99=NUMBER, max=NUMBER,
+        ),
+        normalisation=_object(
+            "what is done to a sample first, one step after the other",
+            genes=_list(NAME, "columns of the first step; none where there are no steps"),
+            n_genes=COUNT,
+            steps=_list({"anyOf": [_step(name) for name in STEPS]}),
+        ),
+        models=_list(MODEL, "one for each list of the nested ones", minItems=1),
+        versions={"type": "object", "additionalProperties": TEXT},
+    ),
+}  # fmt: skip

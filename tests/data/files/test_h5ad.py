@@ -1,0 +1,167 @@
+"""An AnnData file of a stranger: what its arrays promise is held against what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from format_files import Numbers, h5ad
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csc_matrix, csr_matrix
+
+from genesig.data.files.formats.h5ad import H5AD
+from genesig.data.files.readers import read_matrix
+from genesig.errors import InvalidInput
+
+NUMBERS = Numbers()
+DENSE = np.array(NUMBERS.rows).T
+LINES = {"csr": DENSE.shape[0], "csc": DENSE.shape[1]}
+SPARSE = {kind: h5ad(NUMBERS, X=form(DENSE), layers={}) for kind, form in
+          (("csr", csr_matrix), ("csc", csc_matrix))}  # fmt: skip
+PLAIN = h5ad(NUMBERS, layers={})
+
+
+def changed(content: bytes, change: Callable[[h5py.File], None]) -> bytes:
+    """Return a file after a change to its arrays."""
+    buffer = BytesIO(content)
+    with h5py.File(buffer, "r+") as file:
+        change(file)
+    return buffer.getvalue()
+
+
+def put(path: str, at: int, value: float) -> Callable[[h5py.File], None]:
+    def change(file: h5py.File) -> None:
+        file[path][at] = value
+
+    return change
+
+
+def instead(path: str, values: object, **more: object) -> Callable[[h5py.File], None]:
+    """Put another array in place of one, with its attributes."""
+
+    def change(file: h5py.File) -> None:
+        attributes = dict(file[path].attrs)
+        del file[path]
+        file.create_dataset(path, **({"data": values} if values is not None else {}), **more)
+        file[path].attrs.update(attributes)
+
+    return change
+
+
+def attribute(path: str, name: str, value: object) -> Callable[[h5py.File], None]:
+    def change(file: h5py.File) -> None:
+        file[path].attrs[name] = value
+
+    return change
+
+
+def link(path: str, to: object) -> Callable[[h5py.File], None]:
+    def change(file: h5py.File) -> None:
+        del file[path]
+        file[path] = to
+
+    return change
+
+
+def virtual(file: h5py.File) -> None:
+    layout = h5py.VirtualLayout(shape=DENSE.shape, dtype="f8")
+    layout[:] = h5py.VirtualSource("other.h5", "X", shape=DENSE.shape)
+    del file["X"]
+    file.create_virtual_dataset("X", layout)
+
+
+N, D = DENSE.shape
+NAMES, TEXT = NUMBERS.genes, h5py.string_dtype()
+BROKEN = {
+    "index past the last": ("csr", put("X/indices", 2, D), f"indices holds {D}"),
+    "index below the first": ("csr", put("X/indices", 2, -3), "indices holds -3"),
+    "index far away": ("csr", put("X/indices", 2, 1000000), "indices holds 1000000"),
+    "index past the last row": ("csc", put("X/indices", 2, N), f"indices holds {N}"),
+    "one cell twice": ("csr", put("X/indices", 1, 0), "names one cell twice"),
+    "pointer past the end": ("csr", put("X/indptr", -1, 10**6), "indptr does not grow from 0"),
+    "pointer goes back": ("csr", put("X/indptr", 2, 1), "indptr does not grow from 0"),
+    "pointer starts late": ("csr", put("X/indptr", 0, 1), "indptr does not grow from 0"),
+    "too few pointers": ("csr", instead("X/indptr", [0, 1]), "indptr has 2 entries"),
+    "too few data": ("csr", instead("X/data", [1.0]), "data 1 and indices"),
+    "indices with fractions": ("csr", instead("X/indices", [0.5]), "no sparse matrix as AnnData"),
+    "data of text": ("csr", instead("X/data", ["a"] * N * D), "no sparse matrix as AnnData"),
+    "two-dimensional data": ("csr", instead("X/data", [[1.0]]), "no sparse matrix as AnnData"),
+    "no indices": ("csr", lambda file: file.pop("X/indices"), "no sparse matrix as AnnData"),
+    "negative shape": ("csr", attribute("X", "shape", [-1, D]), "no sparse matrix as AnnData"),
+    "vast shape": ("csr", attribute("X", "shape", [10**9, 10**9]), "its arrays take"),
+    "vast array": (
+        "plain",
+        instead("X", None, shape=(10**6, 10**6), dtype="f8", chunks=(10, 10)),
+        "its arrays take",
+    ),
+    "a link outside": ("plain", link("X", h5py.ExternalLink("o.h5", "X")), "X: is a link"),
+    "a link inside": ("plain", link("X", h5py.SoftLink("/obs/age")), "X: is a link"),
+    "a column is a link": (
+        "plain",
+        link("obs/age", h5py.ExternalLink("o.h5", "X")),
+        "obs/age: is a link",
+    ),
+    "a virtual array": ("plain", virtual, "X: lies in another file"),
+    "bytes of another file": (
+        "plain",
+        instead("X", None, shape=DENSE.shape, dtype="f8", external=[("o.raw", 0, 800)]),
+        "X: lies in another file",
+    ),
+    "complex numbers": ("plain", instead("X", DENSE + 1j), "X: holds complex numbers"),
+    "complex data": ("csr", instead("X/data", DENSE.ravel() + 1j), "no sparse matrix as AnnData"),
+    "a complex column": ("plain", instead("obs/age", np.arange(N) * 1j), "age: holds complex"),
+    "numbers as text": ("plain", instead("X", DENSE.astype("S5")), "does not hold real numbers"),
+    "a cube": ("plain", instead("X", DENSE[None]), "AnnData cannot read it"),
+    "a column of one": ("plain", instead("obs/age", [1.0]), "age: has another number of values"),
+    "a column of rows": ("plain", instead("obs/age", np.ones((N, 2))), "obs/age: has another"),
+    "codes of one": ("plain", instead("obs/class/codes", np.zeros(1, "i1")), "class: has another"),
+    "a column twice": ("plain", attribute("obs", "column-order", ["age"] * 2), "two columns"),
+    "too few names": ("plain", instead("var/_index", NAMES[:2], dtype=TEXT), "has another number"),
+    "other samples": ("plain", instead("X", DENSE[1:]), "AnnData cannot read it"),
+    "a class that is none": ("plain", put("obs/class/codes", 0, 99), "AnnData cannot read it"),
+    "a loop": ("plain", lambda file: file["uns"].__setitem__("u", file["uns"]), "cannot read it"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_crafted_file_is_refused_in_one_line(name: str) -> None:
+    kind, change, words = BROKEN[name]
+    content = changed(PLAIN if kind == "plain" else SPARSE[kind], change)
+    with pytest.raises(InvalidInput) as found:
+        H5AD.matrix(content, "e.h5ad", None)
+    (line,) = str(found.value).splitlines()
+    assert line.startswith("error: e.h5ad")
+    assert words in line
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+@given(part=st.sampled_from(["indices", "indptr"]), at=st.integers(0, N), data=st.data())
+def test_a_sparse_matrix_is_refused_or_every_value_is_in_its_place(
+    kind: str, part: str, at: int, data: st.DataObject
+) -> None:
+    """Whatever one number says; the law is scipy's own on the numbers that are left alone."""
+    value = data.draw(st.one_of(st.integers(-N, N * D + 1), st.integers(-(2**31), 2**31 - 1)))
+    content = changed(SPARSE[kind], put(f"X/{part}", min(at, LINES[kind]), value))
+    try:
+        cells = H5AD.matrix(content, "e.h5ad", None).cells
+    except InvalidInput:
+        return
+    np.testing.assert_array_equal(cells, DENSE)
+
+
+def test_missing_and_infinite_values_are_left_to_the_checks_of_the_matrix(tmp_path: Path) -> None:
+    spoilt = np.where(np.arange(D) == 1, np.inf, DENSE)
+    (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS, X=csr_matrix(spoilt), layers={}))
+    matrix = read_matrix(tmp_path / "e.h5ad")
+    assert matrix.text(0, 1) == "inf"
+
+
+def test_whole_numbers_are_read(tmp_path: Path) -> None:
+    whole = np.arange(N * D).reshape(N, D)
+    (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS, X=whole, layers={}))
+    np.testing.assert_array_equal(read_matrix(tmp_path / "e.h5ad").cells, whole)

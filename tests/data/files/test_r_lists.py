@@ -1,0 +1,147 @@
+"""R data as they are published: a matrix and a factor in a list, classes in a data.frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from places import SHARED
+
+from genesig.cli import main
+from genesig.data.files.formats import rdata
+from genesig.data.files.readers import read_matrix, read_samples
+from genesig.errors import InvalidInput
+
+xarray = pytest.importorskip("xarray")
+rda = pytest.importorskip("rdata")
+
+N, D = 24, 150
+LABELS = ["t", "n"] * (N // 2)
+GENES = [f"X{k}" for k in range(1, D + 1)]
+CELLS = np.random.default_rng(0).normal(8, 1, (N, D))
+FACTOR = pd.Categorical(LABELS)
+SAMPLES = [f"S{k}" for k in range(N)]
+NUMBERS = [str(k) for k in range(1, N + 1)]
+
+
+def named(cells: Any, rows: list[str] | None, columns: list[str] | None) -> Any:
+    """Return an R matrix as rdata gives it, with dimnames or with some of them only."""
+    coords = {f"dim_{k}": names for k, names in enumerate((rows, columns)) if names}
+    return xarray.DataArray(cells, dims=["dim_0", "dim_1"], coords=coords)
+
+
+FRAME = pd.DataFrame(CELLS, columns=GENES, index=SAMPLES)
+PHENO = pd.DataFrame({"y": LABELS, "age": range(N)}, index=SAMPLES)
+OBJECTS: dict[str, tuple[Any, list[str]]] = {
+    # what a file holds, and the names of its samples
+    "a list": ({"alon": {"x": named(CELLS, SAMPLES, GENES), "y": FACTOR}}, SAMPLES),
+    "samples without names": ({"khan": {"x": named(CELLS, None, GENES), "y": FACTOR}}, NUMBERS),
+    "the other way round": ({"x": named(CELLS.T, GENES, SAMPLES), "y": FACTOR}, SAMPLES),
+    "columns without names": ({"x": named(CELLS.T, GENES, None), "y": FACTOR}, NUMBERS),
+    "words in place of a factor": ({"x": named(CELLS, SAMPLES, GENES), "y": np.array(LABELS)},
+                                   SAMPLES),
+    "a list of a data.frame": ({"one": {"x": FRAME, "y": FACTOR, "about": np.array(["by me"])}},
+                               SAMPLES),
+    "two data.frames": ({"one": {"x": named(CELLS, SAMPLES, GENES), "p": PHENO}}, SAMPLES),
+    "classes in the data.frame": (FRAME.assign(y=FACTOR), SAMPLES),
+    "classes first": (pd.concat([PHENO[["y"]], FRAME], axis=1), SAMPLES),
+}  # fmt: skip
+
+
+def given(monkeypatch: pytest.MonkeyPatch, folder: Path, value: Any) -> Path:
+    monkeypatch.setattr(rdata, "_convert", lambda content, where: value)
+    (folder / "e.rda").write_bytes(b"R")
+    return folder / "e.rda"
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_a_published_object_is_a_study(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value, samples = OBJECTS[name]
+    path = given(monkeypatch, tmp_path, value)
+    matrix, table = read_matrix(path), read_samples(path, None, None)
+    matrix = matrix if matrix.columns == tuple(GENES) else matrix.turn()
+    assert (list(matrix.rows), list(matrix.columns)) == (samples, GENES)
+    np.testing.assert_array_equal(matrix.cells, CELLS)
+    assert table["y"].to_dict() == dict(zip(samples, LABELS, strict=True))
+    assert len(table.columns) == len(value["one"]["p"].columns if "two" in name else ["y"])
+    assert main(["init", str(tmp_path / "s"), "-e", str(path)]) == 0
+    config = yaml.safe_load((tmp_path / "s/config.yaml").read_text())
+    assert config["samples"] == config["expression"] == "../e.rda"
+    assert config["label"] == "y"
+    monkeypatch.chdir(tmp_path / "s")
+    assert main(["validate", "config.yaml"]) == 0
+
+
+def test_a_part_chooses_among_matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them has the classes of its own length beside it."""
+    train, test = named(CELLS[:8], None, GENES), named(CELLS[8:], None, GENES)
+    both = {"x": train, "y": FACTOR[:8], "xtest": test, "ytest": FACTOR[8:]}
+    path = given(monkeypatch, tmp_path, {"khan": both})
+    with pytest.raises(InvalidInput, match="holds 4 objects: 'x', 'y', 'xtest', 'ytest'; choose"):
+        read_matrix(path)
+    assert len(read_matrix(path, "xtest").rows) == N - 8
+    assert read_samples(path, None, "xtest")["ytest"].tolist() == LABELS[8:]
+    assert list(read_samples(path, None, "x").columns) == ["y"]
+    with pytest.raises(InvalidInput, match="did you mean 'xtest'"):
+        read_matrix(path, "xtes")
+
+
+def test_a_matrix_alone_gets_its_samples_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Samples × genes as R has them: the genes were written as samples."""
+    path = given(monkeypatch, tmp_path, {"x": named(CELLS, None, GENES)})
+    assert main(["init", str(tmp_path / "s"), "-e", str(path)]) == 0
+    rows = (tmp_path / "s/samples.tsv").read_text().splitlines()[1:]
+    assert [row.split("\t")[0] for row in rows] == NUMBERS
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "no names at all": ({"x": CELLS, "y": FACTOR}, "has no names of rows and columns"),
+    "an empty list": ({"x": {}}, "class 'list'"),
+    "a factor alone": ({"y": FACTOR}, "class"),
+    "a table of samples": (PHENO, "column 'y' of the data.frame is not numeric"),
+    "words only": ({"x": named(CELLS.astype(str), SAMPLES, GENES)}, "holds text, not numbers"),
+    "a cube": ({"x": xarray.DataArray(CELLS[None])}, "not a matrix"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_matrix_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value, words = REFUSED[name]
+    path = given(monkeypatch, tmp_path, value)
+    with pytest.raises(InvalidInput, match=words) as found:
+        read_matrix(path)
+    assert len(str(found.value).splitlines()) == 1
+
+
+def test_a_table_of_samples_keeps_all_its_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = given(monkeypatch, tmp_path, PHENO)
+    assert list(read_samples(path, None, None).columns) == ["y", "age"]
+
+
+def test_a_data_frame_as_a_program_writes_it(tmp_path: Path) -> None:
+    frame = pd.DataFrame({name: CELLS[:, k] for k, name in enumerate(GENES)}).assign(y=FACTOR)
+    rda.write_rda(tmp_path / "e.rda", {"frame": frame})
+    assert read_matrix(tmp_path / "e.rda").columns == tuple(GENES)
+    assert read_samples(tmp_path / "e.rda", None, None)["y"].tolist() == LABELS
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+@pytest.mark.parametrize(("name", "shape"), [("alon", (62, 2000)), ("khan", (63, 2308))])
+def test_published_files(name: str, shape: tuple[int, int]) -> None:
+    path = SHARED / f"rdata/{name}.RData"
+    matrix, table = read_matrix(path), read_samples(path, None, None)
+    assert matrix.cells.shape == shape
+    assert list(table.index) == list(matrix.rows) == [str(k) for k in range(1, shape[0] + 1)]
+    assert list(table.columns) == ["y"]

@@ -1,0 +1,78 @@
+"""What a study costs is said beforehand, by `genesig validate` and to the cluster."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from genesig.cli import main
+from genesig.data.files.readers import load_schema
+from genesig.data.study.cost import Cost, Size, announced, requests, study_costs
+from genesig.data.validate import resolve_config
+
+
+def said(folder: Path, n: int, capsys: pytest.CaptureFixture[str], **nonlinear: object) -> str:
+    names = [f"S{k:03d}" for k in range(n)]
+    values = np.random.default_rng(0).normal(8, 2, (3, n))
+    rows = [f"g{j}\t" + "\t".join(f"{v:.3f}" for v in row) for j, row in enumerate(values)]
+    (folder / "e.tsv").write_text("\n".join(["gene\t" + "\t".join(names), *rows]) + "\n")
+    sheet = [f"{name}\t{'ab'[k % 2]}" for k, name in enumerate(names)]
+    (folder / "s.tsv").write_text("\n".join(["sample\tclass", *sheet]) + "\n")
+    config = {"expression": "e.tsv", "samples": "s.tsv", "label": "class", "nonlinear": nonlinear}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    assert main(["validate", "config.yaml"]) == 0
+    return capsys.readouterr().err
+
+
+def test_many_samples_take_hours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "config.yaml, nonlinear: takes about" in said(tmp_path, 400, capsys)
+    assert "hours of one processor" in said(tmp_path, 400, capsys)
+    assert "nonlinear" not in said(tmp_path, 400, capsys, enabled=False)
+    assert "nonlinear" not in said(tmp_path, 60, capsys)
+
+
+STUDY = {"expression": "x.tsv", "samples": "s.tsv", "label": "class"}
+SIZE = Size(samples=38, genes=3051, splits=20, training=30)
+
+
+def total(size=SIZE, **sections):
+    costs = study_costs(resolve_config({**STUDY, **sections}, load_schema()), size)
+    return sum(cost.jobs * cost.seconds for cost in costs.values())
+
+
+def largest(size):
+    costs = study_costs(resolve_config(STUDY, load_schema()), size)
+    return max(cost.megabytes for cost in costs.values())
+
+
+def test_more_work_costs_more():
+    """Permutations count as often as the observed fits; genes, samples and splits all count."""
+    off = {"enabled": False}
+    one, two, three = (
+        total(controls={"permutations": k}, nonlinear=off) for k in (1000, 2000, 3000)
+    )
+    assert three - two == pytest.approx(two - one)
+    for name in ("samples", "genes", "splits", "training"):
+        assert total(replace(SIZE, **{name: 4 * getattr(SIZE, name)})) > total()
+    assert total(nonlinear=off) < total()
+
+
+def test_memory_is_a_few_matrices():
+    matrix = 8e-6 * 300 * 200_000
+    grown = largest(Size(300, 200_000, 20, 240)) - largest(Size(300, 1, 20, 240))
+    assert 2 * matrix < grown < 5 * matrix
+
+
+def test_what_is_asked_of_a_cluster_leaves_room():
+    assert requests(Cost(3, 600.0, 1000.0)) == {"mem_mb": 1250, "runtime": 50}
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(41, "41 s"), (97, "1.6 min"), (7300, "2 h")])
+def test_the_cost_is_said_in_units_that_people_use(seconds, said):
+    costs = {"fit": Cost(1, seconds, 401.0)}
+    assert announced(costs) == f"takes about {said} of one processor, 400 MB for a job"

@@ -1,0 +1,48 @@
+"""The stored data set: what is read back without anndata is what anndata reads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+
+from genesig.results import Dataset, Design
+
+DESIGN = Design("class", "classification", ("low", "high"), None, None)
+OBS = {
+    "strings": ["a", "b", "c", "d"],
+    "repeated": ["x", "x", "y", "x"],
+    "numbers": [1.5, 2.0, -3.0, 4.0],
+    "counts": [1, 2, 3, 4],
+    "flags": [True, False, True, True],
+    "missing": ["a", None, "a", "b"],
+    "names": ["Σ", "ü — é", "", "𝛼"],
+}
+
+
+def stored(tmp_path, **columns):
+    obs = pd.DataFrame({"class": ["low", "high"] * 2, **columns}, index=[f"s{i}" for i in range(4)])
+    var = pd.DataFrame({"symbol": ["TP53", "TP53", "β2M"]}, index=pd.Index(["1", "2", "3"]))
+    data = Dataset(np.arange(12.0).reshape(4, 3), obs, var.rename_axis("gene"), DESIGN, {"n": [1]})
+    data.save(tmp_path / "d.h5ad")
+    return tmp_path / "d.h5ad"
+
+
+@pytest.mark.parametrize("name", OBS)
+def test_a_stored_data_set_is_read_as_anndata_reads_it(tmp_path, name):
+    path = stored(tmp_path, **{name: OBS[name]})
+    found, meant = Dataset.load(path), anndata.read_h5ad(path)
+    np.testing.assert_array_equal(found.X, meant.X)
+    pd.testing.assert_frame_equal(found.obs, meant.obs.astype(str))
+    pd.testing.assert_frame_equal(found.var, meant.var.astype(str), check_dtype=False)
+    assert (found.design, found.provenance) == (DESIGN, {"n": [1]})
+
+
+def test_reading_imports_no_anndata(tmp_path):
+    code = "import sys; from genesig.results import Dataset; Dataset.load(sys.argv[1]);"
+    command = [sys.executable, "-c", code + 'sys.exit("anndata" in sys.modules)', stored(tmp_path)]
+    subprocess.run(command, check=True)

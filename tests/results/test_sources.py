@@ -1,0 +1,36 @@
+"""Which modules a script needs, against the standard library's own finder."""
+
+from __future__ import annotations
+
+from modulefinder import ModuleFinder
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+from genesig.results.sources import sources
+
+SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_the_modules_are_those_that_the_finder_of_python_finds(script):
+    finder = ModuleFinder(path=[str(ROOT)])
+    finder.run_script(str(script))
+    known = {Path(m.__file__) for m in finder.modules.values() if m.__file__}
+    modules = {file for file in sources(script, ROOT) if file.suffix == ".py"}
+    assert modules == {file for file in known if ROOT / "genesig" in file.parents}
+
+
+def test_every_way_to_import_is_seen(tmp_path):
+    for name in ("__init__", "a", "b", "c", "unused", "deep/__init__", "deep/d"):
+        file = tmp_path / f"genesig/{name}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    (tmp_path / "genesig/c.py").write_text("def late():\n    import genesig.deep.d as d, os\n")
+    (tmp_path / "genesig/deep/page.css").write_text("")
+    script = tmp_path / "script.py"
+    script.write_text("from genesig import a, b as other\nfrom genesig.c import late\nimport numpy")
+    found = [str(file.relative_to(tmp_path / "genesig")) for file in sources(script, tmp_path)]
+    assert found == ["__init__.py", "a.py", "b.py", "c.py", "deep/__init__.py", "deep/d.py",
+                     "deep/page.css"]  # fmt: skip

@@ -1,0 +1,72 @@
+"""A data set that a study stored, changed by somebody, is refused in one line when it is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+
+from genesig.errors import InvalidInput
+from genesig.results import Dataset, Design
+
+DESIGN = Design("class", "classification", ("a", "b"), None, None)
+
+
+def stored(folder: Path) -> Path:
+    obs = pd.DataFrame({"class": ["a", "b"]}, index=["s1", "s2"])
+    var = pd.DataFrame({"symbol": "s"}, index=["g1", "g2", "g3"])
+    Dataset(np.arange(6.0).reshape(2, 3), obs, var, DESIGN, {}).save(folder / "d.h5ad")
+    return folder / "d.h5ad"
+
+
+def notes(change: Callable[[dict[str, Any]], object]) -> Callable[[h5py.File], None]:
+    def apply(file: h5py.File) -> None:
+        said = json.loads(file["uns/genesig"].asstr()[()])
+        change(said)
+        del file["uns/genesig"]
+        file["uns/genesig"] = json.dumps(said)
+
+    return apply
+
+
+def complex_values(file: h5py.File) -> None:
+    del file["X"]
+    file["X"] = np.ones((2, 3)) * 1j
+
+
+def text(file: h5py.File) -> None:
+    del file["uns/genesig"]
+    file["uns/genesig"] = "{"
+
+
+CHANGES = {
+    "no notes": lambda file: file["uns"].pop("genesig"),
+    "notes that are no JSON": text,
+    "another design": notes(lambda said: said["design"].pop("label")),
+    "a design with more": notes(lambda said: said["design"].update(more=1)),
+    "no provenance": notes(lambda said: said.pop("provenance")),
+    "no symbols": lambda file: file["var"].attrs.__setitem__("column-order", []),
+    "complex values": complex_values,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_data_set_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    path = stored(tmp_path)
+    with h5py.File(path, "r+") as file:
+        CHANGES[name](file)
+    with pytest.raises(InvalidInput, match=r"d\.h5ad") as found:
+        Dataset.load(path)
+    assert len(str(found.value).splitlines()) == 1
+
+
+def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "d.h5ad").write_text("hello")
+    with pytest.raises(InvalidInput, match="cannot read it"):
+        Dataset.load(tmp_path / "d.h5ad")

@@ -1,0 +1,134 @@
+"""What is published of model.json: its schema, and programs that score in other languages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from fitted_model import CHAINS, GENES, NAMES, model_of, table, values
+from jsonschema import Draft202012Validator
+from places import ROOT
+
+from genesig.data.files.readers import read_matrix
+from genesig.data.steps.gene_filters import Filter, KeptGenes
+from genesig.data.steps.normalise import MOMENTS, NORMALISERS
+from genesig.selection.model.new_samples import predict
+from genesig.selection.model.schema import SCHEMA, STEPS
+from genesig.selection.model.shape import digest_of
+
+PAGE = (ROOT / "docs/model.md").read_text(encoding="utf-8")
+PUBLISHED = ROOT / "docs/model.schema.json"
+SELF_CONTAINED = [chain for chain in CHAINS if chain not in ("imputed", "background")]
+PROGRAMS = {"r": ["Rscript", "score.R"], "js": ["node", "score.js"]}
+
+
+def test_the_published_schema_is_the_one_that_is_checked() -> None:
+    """To write it again: json.dumps of SCHEMA with an indent of 1, and a line end."""
+    assert PUBLISHED.read_text(encoding="utf-8") == json.dumps(SCHEMA, indent=1) + "\n"
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_every_step_of_a_model_is_in_the_schema() -> None:
+    fitted = {name: KeptGenes if isinstance(kind, Filter) else kind
+              for name, kind in NORMALISERS.items() if name not in MOMENTS}  # fmt: skip
+    found = {name: {field.name for field in fields(kind)} for name, kind in fitted.items()}
+    assert found == {name: set(parts) for name, (_, parts) in STEPS.items()}
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_a_model_is_what_the_published_schema_allows(chain: str) -> None:
+    """By jsonschema itself, without the shortcut for long lists."""
+    Draft202012Validator(json.loads(PUBLISHED.read_text())).validate(model_of(chain)[0])
+
+
+def test_the_page_names_the_digest_as_it_is_made() -> None:
+    model, _ = model_of("plain")
+    content = {key: value for key, value in model.items() if key != "digest"}
+    floats = json.loads(json.dumps(content), parse_int=float)
+    text = json.dumps(floats, sort_keys=True, separators=(",", ":"))
+    assert (
+        model["digest"] == digest_of(model) == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    )
+
+
+def program(language: str, folder: Path) -> list[str]:
+    """Write down the program of the page, or skip where its language is not there."""
+    if shutil.which(PROGRAMS[language][0]) is None:
+        pytest.skip(f"{PROGRAMS[language][0]} is not here")
+    if language == "r":
+        asked = ["Rscript", "-e", "library(jsonlite)"]
+        if subprocess.run(asked, capture_output=True, check=False).returncode:
+            pytest.skip("R's package jsonlite is not here")
+    interpreter, name = PROGRAMS[language]
+    (code,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (folder / name).write_text(code, encoding="utf-8")
+    return [interpreter, str(folder / name)]
+
+
+def scored(command: list[str], folder: Path, model: object, text: str) -> pd.DataFrame | str:
+    """Return the table that a program writes, or what it says where it stops."""
+    (folder / "model.json").write_text(json.dumps(model))
+    (folder / "new.tsv").write_text(text)
+    files = [str(folder / "model.json"), str(folder / "new.tsv")]
+    done = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    (folder / "out.tsv").write_text(done.stdout)
+    return done.stderr if done.returncode else pd.read_csv(folder / "out.tsv", sep="\t")
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("chain", SELF_CONTAINED)
+def test_another_language_scores_as_predict_does(
+    chain: str, task: str, language: str, tmp_path: Path
+) -> None:
+    command = program(language, tmp_path)
+    model, _ = model_of(chain, task)
+    text = table(np.round(values(CHAINS[chain][2], seed=5), 1), NAMES, GENES)  # with ties
+    found = scored(command, tmp_path, model, text)
+    assert isinstance(found, pd.DataFrame), found
+    own, _ = predict(model, read_matrix(tmp_path / "new.tsv"), "new.tsv", missing=0.0, mu=None)
+    assert found["sample"].tolist() == own["sample"].tolist()
+    np.testing.assert_allclose(found["score"], own["score"], rtol=1e-9, atol=1e-11)
+    if task == "classification":
+        assert found["predicted"].tolist() == own["predicted"].tolist()
+        assert set(own["predicted"]) == {"healthy", "ill"}
+    else:
+        np.testing.assert_allclose(found["predicted"], own["score"], rtol=1e-9, atol=1e-11)
+
+
+STOPS = {
+    "a step it does not know": ("imputed", {}, "knn_impute"),
+    "another version": ("plain", {"version": 3}, ""),
+    "another format": ("plain", {"format": "magic"}, ""),
+}
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+@pytest.mark.parametrize("name", STOPS)
+def test_another_language_stops_at_what_it_does_not_know(
+    name: str, language: str, tmp_path: Path
+) -> None:
+    chain, changes, words = STOPS[name]
+    command = program(language, tmp_path)
+    text = table(values(False), NAMES, GENES)
+    found = scored(command, tmp_path, model_of(chain)[0] | changes, text)
+    assert isinstance(found, str)
+    assert words in found
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+@pytest.mark.parametrize("change", [("g0\t", "other\t"), ("g0\t", "g1\t"), ("\n", "x\n")])
+def test_another_language_scores_no_sample_that_lacks_a_gene(
+    change: tuple[str, str], language: str, tmp_path: Path
+) -> None:
+    command = program(language, tmp_path)
+    text = table(values(True), NAMES, GENES).replace(*change)
+    assert isinstance(scored(command, tmp_path, model_of("quantile")[0], text), str)
