@@ -104,7 +104,9 @@ def refusal(error: BaseException, path: str | Path | None = None) -> Problem | N
     where = path if path is not None else getattr(error, "filename", None)
     at = "this machine" if where is None else str(where)
     if number == errno.ENOMEM:
-        what = f"not enough memory, of which this process may have {size_of(memory())}: give it more"
+        what = (
+            f"not enough memory, of which this process may have {size_of(memory())}: give it more"
+        )
         return Problem(at, f"{what}, or run fewer jobs at a time (--cores), and {AGAIN}")
     if number == errno.EMFILE:
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

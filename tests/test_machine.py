@@ -32,7 +32,10 @@ LINES: dict[str, tuple[BaseException, str]] = {
     ),
     "threads": (RuntimeError("can't start new thread"), "this machine: not enough memory"),
     "stale": (OSError(errno.ESTALE, "x", "a"), "a: the disk does not answer as it should"),
-    "HDF5": (OSError("(file write failed: errno = 28, error message = 'x')"), "this machine: the d"),
+    "HDF5": (
+        OSError("(file write failed: errno = 28, error message = 'x')"),
+        "this machine: the d",
+    ),
     "HDF5 at the end": (
         RuntimeError("flush failed (file write failed: errno = 28, error message = 'No space')"),
         "this machine: the disk is full (",
@@ -68,7 +71,7 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Pa
     assert done.returncode == 1
     assert done.stderr.startswith("error: r/a.npz: files may not be larger than 50 kB here")
     assert len(done.stderr.splitlines()) == 1
-    assert (tmp_path / "log").read_text() == done.stderr
+    assert done.stderr in (tmp_path / "log").read_text()
     assert list((tmp_path / "r").iterdir()) == []
 
 

@@ -217,7 +217,7 @@ def _rehearse_splits(
     dataset = Dataset(np.empty((len(obs), 0)), obs, obs.iloc[:0, :0], design, {})
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
-        yield from _idle_jobs(len(splits.outer), config["splits"]["batches"], source)
+        problems += _idle_jobs(len(splits.outer), config["splits"]["batches"], source)
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
         return Size.of(splits, len(inputs.expression.genes))
     except InvalidInput as error:

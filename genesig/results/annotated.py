@@ -31,8 +31,8 @@ def checked_file(source: BytesIO | Path, where: str) -> Iterator[h5py.File]:
     Raises
     ------
     InvalidInput
-        A link or an array that lies in another file; more than memory holds; complex numbers; a sparse
-        matrix whose parts contradict each other; whatever fails while the file is read.
+        A link or an array that lies in another file; more than memory holds; complex numbers; a
+        sparse matrix whose parts contradict each other; whatever fails while the file is read.
     """
     import warnings
 

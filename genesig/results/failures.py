@@ -18,17 +18,16 @@ TAIL = 20_000
 """Bytes at the end of a log that are looked at."""
 
 KILLED = re.compile(r"/tmp\w+\.(\w+)\.py' (?:died with <Signals\.(\w+)|returned .* status (\d+)\.)")
-MEMORY = ("was killed for its memory: give the job more (mem_mb, in the profile's "
-          f"default-resources), and {AGAIN}")  # fmt: skip
 SIGNALS = {
-    "SIGKILL": "was killed (SIGKILL), by the system if memory ran out: free some, or run fewer jobs "
-    f"at a time (--cores), and {AGAIN}",
+    "SIGKILL": "was killed (SIGKILL), by the system if memory ran out: free some, or run fewer "
+    f"jobs at a time (--cores), and {AGAIN}",
     "SIGBUS": f"lost what it read or wrote (SIGBUS), as of a disk that is full or gone: {AGAIN}",
     "SIGXCPU": f"used up its time (ulimit -t): raise that, and {AGAIN}",
 }
 # What SLURM writes at the end of a job's log, or answers when asked for its state.
 REASONS = {
-    r"OUT_OF_MEMORY|oom.kill|oom_kill|Out Of Memory": MEMORY,
+    r"OUT_OF_MEMORY|oom.kill|oom_kill|Out Of Memory": "was killed for its memory: give it more "
+    f"(mem_mb, in the profile's default-resources), and {AGAIN}",
     r"TIMEOUT|DUE TO TIME LIMIT": "ran out of time: give the job more (runtime, in the profile's "
     f"default-resources), and {AGAIN}",
     r"NODE_FAIL|NODE FAILURE|BOOT_FAIL": f"lost its node, which failed: {AGAIN}",

@@ -58,7 +58,10 @@ def kills(times: int, seed: int, place: Path) -> Iterator[tuple[str, list[str]]]
         found = results(folder)
         other = [name for name in expected.keys() | found.keys()
                  if found.get(name) != expected.get(name)]  # fmt: skip
-        yield f"{how.name} to {who} after {moment:.1f} s, exit code {begun.returncode}", sorted(other)
+        yield (
+            f"{how.name} to {who} after {moment:.1f} s, exit code {begun.returncode}",
+            sorted(other),
+        )
         with suppress(ProcessLookupError):  # jobs that outlived their Snakemake
             os.killpg(begun.pid, signal.SIGKILL)
         for made in ("results", "logs", ".snakemake"):

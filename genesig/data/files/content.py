@@ -11,16 +11,15 @@ import zlib
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from genesig.errors import did_you_mean, refuse
 from genesig.machine import check_size
 
-Opener = Callable[[BinaryIO], BinaryIO]
-PACKED: dict[bytes, tuple[str, Opener]] = {
-    b"\x1f\x8b": ("gzip", lambda stream: gzip.GzipFile(fileobj=stream)),  # type: ignore[dict-item,return-value]
-    b"BZh": ("bzip2", lambda stream: bz2.BZ2File(stream)),  # type: ignore[dict-item,return-value]
-    b"\xfd7zXZ": ("xz", lambda stream: lzma.LZMAFile(stream)),  # type: ignore[dict-item,return-value]
+PACKED: dict[bytes, tuple[str, Callable[[BinaryIO], Any]]] = {
+    b"\x1f\x8b": ("gzip", gzip.open),
+    b"BZh": ("bzip2", bz2.open),
+    b"\xfd7zXZ": ("xz", lzma.open),
 }
 CHUNK = 1 << 20
 
@@ -99,7 +98,7 @@ def _unpacked(packed: BinaryIO, where: str, magic: bytes) -> bytes:
 
 
 def _whole(stream: BinaryIO, packed: BinaryIO, where: str) -> bytes:
-    """Read to the end, and stop where it becomes too much; `packed` is what was read of the file."""
+    """Read to the end, and stop where it becomes too much; `packed` tells how far in the file."""
     blocks, size = [], 0
     while block := stream.read(CHUNK):
         size += len(block)

@@ -1,4 +1,4 @@
-"""YAML of a config: its values, as long as no alias or nesting makes more of it than was written."""
+"""YAML of a config: its values, unless aliases or nesting make more of them than was written."""
 
 from __future__ import annotations
 

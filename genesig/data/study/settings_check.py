@@ -203,8 +203,8 @@ def _sizes(config: Config) -> Found:
             what = f"{batches} jobs, but {outer} outer splits to share; at most {outer}"
             yield "splits.batches", what
         inner = 1 if splits["inner_scheme"] == "leave_one_out" else splits["inner_folds"]
-        if what := too_many(outer, inner):
-            yield "splits.repeats", what
+        if many := too_many(outer, inner):
+            yield "splits.repeats", many
     if controls is not None:
         jobs = -(-controls["permutations"] // controls["permutations_per_job"]) * splits["batches"]
         if jobs > MOST_JOBS:

@@ -143,7 +143,8 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "wrong type": (
         {"linear": {"tau_count": "many"}},
-        "config, linear.tau_count: found the text 'many', needs a whole number, at least 1 and at most 1000",
+        "config, linear.tau_count: found the text 'many', needs a whole number, at least 1 "
+        "and at most 1000",
     ),
     "fraction for a whole number": (
         {"splits": {"folds": 2.5}},
@@ -178,7 +179,8 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "one number for a list": (
         {"linear": {"mu": 0.1}},
-        "config, linear.mu: found 0.1, needs a list of at most 100 different values, each a number, at least "
+        "config, linear.mu: found 0.1, needs a list of at most 100 different values, "
+        "each a number, at least "
         "0; write it as [0.1]",
     ),
     "choice misspelt": (
