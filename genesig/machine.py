@@ -20,8 +20,21 @@ NO_MEMORY = re.compile("cannot allocate memory|failed to map segment|can't start
 NO_FILES = re.compile("too many open files|error 24\\b", re.I)
 
 
-LEAST = 300_000_000
-"""Bytes of memory below which numpy's libraries do not load, or wait for ever."""
+LEAST = 450_000_000
+"""Bytes of address space (ulimit -v) below which libraries do not load, or wait for ever."""
+
+
+def check_writable(*folders: str) -> None:
+    """Refuse folders that are there and cannot be written to.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    for folder in folders:
+        if Path(folder).exists() and not os.access(folder, os.W_OK):
+            what = "cannot be written to: get the right to, or work in a folder of your own"
+            raise refuse(folder, what)
 
 
 def check_memory() -> None:
@@ -31,7 +44,7 @@ def check_memory() -> None:
     ------
     InvalidInput
     """
-    if memory() < LEAST:
+    if 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < LEAST:
         raise InvalidInput([refused for refused in [refusal(MemoryError())] if refused])
 
 
@@ -154,10 +167,10 @@ def _full(number: int, path: Path) -> str:
         most = size_of(resource.getrlimit(resource.RLIMIT_FSIZE)[0])
         return f"files may not be larger than {most} here (ulimit -f): raise that and {AGAIN}"
     what = "the quota is used up" if number == errno.EDQUOT else "the disk is full"
-    return f"{what} ({size_of(_free(path))} free): free some and {AGAIN}"
+    return f"{what} ({size_of(free_bytes(path))} free): free some and {AGAIN}"
 
 
-def _free(path: Path) -> int:
+def free_bytes(path: Path) -> int:
     """Return the free bytes of the disk that holds a file or will."""
     for place in (path, *path.absolute().parents):
         if place.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.errors import InvalidInput
-from genesig.machine import refusal
+from genesig.machine import free_bytes, refusal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +22,14 @@ Array = np.ndarray[Any, Any]
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
+def whole_file(path: str | Path, room: int = 0) -> Iterator[Path]:
     """Give a temporary path to write to; rename it to `path` when the block ends well.
+
+    Parameters
+    ----------
+    path : str or Path
+    room : int
+        Bytes that are to be free before anything is written.
 
     Raises
     ------
@@ -33,6 +40,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     part = path.with_name(f".{os.getpid()}.{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if free_bytes(path) < room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         yield part
         part.replace(path)
     except Exception as error:  # HDF5 says by a RuntimeError that the disk is full

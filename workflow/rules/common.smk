@@ -6,7 +6,6 @@ from snakemake.exceptions import WorkflowError
 from genesig.data.files.readers import load_schema
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
-from genesig.results.failures import say_failures
 from genesig.selection.linear.protocol import keywords
 from genesig.results.sources import sources as needed
 
@@ -28,10 +27,6 @@ try:
     config.update(study_config(config, load_schema(), source=given))
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
-
-
-onerror:
-    say_failures(log)
 
 
 def sources(script):
