@@ -26,10 +26,10 @@ SIGNALS = {
 }
 # What SLURM writes at the end of a job's log, or answers when asked for its state.
 REASONS = {
-    r"OUT_OF_MEMORY|oom.kill|oom_kill|Out Of Memory": "was killed for its memory: give it more "
-    f"(mem_mb, in the profile's default-resources), and {AGAIN}",
-    r"TIMEOUT|DUE TO TIME LIMIT": "ran out of time: give the job more (runtime, in the profile's "
-    f"default-resources), and {AGAIN}",
+    r"OUT_OF_MEMORY|oom.kill|oom_kill|Out Of Memory": "was killed for its memory: ask for more "
+    f"(--set-resources RULE:mem_mb=8000), and {AGAIN}",
+    r"TIMEOUT|DUE TO TIME LIMIT": "ran out of time: ask for more minutes "
+    f"(--set-resources RULE:runtime=240), and {AGAIN}",
     r"NODE_FAIL|NODE FAILURE|BOOT_FAIL": f"lost its node, which failed: {AGAIN}",
     r"PREEMPTED|DUE TO PREEMPTION": f"had to make room for another job (preempted): {AGAIN}",
     r"SLURM status is: 'CANCELLED|CANCELLED AT": f"was cancelled (scancel): {AGAIN}",

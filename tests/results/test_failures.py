@@ -18,9 +18,9 @@ LOCAL = {
 }
 SLURM = {
     "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some of the step tasks have been "
-    "OOM Killed.": "was killed for its memory: give it more (mem_mb",
+    "OOM Killed.": "was killed for its memory: ask for more (--set",
     "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 DUE TO TIME LIMIT ***":
-        "ran out of time: give the job more (runtime",
+        "ran out of time: ask for more minutes (--set",
     "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 DUE TO NODE FAILURE, "
     "SEE SLURMCTLD LOG FOR DETAILS ***": "lost its node, which failed: run again",
     "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 ***":
