@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import zlib
+from collections.abc import Callable
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
+from time import sleep
+from typing import TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from genesig.errors import InvalidInput, refuse
 from genesig.results.files import save_text
 
+T = TypeVar("T")
+
 TIMEOUT = 60.0
+# Seconds before the second, third and fourth try.
+WAITS = (1.0, 2.0, 4.0)
 CHUNK = 1 << 16
 
 
@@ -25,17 +34,46 @@ def read_page(url: str) -> str:
     InvalidInput
         It is not there, or there is no network.
     """
-    try:
+
+    def once() -> str:
         with urlopen(url, timeout=TIMEOUT) as answer:  # the address is the user's own setting
             return str(answer.read().decode("utf-8", errors="replace"))
+
+    return _tried(url, once)
+
+
+class _BrokenOff(HTTPException):
+    """A download that ended too early."""
+
+
+def _tried(url: str, once: Callable[[], T], tries: int = 1) -> T:
+    """Try again, after `WAITS`, where the reason may pass; `tries` counts from 1.
+
+    Raises
+    ------
+    InvalidInput
+        With what the last try met.
+    """
+    try:
+        return once()
     except (OSError, HTTPException, ValueError) as error:
-        raise _refuse(url, error) from None
+        if tries > len(WAITS) or not _may_pass(error):
+            raise _refuse(url, error) from None
+    sleep(WAITS[tries - 1])
+    return _tried(url, once, tries + 1)
+
+
+def _may_pass(error: Exception) -> bool:
+    if isinstance(error, HTTPError):
+        return error.code >= 500 or error.code in (408, 429)
+    return isinstance(error, URLError | TimeoutError | ConnectionError | HTTPException)
 
 
 def download(url: str, path: Path) -> str:
     """Download to ``path.part`` and return that file's SHA-256; `keep` gives it its name.
 
-    A part that an earlier call left is gone on with, where the server can.
+    A part that an earlier call, or an earlier try of this one, left is gone on with, where the
+    server can.
 
     Raises
     ------
@@ -48,27 +86,29 @@ def download(url: str, path: Path) -> str:
     except OSError as error:
         what = f"is no folder that can be written to: {error.strerror}; name another one"
         raise refuse(path.parent, what) from None
+    _tried(url, partial(_go_on, url, part))
+    with part.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _go_on(url: str, part: Path) -> None:
     have = part.stat().st_size if part.exists() else 0
     headers = {"Range": f"bytes={have}-"} if have else {}
     try:
-        with urlopen(Request(url, headers=headers), timeout=TIMEOUT) as answer:
-            have = have if answer.status == 206 else 0
-            expected = have + int(answer.headers.get("Content-Length") or 0)
-            with part.open("ab" if have else "wb") as stream:
-                while block := answer.read(CHUNK):
-                    stream.write(block)
+        answer = urlopen(Request(url, headers=headers), timeout=TIMEOUT)
     except HTTPError as error:
-        if error.code == 416:  # more is there than the server has: of another version
-            part.unlink()
-            return download(url, path)
-        raise _refuse(url, error) from None
-    except (OSError, HTTPException) as error:
-        raise _refuse(url, error) from None
-    size = part.stat().st_size
-    if size < expected:
-        what = f"broke off after {size} of {expected} bytes; run again, it goes on from there"
-        raise refuse(url, what)
-    return hashlib.sha256(part.read_bytes()).hexdigest()
+        if error.code != 416 or not have:
+            raise
+        part.unlink()  # more is there than the server has: of another version
+        return _go_on(url, part)
+    with answer, part.open("ab" if answer.status == 206 else "wb") as stream:
+        have = have if answer.status == 206 else 0
+        expected = have + int(answer.headers.get("Content-Length") or 0)
+        while block := answer.read(CHUNK):
+            stream.write(block)
+    if (size := part.stat().st_size) < expected:
+        raise _BrokenOff(f"broke off after {size} of {expected} bytes; run again, it goes on from "
+                         "there")  # fmt: skip
 
 
 def part_of(path: Path) -> Path:
@@ -93,13 +133,45 @@ def keep(path: Path, digest: str) -> None:
     save_text(path.with_name(path.name + ".sha256"), f"{digest}  {path.name}\n")
 
 
+def check_kept(path: Path, content: bytes | None = None) -> None:
+    """Hold a file against the SHA-256 that `keep` wrote beside it; one without is anybody's own.
+
+    Parameters
+    ----------
+    path : Path
+    content : bytes or None
+        What it holds, where that has been read.
+
+    Raises
+    ------
+    InvalidInput
+        It is another one.
+    """
+    beside = path.with_name(path.name + ".sha256")
+    noted = beside.read_text(errors="replace").split() if beside.is_file() else []
+    if not noted or not re.fullmatch("[0-9a-f]{64}", noted[0]):
+        return
+    if noted[0] != _digest(path, content):
+        what = f"is not the file that was downloaded: its SHA-256 is not that in {beside.name}; "
+        raise refuse(path, what + "remove both and fetch it again, or the latter to keep yours")
+
+
+def _digest(path: Path, content: bytes | None) -> str:
+    if content is not None:
+        return hashlib.sha256(content).hexdigest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def discard(path: Path) -> None:
     """Throw away what came so far."""
     part_of(path).unlink(missing_ok=True)
 
 
 def _refuse(url: str, error: Exception) -> InvalidInput:
-    if isinstance(error, HTTPError):
+    if isinstance(error, _BrokenOff):
+        what = str(error)
+    elif isinstance(error, HTTPError):
         what = f"the server answers {error.code} ({error.reason})"
         what += "; is the accession right, and public?" if error.code == 404 else "; try later"
     elif isinstance(error, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from genesig.errors import InvalidInput
 from genesig.machine import free_bytes, refusal
+from genesig.results.cells import cell, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,8 @@ def load_json(path: str | Path) -> Any:
 
 
 def save_table(path: str | Path, table: pd.DataFrame) -> None:
-    """Write a TSV without index, numbers with 10 significant digits."""
+    """Write a TSV without index, numbers with 10 significant digits, names as `cell` has them."""
+    table = _names(table, cell)
     with whole_file(path) as part:
         table.to_csv(part, sep="\t", index=False, float_format="%.10g", lineterminator="\n")
 
@@ -85,8 +87,19 @@ def load_table(path: str | Path, text: Sequence[str] = ()) -> pd.DataFrame:
     """Read a TSV; the columns named in `text` stay strings, whatever they look like."""
     import pandas as pd
 
-    return pd.read_csv(path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False,
-                       na_values=[""])  # fmt: skip
+    found = pd.read_csv(path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False,
+                        na_values=[""])  # fmt: skip
+    return _names(found, plain)
+
+
+def _names(table: pd.DataFrame, change: Callable[[Any], Any]) -> pd.DataFrame:
+    """Change names; a column without one to change stays as it is, to the byte."""
+    for column in [name for name, kind in table.dtypes.items() if kind.kind == "O"]:
+        names = table[column].tolist()
+        changed = list(map(change, names))
+        if changed != names:
+            table = table.assign(**{str(column): np.array(changed, dtype=object)})
+    return table
 
 
 def load_tables(

@@ -37,7 +37,7 @@ class NonlinearFits:
     indptr, indices, norms : (m + 1,), (nnz,), (nnz,)
         Selected genes of each model, ascending, and the size of f's derivative by each.
     test_indptr, test_rows, scores : (m + 1,), (t,), (t,)
-        Row numbers of the test samples and their scores.
+        Row numbers of the test samples and their scores, less the threshold of their fit.
     fvm_genes, fvm_scores : (m,) int, (t,) float
         The same samples scored by the Feature Vector Machine's genes; NaN where it was not run.
     """

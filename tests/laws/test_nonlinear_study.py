@@ -216,3 +216,25 @@ def test_genes_that_never_vary_are_not_selected():
     assert set(found.indices.tolist()) <= {0, 1}
     X[:] = 1.0
     assert set(outer(*study(X, y)).message) == {"too few samples, or no gene that varies"}
+
+
+def test_a_rare_class_is_not_given_away():
+    """One in six is rare; cut at 0 the same scores would call at most 27 % of them so."""
+    rng = np.random.default_rng(4)
+    y = np.where(np.arange(90) % 6 == 0, 1.0, -1.0)
+    X = rng.standard_normal((90, 12))
+    X[:, :3] += 0.35 * y[:, None]
+    dataset, splits = study(X, y, inner_folds=3)
+    fits = outer(dataset, splits)
+    truth = dataset.response()[fits.test_rows]
+    for scores in (fits.scores, fits.fvm_scores):
+        called = [np.mean(scores[truth == sign] > 0) for sign in (-1, 1)]
+        assert called[0] < 0.4 < 0.6 < called[1]
+
+
+def test_numbers_are_not_cut():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((30, 6))
+    y = 5 + X[:, 0] + 0.1 * rng.standard_normal(30)
+    fits = outer(*study(X, y, task="regression"))
+    assert abs(fits.scores.mean() - 5) < 0.5

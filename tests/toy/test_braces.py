@@ -121,3 +121,20 @@ def test_a_whole_study_with_braces_runs_to_its_end(
     assert f"ill {word}" in (folder / "results/predictions.tsv").read_text() + page
     write_config(folder, hostile(word))
     assert planned(folder) == set()
+
+
+@pytest.mark.slow
+def test_a_run_refuses_what_yaml_reads_otherwise(tmp_path: Path) -> None:
+    """Snakemake itself would take 010 for 8, and of two equal keys the last."""
+    folder = make_study(tmp_path)
+    path = folder / "config/config.yaml"
+    text = path.read_text()
+    for more, words in (
+        ("seed: 010\n", "'010' is 8 in YAML"),
+        ("seed: 3\n" * 2, "already on line"),
+    ):
+        path.write_text(text.replace("seed: 3\n", "") + more)
+        done = run(folder, "--dry-run", check=False)
+        assert done.returncode != 0
+        assert words in done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from genesig.data.files.readers import load_schema
+from genesig.data.files.readers import load_schema, read_config
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 from genesig.selection.linear.protocol import keywords
@@ -24,6 +24,8 @@ try:
     given = " + ".join(str(f).removeprefix(f"{Path.cwd()}/") for f in workflow.configfiles)
     # For messages of jobs. As a parameter, a config of another name would be computed anew.
     environ["GENESIG_CONFIG"] = given
+    for configfile in workflow.configfiles:
+        read_config(configfile)  # which says what YAML reads otherwise than it is written
     config.update(study_config(config, load_schema(), source=given))
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None

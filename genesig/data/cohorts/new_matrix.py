@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,22 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
                 f"{listing(matrix.columns)}; is it another kind of gene id?")  # fmt: skip
         raise refuse(where, what)
     return matrix.turn() if in_rows > in_columns else matrix
+
+
+def check_names(names: Sequence[str], where: str) -> None:
+    """Refuse new samples of which two have one name, or one has none.
+
+    Raises
+    ------
+    InvalidInput
+        Naming the first ones.
+    """
+    blank = [number for number, name in enumerate(names, 1) if not name.strip()]
+    if blank:
+        raise refuse(where, f"sample {blank[0]} has no name; name every sample")
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        what = f"sample {listing(twice)} occurs more than once; give each a name of its own"
+        raise refuse(where, what)
 
 
 def matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from genesig.errors import did_you_mean, refuse
 from genesig.machine import check_size
+from genesig.results.download import check_kept
 
 PACKED: dict[bytes, tuple[str, Callable[[BinaryIO], Any]]] = {
     b"\x1f\x8b": ("gzip", gzip.open),
@@ -34,6 +35,7 @@ def read_content(path: str | Path) -> bytes:
     """
     stream = _opened(Path(path))
     with stream:
+        check_kept(Path(path))
         packed = stream.read(2) == b"\x1f\x8b"
         stream.seek(0)
         if packed:

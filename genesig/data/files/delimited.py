@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.errors import refuse
+from genesig.results.cells import plain
 from genesig.words import counted
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def parse_table(text: str, suffix: str, where: str) -> pd.DataFrame:
     import pandas as pd
 
     lines = _lines(text, suffix, where)
-    cells = [[cell.strip() for cell in _split(row, lines.delimiter)] for row in lines.rows]
+    cells = [[plain(cell.strip()) for cell in _split(row, lines.delimiter)] for row in lines.rows]
     # Spreadsheets leave empty columns at the right-hand side.
     width = max(k for row in [lines.names, *cells] for k, cell in enumerate(row, 1) if cell)
     table = pd.DataFrame([r[1:width] for r in cells], columns=lines.names[1:width], dtype=object)

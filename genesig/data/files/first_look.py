@@ -19,6 +19,7 @@ from genesig.data.files.names import FOLDER, is_series
 from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.errors import InvalidInput, refuse
+from genesig.results.cells import cell
 from genesig.results.new_study import Start
 from genesig.words import control_first, is_missing, listing
 
@@ -130,7 +131,7 @@ def _sheet(matrix: Matrix, kind: Format | None) -> str:
     wide = len(matrix.columns) > len(matrix.rows)
     either_way = kind is RDATA or (kind is not None and _is_table(kind))
     names = matrix.rows if wide and either_way else matrix.columns
-    return "sample\tdiagnosis\tpatient\n" + "".join(f"{name}\t\t\n" for name in names)
+    return "sample\tdiagnosis\tpatient\n" + "".join(f"{cell(name)}\t\t\n" for name in names)
 
 
 def _labels(table: pd.DataFrame) -> tuple[str, list[str], tuple[str, ...]]:

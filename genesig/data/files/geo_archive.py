@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from genesig.data.files.names import ENDING, SERIES
 from genesig.errors import refuse
-from genesig.results.download import discard, download, is_gzip, keep, read_page
+from genesig.results.download import check_kept, discard, download, is_gzip, keep, read_page
 from genesig.words import listing
 
 BASE = "https://ftp.ncbi.nlm.nih.gov/geo"
@@ -24,12 +24,14 @@ def fetch(series: str, folder: str | Path) -> Path:
     series : str
         ``GSE55235``; ``GSE781-GPL96`` where the series has several platforms.
     folder : path
-        The SHA-256 of the file is written beside it. A file that is there already is left alone.
+        The SHA-256 of the file is written beside it; a file that is there already is held against
+        it, and left alone.
 
     Raises
     ------
     InvalidInput
-        No such series, several platforms to choose from, or a download that is not whole.
+        No such series, several platforms to choose from, a download that is not whole, or an
+        earlier one that is no longer what it was.
     """
     found = SERIES.fullmatch(series)
     if not found:
@@ -38,6 +40,7 @@ def fetch(series: str, folder: str | Path) -> Path:
     series = series.upper()
     path = Path(folder) / f"{series}{ENDING}"
     if path.exists():
+        check_kept(path)
         return path
     address = series_address(found[1].upper())
     name = _choose(_names(read_page(address)), series, address)

@@ -7,7 +7,6 @@ fit together; it never guesses silently. Every failure is an `InvalidInput` with
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import cache
@@ -21,6 +20,7 @@ from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text
+from genesig.data.files.json_text import parse_json
 from genesig.data.files.known import READERS, told_by_opening
 from genesig.data.files.yaml_text import parse_yaml
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse
@@ -142,36 +142,8 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file of the user: no key twice, no NaN and no infinity, which JSON has not.
-
-    Raises
-    ------
-    InvalidInput
-        It is no JSON.
-    """
-    try:
-        return json.loads(read_text(path), object_pairs_hook=_once, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        raise refuse(
-            path,
-            f"is not JSON: {error.msg.lower()}; is it cut off? Copy it again",
-            line=error.lineno,
-        ) from None
-    except (ValueError, RecursionError) as error:
-        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise refuse(path, f"is not JSON as a program writes it: {what}; copy it again") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
-        raise ValueError(f"the key '{twice}' stands twice in one object")
-    return found
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    """Read a JSON file of the user."""
+    return parse_json(read_text(path), str(path))
 
 
 def load_schema(name: str = "config") -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from genesig.data.files.yaml_numbers import check_numbers
 from genesig.errors import refuse
 from genesig.words import size_of
 
@@ -93,6 +94,7 @@ def _checked(raw: Any, tree: Any, where: str) -> dict[str, Any]:
     for key, first, again in _repeated(tree):
         what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
         raise refuse(where, what, line=again)
+    check_numbers(tree, where)
     return raw
 
 

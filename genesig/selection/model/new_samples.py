@@ -11,6 +11,7 @@ import numpy as np
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     Scale,
+    check_names,
     check_new_scale,
     matched,
     row_wise,
@@ -94,8 +95,8 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     Raises
     ------
     InvalidInput
-        Too many genes are missing, a cell is no number, the values are on another scale; the file
-        is no model, or has none at `mu`.
+        Two samples have one name, or one has none; too many genes are missing, a cell is no
+        number, the values are on another scale; the file is no model, or has none at `mu`.
     """
     import pandas as pd
 
@@ -105,6 +106,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     if not 0 <= missing <= 1:
         raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
     oriented = samples_in_rows(matrix, model["training"]["genes"], where)
+    check_names(oriented.rows, where)
     found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
     about = None
     if samples is not None:
@@ -205,6 +207,9 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
 
 def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> None:
     """Refuse a sample table that cannot say of which batch the new samples are."""
+    if twice := [str(name) for name in about.index[about.index.duplicated()] if name in set(names)]:
+        what = f"sample {listing(twice)} stands there more than once; keep one row"
+        raise refuse("--samples", what)
     for step in split_steps(model)[1]:
         if step.kind != "batch":
             continue

@@ -32,6 +32,8 @@ class Choice:
         Place of tau in the grid.
     cut : int
         Inner paths that ended before the end of the grid.
+    threshold : float
+        Midpoint of the class means of the held-out scores; 0 for a response of numbers.
     """
 
     nu: float
@@ -39,10 +41,14 @@ class Choice:
     step: int
     lam: float
     cut: int
+    threshold: float
 
 
 def choose(
-    grounds: Sequence[Ground], held: Sequence[tuple[Array, Array]], protocol: NonlinearProtocol
+    grounds: Sequence[Ground],
+    held: Sequence[tuple[Array, Array]],
+    protocol: NonlinearProtocol,
+    classes: bool,
 ) -> Choice:
     """Return the setting of the least squared error over all held-out rows.
 
@@ -54,19 +60,35 @@ def choose(
         The training set of each inner fold.
     held : sequence of (X, y)
         The held-out rows of each, all columns of the matrix.
+    protocol : NonlinearProtocol
+    classes : bool
+        Whether y is ±1 for two classes.
     """
     grid, tau = protocol.settings_grid(), protocol.tau_fractions()
     tables = np.zeros((len(grid), len(tau), max(1, len(protocol.lam) * protocol.debias)))
+    sums = np.zeros((2, *tables.shape))
     cut = 0
     for ground, (X, y) in zip(grounds, held, strict=True):
         for number, (nu, width) in enumerate(grid):
             scores, ended = scores_along(ground, X, nu, width, tau)
             tables[number] += np.sum(np.square(y - scores), axis=2)
+            sums[:, number] += by_class(scores, y)
             cut += ended
-    number, step, shrink = _least(tables)
+    number, step, shrink = best = _least(tables)
     lam = protocol.ridge_grid()[shrink] if protocol.debias else np.nan
-    nu, width = grid[number]
-    return Choice(nu, width, step, float(lam), cut)
+    threshold = midpoint(sums[:, *best], held) if classes else 0.0
+    return Choice(*grid[number], step, float(lam), cut, threshold)
+
+
+def by_class(scores: Array, y: Array) -> Array:
+    """Return the sums of the scores (..., m) of each class, (2, ...)."""
+    return np.stack([scores[..., y == sign].sum(axis=-1) for sign in (-1.0, 1.0)])
+
+
+def midpoint(sums: Array, held: Sequence[tuple[Array, Array]]) -> float:
+    """Return the mean of the two class means of held-out scores; see `validation.midpoint`."""
+    low, high = (sum(np.sum(y == sign) for _, y in held) for sign in (-1.0, 1.0))
+    return float(sums[0] / low + sums[1] / high) / 2 if low and high else 0.0
 
 
 def scores_along(

@@ -13,6 +13,7 @@ import numpy as np
 
 from genesig.optim.kernels import median_distance
 from genesig.optim.nonlinear.debias import Ridge
+from genesig.selection.nonlinear.choice import by_class, midpoint
 from genesig.selection.nonlinear.ground import Ground
 from genesig.selection.nonlinear.protocol import NonlinearProtocol
 
@@ -25,23 +26,28 @@ def fvm_scores(
     held: Sequence[tuple[Array, Array]],
     X_test: Array,
     protocol: NonlinearProtocol,
+    classes: bool,
 ) -> tuple[Array, int]:
-    """Return the score of each test row and the number of genes that it uses.
+    """Return the score of each test row, cut as `choose` does, and the number of its genes.
 
     Parameters
     ----------
     outer : Ground
         The training rows of the split.
-    grounds, held
+    grounds, held, protocol, classes
         As `choose` takes them.
     X_test : (m, n_genes)
     """
     errors = np.zeros((len(protocol.fvm_genes), len(protocol.lam)))
+    sums = np.zeros((2, *errors.shape))
     for ground, (X, y) in zip(grounds, held, strict=True):
-        errors += np.sum(np.square(y - _scores(ground, X, protocol)[0]), axis=2)
+        scores = _scores(ground, X, protocol)[0]
+        errors += np.sum(np.square(y - scores), axis=2)
+        sums += by_class(scores, y)
     few, shrink = np.unravel_index(np.argmin(errors), errors.shape)
+    threshold = midpoint(sums[:, few, shrink], held) if classes else 0.0
     scores, sizes = _scores(outer, X_test, protocol)
-    return scores[few, shrink], sizes[few]
+    return scores[few, shrink] - threshold, sizes[few]
 
 
 def _scores(ground: Ground, X: Array, protocol: NonlinearProtocol) -> tuple[Array, list[int]]:

@@ -77,7 +77,7 @@ def nonlinear_final(
     todo = tasks(dataset, splits, [splits.final], [0])
     X, reference, task, given = next(_matrices(dataset, todo, folds, protocol))
     outer, grounds, held = _grounds(X, task, given)
-    choice = choose(grounds, held, protocol)
+    choice = choose(grounds, held, protocol, task.classes)
     fit = _fitted(outer, choice, task, protocol)
     row = _row(reference, task, outer, choice, fit, protocol)
     row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
@@ -98,14 +98,14 @@ def _matrices(dataset: Dataset, todo: list[Task], folds: Steps, protocol: Nonlin
 def _assessed(X: Array, reference: Reference, task: Task, given: Given) -> dict[str, Any]:
     protocol = given.protocol
     outer, grounds, held = _grounds(X, task, given)
-    choice = choose(grounds, held, protocol)
+    choice = choose(grounds, held, protocol, task.classes)
     fit = _fitted(outer, choice, task, protocol)
     row = _row(reference, task, outer, choice, fit, protocol)
-    row["scores"] = _test_scores(outer, fit, X[task.test])
+    row["scores"] = _test_scores(outer, fit, X[task.test]) - choice.threshold
     row["fvm_scores"], row["fvm_genes"] = np.full(len(task.test), np.nan), 0
     if protocol.fvm_genes:
         row["fvm_scores"], row["fvm_genes"] = fvm_scores(
-            outer, grounds, held, X[task.test], protocol
+            outer, grounds, held, X[task.test], protocol, task.classes
         )
     return row
 

@@ -21,6 +21,7 @@ from genesig.cli import main
 from genesig.data.files.geo_archive import VARIABLE, fetch, series_address
 from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
+from genesig.results import download
 
 NUMBERS = Numbers()
 CONTENT = gzip.compress(series_matrix(NUMBERS).encode() + b"\n" * 300, mtime=0)
@@ -35,6 +36,7 @@ class Archive:
         self.asked: list[tuple[str, str | None]] = []
         self.break_at: int | None = None
         self.ranges = True
+        self.refusals: list[int] = []
 
     def put(self, folder: str, *names: str, content: bytes = CONTENT) -> None:
         """Add files and the listing of their folder, as an ordinary web server writes it."""
@@ -48,6 +50,9 @@ def _handler(archive: Archive) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             wanted = self.headers.get("Range")
             archive.asked.append((self.path, wanted))
+            if archive.refusals:
+                self.send_error(archive.refusals.pop(0))
+                return
             content = archive.files.get(self.path)
             if content is None:
                 self.send_error(404)
@@ -71,6 +76,7 @@ def _handler(archive: Archive) -> type[BaseHTTPRequestHandler]:
 @pytest.fixture
 def archive(monkeypatch: pytest.MonkeyPatch) -> Iterator[Archive]:
     found = Archive()
+    monkeypatch.setattr(download, "WAITS", ())
     with HTTPServer(("127.0.0.1", 0), _handler(found)) as server:
         monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{server.server_port}/")
         monkeypatch.setenv("no_proxy", "*")
@@ -169,6 +175,7 @@ def test_a_server_that_is_not_there_is_one_line(
 ) -> None:
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         port = server.server_port
+    monkeypatch.setattr(download, "WAITS", ())
     monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{port}")
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(InvalidInput, match=r"cannot be reached \(.*try later, or download"):
@@ -295,3 +302,67 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     assert main(["fetch", "GSE1", "-d", str(tmp_path / "file")]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"error: {tmp_path / 'file'}: is no folder that can be written to: ")
+
+
+def patient(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Let a download try again as it does for users, and note how long it would have waited."""
+    waited: list[float] = []
+    monkeypatch.setattr(download, "WAITS", (1.0, 2.0, 4.0))
+    monkeypatch.setattr(download, "sleep", waited.append)
+    return waited
+
+
+def test_a_busy_server_is_asked_again(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = patient(monkeypatch)
+    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
+    archive.refusals = [503, 429]
+    assert fetch("GSE1", tmp_path).read_bytes() == CONTENT
+    assert waited == [1.0, 2.0]
+    archive.refusals = [500] * 9
+    with pytest.raises(InvalidInput, match="the server answers 500"):
+        fetch("GSE1", tmp_path / "other")
+    assert waited == [1.0, 2.0, 1.0, 2.0, 4.0]
+
+
+def test_what_is_not_there_is_not_asked_for_again(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = patient(monkeypatch)
+    with pytest.raises(InvalidInput, match="the server answers 404"):
+        fetch("GSE1", tmp_path)
+    assert waited == []
+
+
+def test_a_connection_that_breaks_off_is_gone_on_with(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = patient(monkeypatch)
+    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
+    archive.break_at = 100
+
+    def whole_again(seconds: float) -> None:
+        waited.append(seconds)
+        archive.break_at = None
+
+    monkeypatch.setattr(download, "sleep", whole_again)
+    assert fetch("GSE1", tmp_path).read_bytes() == CONTENT
+    assert waited == [1.0]
+    assert archive.asked[-1][1] == "bytes=100-"
+
+
+def test_a_changed_download_is_not_used(
+    archive: Archive, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
+    path = fetch("GSE1", tmp_path)
+    assert fetch("GSE1", tmp_path) == path
+    path.write_bytes(gzip.compress(b"something else"))
+    words = f"{path.name}: is not the file that was downloaded: its SHA-256 is not that in"
+    with pytest.raises(InvalidInput, match=words):
+        fetch("GSE1", tmp_path)
+    with pytest.raises(InvalidInput, match=words):
+        read_matrix(path)
+    path.with_name(path.name + ".sha256").unlink()
+    assert fetch("GSE1", tmp_path) == path

@@ -263,6 +263,10 @@ def test_samples_of_no_known_batch_stay_as_they_are_and_one_line_says_so(
     ("rows", "words"),
     [
         ([["sample", "site"], ["s00", "b1"]], ["no column 'centre'", "(columns: 'site')"]),
+        (
+            [["sample", "centre"], ["s00", "b1"], ["s00", "b2"]],
+            ["sample 's00' stands there more than once; keep one row"],
+        ),
         ([["sample", "centre"], ["x1", "b1"]], ["none of the new samples", "'s00'", "'x1'"]),
     ],
 )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 import snakemake.utils
+import yaml
 from jsonschema import Draft202012Validator
 from places import ROOT
 
-from genesig.data.files.readers import load_schema
+from genesig.data.files.readers import load_schema, read_config
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.parameters import parameter_table
 from genesig.data.study.settings_check import check_settings
@@ -281,3 +283,46 @@ def test_the_table_of_settings_is_the_schemas() -> None:
             inside = SCHEMA["properties"].get(key, {}).get("type") == "object"
             written = f"## `{key}`" if not section and inside else f"`{section}.{key}`"
             assert written.replace("`.", "`") in text
+
+
+ODD_NUMBERS = {
+    "010": "'010' is 8 in YAML", "0x1F": "'0x1F' is 31 in YAML", "0b11": "'0b11' is 3 in YAML",
+    "1_000": "'1_000' is 1000 in YAML", "1:30": "'1:30' is 90 in YAML",
+    "-010": "'-010' is -8 in YAML", "1_0.5": "'1_0.5' is 10.5 in YAML",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ODD_NUMBERS)
+def test_a_number_that_yaml_reads_otherwise_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(f"label: x\nlinear: {{mu: [{text}]}}\n")
+    with pytest.raises(InvalidInput, match=rf"c\.yaml, line 2: {ODD_NUMBERS[text]}; write"):
+        read_config(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["10", "0", "-3", "1.0e-6", ".5", "1.", "+2", "'010'", "08", ".inf"]
+)
+def test_other_numbers_and_quoted_ones_are_read(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(f"label: {text}\n")
+    assert str(read_config(path)["label"]) == str(yaml.safe_load(text))
+
+
+def test_an_alias_of_a_section_in_itself_is_no_endless_search(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("a: &a [1, 2]\nb: [*a, *a]\nc: 010\n")
+    with pytest.raises(InvalidInput, match="line 3: '010' is 8"):
+        read_config(path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("geo", "GSE1\n"), ("external", [{"name": "there\n", "expression": "e.tsv"}])],
+)
+def test_a_name_does_not_end_in_a_line_end(key: str, value: object) -> None:
+    """A pattern's $ is satisfied before one."""
+    raw = {**NEEDED, key: value}
+    with pytest.raises(InvalidInput) as found:
+        resolve_config(raw, SCHEMA)
+    assert f"config, {key}" in str(found.value)

@@ -166,6 +166,12 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
         "plain", lambda X: _table(np.exp2(X), NAMES, GENES), ["never logged", "same scale"]),
     "another base of the logarithm": (
         "plain", lambda X: _table(X * np.log10(2), NAMES, GENES), ["standard deviations off"]),
+    "two samples of one name": (
+        "plain", lambda X: _table(X, ["s1", *NAMES[1:]], GENES),
+        ["sample 's1' occurs more than once", "a name of its own"]),
+    "a sample without a name": (
+        "plain", lambda X: _table(X, [*NAMES[:2], " ", *NAMES[3:]], GENES),
+        ["sample 3 has no name"]),
     "an empty matrix": ("plain", lambda X: "gene\ts1\n", ["no rows below it"]),
 }  # fmt: skip
 
