@@ -100,6 +100,19 @@ def test_a_job_that_was_killed_is_named_and_the_study_goes_on(study: Path) -> No
         time.sleep(0.05)
         below = psutil.Process(begun.pid).children(recursive=True)
         jobs = [each for each in below if each.name().startswith("python")]
+    jobs[-1].kill()
+    said, _ = begun.communicate()
+    assert begun.returncode != 0
+    (line,) = [line for line in said.splitlines() if line.startswith("error: ")]
+    assert line.startswith("error: rule validate: was killed (SIGKILL)")
+    assert line.endswith(AGAIN)
+    run(study, "results/splits.json")
+
+
+@pytest.mark.slow
+def test_of_two_runs_in_one_folder_the_second_is_refused(study: Path) -> None:
+    first = subprocess.Popen(command("results/splits.json"), cwd=study, env=environment(),
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
     locks = study / ".snakemake" / "locks"
     while not (locks.exists() and any(locks.iterdir())):
         assert first.poll() is None
