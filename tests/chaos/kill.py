@@ -40,6 +40,8 @@ SMALLEST = {
 
 def kills(times: int, seed: int, place: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield what was done and the results that came out otherwise, once for each kill."""
+    # Begun in the background, this would hand on that SIGINT is to be ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     draw = random.Random(seed)
     victims = draw.sample(list(product(WHO, HOW)), len(WHO) * len(HOW))
     whole, folder = (place / name for name in ("whole", "killed"))
