@@ -126,7 +126,7 @@ def refusal(error: BaseException, path: str | Path | None = None) -> Problem | N
         what = f"no file descriptor is left, of {most}: raise the limit (ulimit -n 1024)"
         return Problem(at, f"{what} and {AGAIN}")
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return Problem(at, _full(number, Path(at)))
+        return Problem(at, _full(number, where))
     if where is None:
         return None
     if number in (errno.EROFS, errno.EACCES, errno.EPERM):
@@ -162,12 +162,13 @@ def _number(error: BaseException) -> int | None:
     return errno.ENOSPC if "written" in text else None
 
 
-def _full(number: int, path: Path) -> str:
+def _full(number: int, path: str | Path | None) -> str:
     if number == errno.EFBIG:
         most = size_of(resource.getrlimit(resource.RLIMIT_FSIZE)[0])
         return f"files may not be larger than {most} here (ulimit -f): raise that and {AGAIN}"
     what = "the quota is used up" if number == errno.EDQUOT else "the disk is full"
-    return f"{what} ({size_of(free_bytes(path))} free): free some and {AGAIN}"
+    free = "" if path is None else f" ({size_of(free_bytes(Path(path)))} free)"
+    return f"{what}{free}: free some and {AGAIN}"
 
 
 def free_bytes(path: Path) -> int:

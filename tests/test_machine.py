@@ -38,7 +38,7 @@ LINES: dict[str, tuple[BaseException, str]] = {
     ),
     "HDF5 at the end": (
         RuntimeError("flush failed (file write failed: errno = 28, error message = 'No space')"),
-        "this machine: the disk is full (",
+        "this machine: the disk is full: free some",
     ),
     "numpy": (OSError("4000 requested and 1024 written"), "this machine: the disk is full"),
 }
