@@ -19,6 +19,7 @@ container: "genesig.sif"
 report: "workflow/report/workflow.rst"
 
 
+include: "workflow/rules/machine.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/resources.smk"
 include: "workflow/rules/data.smk"

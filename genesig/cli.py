@@ -11,19 +11,34 @@ from genesig import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code: 0, 1 for problems of the study, 2 for usage."""
+    """Run one command; return its exit code: 0, 1 for problems, 2 for usage, 130 for Ctrl-C."""
     from genesig.errors import GenesigError
+    from genesig.machine import check_memory, refusal
 
     chosen = _parser().parse_args(arguments)
     try:
+        check_memory()
         code = COMMANDS[chosen.command](chosen)
         sys.stdout.flush()
     except GenesigError as error:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:  # `genesig parameters | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return _silenced(1)
+    except KeyboardInterrupt:
+        return 130
+    except (OSError, MemoryError, ImportError, RuntimeError) as error:
+        said = refusal(error, None)
+        if said is None:
+            raise
+        print(said, file=sys.stderr)
+        return _silenced(1)
+    return code
+
+
+def _silenced(code: int) -> int:
+    """Let what is still to be written at the end go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
 
 
@@ -123,8 +138,7 @@ def _predict(chosen: argparse.Namespace) -> int:
     try:
         save_table(chosen.output, table)
     except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        raise refuse(chosen.output, what) from None
+        raise refuse(chosen.output, f"cannot be written: {error.strerror}") from None
     print(f"{chosen.output}: {counted(len(table), 'sample')} scored")
     return 0
 

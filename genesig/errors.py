@@ -36,8 +36,10 @@ class Problem:
     level: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
-        """Render the problem as its one line."""
-        return f"{self.level}: {self.where}: {self.what}"
+        """Render the problem as its one line; line ends and control codes of names are escaped."""
+        line = f"{self.level}: {self.where}: {self.what}"
+        signs = (s if s.isprintable() else s.encode("unicode_escape").decode() for s in line)
+        return "".join(signs)
 
 
 class InvalidInput(GenesigError):

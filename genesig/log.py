@@ -6,24 +6,27 @@ import atexit
 import logging
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 from traceback import print_exception
 from types import TracebackType
 
 from genesig.errors import GenesigError
+from genesig.machine import interruption, refusal
 
 
 def log_to(path: str) -> None:
     """Send everything that this process prints or logs to one file.
 
-    What ends the process is said on the terminal, too; an error that is meant for the user as its
-    message alone, without a traceback. The last line is what the job took.
+    What ends the process is said on the terminal, too; an error that is meant for the user, or
+    that the machine made, as its message alone, without a traceback. The last line is what the job
+    took.
     """
+    sys.excepthook = _say
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     stream = Path(path).open("w", buffering=1, encoding="utf-8")  # noqa: SIM115 - open to the end
     sys.stdout = sys.stderr = stream
     logging.basicConfig(stream=stream, level=logging.INFO, format="%(asctime)s %(message)s")
-    sys.excepthook = _say
     atexit.register(_log_cost)
 
 
@@ -41,8 +44,10 @@ def _log_cost() -> None:
 
 
 def _say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    line = error if isinstance(error, GenesigError) else interruption(error) or refusal(error)
     for stream in (sys.stderr, sys.__stderr__):
-        if isinstance(error, GenesigError):
-            print(error, file=stream)
-        else:
-            print_exception(kind, error, trace, file=stream)
+        with suppress(OSError):  # the log, too, is on the disk that is full
+            if line is not None:
+                print(line, file=stream)
+            else:
+                print_exception(kind, error, trace, file=stream)

@@ -33,6 +33,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def size_of(number: float) -> str:
+    """Write bytes as ``"14 MB"`` or ``"3.2 GB"``."""
+    for unit in ("bytes", "kB", "MB"):
+        if number < 1000:
+            return f"{number:.2g} {unit}" if number < 10 else f"{number:.0f} {unit}"
+        number /= 1000
+    return f"{number:.2g} GB" if number < 10 else f"{number:.0f} GB"
+
+
 def too(further: int, noun: str) -> str:
     """Write ``"; 2 further pairs, too"``, or nothing where there is none."""
     return f"; {counted(further, f'further {noun}')}, too" if further else ""

@@ -63,9 +63,11 @@ def opening_calls(path: Path) -> list[str]:
 def may_open(path: Path) -> bool:
     home = path.relative_to(PACKAGE).as_posix()
     return home.startswith("results/") or home in {
+        "data/files/content.py",
         "data/files/readers.py",
         "report/render.py",
         "log.py",
+        "machine.py",
     }
 
 

@@ -224,6 +224,7 @@ def _rehearse_splits(
     dataset = Dataset(np.empty((len(obs), 0)), obs, obs.iloc[:0, :0], design, {})
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
+        problems += _idle_jobs(len(splits.outer), config["splits"]["batches"], source)
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
         problems += check_tested(inputs.sheet, splits, config["samples"])
         return Size.of(splits, len(inputs.expression.genes))
@@ -233,6 +234,13 @@ def _rehearse_splits(
         key, colon, what = str(error).partition(": ")
         problems.append(Problem(f"{source}, {key}", what) if colon else Problem(source, key))
     return None
+
+
+def _idle_jobs(outer: int, batches: int, source: str) -> Iterator[Problem]:
+    """Say where more jobs are asked for than there are splits; the usual two are no fault."""
+    if batches > max(outer, 2):
+        what = f"{batches} jobs, but {counted(outer, 'outer split')} to share; at most {outer}"
+        yield Problem(f"{source}, splits.batches", what)
 
 
 def _summary(inputs: Inputs) -> str:

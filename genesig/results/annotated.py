@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.errors import InvalidInput, refuse
+from genesig.machine import check_size
 
 if TYPE_CHECKING:
     import anndata
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-# Of the arrays of a file together, unpacked: a few bytes can promise any number of them.
-MOST_BYTES = 1 << 33
+COPIES = 4
+"""Memory that reading takes, in sizes of a file's arrays; a few bytes can promise any number."""
 AGAIN = "write it again by AnnData.write_h5ad"
 
 
@@ -30,8 +31,8 @@ def checked_file(source: BytesIO | Path, where: str) -> Iterator[h5py.File]:
     Raises
     ------
     InvalidInput
-        A link or an array that lies in another file; more than 8 GiB; complex numbers; a sparse
-        matrix whose parts contradict each other; whatever fails while the file is read.
+        A link or an array that lies in another file; more than memory holds; complex numbers; a
+        sparse matrix whose parts contradict each other; whatever fails while the file is read.
     """
     import warnings
 
@@ -77,21 +78,20 @@ def _check(file: h5py.File, where: str) -> None:
     """Refuse what lies outside, is too large, complex, or sparse and contradicts itself."""
     import h5py
 
-    size = 0
+    size = arrays = 0
     for each in _inside(file, where):
         if isinstance(each, h5py.Group):
             size += _check_sparse(each, where) if _is_sparse(each) else 0
             _check_frame(each, where)
         else:
-            size += each.size * each.dtype.itemsize
+            arrays += each.size * each.dtype.itemsize
             if each.external or each.is_virtual:
                 raise refuse(f"{where}, {each.name}", f"lies in another file; {AGAIN}")
             if each.dtype.kind == "c":
                 what = "holds complex numbers; write real ones, or take it out"
                 raise refuse(f"{where}, {each.name}", what)
-        if size > MOST_BYTES:
-            what = f"its arrays take {size / 2**30:.3g} GiB, more than {MOST_BYTES >> 30}; write a "
-            raise refuse(where, what + "file with what the study needs")
+        check_size(where, arrays, file.id.get_filesize(), COPIES)
+        check_size(where, size, size, COPIES)
 
 
 def _inside(group: h5py.Group, where: str) -> Iterator[h5py.Group | h5py.Dataset]:
@@ -146,9 +146,9 @@ def _check_sparse(group: h5py.Group, where: str) -> int:
     if not whole or any(part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
                         for part, kind in zip(parts, kinds, strict=True)):  # fmt: skip
         raise refuse(at, f"is no sparse matrix as AnnData writes it; {AGAIN}")
-    size = int(shape[0]) * int(shape[1]) * 8
-    if size > MOST_BYTES:
-        return size
+    size, stored = int(shape[0]) * int(shape[1]) * 8, sum(p.size * p.dtype.itemsize for p in parts)
+    check_size(at, stored, group.file.id.get_filesize(), COPIES)
+    check_size(at, size, size, COPIES)
     rows = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format")))[:3] == "csr"
     major, minor = shape if rows else shape[::-1]
     if fault := _fault(data, indices, indptr, int(major), int(minor)):

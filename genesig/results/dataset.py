@@ -108,7 +108,9 @@ class Dataset:
         data = anndata.AnnData(
             self.X, obs=self.obs, var=self.var, uns={"genesig": json.dumps(notes)}
         )
-        with whole_file(path) as part:
+        # HDF5 crashes where the disk is full, so there has to be room beforehand.
+        room = self.X.nbytes + 200 * sum(self.X.shape) + 65536
+        with whole_file(path, room) as part:
             data.write_h5ad(part)
 
     @classmethod

@@ -133,14 +133,12 @@ def keep(path: Path, digest: str) -> None:
     save_text(path.with_name(path.name + ".sha256"), f"{digest}  {path.name}\n")
 
 
-def check_kept(path: Path, content: bytes | None = None) -> None:
+def check_kept(path: Path) -> None:
     """Hold a file against the SHA-256 that `keep` wrote beside it; one without is anybody's own.
 
     Parameters
     ----------
     path : Path
-    content : bytes or None
-        What it holds, where that has been read.
 
     Raises
     ------
@@ -151,7 +149,9 @@ def check_kept(path: Path, content: bytes | None = None) -> None:
     noted = beside.read_text(errors="replace").split() if beside.is_file() else []
     if not noted or not re.fullmatch("[0-9a-f]{64}", noted[0]):
         return
-    if noted[0] != hashlib.sha256(path.read_bytes() if content is None else content).hexdigest():
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if noted[0] != digest:
         what = f"is not the file that was downloaded: its SHA-256 is not that in {beside.name}; "
         raise refuse(path, what + "remove both and fetch it again, or the latter to keep yours")
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.errors import InvalidInput
+from genesig.machine import free_bytes, refusal
 from genesig.results.cells import cell, plain
 
 if TYPE_CHECKING:
@@ -20,16 +23,35 @@ Array = np.ndarray[Any, Any]
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path to write to; rename it to `path` when the block ends well."""
+def whole_file(path: str | Path, room: int = 0) -> Iterator[Path]:
+    """Give a temporary path to write to; rename it to `path` when the block ends well.
+
+    Parameters
+    ----------
+    path : str or Path
+    room : int
+        Bytes that are to be free before anything is written.
+
+    Raises
+    ------
+    InvalidInput
+        The disk is full, or may not be written to.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{os.getpid()}.{path.name}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if free_bytes(path) < room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         yield part
         part.replace(path)
+    except Exception as error:  # HDF5 says by a RuntimeError that the disk is full
+        if found := refusal(error, path):
+            raise InvalidInput([found]) from error
+        raise
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def save_text(path: str | Path, text: str) -> None:

@@ -6,16 +6,14 @@ fit together; it never guesses silently. Every failure is an `InvalidInput` with
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import re
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genesig.data.files.content import is_folder, read_content
 from genesig.data.files.folders import read_folder
 from genesig.data.files.formats import cls
 from genesig.data.files.formats.interface import Format
@@ -24,16 +22,14 @@ from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text
 from genesig.data.files.json_text import parse_json
 from genesig.data.files.known import READERS, told_by_opening
-from genesig.data.files.yaml_numbers import check_numbers
+from genesig.data.files.yaml_text import parse_yaml
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse
-from genesig.results.download import check_kept
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from genesig.data.files.delimited import Matrix
 
-GZIP = b"\x1f\x8b"
 # Endings of what people have instead.
 FOREIGN = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "; save the sheet as tab-separated text (.tsv)"),
@@ -50,19 +46,9 @@ def read_bytes(path: str | Path) -> bytes:
     InvalidInput
         The file is absent, empty, unreadable, truncated or not what its name says.
     """
-    content = _unpacked(path)
+    content = read_content(path)
     if not content.strip():
         raise refuse(path, "is empty; it needs a header line and at least one row")
-    return content
-
-
-def _unpacked(path: str | Path) -> bytes:
-    content = _open(Path(path))
-    check_kept(Path(path), content)
-    if content.startswith(GZIP):
-        return _unpack(str(path), content)
-    if str(path).lower().endswith(".gz"):
-        raise refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
     return content
 
 
@@ -85,7 +71,7 @@ def read_matrix(
     files : dict or None
         Sample -> file of its array, where the sample table names them (``data.files``).
     """
-    if Path(path).is_dir():
+    if is_folder(path):
         return read_folder(Path(path), part, files, _only_file(Path(path)), read_bytes,
                            lambda file: read_matrix(file, part))  # fmt: skip
     if files is not None:
@@ -136,7 +122,7 @@ def format_of(path: str | Path) -> Format:
 def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
     """Return the format of a file, told by its ending and its opening, and its content."""
     suffix = suffix_of(path)
-    if Path(path).is_dir():
+    if is_folder(path):
         alone = _only_file(Path(path))
         raise refuse(path, "is a folder; name " + (f"the file in it: {alone}" if alone else
                      "a file in it"))  # fmt: skip
@@ -152,26 +138,7 @@ def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
 
 def read_config(path: str | Path) -> dict[str, Any]:
     """Read the config file (YAML) as it is, without defaults."""
-    import yaml
-
-    text = as_text(_unpacked(path), str(path))
-    try:
-        raw, tree = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        what = " ".join(str(getattr(error, "problem", None) or error).split())
-        advice = f"is not YAML: {what}; look at indents (spaces, no tabs), colons and quotes"
-        raise refuse(path, advice, line=mark.line + 1 if mark else None) from None
-    if raw is None:
-        raise refuse(path, "is empty; a study needs three keys: expression (a file), samples (a "
-                     "file) and label (a column of samples)")  # fmt: skip
-    if not isinstance(raw, dict):
-        raise refuse(path, "needs lines 'key: value' such as 'label: diagnosis'")
-    for key, first, again in _repeated(tree):
-        what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
-        raise refuse(path, what, line=again)
-    check_numbers(tree, str(path))
-    return raw
+    return parse_yaml(as_text(read_content(path), str(path)), str(path))
 
 
 def read_json(path: str | Path) -> Any:
@@ -197,7 +164,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file's bytes, as they lie on disk; of a folder, that of its files."""
-    if Path(path).is_dir():
+    if is_folder(path):
         inside = sorted(each for each in Path(path).rglob("*") if each.is_file())
         each = "".join(f"{sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in inside)
         return hashlib.sha256(each.encode()).hexdigest()
@@ -205,57 +172,10 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _repeated(node: Any) -> Iterator[tuple[str, int, int]]:
-    """Yield each key that a YAML mapping has twice, with its two lines."""
-    lines: dict[str, int] = {}
-    for key, value in node.value if node.id == "mapping" else ():
-        line = key.start_mark.line + 1
-        if key.value in lines:
-            yield key.value, lines[key.value], line
-        lines[key.value] = line
-        yield from _repeated(value)
-
-
-def _open(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        place = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
-        near_words = (
-            did_you_mean(path.name, near)
-            or _from_geo(path.name)
-            or "; correct the name, or put the file there"
-        )
-        raise refuse(path, f"no such file{place}{near_words}") from None
-    except IsADirectoryError:
-        raise refuse(path, "is a folder; name a file in it") from None
-    except OSError as error:
-        raise refuse(path, f"cannot be read: {error.strerror}") from None
-    except ValueError:  # a zero byte
-        raise refuse(repr(str(path)), "is no name of a file; correct it") from None
-
-
-def _from_geo(name: str) -> str:
-    series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", name)
-    return f"; to download it: genesig fetch {series[1]}" if series else ""
-
-
-def _unpack(path: str, content: bytes) -> bytes:
-    try:
-        return gzip.decompress(content)
-    except EOFError:
-        raise refuse(path, "the gzip file is truncated (it ends too early); copy or download it "
-                     "again") from None  # fmt: skip
-    except (zlib.error, gzip.BadGzipFile) as error:
-        what = f"the gzip file is damaged ({error}); copy or download it again"
-        raise refuse(path, what) from None
-
-
 def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
     suffix = suffix_of(path)
     if not suffix and not Path(path).exists():
-        _open(Path(path))  # says so, and what is near
+        read_content(path)  # says so, and what is near
     found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
     names = f"{', '.join(known)}; also gzipped, such as .csv.gz"
     advice = FOREIGN.get(suffix) or did_you_mean(suffix, known) or "; save it as one of these"

@@ -15,11 +15,24 @@ from genesig.words import listing, too
 
 Array = np.ndarray[Any, Any]
 
+MOST_SPLITS, MOST_FOLDS, MOST_NAMES = 2000, 40_000, 20_000_000
+"""Outer splits, their inner folds, and names of samples in all of these: drawn in ten seconds."""
 REMEDY = {
     "outer": "another splits.scheme, number of splits.folds or seed",
     "inner": "another splits.inner_scheme, number of splits.inner_folds or seed",
     "subsample": "splits.subsamples: 0 (no stability), or more samples of the rarer class",
 }
+
+
+def too_many(outer: int, inner: int, samples: int = 1) -> str | None:
+    """Say that there are more splits than any study needs, before they are drawn; None if not."""
+    most, fewer = min(MOST_FOLDS, MOST_NAMES // samples), "take fewer splits.repeats, splits.folds"
+    if outer > MOST_SPLITS:
+        return f"{outer} outer splits, at most {MOST_SPLITS}; {fewer}, or a k-fold scheme"
+    if outer * inner > most:
+        folds = f"{outer} outer splits of {inner} inner folds each are {outer * inner} fits"
+        return f"{folds}, at most {most}; {fewer} or splits.inner_folds"
+    return None
 
 
 def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:

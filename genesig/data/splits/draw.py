@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.splits.checks import inner_faults, outer_faults
+from genesig.data.splits.checks import inner_faults, outer_faults, too_many
 from genesig.data.splits.folds import Samples
 from genesig.data.splits.given import Listed, read_split_file
 from genesig.data.splits.seeds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, spawn_key
@@ -64,6 +64,7 @@ def draw_splits(
         sides = None if column is None else dataset.obs[column].astype(str).to_numpy(dtype=object)
         draw = pick("splits.scheme", SCHEMES, scheme)
         _check_scheme(samples, scheme, folds)
+        _check_number(samples, scheme, folds * repeats, inner_scheme, inner_folds)
         outer = draw(samples, seed=seed, folds=folds, repeats=repeats, sides=sides)
         listed = Listed(scheme=scheme, outer=tuple(outer))
     else:
@@ -162,6 +163,16 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
                     f"splits.folds: {folds} folds, but class '{name}' has {size} samples; each "
                     f"fold needs one: at most {size} folds"
                 )
+
+
+def _check_number(
+    samples: Samples, scheme: str, drawn: int, inner_scheme: str, inner_folds: int
+) -> None:
+    units = len(samples.names if samples.groups is None else np.unique(samples.groups))
+    outer = {_kfold: drawn, _predefined: 1}.get(SCHEMES[scheme], units)
+    inner = units if inner_scheme == "leave_one_out" else inner_folds
+    if what := too_many(outer, inner, len(samples.names)):
+        raise GenesigError(f"splits.scheme: {what}")
 
 
 def _check_batches(samples: Samples) -> None:

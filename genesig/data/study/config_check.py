@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from genesig.data.files.names import with_file_names
-from genesig.errors import InvalidInput, Problem, did_you_mean
+from genesig.data.files.yaml_text import TOO_MUCH, inside, too_much
+from genesig.errors import InvalidInput, Problem, did_you_mean, refuse
 
 Node = dict[str, Any]
 Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
@@ -60,6 +61,8 @@ def examine_config(
     raw: dict[str, Any], schema: Node, source: str
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the filled config, faulty keys reset to their defaults, and the problems."""
+    if too_much(raw, inside):
+        raise refuse(source, TOO_MUCH)
     config = with_file_names(_fill(deepcopy(raw), schema, schema))
     found = list(_problems(config, schema, source))
     for place, _ in found:
@@ -88,9 +91,13 @@ def expected(node: Node, schema: Node) -> str:
     kinds = [kinds] if isinstance(kinds, str) else kinds
     kinds = kinds if "array" in kinds else sorted(kinds, key="null".__eq__)
     text = " or ".join(_kind(kind, node, schema) for kind in kinds)
-    bounds = [f"{word} {node[key]:g}" for key, word in _BOUNDS.items() if key in node]
+    bounds = [f"{word} {_bound(node[key])}" for key, word in _BOUNDS.items() if key in node]
     such = f", such as {' or '.join(node['examples'])}" if "examples" in node else ""
     return text + such + (", " + " and ".join(bounds) if bounds else "")
+
+
+def _bound(number: float) -> str:
+    return str(number) if isinstance(number, int) else f"{number:g}"
 
 
 _BOUNDS = {
@@ -105,7 +112,8 @@ _BOUNDS = {
 def _kind(kind: str, node: Node, schema: Node) -> str:
     if kind == "array":
         items = expected(node["items"], schema) if "items" in node else "anything"
-        size = f" {node['minItems']}" if node.get("minItems", 0) > 1 else ""
+        least, most = node.get("minItems", 0), node.get("maxItems")
+        size = f" {least}" if least > 1 else f" at most {most}" if most else ""
         different = " different" if node.get("uniqueItems") else ""
         return f"a list of{size}{different} values, each {items}"
     if kind == "object":

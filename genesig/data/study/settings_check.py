@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from genesig.data.files.names import named_files, series_file
+from genesig.data.splits.checks import too_many
 from genesig.data.steps.normalise import MOMENTS, NORMALISERS
 from genesig.errors import Problem
 
@@ -17,6 +18,9 @@ GROUPED = {
     "stratified_kfold": "stratified_group_kfold",
     "leave_one_out": "leave_one_group_out",
 }
+K_FOLD = ("stratified_kfold", "stratified_group_kfold")
+MOST_JOBS = 10_000
+"""Of label permutations; Snakemake plans for minutes where there are more."""
 CLASS_CRITERIA = ("balanced_error", "misclassification", "log_loss")
 
 
@@ -191,6 +195,23 @@ def _scheme(config: Config) -> Found:
         yield "splits.column", "the scheme 'predefined' needs a column that says train or test"
 
 
+def _sizes(config: Config) -> Found:
+    splits, controls = config["splits"], config.get("controls")  # one job is not told of these
+    if splits["file"] is None and splits["scheme"] in K_FOLD:
+        outer, batches = splits["folds"] * splits["repeats"], splits["batches"]
+        if batches > outer:
+            what = f"{batches} jobs, but {outer} outer splits to share; at most {outer}"
+            yield "splits.batches", what
+        inner = 1 if splits["inner_scheme"] == "leave_one_out" else splits["inner_folds"]
+        if many := too_many(outer, inner):
+            yield "splits.repeats", many
+    if controls is not None:
+        jobs = -(-controls["permutations"] // controls["permutations_per_job"]) * splits["batches"]
+        if jobs > MOST_JOBS:
+            what = f"makes {jobs} jobs, at most {MOST_JOBS}; take more for each, or fewer "
+            yield "controls.permutations_per_job", what + "splits.batches"
+
+
 def _leave_one_out(config: Config) -> Found:
     splits, data = config["splits"], config["data"]
     if splits["scheme"] != "leave_one_out" or splits["file"] or data["pair"] or data["group"]:
@@ -245,6 +266,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _columns,
     _batches,
     _scheme,
+    _sizes,
     _leave_one_out,
     _permutations,
     _external,

@@ -145,11 +145,12 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "wrong type": (
         {"linear": {"tau_count": "many"}},
-        "config, linear.tau_count: found the text 'many', needs a whole number, at least 1",
+        "config, linear.tau_count: found the text 'many', needs a whole number, at least 1 "
+        "and at most 1000",
     ),
     "fraction for a whole number": (
         {"splits": {"folds": 2.5}},
-        "config, splits.folds: found 2.5, needs a whole number, at least 2",
+        "config, splits.folds: found 2.5, needs a whole number, at least 2 and at most 1000",
     ),
     "no accession of a series": (
         {"geo": "GDS507"},
@@ -158,11 +159,12 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "too small": (
         {"splits": {"folds": 1}},
-        "config, splits.folds: found 1, needs a whole number, at least 2",
+        "config, splits.folds: found 1, needs a whole number, at least 2 and at most 1000",
     ),
     "half a pair": (
         {"splits": {"subsamples": 5}},
-        "config, splits.subsamples: found 5, needs a whole number, at least 0 and a multiple of 2",
+        "config, splits.subsamples: found 5, needs a whole number, at least 0 and at most 2000 "
+        "and a multiple of 2",
     ),
     "on an open bound": (
         {"linear": {"tau_min": 1}},
@@ -179,7 +181,8 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "one number for a list": (
         {"linear": {"mu": 0.1}},
-        "config, linear.mu: found 0.1, needs a list of different values, each a number, at least "
+        "config, linear.mu: found 0.1, needs a list of at most 100 different values, "
+        "each a number, at least "
         "0; write it as [0.1]",
     ),
     "choice misspelt": (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.files.content import unpacked
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.strings import number_matrix, text_table
@@ -141,7 +142,9 @@ def _convert(content: bytes, where: str) -> Any:
     try:
         with warnings.catch_warnings():  # of classes that it does not know; we look at them
             warnings.simplefilter("ignore")
-            return rdata.conversion.convert(rdata.parser.parse_data(content))
+            return rdata.conversion.convert(rdata.parser.parse_data(unpacked(content, where)))
+    except InvalidInput:
+        raise
     except Exception as error:  # a damaged file makes it raise anything
         why = " ".join(str(error).split())[:120] or type(error).__name__
         if "RObjectType" in why:

@@ -1,0 +1,109 @@
+"""The bytes of one file: regular, whole, unpacked, and no more than this machine can hold."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import re
+import stat
+import zlib
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from genesig.errors import did_you_mean, refuse
+from genesig.machine import check_size
+from genesig.results.download import check_kept
+
+PACKED: dict[bytes, tuple[str, Callable[[BinaryIO], Any]]] = {
+    b"\x1f\x8b": ("gzip", gzip.open),
+    b"BZh": ("bzip2", bz2.open),
+    b"\xfd7zXZ": ("xz", lzma.open),
+}
+CHUNK = 1 << 20
+
+
+def read_content(path: str | Path) -> bytes:
+    """Read a file, unpacked if it is gzip.
+
+    Raises
+    ------
+    InvalidInput
+        No such file, none that is regular, cut off, damaged, or more than memory can hold.
+    """
+    stream = _opened(Path(path))
+    with stream:
+        check_kept(Path(path))
+        packed = stream.read(2) == b"\x1f\x8b"
+        stream.seek(0)
+        if packed:
+            return _unpacked(stream, str(path), b"\x1f\x8b")
+        if str(path).lower().endswith(".gz"):
+            what = "is named .gz but is not gzip; rename it, or compress it with gzip"
+            raise refuse(path, what)
+        return _whole(stream, stream, str(path))
+
+
+def unpacked(content: bytes, where: str) -> bytes:
+    """Unpack what is gzip, bzip2 or xz, as R's files are inside; leave all else as it is."""
+    for magic in PACKED:
+        if content.startswith(magic):
+            return _unpacked(BytesIO(content), where, magic)
+    return content
+
+
+def is_folder(path: str | Path) -> bool:
+    """Tell whether there is a folder of this name; a name that can be none is no folder."""
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+            raise refuse(path, "is no file but a device, a pipe or a socket; name a file, or write "
+                         "what it gives into one")  # fmt: skip
+        return path.open("rb")
+    except FileNotFoundError:
+        raise refuse(path, _absent(path)) from None
+    except IsADirectoryError:
+        raise refuse(path, "is a folder; name a file in it") from None
+    except OSError as error:
+        raise refuse(path, f"cannot be read: {error.strerror}") from None
+    except ValueError:  # a zero byte
+        raise refuse(repr(str(path)), "is no name of a file; correct it") from None
+
+
+def _absent(path: Path) -> str:
+    near = [p.name for p in path.parent.iterdir()] if is_folder(path.parent) else []
+    place = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
+    series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", path.name)
+    from_geo = f"; to download it: genesig fetch {series[1]}" if series else ""
+    advice = did_you_mean(path.name, near) or from_geo
+    return f"no such file{place}{advice or '; correct the name, or put the file there'}"
+
+
+def _unpacked(packed: BinaryIO, where: str, magic: bytes) -> bytes:
+    name, opener = PACKED[magic]
+    try:
+        return _whole(opener(packed), packed, where)
+    except EOFError:
+        raise refuse(where, f"the {name} file is truncated (it ends too early); copy or download "
+                     "it again") from None  # fmt: skip
+    except (zlib.error, lzma.LZMAError, OSError) as error:
+        what = f"the {name} file is damaged ({error}); copy or download it again"
+        raise refuse(where, what) from None
+
+
+def _whole(stream: BinaryIO, packed: BinaryIO, where: str) -> bytes:
+    """Read to the end, and stop where it becomes too much; `packed` tells how far in the file."""
+    blocks, size = [], 0
+    while block := stream.read(CHUNK):
+        size += len(block)
+        check_size(where, size, packed.tell())
+        blocks.append(block)
+    return b"".join(blocks)

@@ -1,0 +1,109 @@
+"""YAML of a config: its values, unless aliases or nesting make more of them than was written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from genesig.data.files.yaml_numbers import check_numbers
+from genesig.errors import refuse
+from genesig.words import size_of
+
+MOST_BYTES = 100_000
+MOST, DEEPEST = 2000, 20
+"""Values of a config with its aliases written out, and how deep they may be nested."""
+
+
+def parse_yaml(text: str, where: str) -> dict[str, Any]:
+    """Parse a config as it is, without defaults.
+
+    Raises
+    ------
+    InvalidInput
+        No YAML, no keys and values, a key twice, or more values than a config has.
+    """
+    import yaml
+
+    if len(text) > MOST_BYTES:
+        what = f"is larger than {size_of(MOST_BYTES)}, as no config is; is it the matrix?"
+        raise refuse(where, f"{what} Name the file with the keys expression, samples and label")
+    try:
+        tree = yaml.compose(text, yaml.SafeLoader)
+        if too_much(tree, _inside):
+            raise refuse(where, TOO_MUCH)
+        raw = yaml.SafeLoader("").construct_document(tree) if tree else None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        what = " ".join(str(getattr(error, "problem", None) or error).split())
+        advice = f"is not YAML: {what}; look at indents (spaces, no tabs), colons and quotes"
+        raise refuse(where, advice, line=mark.line + 1 if mark else None) from None
+    except RecursionError:
+        raise refuse(where, TOO_MUCH) from None
+    except ValueError as error:  # the 30th of February, a number of thousands of digits
+        what = f"holds a value that YAML cannot read ({str(error)[:80]}); put it in quotes"
+        raise refuse(where, what) from None
+    return _checked(raw, tree, where)
+
+
+TOO_MUCH = (
+    f"is nested deeper than {DEEPEST} levels or has more than {MOST} values, aliases (*name) "
+    "written out, as no config has; write the keys of the study alone"
+)
+
+
+def too_much(value: Any, inside: Callable[[Any], Any]) -> bool:
+    """Tell whether there is too much in a value that may hold others, or itself.
+
+    Parameters
+    ----------
+    value : object
+    inside : function (value) -> sized
+        The values that it holds, or the text that it is.
+    """
+    seen, waiting = 0, [(value, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        held = inside(value)
+        text = isinstance(held, str)
+        seen += 1 + (len(held) * MOST // MOST_BYTES if text else 0)
+        if seen > MOST or depth > DEEPEST:
+            return True
+        waiting += [] if text else [(each, depth + 1) for each in held]
+    return False
+
+
+def inside(value: Any) -> Any:
+    """Return what a value of a config holds; of a text, the text."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, list | str) else ()
+
+
+def _inside(node: Any) -> Any:
+    if node is None or node.id != "mapping":
+        return () if node is None else node.value
+    return [each for pair in node.value for each in pair]
+
+
+def _checked(raw: Any, tree: Any, where: str) -> dict[str, Any]:
+    if raw is None:
+        raise refuse(where, "is empty; a study needs three keys: expression (a file), samples (a "
+                     "file) and label (a column of samples)")  # fmt: skip
+    if not isinstance(raw, dict):
+        raise refuse(where, "needs lines 'key: value' such as 'label: diagnosis'")
+    for key, first, again in _repeated(tree):
+        what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
+        raise refuse(where, what, line=again)
+    check_numbers(tree, where)
+    return raw
+
+
+def _repeated(node: Any) -> Iterator[tuple[str, int, int]]:
+    """Yield each key that a YAML mapping has twice, with its two lines."""
+    lines: dict[str, int] = {}
+    for key, value in node.value if node.id == "mapping" else ():
+        line = key.start_mark.line + 1
+        if key.value in lines:
+            yield key.value, lines[key.value], line
+        lines[key.value] = line
+        yield from _repeated(value)

@@ -1,0 +1,19 @@
+"""A few kills of a study; `python tests/chaos/kill.py` does fifty."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from kill import kills
+
+
+@pytest.mark.slow
+def test_a_study_that_was_killed_comes_to_the_same_results(tmp_path: Path) -> None:
+    found = list(kills(5, 1, tmp_path))
+    assert len(found) == 5
+    assert [each for each in found if each[1]] == []

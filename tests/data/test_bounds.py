@@ -1,0 +1,256 @@
+"""What is given has a bound: bombs, pipes, devices and absurd numbers end in one line, at once."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import yaml
+from process_memory import peak_since
+from small_study import Study
+
+from genesig import machine
+from genesig.cli import main
+from genesig.data.files.content import read_content, unpacked
+from genesig.data.splits.checks import MOST_FOLDS, MOST_NAMES, MOST_SPLITS, too_many
+from genesig.errors import InvalidInput
+
+ZEROS = b"0\t" * (40 << 20)
+
+
+def _bomb(size: int) -> bytes:
+    """Pack many zeros; each megabyte of them is a member of its own, alike."""
+    return gzip.compress(bytes(1 << 20)) * (size >> 20)
+
+
+def _aliases(study: Study) -> str:
+    lines = [yaml.safe_dump(study.config), "a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    return "\n".join(
+        lines + [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]" for k in range(1, 9)]
+    )
+
+
+def _merges(study: Study) -> str:
+    lines = [yaml.safe_dump(study.config), "a0: &a0 {x: 1}"]
+    return "\n".join(lines + [f"a{k}: &a{k} {{<<: [{', '.join([f'*a{k - 1}'] * 9)}]}}"
+                              for k in range(1, 9)])  # fmt: skip
+
+
+def _seed(text: str) -> Callable[[Study], str]:
+    return lambda study: f"{yaml.safe_dump(study.config)}\nseed: {text}\n"
+
+
+TOO_MUCH = "is nested deeper than 20 levels or has more than 2000 values"
+CONFIGS: dict[str, tuple[Callable[[Study], str], str]] = {
+    "aliases": (_aliases, TOO_MUCH),
+    "aliases of merges": (_merges, TOO_MUCH),
+    "one long text many times": (
+        lambda s: f"a: &a {'x' * 50_000}\nb: [{', '.join(['*a'] * 900)}]\n", TOO_MUCH
+    ),
+    "in itself": (lambda s: "a: &a [*a, *a]\n", TOO_MUCH),
+    "keyed by itself": (lambda s: "? &a [*a]\n: 1\n", TOO_MUCH),
+    "deep": (lambda s: "a: " + "[" * 5000, TOO_MUCH),
+    "deep and closed": (lambda s: "a: " + "[" * 200 + "]" * 200, TOO_MUCH),
+    "deep by indents": (lambda s: "".join(" " * k + "a:\n" for k in range(300)), TOO_MUCH),
+    "long": (lambda s: "label: [" + "a, " * 5000 + "]", TOO_MUCH),
+    "large": (lambda s: "label: x\n" * 20_000, "is larger than 100 kB, as no config is"),
+    "digits": (_seed("1" + "0" * 5000), "holds a value that YAML cannot read"),
+    "no day": (_seed("2001-99-99"), "holds a value that YAML cannot read (month"),
+}  # fmt: skip
+
+
+def _errors(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_config_is_no_larger_than_configs_are(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write, words = CONFIGS[name]
+    Path("config.yaml").write_text(write(Study(tmp_path)))
+    begun = time.monotonic()
+    assert main(["validate", "config.yaml"]) == 1
+    (line,) = _errors(capsys)
+    assert line.startswith("error: config.yaml")
+    assert words in line
+    assert time.monotonic() - begun < 10
+
+
+NUMBERS = {
+    "splits.repeats": 10**9, "splits.folds": 10**9, "splits.inner_folds": 10**9,
+    "splits.subsamples": 10**10, "splits.batches": 20_000, "controls.permutations": 10**9,
+    "linear.tau_count": 10**10, "nonlinear.tau_count": 10**10, "nonlinear.fvm_bins": 10**9,
+    "nonlinear.max_iterations": 10**12, "seed": 10**30, 
+    "linear.lam": [float(k) for k in range(200)],
+    "normalise.samples": [{"step": "log2"}] * 100,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", NUMBERS)
+def test_every_number_has_a_largest_one(
+    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path)
+    study.set(key, NUMBERS[key])
+    study.write()
+    assert main(["validate", "config.yaml"]) == 1
+    (line,) = _errors(capsys)
+    assert line.startswith(f"error: config.yaml, {key}: found ")
+    assert "at most " in line
+
+
+TOGETHER = {
+    "more jobs than splits": ({"splits.batches": 4}, "splits.batches: 4 jobs, but 3 outer splits"),
+    "more jobs than samples": (
+        {"splits.scheme": "leave_one_out", "splits.batches": 13},
+        "splits.batches: 13 jobs, but 12 outer splits",
+    ),
+    "many splits": ({"splits.repeats": 1000}, "splits.repeats: 3000 outer splits, at most 2000"),
+    "many folds": (
+        {"splits.repeats": 600, "splits.inner_folds": 30},
+        "splits.repeats: 1800 outer splits of 30 inner folds each are 54000 fits, at most 40000",
+    ),
+    "many jobs": (
+        {"controls.permutations": 100_000, "controls.permutations_per_job": 1},
+        "controls.permutations_per_job: makes 200000 jobs, at most 10000",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_settings_together_have_a_largest_size(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study, (settings, words) = Study(tmp_path), TOGETHER[name]
+    for key, value in settings.items():
+        study.set(key, value)
+    study.write()
+    assert main(["validate", "config.yaml"]) == 1
+    assert any(line.startswith(f"error: config.yaml, {words}") for line in _errors(capsys))
+
+
+def test_splits_are_counted_before_they_are_drawn() -> None:
+    assert too_many(MOST_SPLITS, MOST_FOLDS // MOST_SPLITS) is None
+    assert too_many(MOST_SPLITS + 1, 2) is not None
+    assert too_many(1000, MOST_FOLDS // 1000 + 1) is not None
+    assert too_many(1000, 5, MOST_NAMES // 5000) is None
+    assert too_many(1000, 5, MOST_NAMES // 4000) is not None
+
+
+@pytest.mark.parametrize("key", ["expression", "samples", "data.annotation", "splits.file"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "link to a device", "folder"])
+def test_only_regular_files_are_read(
+    kind: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    study, path = Study(tmp_path), tmp_path / "odd.tsv"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path = path if kind.startswith("link") else Path("/dev/zero")
+        if kind.startswith("link"):
+            path.symlink_to("/dev/zero")
+    study.set(key, str(path))
+    study.write()
+    assert main(["validate", "config.yaml"]) == 1
+    if path.suffix or key == "splits.file":  # the name of a table is looked at before the file
+        assert any(str(path) in line and ("is no file but a device, a pipe" in line or
+                   "is a folder" in line) for line in _errors(capsys))  # fmt: skip
+
+
+PACKED = {
+    "gzip": gzip.compress(ZEROS), "bzip2": bz2.compress(ZEROS, 1), "xz": lzma.compress(ZEROS)
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_what_unpacks_to_far_more_than_a_table_can_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match="f: unpacks to more than 100 times its size"):
+        unpacked(PACKED[name], "f")
+    with pytest.raises(InvalidInput, match=rf"f: the {name} file is (truncated|damaged)"):
+        unpacked(PACKED[name][: len(PACKED[name]) // 50], "f")
+
+
+def test_a_bomb_is_refused_early(tmp_path: Path) -> None:
+    path = tmp_path / "e.tsv.gz"
+    path.write_bytes(_bomb(3 << 30))
+    with peak_since() as peak, pytest.raises(InvalidInput, match="100 times its size"):
+        read_content(path)
+    assert peak() < 200e6
+
+
+def test_sizes_are_held_against_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "memory", lambda: 1_200_000)
+    path = tmp_path / "e.tsv"
+    path.write_bytes(b"1\t" * 50_000)
+    assert len(read_content(path)) == 100_000
+    path.write_bytes(b"1\t" * 50_001)
+    with pytest.raises(InvalidInput, match=r"holds more than 100 kB; reading takes 12 times that"):
+        read_content(path)
+    with pytest.raises(InvalidInput, match=r"this process may have 1\.2 MB"):
+        machine.check_size("f", 100_001, 100_001)
+
+
+def _twice(content: bytes) -> bytes:
+    return gzip.compress(content[:50]) + gzip.compress(content[50:])
+
+
+@pytest.mark.parametrize("packs", [gzip.compress, _twice, bytes])
+def test_what_is_read_is_what_was_written(packs: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    whole = np.random.default_rng(0).bytes(3 << 20)
+    (tmp_path / "f").write_bytes(packs(whole))
+    assert read_content(tmp_path / "f") == whole
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_an_h5ad_that_only_declares_its_values_is_refused(
+    sparse: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("e.h5ad", "w") as file:
+        if sparse:
+            group = file.create_group("X")
+            group.attrs["encoding-type"] = "csr_matrix"
+            group.attrs["shape"] = [1_000_000, 1_000_000]
+            for name, kind in (("data", "f8"), ("indices", "i8"), ("indptr", "i8")):
+                group.create_dataset(name, (2,), kind)
+        else:
+            file.create_dataset("X", (100_000, 30_000), "f8", chunks=(1000, 1000))
+    study = Study(tmp_path)
+    study.set("expression", "e.h5ad")
+    study.write()
+    with peak_since() as peak:
+        assert main(["validate", "config.yaml"]) == 1
+    assert any("e.h5ad" in line and ("100 times" in line or "reading takes" in line)
+               for line in _errors(capsys))  # fmt: skip
+    assert peak() < 300e6
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5000, '{"a":' * 100_000])
+def test_splits_of_a_file_are_no_deeper_than_splits(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path)
+    study.set("splits.file", "s.json")
+    study.files["s.json"] = text.encode()
+    study.write()
+    assert main(["validate", "config.yaml"]) == 1
+    (line,) = _errors(capsys)
+    assert line.startswith("error: s.json: is not JSON as a program writes it: ")

@@ -1,0 +1,131 @@
+"""What the machine refuses is one line: what happened, where, what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from places import ROOT
+from small_study import Study
+
+from genesig.errors import InvalidInput
+from genesig.machine import interruption, memory, refusal
+from genesig.results import save_arrays, save_table, save_text
+from genesig.words import size_of
+
+LINES: dict[str, tuple[BaseException, str]] = {
+    "disk": (OSError(errno.ENOSPC, "x", "r/a.tsv"), r"r/a.tsv: the disk is full ("),
+    "quota": (OSError(errno.EDQUOT, "x", "a"), "a: the quota is used up ("),
+    "file size": (OSError(errno.EFBIG, "x", "a"), "a: files may not be larger than "),
+    "rights": (PermissionError(errno.EACCES, "x", "a"), "a: cannot be read or written (Permission"),
+    "read-only": (OSError(errno.EROFS, "x", "a"), "a: cannot be read or written (Read-only"),
+    "descriptors": (OSError(errno.EMFILE, "x", "a"), "a: no file descriptor is left, of "),
+    "of a library": (ImportError("libx.so: Error 24"), "this machine: no file descriptor is left"),
+    "memory": (MemoryError(), "this machine: not enough memory, of which this process may have "),
+    "memory of a library": (
+        ImportError("libx.so: failed to map segment from shared object"),
+        "this machine: not enough memory",
+    ),
+    "threads": (RuntimeError("can't start new thread"), "this machine: not enough memory"),
+    "stale": (OSError(errno.ESTALE, "x", "a"), "a: the disk does not answer as it should"),
+    "HDF5": (
+        OSError("(file write failed: errno = 28, error message = 'x')"),
+        "this machine: the d",
+    ),
+    "HDF5 at the end": (
+        RuntimeError("flush failed (file write failed: errno = 28, error message = 'No space')"),
+        "this machine: the disk is full: free some",
+    ),
+    "numpy": (OSError("4000 requested and 1024 written"), "this machine: the disk is full"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_refusal_says_where_what_and_what_to_do(name: str) -> None:
+    error, begins = LINES[name]
+    line = str(refusal(error))
+    assert line.startswith(f"error: {begins}")
+    assert line.endswith("run again: what is finished is kept")
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), KeyError("x"), OSError("x"), FileNotFoundError(2, "x", "a")]
+)
+def test_an_error_of_the_program_is_none_of_the_machine(error: Exception) -> None:
+    assert refusal(error) is None
+    assert interruption(error) is None
+
+
+def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)); "
+    write = "import sys; from genesig.log import log_to; log_to('log'); import numpy as np; "
+    write += "from genesig.results import save_arrays; "
+    write += "save_arrays('r/a.npz', {'x': np.zeros(100_000)})"
+    done = subprocess.run([sys.executable, "-c", limit + write], cwd=tmp_path, text=True,
+                          capture_output=True, check=False, env={**os.environ})  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: r/a.npz: files may not be larger than 50 kB here")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr in (tmp_path / "log").read_text()
+    assert list((tmp_path / "r").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EMFILE])
+def test_every_writer_says_which_file(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **words: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
+    import pandas as pd
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", refuse)
+    for name, save in {
+        "a.txt": lambda path: save_text(path, "x"),
+        "a.tsv": lambda path: save_table(path, pd.DataFrame()),
+        "a.npz": lambda path: save_arrays(path, {}),
+    }.items():
+        with pytest.raises(InvalidInput, match=f"error: {tmp_path / name}: "):
+            save(tmp_path / name)
+
+
+def test_a_log_on_a_full_disk_leaves_the_terminal() -> None:
+    code = "from genesig.log import log_to; log_to('/dev/full'); raise KeyboardInterrupt"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert done.stderr.startswith("error: this job: was interrupted (Ctrl-C")
+
+
+def _genesig(folder: Path, limits: str) -> subprocess.CompletedProcess[str]:
+    command = ["bash", "-c", f"{limits}; exec {sys.executable} -m genesig.cli validate config.yaml"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("limits", "word"),
+    [
+        ("ulimit -v 100000", "not enough memory"),
+        ("ulimit -v 300000", "not enough memory"),
+        ("exec > /dev/full", "the disk is full"),
+    ],
+)
+def test_the_command_line_says_it_too(limits: str, word: str, tmp_path: Path) -> None:
+    Study(tmp_path).write()
+    done = _genesig(tmp_path, limits)
+    assert done.returncode == 1
+    assert word in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_sizes_and_memory() -> None:
+    sizes = [size_of(number) for number in (0, 999, 14_000_000, 3.2e9, 23e9)]
+    assert sizes == ["0 bytes", "999 bytes", "14 MB", "3.2 GB", "23 GB"]
+    assert memory() > 1e8

@@ -1,0 +1,135 @@
+"""A study on a machine that refuses: one line of what, where and what to do; then it goes on."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from toy_study import command, environment, make_study, run
+
+CHANGES = {"nonlinear": {"enabled": False}, "controls": {"permutations": 0, "baselines": []}}
+AGAIN = "run again: what is finished is kept"
+
+
+def may_mount() -> bool:
+    """Tell whether a process may have disks of its own."""
+    tried = ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+    return (
+        shutil.which("unshare") is not None
+        and not subprocess.run(tried, capture_output=True, check=False).returncode
+    )
+
+
+def on(folder: Path, prepare: str, target: str) -> tuple[int, str]:
+    """Run the study to a target after shell commands, in a process group with its own disks."""
+    script = f"{prepare} && exec {' '.join(command(target))}"
+    own = ["unshare", "-rm"] if "mount" in prepare else []
+    done = subprocess.run([*own, "bash", "-c", script], cwd=folder, env=environment(), text=True,
+                          capture_output=True, check=False, timeout=300)  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    (tmp_path / "study").mkdir()
+    return Path(make_study(tmp_path / "study", CHANGES))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not may_mount(), reason="no disks of one's own here")
+@pytest.mark.parametrize(
+    ("prepare", "line"),
+    [
+        ("mount -t tmpfs -o size=20k tmpfs results", "results/data/raw.h5ad: the disk is full ("),
+        ("mount -t tmpfs -o size=4k tmpfs results", "the disk is full ("),
+        ("mount -t tmpfs -o ro tmpfs results", "results: cannot be written to"),
+        ("mount -t tmpfs -o ro tmpfs logs", "logs: cannot be written to"),
+    ],
+    ids=["full", "fuller", "read-only results", "read-only logs"],
+)
+def test_a_disk_that_takes_nothing_is_named_and_the_study_goes_on(
+    study: Path, prepare: str, line: str
+) -> None:
+    for name in ("results", "logs"):
+        (study / name).mkdir()
+    code, said = on(study, prepare, "results/dataset.h5ad")
+    assert code != 0
+    assert f"error: {line}" in said or f": {line}" in said
+    assert "Traceback" not in said
+    run(study, "results/dataset.h5ad")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not may_mount(), reason="no disks of one's own here")
+def test_a_home_that_is_read_only_needs_a_place_for_caches(study: Path) -> None:
+    home = study.parent / "home"
+    home.mkdir()
+    prepare = f"mount -t tmpfs -o ro tmpfs {home} && export HOME={home} XDG_CACHE_HOME="
+    code, said = on(study, f"{prepare}$PWD/.cache", "results/splits.json")
+    assert code == 0, said
+    code, said = on(study, f"{prepare}{home}/.cache", "results/splits.json")
+    assert code != 0
+    assert f"Read-only file system: '{home}/.cache'" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("limit", "line"), [("ulimit -v 300000", "not enough memory, of which this process may have")]
+)
+def test_a_limit_is_said_before_anything_runs(study: Path, limit: str, line: str) -> None:
+    code, said = on(study, limit, "results/validation.json")
+    assert code != 0
+    assert line in said
+    assert "Traceback" not in said
+    assert not (study / "results").exists()
+    run(study, "results/validation.json")
+
+
+@pytest.mark.slow
+def test_a_job_that_was_killed_is_named_and_the_study_goes_on(study: Path) -> None:
+    begun = subprocess.Popen(
+        command("results/splits.json"), cwd=study, env=environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    jobs: list[psutil.Process] = []
+    while begun.poll() is None and not jobs:
+        time.sleep(0.05)
+        below = psutil.Process(begun.pid).children(recursive=True)
+        jobs = [each for each in below if each.name().startswith("python")]
+    jobs[-1].kill()
+    said, _ = begun.communicate()
+    assert begun.returncode != 0
+    (line,) = [line for line in said.splitlines() if line.startswith("error: ")]
+    assert line.startswith("error: rule validate: was killed (SIGKILL)")
+    assert line.endswith(AGAIN)
+    run(study, "results/splits.json")
+
+
+@pytest.mark.slow
+def test_of_two_runs_in_one_folder_the_second_is_refused(study: Path) -> None:
+    first = subprocess.Popen(command("results/splits.json"), cwd=study, env=environment(),
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    locks = study / ".snakemake" / "locks"
+    while not (locks.exists() and any(locks.iterdir())):
+        assert first.poll() is None
+        time.sleep(0.05)
+    second = run(study, "results/splits.json", check=False)
+    assert second.returncode != 0
+    assert "cannot be locked" in second.stdout + second.stderr
+    assert first.wait() == 0
+    run(study, "results/splits.json")
+
+
+@pytest.mark.slow
+def test_results_may_lie_elsewhere(study: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (study / "results").symlink_to(tmp_path / "elsewhere")
+    run(study, "results/splits.json")
+    linked = (tmp_path / "elsewhere/splits.json").read_bytes()
+    (study / "results").unlink()
+    run(study, "results/splits.json")
+    assert (study / "results/splits.json").read_bytes() == linked

@@ -1,0 +1,20 @@
+# What this machine must give before anything is read, and why jobs of a failed run were killed.
+#
+# INPUTS: none
+# OUTPUTS: none
+
+from snakemake.exceptions import WorkflowError
+
+from genesig.errors import InvalidInput
+from genesig.machine import check_memory, check_writable
+from genesig.results.failures import say_failures
+
+try:
+    check_memory()  # the libraries that common.smk loads would wait for it for ever
+    check_writable("results", "logs")
+except InvalidInput as problem:
+    raise WorkflowError(str(problem)) from None
+
+
+onerror:
+    say_failures(*log)
