@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import plain
+from genesig.optim.compiled import inner, plain
+from genesig.optim.compiled.cholesky import cholesky
 from genesig.optim.compiled.column import ACTIVE, Column, clear, gradient, learn, residual, summed
-from genesig.optim.compiled.dense import backward, cholesky, drop_row, forward
+from genesig.optim.compiled.dense import backward, drop_row, forward
 from genesig.optim.compiled.lanes import dot
 
 Array = np.ndarray[Any, Any]
@@ -22,6 +23,7 @@ Array = np.ndarray[Any, Any]
 SLACK = 1e-11  # a feature enters when its gradient exceeds tau by more than this share
 DEPENDENT = 1e-11  # share of a feature's square that is left outside the span of the active ones
 SOLVED, NO_ROOM, STUCK = 0, 1, 2
+SHARE = 0.3  # of the largest violation: those that violate optimality by as much enter together
 BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
 
 
@@ -95,12 +97,27 @@ def newton_step(col: Column, cut: float) -> bool:
             ratio = col.b[p] / away if away != 0.0 else 0.0
             if out < 0 or ratio < step:
                 step, out = ratio, a
+    if out >= 0 and step == 0.0:
+        turn_back(col, target)
+        return False
     for a in range(m):
         p = col.active[a]
         col.b[p] = target[a] if out < 0 else col.b[p] + step * (target[a] - col.b[p])
     if out >= 0:
         leave(col, out)
     return out < 0
+
+
+@plain
+def turn_back(col: Column, target: Array) -> None:
+    """Take out all features at 0 that would go against their sign.
+
+    Of those that entered together one at least goes its way: the objective falls along the step.
+    """
+    for a in range(col.size[ACTIVE] - 1, -1, -1):
+        p = col.active[a]
+        if col.sign[p] != 0.0 and col.b[p] == 0.0 and target[a] * col.sign[p] <= 0.0:
+            leave(col, a)
 
 
 @plain
@@ -153,19 +170,23 @@ def polish(col: Column, cut: float, ridge: float) -> bool:
 
 
 @plain
-def worst(col: Column, W: Array, mark: Array) -> Any:
-    """Return the feature that violates optimality most, or -1, and its gradient."""
-    found, most, at = -1, 0.0, 0.0
+def violations(col: Column, W: Array, mark: Array, excess: Array) -> float:
+    """Fill excess (len(W),) with how far each feature outside violates optimality, by its sign.
+
+    Returns the largest size, 0 where nothing is violated.
+    """
+    most = 0.0
     for w in range(len(W)):
         j = W[w]
-        p = col.slot[j]
+        p, excess[w] = col.slot[j], 0.0
         if mark[j] & BLOCKED or (p >= 0 and col.inside[p]) or col.inverse[j] == 0.0:
             continue
         g = gradient(col, j)
-        excess = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
-        if excess > most:
-            found, most, at = j, excess, g
-    return found, at
+        beyond = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
+        if beyond > 0.0:
+            excess[w] = beyond * np.sign(g)
+            most = max(most, beyond)
+    return most
 
 
 @plain
@@ -181,7 +202,7 @@ def enter(col: Column, j: int, sign: float, ridge: float) -> int:
     return STUCK
 
 
-@plain
+@inner
 def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the column's state; steps[0] counts.
 
@@ -200,18 +221,22 @@ def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
             if status == NO_ROOM:
                 return NO_ROOM
             mark[j] |= BLOCKED * (status == STUCK)
+    excess = np.empty(len(W))
     for _ in range(1000 + 20 * len(W)):
         steps[0] += 1
         if not newton_step(col, cut):
             continue
         residual(col)
-        j, g = worst(col, W, mark)
-        if j < 0:
+        most = violations(col, W, mark, excess)
+        if most == 0.0:
             return SOLVED if polish(col, cut, ridge) else STUCK
-        if col.size[ACTIVE] + 1 >= len(col.feature):
-            return NO_ROOM
-        status = enter(col, j, np.sign(g), ridge)
-        if status == NO_ROOM:
-            return NO_ROOM
-        mark[j] |= BLOCKED * (status == STUCK)
+        for w in range(len(W)):
+            if abs(excess[w]) < SHARE * most:
+                continue
+            if col.size[ACTIVE] + 1 >= len(col.feature):
+                return NO_ROOM
+            status = enter(col, W[w], np.sign(excess[w]), ridge)
+            if status == NO_ROOM:
+                return NO_ROOM
+            mark[W[w]] |= BLOCKED * (status == STUCK)
     return STUCK

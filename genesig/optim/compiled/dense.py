@@ -1,4 +1,4 @@
-"""Small dense linear algebra: Cholesky with one row more or less, and tridiagonal form."""
+"""Small dense linear algebra: solves by a factor with one row more or less, tridiagonal form."""
 
 from __future__ import annotations
 
@@ -10,21 +10,6 @@ from genesig.optim.compiled import inlined, plain
 from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
 
 Array = np.ndarray[Any, Any]
-
-
-@plain
-def cholesky(M: Array, m: int) -> bool:
-    """Overwrite the lower triangle of M[:m, :m] by its factor; False where it is not definite."""
-    for i in range(m):
-        row = M[i]
-        for j in range(i):
-            other = M[j]
-            row[j] = (row[j] - dot(row[:j], other[:j])) / other[j]
-        total = row[i] - dot(row[:i], row[:i])
-        if not total > 0.0:
-            return False
-        row[i] = np.sqrt(total)
-    return True
 
 
 @plain

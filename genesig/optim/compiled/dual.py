@@ -14,8 +14,9 @@ import numpy as np
 
 from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.active_set import SOLVED, STUCK
+from genesig.optim.compiled.cholesky import cholesky
 from genesig.optim.compiled.column import Column, centred, standardised, summed
-from genesig.optim.compiled.dense import backward, cholesky, forward
+from genesig.optim.compiled.dense import backward, forward
 from genesig.optim.compiled.lanes import LANES, dot, lanes
 from genesig.optim.compiled.moments import BLOCK, add_gram, copy, from_tiles, gram_room
 
