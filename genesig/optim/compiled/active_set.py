@@ -14,9 +14,20 @@ import numpy as np
 
 from genesig.optim.compiled import inner, plain
 from genesig.optim.compiled.cholesky import cholesky
-from genesig.optim.compiled.column import ACTIVE, Column, clear, gradient, learn, residual, summed
+from genesig.optim.compiled.column import (
+    ACTIVE,
+    KNOWN,
+    Column,
+    clear,
+    forget,
+    gradient,
+    learn,
+    residual,
+    summed,
+)
 from genesig.optim.compiled.dense import backward, drop_row, forward
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 
@@ -190,16 +201,46 @@ def violations(col: Column, W: Array, mark: Array, excess: Array) -> float:
 
 
 @plain
-def enter(col: Column, j: int, sign: float, ridge: float) -> int:
-    """Let feature j enter; SOLVED if it did."""
-    p = learn(col, j)
-    if p < 0:
-        return NO_ROOM
-    if append(col, p, sign, ridge):
-        return SOLVED
-    if sign != 0.0 and exchange(col, p, sign, ridge):
-        return SOLVED
-    return STUCK
+def unknown(col: Column, W: Array, way: Array) -> int:
+    """Return how many features are to enter that are not known."""
+    count = 0
+    for w in range(len(W)):
+        count += not np.isnan(way[w]) and col.slot[W[w]] < 0
+    return count
+
+
+@plain
+def learn_all(col: Column, W: Array, way: Array) -> bool:
+    """Make the features known that are to enter; False without room."""
+    count, room = unknown(col, W, way), len(col.feature)
+    if col.size[KNOWN] + count > room:
+        forget(col)
+        count = unknown(col, W, way)
+        if 2 * (col.size[KNOWN] + count) > room:
+            return False
+    start = col.size[KNOWN]
+    for w in range(len(W)):
+        if not np.isnan(way[w]) and col.slot[W[w]] < 0:
+            learn(col, W[w])
+    products(col.Z, start, col.size[KNOWN], col.gram)
+    return True
+
+
+@plain
+def enter(col: Column, W: Array, way: Array, ridge: float, mark: Array) -> bool:
+    """Let features enter, each with the sign in `way`, unless that is NaN; False without room."""
+    if not learn_all(col, W, way):
+        return False
+    for w in range(len(W)):
+        sign = way[w]
+        if np.isnan(sign):
+            continue
+        if col.size[ACTIVE] + 1 >= len(col.feature):
+            return False
+        p = col.slot[W[w]]
+        if not append(col, p, sign, ridge) and (sign == 0.0 or not exchange(col, p, sign, ridge)):
+            mark[W[w]] |= BLOCKED
+    return True
 
 
 @inner
@@ -209,34 +250,27 @@ def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
     A feature that was entered once and thrown out at once would come back for ever: it is BLOCKED
     in `mark` (d,), one try per call; the certificate tells whether that was right.
     """
-    cut, ridge = summed(col)
+    (cut, ridge), way = summed(col), np.empty(len(W))
     if col.ridge[0] != ridge and not factor(col, ridge):
         clear(col)
         col.ridge[0] = ridge
-    for j in W:
+    for w in range(len(W)):
+        j = W[w]
         mark[j] &= ~BLOCKED
         free, p = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, col.slot[j]
-        if free and not (p >= 0 and col.inside[p]):
-            status = enter(col, j, 0.0, ridge)
-            if status == NO_ROOM:
-                return NO_ROOM
-            mark[j] |= BLOCKED * (status == STUCK)
-    excess = np.empty(len(W))
+        way[w] = 0.0 if free and not (p >= 0 and col.inside[p]) else np.nan
+    if not enter(col, W, way, ridge, mark):
+        return NO_ROOM
     for _ in range(1000 + 20 * len(W)):
         steps[0] += 1
         if not newton_step(col, cut):
             continue
         residual(col)
-        most = violations(col, W, mark, excess)
+        most = violations(col, W, mark, way)
         if most == 0.0:
             return SOLVED if polish(col, cut, ridge) else STUCK
         for w in range(len(W)):
-            if abs(excess[w]) < SHARE * most:
-                continue
-            if col.size[ACTIVE] + 1 >= len(col.feature):
-                return NO_ROOM
-            status = enter(col, W[w], np.sign(excess[w]), ridge)
-            if status == NO_ROOM:
-                return NO_ROOM
-            mark[W[w]] |= BLOCKED * (status == STUCK)
+            way[w] = np.sign(way[w]) if abs(way[w]) >= SHARE * most else np.nan
+        if not enter(col, W, way, ridge, mark):
+            return NO_ROOM
     return STUCK

@@ -99,26 +99,15 @@ def gradient(col: Column, j: int) -> Any:
 
 
 @plain
-def learn(col: Column, j: int) -> Any:
-    """Make feature j known and return its place, or -1 when there is no room."""
-    p = col.slot[j]
-    if p >= 0:
-        return p
+def learn(col: Column, j: int) -> None:
+    """Make feature j known, without its inner products with the others."""
     p = col.size[KNOWN]
-    if p == len(col.feature):
-        forget(col)
-        p = col.size[KNOWN]
-        if 2 * p > len(col.feature):
-            return -1
     col.size[KNOWN] = p + 1
     col.feature[p], col.slot[j] = j, p
     standardised(col, j, col.Z[p])
-    for q in range(p + 1):
-        col.gram[p, q] = col.gram[q, p] = dot(col.Z[p], col.Z[q])
     col.c[p] = dot(col.Z[p], col.y)
     col.b[p] = col.sign[p] = 0.0
     col.inside[p] = False
-    return p
 
 
 @plain

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numba
+import numpy as np
 
+from genesig.optim.compiled import inner
 from genesig.optim.compiled.lanes import (
     INT,
     LANES,
@@ -21,6 +23,23 @@ from genesig.optim.compiled.lanes import (
     types,
     written_out,
 )
+
+Array = np.ndarray[Any, Any]
+BLOCK = 16  # rows that are read once for eight others
+
+
+@inner
+def products(Z: Array, start: int, stop: int, gram: Array) -> None:
+    """Fill rows and columns start to stop of ``Z[:stop] Z[:stop]'``; rows are whole lanes."""
+    sums = np.empty((2, LANES))
+    for block in range(start, stop, BLOCK):
+        last = min(block + BLOCK, stop)
+        for first in range(0, last, LANES):
+            for p in range(max(block, first - first % 2), last, 2):
+                dots(Z, first, Z, p, Z.shape[1], sums, 0)
+                for k in range(min(2, last - p)):
+                    for q in range(first, min(first + LANES, p + k + 1)):
+                        gram[p + k, q] = gram[q, p + k] = sums[k, q - first]
 
 
 @written_out

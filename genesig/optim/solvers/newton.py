@@ -124,10 +124,10 @@ class _Chunk:
             self._grow()
 
     def _grow(self) -> None:
-        """Double the room for known features."""
+        """Double the room for known features; an odd number of lines keeps rows apart in a cache."""
         old = self.many
         q, room = old.feature.shape
-        new = _room(q, 2 * room, self.width)
+        new = _room(q, 2 * room + 8, self.width)
         for name, array in new.items():
             had = getattr(old, name)
             array[tuple(map(slice, had.shape))] = had
