@@ -36,8 +36,7 @@ class Column(NamedTuple):
     inverse (d,) scale; number (3,) = rows, centre, scale. Known features, those that were ever
     active: feature (E,), Z (E, N), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,) bool, slot
     (d,) place among the known or -1. active (E,) places of the active ones in the order of the
-    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are scratch. K
-    (N, N) is Z_A Z_A' of the features A that are `counted` (d,).
+    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are scratch.
     """
 
     at: Point
@@ -63,8 +62,6 @@ class Column(NamedTuple):
     size: Array
     spare: Array
     place: Array
-    K: Array
-    counted: Array
 
 
 @plain
@@ -74,8 +71,7 @@ def column_of(s: Column, q: int) -> Column:
     return Column(
         at, s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.inverse[q], s.number[q],
         s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q], s.slot[q],
-        s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q], s.K[q],
-        s.counted[q],
+        s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q],
     )  # fmt: skip
 
 

@@ -56,9 +56,9 @@ def landweber_newton(
 
 
 def _column_bytes(d: int, width: int) -> int:
-    """Return about what a column takes: its features, its Gram matrix, the room it grows to."""
+    """Return about what a column takes: its features, the room it grows to."""
     room = min(d, width, KNOWN)
-    return 40 * d + 8 * width**2 + 8 * room * (width + 2 * room)
+    return 40 * d + 8 * room * (width + 2 * room)
 
 
 def _by_column(steps: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
@@ -86,8 +86,7 @@ class _Chunk:
         self.many = Column(
             at, sets.matrix.F, sets.matrix.shift, weights, **rows._asdict(), r=rows.y.copy(),
             inverse=inverse, slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
-            size=np.zeros((q, 2), dtype=np.int64), K=np.zeros((q, self.width, self.width)),
-            counted=np.zeros((q, d), dtype=np.uint8), **_room(q, min(ROOM, d + 2), self.width),
+            size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
         self.progress = sweep.Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 2), int))
         self.sets = Sets(
