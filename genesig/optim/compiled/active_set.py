@@ -33,8 +33,8 @@ Array = np.ndarray[Any, Any]
 
 SLACK = 1e-11  # a feature enters when its gradient exceeds tau by more than this share
 DEPENDENT = 1e-11  # share of a feature's square that is left outside the span of the active ones
-SOLVED, NO_ROOM, STUCK = 0, 1, 2
-SHARE = 0.3  # of the largest violation: those that violate optimality by as much enter together
+SOLVED, NO_ROOM, STUCK, LONG = 0, 1, 2, 3
+SHARE = 0.6  # of the largest violation: those that violate optimality by as much enter together
 BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
 
 
@@ -247,7 +247,7 @@ def enter(col: Column, W: Array, way: Array, ridge: float, mark: Array) -> bool:
 def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the column's state; steps[0] counts.
 
-    A feature that was entered once and thrown out at once would come back for ever: it is BLOCKED
+    LONG as soon as more features are active than is good for this form. A feature that was entered once and thrown out at once would come back for ever: it is BLOCKED
     in `mark` (d,), one try per call; the certificate tells whether that was right.
     """
     (cut, ridge), way = summed(col), np.empty(len(W))
@@ -266,6 +266,8 @@ def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
         if not newton_step(col, cut):
             continue
         residual(col)
+        if col.size[ACTIVE] > col.at.longest:
+            return LONG
         most = violations(col, W, mark, way)
         if most == 0.0:
             return SOLVED if polish(col, cut, ridge) else STUCK

@@ -18,13 +18,15 @@ KNOWN, ACTIVE = 0, 1  # places in `size`
 class Point(NamedTuple):
     """Where a column is on its path: a number each (or, of many columns, (q,)).
 
-    tau, mu; dual, whether to solve in the dual; strong, the gradient that a feature must have to be
+    tau, mu; dual, whether to solve in the dual; longest, the number of active features from which
+    that is the better way; strong, the gradient that a feature must have to be
     kept for the next point; floor, the rounding of a gradient.
     """
 
     tau: Any
     mu: Any
     dual: Any
+    longest: Any
     strong: Any
     floor: Any
 
@@ -67,7 +69,9 @@ class Column(NamedTuple):
 @plain
 def column_of(s: Column, q: int) -> Column:
     """Return column q of many."""
-    at = Point(s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.strong[q], s.at.floor[q])
+    at = Point(
+        s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.longest[q], s.at.strong[q], s.at.floor[q]
+    )  # fmt: skip
     return Column(
         at, s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.inverse[q], s.number[q],
         s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q], s.slot[q],

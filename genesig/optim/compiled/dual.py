@@ -1,4 +1,4 @@
-"""Newton's method on the n-dimensional dual: for large mu, where features outnumber samples.
+"""Newton's method on the n-dimensional dual: for lists that are longer than the samples.
 
 With ``u`` the residual and ``S`` the soft threshold at n tau/2, the fixed point of the damped
 Landweber map is ``b = S(Z'u) / (n mu)``, and u minimises the strongly convex, piecewise quadratic

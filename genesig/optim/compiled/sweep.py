@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.optim.compiled import inner, jit, plain
-from genesig.optim.compiled.active_set import NO_ROOM, SLACK, SOLVED, active_set, sort_active
+from genesig.optim.compiled.active_set import LONG, NO_ROOM, SLACK, SOLVED, active_set, sort_active
 from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
 from genesig.optim.compiled.dual import dual_newton, dual_polish
 from genesig.optim.compiled.lanes import dot
@@ -88,10 +88,12 @@ def solve(many: Column, sets: Sets, q: int, steps: Array) -> bool:
     col, W, status = column_of(many, q), sets.working[q, : sets.n_working[q]], SOLVED
     for a in range(sets.n_support[q]):
         sets.mark[q, sets.support[q, a]] &= ~SELECTED
-    if col.at.dual:
+    if not col.at.dual:
+        status = active_set(col, W, sets.mark[q], steps)
+        many.at.dual[q] = status == LONG
+    if many.at.dual[q]:
         solve_dual(col, sets, q, W, steps)
     else:
-        status = active_set(col, W, sets.mark[q], steps)
         solve_primal(col, sets, q, status)
     for a in range(sets.n_support[q]):
         sets.mark[q, sets.support[q, a]] |= SELECTED
