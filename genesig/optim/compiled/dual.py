@@ -82,10 +82,10 @@ def working(col: Column, W: Array, rows: Array) -> Working:
     (signed, tiles), n = gram_room(lanes(len(rows))), col.number[0]
     Z, y, cuts = np.zeros((len(W), signed.shape[1])), np.zeros(signed.shape[1]), np.empty(len(W))
     for w in range(len(W)):
-        x, inverse = col.F[W[w]], col.inverse[W[w]]
+        x, z, inverse = col.F[W[w]], Z[w], col.inverse[W[w]]
         mean = dot(x, col.mask) / n if col.number[1] != 0 else 0.0
         for i in range(len(rows)):
-            Z[w, i] = inverse * (x[rows[i]] - mean)
+            z[i] = inverse * (x[rows[i]] - mean)
         cuts[w] = cut * col.weights[W[w]]
     for i in range(len(rows)):
         y[i] = col.y[rows[i]]
@@ -102,8 +102,10 @@ def update_gram(work: Working, a: Array) -> None:
         if coming == (work.counted[w] != 0):
             continue
         work.counted[w], sign = coming, 1.0 if coming else -1.0
-        for i in range(work.Z.shape[1]):
-            work.plain[rows, i], work.signed[rows, i] = work.Z[w, i], sign * work.Z[w, i]
+        z, to, signed = work.Z[w], work.plain[rows], work.signed[rows]
+        for i in range(len(z)):
+            to[i] = z[i]
+            signed[i] = sign * z[i]
         rows += 1
         if rows == BLOCK:
             add_gram(work.signed, work.plain, rows, work.tiles)

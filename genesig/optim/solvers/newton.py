@@ -23,6 +23,7 @@ Array = np.ndarray[Any, Any]
 
 FRAGILE = 10  # a training scale this much above that of all rows makes products inexact
 MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features makes it safe
+LEAP = 0.8  # share of tau from which features are kept where it leaps: the others may never come
 LARGE = 1e-4  # lists are soon longer than the samples with mu above this share of ||Z'Z||/n
 STIFF = 2e-5  # up to this share the dual takes many steps more
 FLOOR = 1e-13  # rounding of a gradient, as a share of tau_max
@@ -195,7 +196,7 @@ def _screen(
 
 def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
     """Threshold of the sequential strong rule; a guess, looser, where mu changes or tau leaps."""
-    threshold = np.maximum(then - MARGIN * (now - then), 0.6 * now)
+    threshold = np.maximum(then - MARGIN * (now - then), LEAP * now)
     threshold = np.where(mu_changes | (then >= now), 0.6 * np.minimum(then, now), threshold)
     return np.where(then == 0, -1.0, threshold)
 
