@@ -69,6 +69,60 @@ def fused(typing: Any, a: Any, b: Any, total: Any) -> Any:
     return numba.float64(a, b, total), build
 
 
+@written_out
+def reflect_four(
+    typing: Any, M: Any, i: Any, work: Any, p: Any, after: Any, scales: Any, first: Any, last: Any
+) -> Any:  # fmt: skip
+    """Do as `reflect_one` for rows i to i + 3, with columns 0 to 3 of the scales."""
+    return _reflected(4, M, work, scales)
+
+
+@written_out
+def reflect_one(
+    typing: Any, M: Any, i: Any, work: Any, p: Any, after: Any, scales: Any, first: Any, last: Any
+) -> Any:  # fmt: skip
+    """Add ``scales[0] p + scales[1] v`` to a row of M, and scales[2] times the row to the next p.
+
+    M[i, first:last], whole lanes; p and v are rows p and p + 1 of `work`, the next p row `after`.
+    """
+    return _reflected(1, M, work, scales)
+
+
+def _reflected(count: int, M: Any, work: Any, scales: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        M, work, scales = (
+            context.make_array(signature.args[k])(context, builder, values[k]) for k in (0, 2, 5)
+        )
+        i, p, after, first, last = values[1], values[3], values[4], values[6], values[7]
+        factors = [
+            [_wide(builder, scales, i.type(k), i.type(r)) for r in range(count)] for k in range(3)
+        ]
+        ways = [p, builder.add(p, p.type(1))]
+        step = first.type(LANES)
+        with cgutils.for_range_slice(builder, first, last, step, step.type) as (at, _):
+            rows = [builder.load(place(builder, work, way, at, VECTOR), align=8) for way in ways]
+            to = place(builder, work, after, at, VECTOR)
+            total = cgutils.alloca_once_value(builder, builder.load(to, align=8))
+            for r in range(count):
+                here = place(builder, M, builder.add(i, i.type(r)), at, VECTOR)
+                for k in range(2):
+                    accumulate(builder, factors[k][r], rows[k], here, align=8)
+                accumulate(builder, factors[2][r], builder.load(here, align=8), total)
+            builder.store(builder.load(total), to, align=8)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(M, whole, work, whole, whole, scales, whole, whole), build
+
+
+def _wide(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
+    """Return a vector that is one entry of a matrix everywhere."""
+    number = builder.load(place(builder, matrix, row, column, SCALAR))
+    none = ir.Constant(VECTOR, ir.Undefined)
+    zeros = ir.Constant(ir.VectorType(INT, LANES), [0] * LANES)
+    return builder.shuffle_vector(builder.insert_element(none, number, INT(0)), none, zeros)
+
+
 def _many(columns: int, A: Any, B: Any, out: Any) -> Any:
     for kind in (A, B, out):
         if kind.dtype != numba.float64 or kind.ndim != 2 or kind.layout != "C":
