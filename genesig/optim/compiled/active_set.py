@@ -247,8 +247,9 @@ def enter(col: Column, W: Array, way: Array, ridge: float, mark: Array) -> bool:
 def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the column's state; steps[0] counts.
 
-    LONG as soon as more features are active than is good for this form. A feature that was entered once and thrown out at once would come back for ever: it is BLOCKED
-    in `mark` (d,), one try per call; the certificate tells whether that was right.
+    LONG as soon as more features are active than is good for this form. A feature that was entered
+    once and thrown out at once would come back for ever: it is BLOCKED in `mark` (d,), one try per
+    call; the certificate tells whether that was right.
     """
     (cut, ridge), way = summed(col), np.empty(len(W))
     if col.ridge[0] != ridge and not factor(col, ridge):

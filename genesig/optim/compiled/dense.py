@@ -87,19 +87,19 @@ def reflect(
     """Reflect up to four rows, and add them up for the next reflection."""
     width = both.shape[1]
     if rows == 4:
-        reflect_four(M, i, both, now, 2 - now, scales, first, width)
+        reflect_four(M, i, both, now, scales, first, width)
         return
     for r in range(rows):
         for k in range(3):
             scales[k, 0] = scales[k, r]
-        reflect_one(M, i + r, both, now, 2 - now, scales, first, width)
+        reflect_one(M, i + r, both, now, scales, first, width)
 
 
 @plain
 def reflector(
     M: Array, m: int, k: int, v: Array, diagonal: Array, beside: Array, beta: Array
 ) -> None:  # fmt: skip
-    """Fill v with the reflector that clears row k, and what it leaves of the row; beta_k 0: none."""
+    """Fill v with the reflector that clears row k, and what is left of the row; none: beta_k 0."""
     for j in range(len(v)):
         v[j] = M[k, j] if k < j < m else 0.0
     diagonal[k], beta[k] = M[k, k], 0.0

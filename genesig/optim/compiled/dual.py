@@ -125,7 +125,7 @@ def newton_factor(K: Array, ridge: float) -> None:
 
 @plain
 def uphill(work: Working, line: Line, a: Array, sign: Array) -> None:
-    """Set d to minus the gradient, ``y - u - Z'a / ridge`` with ``a = S(v)``, and the signs of a."""
+    """Set d to minus the gradient, ``y - u - Z'a / ridge``; fill ``a = S(v)`` and its signs."""
     for i in range(len(line.d)):
         line.d[i] = 0.0
     for w in range(len(a)):

@@ -71,7 +71,7 @@ def fused(typing: Any, a: Any, b: Any, total: Any) -> Any:
 
 @written_out
 def reflect_four(
-    typing: Any, M: Any, i: Any, work: Any, p: Any, after: Any, scales: Any, first: Any, last: Any
+    typing: Any, M: Any, i: Any, work: Any, p: Any, scales: Any, first: Any, last: Any
 ) -> Any:  # fmt: skip
     """Do as `reflect_one` for rows i to i + 3, with columns 0 to 3 of the scales."""
     return _reflected(4, M, work, scales)
@@ -79,11 +79,11 @@ def reflect_four(
 
 @written_out
 def reflect_one(
-    typing: Any, M: Any, i: Any, work: Any, p: Any, after: Any, scales: Any, first: Any, last: Any
+    typing: Any, M: Any, i: Any, work: Any, p: Any, scales: Any, first: Any, last: Any
 ) -> Any:  # fmt: skip
     """Add ``scales[0] p + scales[1] v`` to a row of M, and scales[2] times the row to the next p.
 
-    M[i, first:last], whole lanes; p and v are rows p and p + 1 of `work`, the next p row `after`.
+    M[i, first:last], whole lanes; p and v are rows p and p + 1 of `work`, the next p row 2 - p.
     """
     return _reflected(1, M, work, scales)
 
@@ -91,9 +91,10 @@ def reflect_one(
 def _reflected(count: int, M: Any, work: Any, scales: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         M, work, scales = (
-            context.make_array(signature.args[k])(context, builder, values[k]) for k in (0, 2, 5)
+            context.make_array(signature.args[k])(context, builder, values[k]) for k in (0, 2, 4)
         )
-        i, p, after, first, last = values[1], values[3], values[4], values[6], values[7]
+        i, p, first, last = values[1], values[3], values[5], values[6]
+        after = builder.sub(p.type(2), p)
         factors = [
             [_wide(builder, scales, i.type(k), i.type(r)) for r in range(count)] for k in range(3)
         ]
@@ -112,7 +113,7 @@ def _reflected(count: int, M: Any, work: Any, scales: Any) -> Any:
         return context.get_dummy_value()
 
     whole = types.intp
-    return types.void(M, whole, work, whole, whole, scales, whole, whole), build
+    return types.void(M, whole, work, whole, scales, whole, whole), build
 
 
 def _wide(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
@@ -176,12 +177,15 @@ def _across(vectors: list[Any], builder: Any) -> Any:
             _folded(builder, a, b, width) for a, b in zip(vectors[::2], vectors[1::2], strict=True)
         ]
     order = [int(f"{r:03b}"[::-1], 2) for r in range(LANES)]
-    return builder.shuffle_vector(vectors[0], vectors[0], ir.Constant(ir.VectorType(INT, LANES), order))
+    return builder.shuffle_vector(
+        vectors[0], vectors[0], ir.Constant(ir.VectorType(INT, LANES), order)
+    )
 
 
 def _folded(builder: Any, a: Any, b: Any, width: int) -> Any:
     """Fold each group of 2 width numbers of a and of b; those of a come first in each group."""
-    low, high = [], []
+    low: list[int] = []
+    high: list[int] = []
     for start in range(0, LANES, 2 * width):
         for shift in (0, LANES):
             low += range(shift + start, shift + start + width)

@@ -138,7 +138,7 @@ class _Chunk:
             self._grow()
 
     def _grow(self) -> None:
-        """Double the room for known features; an odd number of lines keeps rows apart in a cache."""
+        """Double the room for known features; a row is an odd number of cache lines."""
         old = self.many
         q, room = old.feature.shape
         new = _room(q, 2 * room + 8, self.width)
