@@ -12,16 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import plain
-from genesig.optim.compiled.column import ACTIVE, Column, clear, gradient, learn, residual, summed
-from genesig.optim.compiled.dense import backward, cholesky, drop_row, forward
+from genesig.optim.compiled import inner, plain
+from genesig.optim.compiled.cholesky import cholesky
+from genesig.optim.compiled.column import (
+    ACTIVE,
+    KNOWN,
+    Column,
+    clear,
+    forget,
+    gradient,
+    learn,
+    residual,
+    summed,
+)
+from genesig.optim.compiled.dense import backward, drop_row, forward
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 
 SLACK = 1e-11  # a feature enters when its gradient exceeds tau by more than this share
 DEPENDENT = 1e-11  # share of a feature's square that is left outside the span of the active ones
-SOLVED, NO_ROOM, STUCK = 0, 1, 2
+SOLVED, NO_ROOM, STUCK, LONG = 0, 1, 2, 3
+SHARE = 0.6  # of the largest violation: those that violate optimality by as much enter together
 BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
 
 
@@ -95,12 +108,27 @@ def newton_step(col: Column, cut: float) -> bool:
             ratio = col.b[p] / away if away != 0.0 else 0.0
             if out < 0 or ratio < step:
                 step, out = ratio, a
+    if out >= 0 and step == 0.0:
+        turn_back(col, target)
+        return False
     for a in range(m):
         p = col.active[a]
         col.b[p] = target[a] if out < 0 else col.b[p] + step * (target[a] - col.b[p])
     if out >= 0:
         leave(col, out)
     return out < 0
+
+
+@plain
+def turn_back(col: Column, target: Array) -> None:
+    """Take out all features at 0 that would go against their sign.
+
+    Of those that entered together one at least goes its way: the objective falls along the step.
+    """
+    for a in range(col.size[ACTIVE] - 1, -1, -1):
+        p = col.active[a]
+        if col.sign[p] != 0.0 and col.b[p] == 0.0 and target[a] * col.sign[p] <= 0.0:
+            leave(col, a)
 
 
 @plain
@@ -153,65 +181,99 @@ def polish(col: Column, cut: float, ridge: float) -> bool:
 
 
 @plain
-def worst(col: Column, W: Array, mark: Array) -> Any:
-    """Return the feature that violates optimality most, or -1, and its gradient."""
-    found, most, at = -1, 0.0, 0.0
+def violations(col: Column, W: Array, mark: Array, excess: Array) -> float:
+    """Fill excess (len(W),) with how far each feature outside violates optimality, by its sign.
+
+    Returns the largest size, 0 where nothing is violated.
+    """
+    most = 0.0
     for w in range(len(W)):
         j = W[w]
-        p = col.slot[j]
+        p, excess[w] = col.slot[j], 0.0
         if mark[j] & BLOCKED or (p >= 0 and col.inside[p]) or col.inverse[j] == 0.0:
             continue
         g = gradient(col, j)
-        excess = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
-        if excess > most:
-            found, most, at = j, excess, g
-    return found, at
+        beyond = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
+        if beyond > 0.0:
+            excess[w] = beyond * np.sign(g)
+            most = max(most, beyond)
+    return most
 
 
 @plain
-def enter(col: Column, j: int, sign: float, ridge: float) -> int:
-    """Let feature j enter; SOLVED if it did."""
-    p = learn(col, j)
-    if p < 0:
-        return NO_ROOM
-    if append(col, p, sign, ridge):
-        return SOLVED
-    if sign != 0.0 and exchange(col, p, sign, ridge):
-        return SOLVED
-    return STUCK
+def unknown(col: Column, W: Array, way: Array) -> int:
+    """Return how many features are to enter that are not known."""
+    count = 0
+    for w in range(len(W)):
+        count += not np.isnan(way[w]) and col.slot[W[w]] < 0
+    return count
 
 
 @plain
+def learn_all(col: Column, W: Array, way: Array) -> bool:
+    """Make the features known that are to enter; False without room."""
+    count, room = unknown(col, W, way), len(col.feature)
+    if col.size[KNOWN] + count > room:
+        forget(col)
+        count = unknown(col, W, way)
+        if 2 * (col.size[KNOWN] + count) > room:
+            return False
+    start = col.size[KNOWN]
+    for w in range(len(W)):
+        if not np.isnan(way[w]) and col.slot[W[w]] < 0:
+            learn(col, W[w])
+    products(col.Z, start, col.size[KNOWN], col.gram)
+    return True
+
+
+@plain
+def enter(col: Column, W: Array, way: Array, ridge: float, mark: Array) -> bool:
+    """Let features enter, each with the sign in `way`, unless that is NaN; False without room."""
+    if not learn_all(col, W, way):
+        return False
+    for w in range(len(W)):
+        sign = way[w]
+        if np.isnan(sign):
+            continue
+        if col.size[ACTIVE] + 1 >= len(col.feature):
+            return False
+        p = col.slot[W[w]]
+        if not append(col, p, sign, ridge) and (sign == 0.0 or not exchange(col, p, sign, ridge)):
+            mark[W[w]] |= BLOCKED
+    return True
+
+
+@inner
 def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the column's state; steps[0] counts.
 
-    A feature that was entered once and thrown out at once would come back for ever: it is BLOCKED
-    in `mark` (d,), one try per call; the certificate tells whether that was right.
+    LONG as soon as more features are active than is good for this form. A feature that was entered
+    once and thrown out at once would come back for ever: it is BLOCKED in `mark` (d,), one try per
+    call; the certificate tells whether that was right.
     """
-    cut, ridge = summed(col)
+    (cut, ridge), way = summed(col), np.empty(len(W))
     if col.ridge[0] != ridge and not factor(col, ridge):
         clear(col)
         col.ridge[0] = ridge
-    for j in W:
+    for w in range(len(W)):
+        j = W[w]
         mark[j] &= ~BLOCKED
         free, p = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, col.slot[j]
-        if free and not (p >= 0 and col.inside[p]):
-            status = enter(col, j, 0.0, ridge)
-            if status == NO_ROOM:
-                return NO_ROOM
-            mark[j] |= BLOCKED * (status == STUCK)
+        way[w] = 0.0 if free and not (p >= 0 and col.inside[p]) else np.nan
+    if not enter(col, W, way, ridge, mark):
+        return NO_ROOM
     for _ in range(1000 + 20 * len(W)):
         steps[0] += 1
         if not newton_step(col, cut):
             continue
         residual(col)
-        j, g = worst(col, W, mark)
-        if j < 0:
+        if col.size[ACTIVE] > col.at.longest:
+            return LONG
+        most = violations(col, W, mark, way)
+        if most == 0.0:
             return SOLVED if polish(col, cut, ridge) else STUCK
-        if col.size[ACTIVE] + 1 >= len(col.feature):
+        for w in range(len(W)):
+            way[w] = np.sign(way[w]) if abs(way[w]) >= SHARE * most else np.nan
+        if not enter(col, W, way, ridge, mark):
             return NO_ROOM
-        status = enter(col, j, np.sign(g), ridge)
-        if status == NO_ROOM:
-            return NO_ROOM
-        mark[j] |= BLOCKED * (status == STUCK)
     return STUCK

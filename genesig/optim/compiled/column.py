@@ -18,13 +18,15 @@ KNOWN, ACTIVE = 0, 1  # places in `size`
 class Point(NamedTuple):
     """Where a column is on its path: a number each (or, of many columns, (q,)).
 
-    tau, mu; dual, whether to solve in the dual; strong, the gradient that a feature must have to be
+    tau, mu; dual, whether to solve in the dual; longest, the number of active features from which
+    that is the better way; strong, the gradient that a feature must have to be
     kept for the next point; floor, the rounding of a gradient.
     """
 
     tau: Any
     mu: Any
     dual: Any
+    longest: Any
     strong: Any
     floor: Any
 
@@ -36,8 +38,7 @@ class Column(NamedTuple):
     inverse (d,) scale; number (3,) = rows, centre, scale. Known features, those that were ever
     active: feature (E,), Z (E, N), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,) bool, slot
     (d,) place among the known or -1. active (E,) places of the active ones in the order of the
-    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are scratch. K
-    (N, N) is Z_A Z_A' of the features A that are `counted` (d,).
+    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are scratch.
     """
 
     at: Point
@@ -63,19 +64,18 @@ class Column(NamedTuple):
     size: Array
     spare: Array
     place: Array
-    K: Array
-    counted: Array
 
 
 @plain
 def column_of(s: Column, q: int) -> Column:
     """Return column q of many."""
-    at = Point(s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.strong[q], s.at.floor[q])
+    at = Point(
+        s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.longest[q], s.at.strong[q], s.at.floor[q]
+    )  # fmt: skip
     return Column(
         at, s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.inverse[q], s.number[q],
         s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q], s.slot[q],
-        s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q], s.K[q],
-        s.counted[q],
+        s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q],
     )  # fmt: skip
 
 
@@ -99,26 +99,15 @@ def gradient(col: Column, j: int) -> Any:
 
 
 @plain
-def learn(col: Column, j: int) -> Any:
-    """Make feature j known and return its place, or -1 when there is no room."""
-    p = col.slot[j]
-    if p >= 0:
-        return p
+def learn(col: Column, j: int) -> None:
+    """Make feature j known, without its inner products with the others."""
     p = col.size[KNOWN]
-    if p == len(col.feature):
-        forget(col)
-        p = col.size[KNOWN]
-        if 2 * p > len(col.feature):
-            return -1
     col.size[KNOWN] = p + 1
     col.feature[p], col.slot[j] = j, p
     standardised(col, j, col.Z[p])
-    for q in range(p + 1):
-        col.gram[p, q] = col.gram[q, p] = dot(col.Z[p], col.Z[q])
     col.c[p] = dot(col.Z[p], col.y)
     col.b[p] = col.sign[p] = 0.0
     col.inside[p] = False
-    return p
 
 
 @plain

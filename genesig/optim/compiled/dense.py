@@ -1,4 +1,4 @@
-"""Small dense linear algebra: Cholesky with one row more or less, and tridiagonal form."""
+"""Small dense linear algebra: solves by a factor with one row more or less, tridiagonal form."""
 
 from __future__ import annotations
 
@@ -6,25 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, plain
+from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.optim.compiled.products import reflect_four, reflect_one
 
 Array = np.ndarray[Any, Any]
-
-
-@plain
-def cholesky(M: Array, m: int) -> bool:
-    """Overwrite the lower triangle of M[:m, :m] by its factor; False where it is not definite."""
-    for i in range(m):
-        row = M[i]
-        for j in range(i):
-            other = M[j]
-            row[j] = (row[j] - dot(row[:j], other[:j])) / other[j]
-        total = row[i] - dot(row[:i], row[:i])
-        if not total > 0.0:
-            return False
-        row[i] = np.sqrt(total)
-    return True
 
 
 @plain
@@ -61,7 +47,7 @@ def drop_row(L: Array, m: int, p: int) -> None:
             L[i, k + 1] = c * b - s * a
 
 
-@plain
+@inner
 def tridiagonal(
     M: Array, m: int, diagonal: Array, beside: Array, beta: Array, work: Array
 ) -> None:  # fmt: skip
@@ -71,40 +57,63 @@ def tridiagonal(
     H_k = I - beta_k v_k v_k'. M must be stored in full, its rows filled up with zeros to whole
     lanes; work is two rows as long as those of M.
     """
-    width, v = lanes(m), work[1]
-    for j in range(len(v)):
-        v[j] = work[0, j] = 0.0
+    width, both, scales = lanes(m), np.zeros((4, lanes(m))), np.zeros((3, LANES))
+    now, after = 0, 2
+    reflector(M, m, 0, both[now + 1], diagonal, beside, beta)
+    for i in range(1, m):
+        add_row(beta[0] * both[now + 1, i], M, i, both, now, 0, width)
     for k in range(m - 1):
+        first, p, v = k + 1 - (k + 1) % LANES, both[now], both[now + 1]
+        add_row(-0.5 * beta[k] * dot(p, v), both, now + 1, both, now, first, width)
+        add_row(-v[k + 1], both, now, M, k + 1, first, width)
+        add_row(-p[k + 1], both, now + 1, M, k + 1, first, width)
+        u = both[after + 1]
+        reflector(M, m, k + 1, u, diagonal, beside, beta)
         for j in range(width):
-            v[j] = M[k, j] if k < j < m else 0.0
-        diagonal[k], beside[k], beta[k] = M[k, k], v[k + 1], 0.0
-        norm = np.sqrt(dot(v, v))
-        if k == m - 2 or norm == 0.0:
-            continue
-        beside[k] = -norm if v[k + 1] > 0 else norm
-        v[k + 1] -= beside[k]
-        M[k, k + 1] = v[k + 1]
-        beta[k] = 1.0 / (abs(beside[k]) * abs(v[k + 1]))
-        reflect_both_sides(M, m, k, width, beta[k], work)
-    diagonal[m - 1] = M[m - 1, m - 1]
+            both[after, j] = 0.0
+        for i in range(k + 2, m, 4):
+            rows = min(4, m - i)
+            for r in range(rows):
+                scales[0, r], scales[1, r] = -v[i + r], -p[i + r]
+                scales[2, r] = beta[k + 1] * u[i + r]
+            reflect(M, i, rows, both, now, scales, first)
+        now, after = after, now
 
 
 @inlined
-def reflect_both_sides(
-    M: Array, m: int, k: int, width: int, beta: float, work: Array
+def reflect(
+    M: Array, i: int, rows: int, both: Array, now: int, scales: Array, first: int
 ) -> None:  # fmt: skip
-    """Apply I - beta v v' from both sides to the rows below k; their part left of k is spoilt."""
-    first = k + 1 - (k + 1) % LANES
-    p, v = work[0], work[1]
-    for j in range(width):
-        p[j] = 0.0
-    for i in range(k + 1, m):
-        add_row(beta * v[i], M, i, work, 0, first, width)
-    half = -0.5 * beta * dot(p, v)
-    add_row(half, work, 1, work, 0, first, width)
-    for i in range(k + 1, m):
-        add_row(-v[i], work, 0, M, i, first, width)
-        add_row(-p[i], work, 1, M, i, first, width)
+    """Reflect up to four rows, and add them up for the next reflection."""
+    width = both.shape[1]
+    if rows == 4:
+        reflect_four(M, i, both, now, scales, first, width)
+        return
+    for r in range(rows):
+        for k in range(3):
+            scales[k, 0] = scales[k, r]
+        reflect_one(M, i + r, both, now, scales, first, width)
+
+
+@plain
+def reflector(
+    M: Array, m: int, k: int, v: Array, diagonal: Array, beside: Array, beta: Array
+) -> None:  # fmt: skip
+    """Fill v with the reflector that clears row k, and what is left of the row; none: beta_k 0."""
+    for j in range(len(v)):
+        v[j] = M[k, j] if k < j < m else 0.0
+    diagonal[k], beta[k] = M[k, k], 0.0
+    if k == m - 1:
+        return
+    norm, beside[k] = np.sqrt(dot(v, v)), v[k + 1]
+    if k == m - 2 or norm == 0.0:
+        for j in range(len(v)):
+            v[j] = 0.0
+        return
+    beside[k] = -norm if v[k + 1] > 0 else norm
+    v[k + 1] -= beside[k]
+    M[k, k + 1] = v[k + 1]
+    beta[k] = 1.0 / (abs(beside[k]) * abs(v[k + 1]))
 
 
 @plain

@@ -1,4 +1,4 @@
-"""Newton's method on the n-dimensional dual: for large mu, where features outnumber samples.
+"""Newton's method on the n-dimensional dual: for lists that are longer than the samples.
 
 With ``u`` the residual and ``S`` the soft threshold at n tau/2, the fixed point of the damped
 Landweber map is ``b = S(Z'u) / (n mu)``, and u minimises the strongly convex, piecewise quadratic
@@ -12,18 +12,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, inner, plain
+from genesig.optim.compiled import inlined, plain
 from genesig.optim.compiled.active_set import SOLVED, STUCK
+from genesig.optim.compiled.cholesky import cholesky
 from genesig.optim.compiled.column import Column, centred, standardised, summed
-from genesig.optim.compiled.dense import backward, cholesky, forward
+from genesig.optim.compiled.dense import backward, forward
 from genesig.optim.compiled.lanes import LANES, dot, lanes
-from genesig.optim.compiled.moments import BLOCK, add_gram, copy, from_tiles, gram_room
+from genesig.optim.compiled.moments import BLOCK, add_gram, copy, gram_room, lower_from_tiles
 
 Array = np.ndarray[Any, Any]
 
 
+class Working(NamedTuple):
+    """The problem on the n training rows and the features of a working set, W of them.
+
+    Z (W, width) standardised, filled up with zeros to whole tiles, as is y (width,); cut (W,) n tau
+    w_j / 2, ridge n mu. counted (W,) tells the features A of Z_A Z_A', held in `tiles`; signed and
+    plain (BLOCK, width) are room for those that come or go.
+    """
+
+    Z: Array
+    y: Array
+    cut: Array
+    ridge: float
+    counted: Array
+    tiles: Array
+    signed: Array
+    plain: Array
+
+
 class Line(NamedTuple):
-    """A point u (N,) of the dual and a way d (N,) from it, with v = Z_W'u, move = Z_W'd (W,)."""
+    """A point u (width,) of the dual and a way d (width,) from it; v = Z u, move = Z d (W,)."""
 
     u: Array
     v: Array
@@ -45,93 +64,120 @@ def add(scale: float, a: Array, out: Array) -> None:
 
 
 @plain
-def value(col: Column, W: Array, line: Line, alpha: float) -> Any:
+def value(work: Working, line: Line, alpha: float) -> Any:
     """Return the dual objective at u + alpha d."""
-    total, square, (cut, ridge) = 0.0, 0.0, summed(col)
-    for w in range(len(W)):
-        total += shrink(line.v[w] + alpha * line.move[w], cut * col.weights[W[w]]) ** 2
+    total, square = 0.0, 0.0
+    for w in range(len(work.Z)):
+        total += shrink(line.v[w] + alpha * line.move[w], work.cut[w]) ** 2
     for i in range(len(line.u)):
         at = line.u[i] + alpha * line.d[i]
-        square += at * (0.5 * at - col.y[i])
-    return total / (2.0 * ridge) + square
+        square += at * (0.5 * at - work.y[i])
+    return total / (2.0 * work.ridge) + square
 
 
-@inner
-def newton_factor(K: Array, ridge: float) -> Array:
-    """Return the Cholesky factor of ``I + K/ridge``."""
-    n = len(K)
-    L = np.empty((n, n))
-    for i in range(n):
+@inlined
+def working(col: Column, W: Array, rows: Array) -> Working:
+    """Gather the features W on the training rows."""
+    cut, ridge = summed(col)
+    (signed, tiles), n = gram_room(lanes(len(rows))), col.number[0]
+    Z, y, cuts = np.zeros((len(W), signed.shape[1])), np.zeros(signed.shape[1]), np.empty(len(W))
+    for w in range(len(W)):
+        x, z, inverse = col.F[W[w]], Z[w], col.inverse[W[w]]
+        mean = dot(x, col.mask) / n if col.number[1] != 0 else 0.0
+        for i in range(len(rows)):
+            z[i] = inverse * (x[rows[i]] - mean)
+        cuts[w] = cut * col.weights[W[w]]
+    for i in range(len(rows)):
+        y[i] = col.y[rows[i]]
+    counted = np.zeros(len(W), np.uint8)
+    return Working(Z, y, cuts, ridge, counted, tiles, signed, np.empty_like(signed))
+
+
+@plain
+def update_gram(work: Working, a: Array) -> None:
+    """Bring Z_A Z_A' up to date for the support A of a."""
+    rows = 0
+    for w in range(len(a)):
+        coming = a[w] != 0.0
+        if coming == (work.counted[w] != 0):
+            continue
+        work.counted[w], sign = coming, 1.0 if coming else -1.0
+        z, to, signed = work.Z[w], work.plain[rows], work.signed[rows]
+        for i in range(len(z)):
+            to[i] = z[i]
+            signed[i] = sign * z[i]
+        rows += 1
+        if rows == BLOCK:
+            add_gram(work.signed, work.plain, rows, work.tiles)
+            rows = 0
+    add_gram(work.signed, work.plain, rows, work.tiles)
+
+
+@plain
+def newton_factor(K: Array, ridge: float) -> None:
+    """Turn the lower triangle of K into the Cholesky factor of ``I + K/ridge``."""
+    for i in range(len(K)):
         for k in range(i + 1):
-            L[i, k] = K[i, k] / ridge
-        L[i, i] += 1.0
-    cholesky(L, n)
-    return L
+            K[i, k] = K[i, k] / ridge
+        K[i, i] += 1.0
+    cholesky(K, len(K))
 
 
-@inner
-def update_gram(col: Column, W: Array, a: Array) -> None:
-    """Bring K = Z_A Z_A' up to date for A = support of a within W."""
-    n = len(col.y)
-    change = np.empty((n, n))
-    for coming in (True, False):
-        (Z, tiles), rows = gram_room(n), 0
-        for w in range(len(W)):
-            j = W[w]
-            if (a[w] != 0.0) != coming or (col.counted[j] != 0) == coming:
-                continue
-            standardised(col, j, Z[rows])
-            col.counted[j] = coming
-            rows += 1
-            if rows == BLOCK:
-                add_gram(Z, rows, tiles)
-                rows = 0
-        add_gram(Z, rows, tiles)
-        from_tiles(tiles, change)
-        for i in range(n):
-            for k in range(i + 1):
-                col.K[i, k] += change[i, k] if coming else -change[i, k]
+@plain
+def uphill(work: Working, line: Line, a: Array, sign: Array) -> None:
+    """Set d to minus the gradient, ``y - u - Z'a / ridge``; fill ``a = S(v)`` and its signs."""
+    for i in range(len(line.d)):
+        line.d[i] = 0.0
+    for w in range(len(a)):
+        a[w] = shrink(line.v[w], work.cut[w])
+        sign[w] = np.sign(a[w])
+        if a[w] != 0.0:
+            add(a[w], work.Z[w], line.d)
+    for i in range(len(line.d)):
+        line.d[i] = work.y[i] - line.u[i] - line.d[i] / work.ridge
 
 
 @inlined
 def dual_newton(col: Column, W: Array, sign: Array, steps: Array) -> int:
-    """Minimise over the features W, starting at the residual; fills the signs (len(W),)."""
-    n, (cut, ridge) = len(col.y), summed(col)
-    u, v, a, move = col.r, np.empty(len(W)), np.empty(len(W)), np.empty(len(W))
-    small = 1e-28 * dot(col.y, col.y)
+    """Minimise over the features W, starting at the residual; fills it and the signs (len(W),)."""
+    rows = np.flatnonzero(col.mask)
+    work, n, K = working(col, W, rows), len(rows), np.empty((len(rows), len(rows)))
+    u, v, a, move = np.zeros(len(work.y)), np.empty(len(W)), np.empty(len(W)), np.empty(len(W))
+    line, small, status = Line(u, v, np.empty(len(u)), move), 1e-28 * dot(col.y, col.y), STUCK
+    for i in range(n):
+        u[i] = col.r[rows[i]]
     for w in range(len(W)):
-        v[w] = col.inverse[W[w]] * dot(col.F[W[w]], u)
+        v[w] = col.inverse[W[w]] * dot(col.F[W[w]], col.r)  # as the check of all features has it
     for _ in range(200):
         steps[0] += 1
-        f, d = np.zeros(n), np.empty(n)
+        uphill(work, line, a, sign)
+        slope = dot(line.d, line.d)
+        if slope <= small:
+            status = SOLVED
+            break
+        update_gram(work, a)
+        lower_from_tiles(work.tiles, K)
+        newton_factor(K, work.ridge)
+        gradient = line.d.copy()
+        forward(K, n, line.d)
+        backward(K, n, line.d)
         for w in range(len(W)):
-            a[w] = shrink(v[w], cut * col.weights[W[w]])
-            sign[w] = np.sign(a[w])
-            if a[w] != 0.0:
-                add(a[w] * col.inverse[W[w]], col.F[W[w]], f)
-        centred(col, f)
-        for i in range(n):
-            f[i] = d[i] = col.y[i] - u[i] - f[i] / ridge
-        if dot(f, f) <= small:
-            return SOLVED
-        update_gram(col, W, a)
-        L = newton_factor(col.K, ridge)
-        forward(L, n, d)
-        backward(L, n, d)
-        centred(col, d)
-        for w in range(len(W)):
-            move[w] = col.inverse[W[w]] * dot(col.F[W[w]], d)
-        if line_search(col, W, Line(u, v, d, move), dot(f, d), sign):
-            return SOLVED
-    return STUCK
+            move[w] = dot(work.Z[w], line.d)
+        if line_search(work, line, dot(gradient, line.d), sign):
+            status = SOLVED
+            break
+    for i in range(n):
+        col.r[rows[i]] = u[i]
+    centred(col, col.r)
+    return status
 
 
-@inlined
-def line_search(col: Column, W: Array, line: Line, slope: float, sign: Array) -> bool:
+@plain
+def line_search(work: Working, line: Line, slope: float, sign: Array) -> bool:
     """Step along d, halved until the objective falls; True if a whole step changes no sign."""
-    now, alpha, (cut, _) = value(col, W, line, 0.0), 1.0, summed(col)
+    now, alpha = value(work, line, 0.0), 1.0
     while alpha > 1e-12:
-        after = value(col, W, line, alpha)
+        after = value(work, line, alpha)
         if after <= now - 1e-4 * alpha * slope + 1e-14 * abs(now):
             break
         alpha *= 0.5
@@ -140,8 +186,8 @@ def line_search(col: Column, W: Array, line: Line, slope: float, sign: Array) ->
     if alpha < 1.0:
         return False
     changed = 0
-    for w in range(len(W)):
-        changed += np.sign(shrink(line.v[w], cut * col.weights[W[w]])) != sign[w]
+    for w in range(len(sign)):
+        changed += np.sign(shrink(line.v[w], work.cut[w])) != sign[w]
     return changed == 0
 
 
@@ -156,15 +202,16 @@ def dual_polish(col: Column, A: Array, sign: Array, b: Array) -> None:
     for a in range(len(A)):
         standardised(col, A[a], Z[a])
         b[a] = -cut * col.weights[A[a]] * sign[a] / ridge
-    add_gram(Z, len(A), tiles)
-    from_tiles(tiles, K)
-    L, u, change = newton_factor(K, ridge), np.zeros(n), np.empty(n)
+    add_gram(Z, Z, len(A), tiles)
+    lower_from_tiles(tiles, K)
+    newton_factor(K, ridge)
+    u, change = np.zeros(n), np.empty(n)
     subtract(col, Z, b)
     for _ in range(2):
         for i in range(n):
             change[i] = col.r[i] - u[i]
-        forward(L, n, change)
-        backward(L, n, change)
+        forward(K, n, change)
+        backward(K, n, change)
         add(1.0, change, u)
         for a in range(len(A)):
             b[a] = (dot(u, Z[a]) - cut * col.weights[A[a]] * sign[a]) / ridge

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.optim.compiled import plain
-from genesig.optim.compiled.lanes import dot
 from genesig.optim.compiled.moments import Matrix, Rows, moment
+from genesig.optim.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 
@@ -40,9 +40,8 @@ def learn(matrix: Matrix, rows: Rows, features: Array, known: Known) -> None:
         for i in range(len(mask)):
             known.Z[p, i] = inverse * (F[j, i] - mean)
             z[i] = mask[i] * known.Z[p, i]
-        if len(known.gram) > 0:
-            for e in range(p + 1):
-                known.gram[p, e] = known.gram[e, p] = dot(z, known.masked[e])
+    if len(known.gram) > 0:
+        products(known.masked, 0, len(features), known.gram)
 
 
 @plain

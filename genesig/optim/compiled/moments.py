@@ -96,11 +96,11 @@ def tile_sums(
 
 
 @plain
-def add_gram(Z: Array, rows: int, tiles: Array) -> None:
-    """Add Z[:rows]'Z[:rows] to the lower triangle of a matrix of tiles (see `gram_room`)."""
+def add_gram(A: Array, Z: Array, rows: int, tiles: Array) -> None:
+    """Add A[:rows]'Z[:rows] to the lower triangle of a matrix of tiles (see `gram_room`)."""
     for k in range(len(tiles)):
         for i in range(k * DOUBLES // COLUMNS, tiles.shape[1]):
-            add_products(Z, i * COLUMNS, Z, k * DOUBLES, rows, tiles[k, i])
+            add_products(A, i * COLUMNS, Z, k * DOUBLES, rows, tiles[k, i])
 
 
 @plain
@@ -112,7 +112,7 @@ def add_features(
     for j in range(rows):
         at = start + j
         standardise(F[at], mean[at], inverse[at], mask, Z[j])
-    add_gram(Z, rows, tiles)
+    add_gram(Z, Z, rows, tiles)
 
 
 @plain
@@ -121,6 +121,16 @@ def from_tiles(tiles: Array, K: Array) -> None:
     for i in range(len(K)):
         for k in range(i + 1):
             K[i, k] = K[k, i] = tiles[k // DOUBLES, i // COLUMNS, i % COLUMNS, k % DOUBLES]
+
+
+@plain
+def lower_from_tiles(tiles: Array, K: Array) -> None:
+    """Fill the lower triangle of K."""
+    for k in range(0, len(K), DOUBLES):
+        for i in range(k, len(K)):
+            tile, row = tiles[k // DOUBLES, i // COLUMNS], i % COLUMNS
+            for w in range(min(DOUBLES, i - k + 1)):
+                K[i, k + w] = tile[row, w]
 
 
 @inner

@@ -92,7 +92,7 @@ def by_samples(known: Known, A: Array, space: Space) -> None:
     for start in range(0, len(A), BLOCK):
         rows = min(BLOCK, len(A) - start)
         gather(known.masked, A, start, rows, Z)
-        add_gram(Z, rows, tiles)
+        add_gram(Z, Z, rows, tiles)
     from_tiles(tiles, space.M)
     for i in range(n):
         space.c[i] = known.y[i]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.optim.compiled import inner, jit, plain
-from genesig.optim.compiled.active_set import NO_ROOM, SLACK, SOLVED, active_set, sort_active
+from genesig.optim.compiled.active_set import LONG, NO_ROOM, SLACK, SOLVED, active_set, sort_active
 from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
-from genesig.optim.compiled.dual import dual_newton, dual_polish, update_gram
+from genesig.optim.compiled.dual import dual_newton, dual_polish
 from genesig.optim.compiled.lanes import dot
 from genesig.optim.compiled.screen import Scan, Screen, Sets, enlist, scan
 from genesig.optim.compiled.tiles import COLUMNS, SINGLES
@@ -88,10 +88,12 @@ def solve(many: Column, sets: Sets, q: int, steps: Array) -> bool:
     col, W, status = column_of(many, q), sets.working[q, : sets.n_working[q]], SOLVED
     for a in range(sets.n_support[q]):
         sets.mark[q, sets.support[q, a]] &= ~SELECTED
-    if col.at.dual:
+    if not col.at.dual:
+        status = active_set(col, W, sets.mark[q], steps)
+        many.at.dual[q] = status == LONG
+    if many.at.dual[q]:
         solve_dual(col, sets, q, W, steps)
     else:
-        status = active_set(col, W, sets.mark[q], steps)
         solve_primal(col, sets, q, status)
     for a in range(sets.n_support[q]):
         sets.mark[q, sets.support[q, a]] |= SELECTED
@@ -119,17 +121,14 @@ def check(many: Column, sets: Sets, q: int, near: float, gap: Array) -> bool:
 def solve_dual(col: Column, sets: Sets, q: int, W: Array, steps: Array) -> None:
     """Find the support and its signs, and the residual, by the dual."""
     clear(col)
-    gone, sign, m = np.empty(1, np.int32), np.zeros(max(len(W), 1)), 0
-    for j in range(len(col.F)):
-        if col.counted[j] and not sets.mark[q, j] & WORKING:
-            gone[0] = j
-            update_gram(col, gone, sign)
+    sign, m = np.empty(len(W)), 0
+    mark, value, support = sets.mark[q], sets.value[q], sets.support[q]
     dual_newton(col, W, sign, steps)
     for w in range(len(W)):
-        sets.value[q, W[w]] = sign[w]
-    for j in range(len(col.F)):
-        if sets.mark[q, j] & WORKING and sets.value[q, j] != 0.0:
-            sets.support[q, m], sets.value[q, m] = j, sets.value[q, j]
+        value[W[w]] = sign[w]
+    for j in range(len(mark)):
+        if mark[j] & WORKING and value[j] != 0.0:
+            support[m], value[m] = j, value[j]
             m += 1
     sets.n_support[q] = m
 

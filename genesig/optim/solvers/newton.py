@@ -23,7 +23,9 @@ Array = np.ndarray[Any, Any]
 
 FRAGILE = 10  # a training scale this much above that of all rows makes products inexact
 MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features makes it safe
-LARGE = 1e-4  # mu above this share of ||Z'Z||/n is solved in the dual
+LEAP = 0.8  # share of tau from which features are kept where it leaps: the others may never come
+LARGE = 1e-4  # lists are soon longer than the samples with mu above this share of ||Z'Z||/n
+STIFF = 2e-5  # up to this share the dual takes many steps more
 FLOOR = 1e-13  # rounding of a gradient, as a share of tau_max
 ROOM = 64  # features a column can know before it asks for more room
 KNOWN = 256  # features that a column of many samples is taken to know
@@ -56,9 +58,9 @@ def landweber_newton(
 
 
 def _column_bytes(d: int, width: int) -> int:
-    """Return about what a column takes: its features, its Gram matrix, the room it grows to."""
+    """Return about what a column takes: its features, the room it grows to."""
     room = min(d, width, KNOWN)
-    return 40 * d + 8 * width**2 + 8 * room * (width + 2 * room)
+    return 40 * d + 8 * room * (width + 2 * room)
 
 
 def _by_column(steps: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
@@ -81,13 +83,14 @@ class _Chunk:
         self.norm, self.tau_max = sets.norm[part], sets.tau_max[part]
         inverse = np.ascontiguousarray(sets.inverse_scales(part))
         self.screen = _screen(sets, single, inverse, weights)
-        tau, mu, strong = np.full(q, np.inf), np.zeros(q), np.zeros(q)
-        at = Point(tau, mu, np.zeros(q, dtype=bool), strong, FLOOR * self.tau_max)
+        at = Point(
+            tau=np.full(q, np.inf), mu=np.zeros(q), dual=np.zeros(q, dtype=bool),
+            longest=np.full(q, np.inf), strong=np.zeros(q), floor=FLOOR * self.tau_max,
+        )  # fmt: skip
         self.many = Column(
             at, sets.matrix.F, sets.matrix.shift, weights, **rows._asdict(), r=rows.y.copy(),
             inverse=inverse, slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
-            size=np.zeros((q, 2), dtype=np.int64), K=np.zeros((q, self.width, self.width)),
-            counted=np.zeros((q, d), dtype=np.uint8), **_room(q, min(ROOM, d + 2), self.width),
+            size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
         self.progress = sweep.Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 2), int))
         self.sets = Sets(
@@ -103,12 +106,12 @@ class _Chunk:
     ) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the coefficients of all columns, step by step; fill gap and iterations."""
         ended = np.zeros(len(tau), dtype=bool)
-        at, progress, wide = self.many.at, self.progress, self.many.number[:, 0] < len(self.many.F)
+        at, progress = self.many.at, self.progress
         at.strong[:] = _strong(np.maximum(self.tau_max, tau[:, 0]), tau[:, 0], False)
         self._step(sweep.FIRST, ended)
         for m in range(tau.shape[1]):
             at.tau[:], at.mu[:], at.strong[:] = tau[:, m], mu[:, m], np.inf
-            at.dual[:] = wide & ((at.mu > LARGE * self.norm) | (at.tau == 0)) & (at.mu > 0)
+            self._choose_form()
             if m + 1 < tau.shape[1]:
                 at.strong[:] = _strong(at.tau, tau[:, m + 1], mu[:, m + 1] != at.mu)
             self._step(sweep.SOLVE, ended)
@@ -117,6 +120,17 @@ class _Chunk:
             yield self._coefficients(~ended)
             ended |= self.sets.n_support > most
 
+    def _choose_form(self) -> None:
+        """Choose the form whose matrix is smaller: of the active features, or of the samples.
+
+        How many will be active is known while they enter; the dual is begun with where it is sure.
+        """
+        at, rows = self.many.at, self.many.number[:, 0]
+        able = (at.mu > 0) & (rows < len(self.many.F))
+        at.longest[:] = np.where(able & (at.mu > STIFF * self.norm), rows, np.inf)
+        large = (at.mu > LARGE * self.norm) | (at.tau == 0)
+        at.dual[:] = able & large | (self.sets.n_support > at.longest)
+
     def _step(self, state: int, ended: Array) -> None:
         """Take all columns that have not ended to the point of their path."""
         self.progress.state[:], self.progress.steps[:] = np.where(ended, sweep.DONE, state), 0
@@ -124,10 +138,10 @@ class _Chunk:
             self._grow()
 
     def _grow(self) -> None:
-        """Double the room for known features."""
+        """Double the room for known features; a row is an odd number of cache lines."""
         old = self.many
         q, room = old.feature.shape
-        new = _room(q, 2 * room, self.width)
+        new = _room(q, 2 * room + 8, self.width)
         for name, array in new.items():
             had = getattr(old, name)
             array[tuple(map(slice, had.shape))] = had
@@ -182,7 +196,7 @@ def _screen(
 
 def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
     """Threshold of the sequential strong rule; a guess, looser, where mu changes or tau leaps."""
-    threshold = np.maximum(then - MARGIN * (now - then), 0.6 * now)
+    threshold = np.maximum(then - MARGIN * (now - then), LEAP * now)
     threshold = np.where(mu_changes | (then >= now), 0.6 * np.minimum(then, now), threshold)
     return np.where(then == 0, -1.0, threshold)
 

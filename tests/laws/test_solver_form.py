@@ -1,0 +1,53 @@
+"""Primal or dual: the cheaper form is chosen while a list grows, and the answer is the same."""
+
+import numpy as np
+import pytest
+
+from genesig.optim.solvers import newton, path
+from genesig.optim.training import training_sets
+
+FORMS = {"chosen": {}, "primal": {"LARGE": np.inf, "STIFF": np.inf}, "dual": {"LARGE": 0.0}}
+GRIDS = [[1e-6, 1e-4, 1e-2], [1e-5, 1e-4, 1e-3], [1e-4], [1e-3, 1e-1], [1e-2, 1.0, 100.0]]
+
+
+@pytest.fixture(scope="module")
+def sets():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 900)) + rng.normal(size=(30, 900))
+    y = np.where(np.arange(30) % 2, 1.0, -1.0)
+    rows = np.arange(30)[:, None] % 5 != np.arange(3)
+    return training_sets(X, np.repeat(y[:, None], 3, axis=1), rows, centre=True, unit_variance=True)
+
+
+def solved(sets, mu, form, monkeypatch):
+    with monkeypatch.context() as patch:
+        for name, value in FORMS[form].items():
+            patch.setattr(newton, name, value)
+        tau = 0.05 * sets.tau_max[:, None]
+        settings = {"solver": "landweber-newton", "tolerance": 1e-9}
+        return path(sets, tau, sets.norm[:, None] * mu, **settings)
+
+
+@pytest.mark.parametrize("mu", GRIDS, ids=str)
+def test_every_form_finds_the_same_lists(sets, mu, monkeypatch):
+    chosen, *others = (solved(sets, mu, form, monkeypatch) for form in FORMS)
+    assert chosen.gap.max() < 1e-12
+    for other in others:
+        assert other.indptr.tolist() == chosen.indptr.tolist()
+        assert other.indices.tolist() == chosen.indices.tolist()
+        assert other.values == pytest.approx(chosen.values, abs=1e-9 * np.abs(chosen.values).max())
+
+
+@pytest.mark.parametrize("mu", GRIDS, ids=str)
+def test_a_form_that_was_given_up_costs_less_than_the_other_one(sets, mu, monkeypatch):
+    steps = {form: solved(sets, mu, form, monkeypatch).iterations.sum() for form in FORMS}
+    assert steps["chosen"] <= steps["primal"] + steps["dual"]
+    assert steps["chosen"] <= max(steps["primal"], steps["dual"])
+
+
+def test_a_list_longer_than_the_samples_leaves_the_primal_at_the_smallest_of_large_mu(
+    sets, monkeypatch
+):
+    chosen, primal = (solved(sets, [1e-4], form, monkeypatch) for form in ("chosen", "primal"))
+    assert chosen.sizes().min() > sets.rows[:, 0].sum()
+    assert chosen.iterations.sum() < primal.iterations.sum()
