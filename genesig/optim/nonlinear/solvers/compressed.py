@@ -17,15 +17,16 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.nonlinear.accelerate import accelerate
-from genesig.optim.nonlinear.certificate import certify, gap
+from genesig.optim.nonlinear.certificate import certify
 from genesig.optim.nonlinear.instance import Instance
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import Penalty
+from genesig.optim.nonlinear.problem import Gradient
 from genesig.optim.nonlinear.spectrum import row_space
 
 Array = np.ndarray[Any, Any]
 
-FIRST = 1e-2
+FIRST = 1e-3
 """Relative gap at which the bounds are looked at for the first time; then a tenth each time."""
 
 
@@ -65,7 +66,6 @@ class _Relaxed:
     rotated: Array
     unrotate: Array
     bounded: Penalty
-    stepping: Penalty
     slack: float
 
     @classmethod
@@ -75,37 +75,18 @@ class _Relaxed:
         if len(q.active) == instance.X.shape[1]:
             V, s = V[:, :0], s[:0]
         bounded = penalty.take(q.active)
-        free = len(s)
-        stepping = Penalty(
-            np.concatenate([np.full(free, np.inf), bounded.radius]),
-            np.concatenate([np.arange(free), free + bounded.block]).astype(np.int64),
-            penalty.curvature,
-        )
         rest = penalty.radius @ penalty.radius - bounded.radius @ bounded.radius
-        features = np.hstack([V * s, own])
-        slack = float(np.sqrt(max(rest, 0)))
-        return cls(instance, features, V * s, V / s, bounded, stepping, slack)
+        features, slack = np.hstack([V * s, own]), float(np.sqrt(max(rest, 0)))
+        return cls(instance, features, V * s, V / s, bounded, slack)
 
     def solve(self, q: Multipliers, tolerance: float, max_steps: int) -> tuple[Multipliers, int]:
         """Step until the bound on the gap is within the tolerance."""
-        free = self.rotated.shape[1]
-        instance = self.instance
-        own = self.bounded.prox_conjugate(q.values, instance.step)
-        both = np.concatenate([self.rotated.T @ q.theta, own])
-
-        def done(both: Array) -> bool:
-            phi = instance.problem.gradient(self.features, both)
-            return self.gap_bound(both, phi, free) <= tolerance * instance.scale
-
-        steps = accelerate(
-            lambda z: instance.problem.gradient(self.features, z),
-            self.stepping, both, instance.step, done, max_steps,
+        instance, free = self.instance, self.rotated.shape[1]
+        basis, goal = instance.metric.basis, tolerance * instance.scale
+        both = np.concatenate([self.rotated.T @ q.theta, self.bounded.within(q.values)])
+        found, steps = accelerate(
+            Gradient(instance.problem, self.features, basis), self.bounded, instance.metric,
+            both @ basis, lambda gap: gap <= goal, max_steps, free=free, slack=self.slack,
         )  # fmt: skip
+        both = found @ basis.T
         return Multipliers(self.unrotate @ both[:free], q.active, both[free:]), steps
-
-    def gap_bound(self, q: Array, phi: Array, free: int) -> float:
-        """Bound the gap over all features without going through them (Cauchy-Schwarz)."""
-        size = np.linalg.norm(phi[:free])
-        others = self.slack * size + self.stepping.curvature / 2 * size**2
-        others -= np.vdot(q[:free], phi[:free])
-        return float(others) + gap(self.bounded, q[free:], phi[free:])
