@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from genesig.errors import GenesigError
-from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, linear, median_distance
+from genesig.optim.kernels import Gaussian, Polynomial, linear, median_distance
 from genesig.optim.nonlinear import checks
 from genesig.optim.nonlinear.accelerate import accelerate
 from genesig.optim.nonlinear.certificate import gap

@@ -114,12 +114,19 @@ def derivative_path(
 def walk(
     instance: Instance, tau: Sequence[float], solver: str, tolerance: float, max_iterations: int
 ) -> DerivativePath:
-    """Fit along fractions of tau_max until more than n variables are selected."""
+    """Fit along fractions of tau_max until more than n variables are selected.
+
+    q is nearly linear in tau, so each fit starts where the line through the last two leads.
+    """
     q, solutions, said = instance.start, [], ""
+    before, reached, passed = q, 1.0, 1.0
     for fraction in tau:
         absolute = fraction * instance.tau_max
         penalty = instance.penalty(absolute)
-        q, steps = SOLVERS[solver](instance, penalty, q, tolerance, max_iterations)
+        apart = passed - reached
+        start = q.ahead(instance.X, before, (reached - fraction) / apart) if apart else q
+        before, reached, passed = q, fraction, reached
+        q, steps = SOLVERS[solver](instance, penalty, start, tolerance, max_iterations)
         found = conclude(instance, absolute, penalty, q, steps, tolerance)
         if len(found.support) > instance.problem.n:
             said = (

@@ -12,6 +12,8 @@ from genesig.optim.nonlinear.solvers.fista import fista
 
 DENSE_LIMIT = 5000
 """Largest n (d + 1) for a dense Cholesky factor: 0.2 GB and a second."""
+MANY = 1.5
+"""Features for each sample, above which the n features that stand for the inactive ones pay."""
 PATIENCE = 500
 """Iterations of ADMM whose cost accelerated gradients may spend before their gap has stalled."""
 
@@ -19,9 +21,9 @@ PATIENCE = 500
 def automatic(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
-    """Use `compressed` if d > n, otherwise `fista`; `admm` where the gap stalls and it fits."""
+    """Use `compressed` if d ≫ n, otherwise `fista`; `admm` where the gap stalls and it fits."""
     n, d = instance.X.shape
-    first = compressed if d > n else fista
+    first = compressed if d > MANY * n else fista
     if n * (d + 1) > DENSE_LIMIT:
         return first(instance, penalty, start, tolerance, max_iterations)
     # a solve with the factor takes 2 (n d)² flops, a step 6 n² (features of the step)
