@@ -19,6 +19,7 @@ import numpy as np
 
 from genesig.optim.compiled import inlined, jit, plain
 from genesig.optim.compiled.dense import backward, cholesky, forward
+from genesig.optim.compiled.dual import add
 from genesig.optim.compiled.lanes import dot
 
 Array = np.ndarray[Any, Any]
@@ -27,6 +28,8 @@ WINDOW = 10
 """Steps that are combined."""
 AT, COUNT, BEST = 0, 1, 2
 """Places in `Memory.place`: the new point, points to combine, the best point (-1 at first)."""
+BLOCK = 1024
+"""Numbers at a time, which stay in the cache."""
 NOISE = 1e-14
 """Rise of the objective that may be rounding, relative to its terms."""
 RIDGE = 1e-10
@@ -193,15 +196,14 @@ def combine(memory: Memory, at: int) -> None:
             c[k] = 0.0
     for k in range(count):
         total += c[k]
-    for e in range(len(memory.ahead)):
-        memory.ahead[e] = c[0] / total * memory.points[at, e]
-        memory.slope[e] = c[0] / total * memory.slopes[at, e]
-    for k in range(1, count):
-        share, other = c[k] / total, (at - k) % slots
-        point, phi = memory.points[other], memory.slopes[other]
-        for e in range(len(memory.ahead)):
-            memory.ahead[e] += share * point[e]
-            memory.slope[e] += share * phi[e]
+    for first in range(0, len(memory.ahead), BLOCK):
+        last = min(first + BLOCK, len(memory.ahead))
+        z, phi = memory.ahead[first:last], memory.slope[first:last]
+        for e in range(len(z)):
+            z[e] = phi[e] = 0.0
+        for k in range(count):
+            add(c[k] / total, memory.points[(at - k) % slots, first:last], z)
+            add(c[k] / total, memory.slopes[(at - k) % slots, first:last], phi)
 
 
 @plain

@@ -26,6 +26,8 @@ from genesig.optim.nonlinear.spectrum import row_space
 
 Array = np.ndarray[Any, Any]
 
+ENOUGH = 0.9
+"""Share of the gap that is asked for at which the steps end."""
 FIRST = 1e-3
 """Relative gap at which the bounds are looked at for the first time; then a tenth each time."""
 
@@ -34,7 +36,7 @@ def compressed(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
     """Solve for one tau; about 6 n² (n + active) flops a step, no array of d × n."""
-    X, q, steps = instance.X, start, 0
+    X, q, steps, relaxed = instance.X, start, 0, None
     target = max(FIRST, tolerance)
     while steps < max_iterations:
         squares = q.squares(X)
@@ -45,11 +47,14 @@ def compressed(
             found = certify(instance.problem, penalty, X, instance.inner, q, squares)
             if found.gap <= tolerance * instance.scale:
                 break
-        q = q.join(X, new)
-        q, more = _Relaxed.of(instance, penalty, q).solve(q, target, max_iterations - steps)
+        if relaxed is None or len(new):
+            q = q.join(X, new)
+            relaxed = _Relaxed.of(instance, penalty, q)
+        q, more = relaxed.solve(q, target, max_iterations - steps)
         steps += more
-        # half, because the bound of the inactive part and the sum over all must both fit
-        target = max(target / 10, tolerance / 2) if len(new) or target > tolerance else target / 3
+        # less than asked for, because the representation of the inactive part has its rounding
+        least = ENOUGH * tolerance
+        target = max(target / 10, least) if len(new) or target > tolerance else target / 3
     return q, steps
 
 
