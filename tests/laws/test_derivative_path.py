@@ -17,8 +17,8 @@ from genesig.optim.nonlinear.accelerate import accelerate
 from genesig.optim.nonlinear.certificate import gap
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.nonlinear.instance import make_instance
-from genesig.optim.nonlinear.path import derivative_path
 from genesig.optim.nonlinear.metric import Metric
+from genesig.optim.nonlinear.path import derivative_path
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty, row_squares
 from genesig.optim.nonlinear.problem import Gradient
 from genesig.optim.nonlinear.solvers import SOLVERS

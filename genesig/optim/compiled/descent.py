@@ -152,7 +152,7 @@ def gap_bound(bounds: Bounds, memory: Memory, at: int) -> Any:
 
 
 @inlined
-def rises(memory: Memory, at: int) -> bool:
+def rises(memory: Memory, at: int) -> Any:
     """Whether H + Ω* is larger than at the best point; H is quadratic with gradient -φ."""
     best, new, phi = memory.place[BEST], memory.points[at], memory.slopes[at]
     old, psi = memory.points[best], memory.slopes[best]
@@ -215,7 +215,7 @@ def start_from(memory: Memory, best: int) -> None:
 
 
 @jit
-def advance(bounds: Bounds, memory: Memory) -> float:
+def advance(bounds: Bounds, memory: Memory) -> Any:
     """Judge the new point, whose φ was filled in but for `own`, and go on to the next; its gap."""
     at, n, slots = memory.place[AT], len(memory.weight), len(memory.points)
     point, phi = memory.points[at], memory.slopes[at]

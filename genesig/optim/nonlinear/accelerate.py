@@ -43,21 +43,22 @@ def accelerate(
     )  # fmt: skip
     memory = _memory(metric, q, len(penalty.radius))
     memory.conjugate[0] = penalty.conjugate(row_squares(q[free:]))
-    for iteration in range(1, max_iterations + 1):
-        at = memory.place[AT]
+    steps = 0
+    while True:
+        at, steps = memory.place[AT], steps + 1
         found = memory.points[at].reshape(q.shape)
         gradient(found, memory.slopes[at].reshape(q.shape))
-        if done(advance(bounds, memory)):
-            break
-    return found, iteration
+        if done(advance(bounds, memory)) or steps >= max_iterations:
+            return found, steps
 
 
 def _memory(metric: Metric, q: Array, groups: int) -> Memory:
     """Return room for the last points, the first of which is q."""
     (m, n), slots = q.shape, WINDOW + 1
     memory = Memory(
-        *(np.empty((slots, m * n)) for _ in range(3)), gram=np.zeros((slots, slots)),
-        ahead=np.empty(m * n), slope=np.empty(m * n), weight=metric.weight.copy(), own=metric.own,
+        points=np.empty((slots, m * n)), slopes=np.empty((slots, m * n)),
+        moves=np.empty((slots, m * n)), gram=np.zeros((slots, slots)), ahead=np.empty(m * n),
+        slope=np.empty(m * n), weight=metric.weight.copy(), own=metric.own,
         conjugate=np.zeros(slots), shift=np.full(groups, -1.0), place=np.array([0, 0, -1]),
         scratch=np.empty((5, max(n, groups))), squares=np.empty((groups, n)),
     )  # fmt: skip

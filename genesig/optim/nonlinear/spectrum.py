@@ -61,7 +61,9 @@ def vanishing_gradient(
     residual, image = np.empty_like(q), np.empty_like(q)
     Gradient(problem, rotated, metric.basis)(q, residual)
     linear = Gradient(problem.without_response(), rotated, metric.basis)
-    goal, before, lengths, turns = tolerance * np.linalg.norm(residual), 1.0, [], []
+    goal, before = tolerance * np.linalg.norm(residual), 1.0
+    lengths: list[float] = []
+    turns: list[float] = []
     direction = np.zeros_like(q)
     while np.linalg.norm(residual) > goal and len(lengths) < MOST:
         conditioned = residual / metric.weight

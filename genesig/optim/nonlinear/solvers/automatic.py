@@ -12,7 +12,7 @@ from genesig.optim.nonlinear.solvers.compressed import compressed
 DENSE_LIMIT = 5000
 """Largest n (d + 1) for a dense Cholesky factor: 0.2 GB and a second."""
 PATIENCE = 500
-"""Iterations of ADMM whose cost accelerated gradients may spend before their gap has stalled."""
+"""Iterations of ADMM whose cost quicker steps may spend before their gap has stalled."""
 
 
 def automatic(

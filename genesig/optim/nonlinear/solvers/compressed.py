@@ -1,4 +1,4 @@
-"""Dual accelerated gradients whose steps do not depend on the number of features.
+"""Dual proximal gradients, combined, whose steps do not depend on the number of features.
 
 While a feature's bound ||q_a|| ≤ r_g is not reached, its multipliers are q_a = Θ'x_a with the same
 Θ for all (see `Multipliers`). So a step works on the active features and on n "rotated" ones that

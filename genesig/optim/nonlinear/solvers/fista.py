@@ -1,4 +1,4 @@
-"""Dual accelerated gradients over all features, one matrix-free product per step."""
+"""Dual proximal gradients, combined, over all features, one matrix-free product per step."""
 
 from __future__ import annotations
 
