@@ -47,8 +47,18 @@ def test_import_is_light():
     assert loaded.isdisjoint(HEAVY)
 
 
-def test_a_fit_starts_without_what_it_does_not_need():
-    assert loaded_by("import genesig.selection.linear.double_loop").isdisjoint(NOT_FOR_FITS)
+@pytest.mark.parametrize("fit", ["linear.double_loop", "nonlinear.loop"])
+def test_a_fit_starts_without_what_it_does_not_need(fit):
+    assert loaded_by(f"import genesig.selection.{fit}").isdisjoint(NOT_FOR_FITS)
+
+
+def test_the_control_of_nonlinear_selection_needs_no_estimator():
+    code = (
+        "import numpy as np; from genesig.optim.feature_vectors import select_feature_vectors;"
+        " rng = np.random.default_rng(0); X = rng.normal(size=(20, 6));"
+        " select_feature_vectors(X, np.sign(X[:, 0]), n_features=2, bins=4)"
+    )
+    assert loaded_by(code).isdisjoint(NOT_FOR_FITS)
 
 
 def opening_calls(path: Path) -> list[str]:

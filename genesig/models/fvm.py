@@ -12,12 +12,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.checks import checked
-from genesig.optim.grafting import graft
-from genesig.optim.mutual_information import (
-    mutual_information,
-    pointwise_information,
-    rank_bins,
-)
+from genesig.optim.feature_vectors import select_feature_vectors
+from genesig.optim.mutual_information import pointwise_information
 from genesig.optim.nonlinear.checks import InvalidProblem
 
 Array = np.ndarray[Any, Any]
@@ -85,24 +81,19 @@ class FeatureVectorMachine(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Bin, and graft; X (n, d), y (n,) numbers (±1 for classes)."""
         self._check()
         X, y = checked(self, X, y, "their ranks mean nothing", y_numeric=True)
-        codes, response = rank_bins(X, self.n_bins), _response_bins(y, self.n_bins)
-        self.information_ = mutual_information(codes, response[:, None], self.n_bins)[:, 0]
-        largest = 2 * float(self.information_.max())
-
-        def column(feature: int) -> Array:
-            return mutual_information(codes, codes[:, [feature]], self.n_bins)[:, 0]
-
-        found = graft(
-            column, self.information_, lam=self.lam * largest, n_features=self.n_features,
+        made = select_feature_vectors(
+            X, y, n_features=self.n_features, bins=self.n_bins, lam=self.lam,
             nonnegative=self.nonnegative, tolerance=self.tolerance,
         )  # fmt: skip
+        self.information_, found = made.information, made.found
+        largest = 2 * float(self.information_.max())
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[found.order] = found.coef
         self.order_ = found.order
         self.support_ = np.sort(self.order_)
         self.shift_, self.violation_ = found.shift, found.violation
         self.lam_ = found.lam / largest if largest else 0.0
-        self._learn(X[:, self.support_], codes[:, self.support_], y, response)
+        self._learn(X[:, self.support_], made.codes[:, self.support_], y, made.response)
         return self
 
     def _learn(self, X: Array, codes: Array, y: Array, response: Array) -> None:
@@ -130,9 +121,3 @@ class FeatureVectorMachine(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             total += self.coef_[self.support_[p]] * self.votes_[p].T[codes]
         total[:, ~self.bin_used_] = -np.inf
         return np.asarray(self.bin_means_[np.argmax(total, axis=1)])
-
-
-def _response_bins(y: Array, bins: int) -> Array:
-    """Return the response's bins: its values where there are few, its ranks otherwise."""
-    values, codes = np.unique(y, return_inverse=True)
-    return codes if len(values) <= bins else rank_bins(y[:, None], bins)[:, 0]

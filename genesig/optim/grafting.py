@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.compiled.coordinate import descend
+
 Array = np.ndarray[Any, Any]
 
 FALL = 0.99
 """Ratio of one λ to the one before, while features are counted."""
 LEAST = 1e-3
 """Smallest λ for a number of features, over the largest useful one."""
-SWEEPS = 10_000
-"""Most sweeps of coordinate descent over the active features."""
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,8 @@ def _shift(K: Array, nonnegative: bool) -> float:
 
 
 def _descend(state: _State, lam: float) -> None:
-    """b_q <- ST(k_q - Σ_{p≠q} K_qp b_p, λ/2) / (K_qq + δ), in turn, until nothing moves."""
-    K, k_y, b = state.columns[:, state.order], state.k_y[state.order], state.coef.copy()
-    diagonal = np.diag(K) + state.shift
-    for _ in range(SWEEPS):
-        moved = 0.0
-        for q in range(len(b)):
-            old = b[q]
-            target = k_y[q] - K[q] @ b + K[q, q] * old
-            size = (target if state.nonnegative else abs(target)) - lam / 2
-            b[q] = np.sign(target) * size / diagonal[q] if size > 0 else 0.0
-            moved = max(moved, abs(b[q] - old) * diagonal[q])
-        if moved <= 0.1 * state.slack:
-            break
+    """Solve over the active features, from the weights that they have."""
+    K, b = np.ascontiguousarray(state.columns[:, state.order]), state.coef.copy()
+    diagonal, half = np.diag(K) + state.shift, lam / 2
+    descend(K, state.k_y[state.order], diagonal, b, half, state.nonnegative, 0.1 * state.slack)
     state.coef = b

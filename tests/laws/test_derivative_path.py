@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from genesig.errors import GenesigError
-from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, linear, median_distance
+from genesig.optim.kernels import Gaussian, Polynomial, linear, median_distance
 from genesig.optim.nonlinear import checks
+from genesig.optim.nonlinear.accelerate import accelerate
+from genesig.optim.nonlinear.certificate import gap
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.metric import Metric
 from genesig.optim.nonlinear.path import derivative_path
+from genesig.optim.nonlinear.penalties import PENALTIES, Penalty, row_squares
+from genesig.optim.nonlinear.problem import Gradient
 from genesig.optim.nonlinear.solvers import SOLVERS
 
 KERNELS = {"gaussian": Gaussian(3.0), "square": Polynomial(2, 1.0), "linear": linear()}
@@ -152,18 +157,98 @@ def test_a_variable_that_is_not_selected_still_constrains_f():
     assert abs(part.objective - whole.objective) > 0.01 * whole.objective
 
 
-def test_step_length_is_safe_and_sharp():
-    X, y = data(7, 8, 5)
-    X += 0.1 * np.arange(5)
-    made = make_instance(
-        X, y, kernel=Gaussian(2.0), penalty="lasso", nu=1e-2, block=np.arange(5),
-        weights=np.ones(5), mu=1.0,
+def small_instance(kernel=KERNELS["gaussian"], n=8, d=5):
+    X, y = data(7, n, d)
+    X += 0.1 * np.arange(d)
+    return make_instance(
+        X, y, kernel=kernel, penalty="lasso", nu=1e-2, block=np.arange(d), weights=np.ones(d),
+        mu=1.0,
     )  # fmt: skip
-    D, L = dense_blocks(made.problem.table, X)
-    flat = D.reshape(40, 8)
-    M = L.transpose(0, 2, 1, 3).reshape(40, 40) - flat @ made.problem.solve(flat.T)
-    exact = 2 * made.problem.nu / np.linalg.eigvalsh(M)[-1]
-    assert 0.98 * exact < made.step <= exact
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_metric_of_the_steps_is_safe_and_sharp(kernel):
+    made = small_instance(KERNELS[kernel])
+    M = made.dense.M.reshape(5, 8, 5, 8) / (2 * made.problem.nu)
+    inverse = made.metric.basis / np.sqrt(made.metric.weight)
+    scaled = np.einsum("aibj,ik,jl->akbl", M, inverse, inverse).reshape(40, 40)
+    assert 0.95 < np.linalg.eigvalsh(scaled)[-1] <= 1
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_metric_is_the_average_of_the_hessian_over_the_features(kernel):
+    made = small_instance(KERNELS[kernel])
+    expected = np.einsum("aiaj->ij", made.dense.M.reshape(5, 8, 5, 8)) / 5
+    curved = np.diag(made.metric.basis.T @ expected @ made.metric.basis)
+    shares = made.metric.weight / np.maximum(curved, 1e-6 * curved.max())
+    np.testing.assert_allclose(shares, shares[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_compiled_gradient_is_the_plain_one(kernel):
+    made = small_instance(KERNELS[kernel])
+    basis, q = made.metric.basis, np.random.default_rng(1).normal(size=(5, 8))
+    out = np.empty((5, 8))
+    Gradient(made.problem, made.X, basis)(q @ basis, out)
+    out += made.metric.own * (q @ basis)
+    expected = made.problem.gradient(made.X, q)
+    np.testing.assert_allclose(out @ basis.T, expected, atol=1e-12 * abs(expected).max())
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
+@pytest.mark.parametrize("short", [1.0, 1e-3])
+def test_steps_that_are_too_long_are_noticed(penalty, short):
+    """The weight found by conjugate gradients may be too small; the objective must fall still."""
+    made = small_instance(n=8, d=6)
+    block = np.repeat([0, 1, 2], 2) if penalty == "group" else np.arange(6)
+    given = PENALTIES[penalty](0.5 * made.tau_max, 8, block, np.ones(3), 0.5)
+    gaps, goal = [], 1e-10 * made.scale
+
+    def done(gap):
+        gaps.append(gap)
+        return gap <= goal
+
+    q, _ = accelerate(
+        Gradient(made.problem, made.X, made.metric.basis), given, made.metric.times(short),
+        np.zeros((6, 8)), done, 3000,
+    )  # fmt: skip
+    q = q @ made.metric.basis.T
+    assert -1e-14 < gaps[-1] <= goal
+    assert gap(given, q, made.problem.gradient(made.X, q)) == pytest.approx(gaps[-1], abs=goal)
+
+
+@pytest.mark.parametrize("curvature", [0.0, 0.7])
+@pytest.mark.parametrize("block", [[0, 1, 2, 3], [0, 1, 0, 1]])
+def test_prox_in_a_metric_is_optimal(curvature, block):
+    """0 ∈ ∂Ω*(q) + w (q - v): along q beyond the bound, nothing inside."""
+    rng, w = np.random.default_rng(3), 10.0 ** np.arange(-2, 4)
+    penalty = Penalty(rng.uniform(0.5, 1, max(block) + 1), np.array(block), curvature)
+    v = rng.normal(size=(4, 6)) * np.array([3, 0.1, 1, 5])[:, None]
+    q = projected(penalty, w, v)
+    pull, norms = w * (v - q), penalty.norms(row_squares(q))
+    size = penalty.norms(row_squares(pull))
+    lengths = penalty.spread(size / np.maximum(norms, 1e-300))
+    np.testing.assert_allclose(pull, lengths * q, atol=1e-8 * max(1, size.max()))
+    excess = np.maximum(norms - penalty.radius, 0)
+    if curvature:
+        np.testing.assert_allclose(size, excess / curvature, atol=1e-8)
+    else:
+        assert (norms <= penalty.radius * (1 + 1e-13)).all()
+        assert (size[norms < penalty.radius * (1 - 1e-9)] == 0).all()
+    assert (size > 0).any()
+
+
+def projected(penalty, w, v):
+    """Return what one step from zero along w v reaches."""
+    seen = []
+
+    def gradient(q, out):
+        seen.append(q.copy())
+        out[:] = w * v
+
+    metric = Metric(np.eye(len(w)), w, np.zeros(len(w)))
+    accelerate(gradient, penalty, metric, np.zeros(v.shape), lambda gap: len(seen) == 2, 2)
+    return seen[1]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -121,9 +121,9 @@ def path_until_full(train, setting, nu, width, taus, early=None):
 
 def saturated(made, penalty, q):
     """Norms that are zero where the prox leaves the multipliers' bound unreached, gap or no gap."""
-    v = q.dense(made.X)
-    v = v + made.step * made.problem.gradient(made.X, v)
-    return np.linalg.norm(v - penalty.prox_conjugate(v, made.step), axis=1) / made.step
+    v, step = q.dense(made.X), 1 / made.metric.weight.max()
+    v = v + step * made.problem.gradient(made.X, v)
+    return np.linalg.norm(v - penalty.prox_conjugate(v, step), axis=1) / step
 
 
 def by_validation(train, held_out, test, choices):

@@ -27,7 +27,7 @@ STEP = 2.5e-10
 FOREST = 2.5e-6
 """Seconds for one number of the matrix, of all baselines of one split."""
 
-CURVED, POWER = 1.5, 2.8
+CURVED, POWER = 0.5, 2.7
 """Seconds of one path of 12 tau by derivative penalties on 100 samples; growth with samples."""
 
 HOURS = 1.0

@@ -1,4 +1,8 @@
-"""Accelerated proximal gradient steps on the dual, with adaptive restart."""
+"""Proximal gradient steps on the dual in a metric of its own, combined by Anderson's rule.
+
+The metric acts on the samples alone, alike on every feature, so that the bounds of the features
+stay apart: in its basis the prox of a feature is one equation in one unknown.
+"""
 
 from __future__ import annotations
 
@@ -7,75 +11,56 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.nonlinear.penalties import Penalty
-from genesig.optim.nonlinear.problem import slices
+from genesig.optim.compiled.descent import AT, WINDOW, Bounds, Memory, advance
+from genesig.optim.nonlinear.metric import Metric
+from genesig.optim.nonlinear.penalties import Penalty, row_squares
 
 Array = np.ndarray[Any, Any]
 
-CHECK_EVERY = 10
-"""Steps between two looks at the gap, which costs as much as a step."""
-
-
-def _forward(z: Array, phi: Array, step: float, squared: Array) -> None:
-    """Overwrite φ by v = z + t φ, and return the squared norms of its rows."""
-    for part in slices(len(z)):
-        v = phi[part]
-        v *= step
-        v += z[part]
-        np.einsum("ai,ai->a", v, v, out=squared[part])
-
-
-def _backward(v: Array, factor: Array, q: Array, z: Array, momentum: float) -> float:
-    """Step to q⁺ = factor v and extrapolate; return <z - q⁺, q⁺ - q>. Overwrites v, q and z."""
-    turn = 0.0
-    for part in slices(len(v)):
-        new, old, ahead = v[part], q[part], z[part]
-        new *= factor[part, None]
-        ahead -= new
-        np.subtract(new, old, out=old)
-        turn += np.vdot(ahead, old)
-        np.multiply(old, momentum, out=ahead)
-        ahead += new
-        old[:] = new
-    return float(turn)
-
 
 def accelerate(
-    gradient: Callable[[Array], Array], penalty: Penalty, q: Array, step: float,
-    done: Callable[[Array], bool], max_iterations: int,
-) -> int:  # fmt: skip
-    """Minimise H(q) + Ω*(q) in place; return the number of steps.
-
-    q⁺ = prox_{tΩ*}(z + t φ(z)), z = q⁺ + m (q⁺ - q), restarted where the step turns back.
+    gradient: Callable[[Array, Array], None], penalty: Penalty, metric: Metric, q: Array,
+    done: Callable[[float], bool], max_iterations: int, *, free: int = 0, slack: float = 0.0,
+) -> tuple[Array, int]:  # fmt: skip
+    """Minimise H(q) + Ω*(q) from q (m, n), within its bounds; return q and the number of steps.
 
     Parameters
     ----------
     gradient : callable
-        q -> φ(q) = -∇H(q), a fresh array.
+        (q, out), fills out (m, n) with φ(q) = -∇H(q) less `metric.own` q; in the metric's basis,
+        like q.
     penalty : Penalty
-    q : (d, n)
-        Start; overwritten by the result.
-    step : float
-        At most 1 over the Lipschitz constant of ∇H.
+        Of the rows after the first `free` ones, which have no bound.
     done : callable
-        Whether q is good enough; asked every few steps.
+        Whether a duality gap is small enough.
     max_iterations : int
-
-    References
-    ----------
-    O'Donoghue and Candès (2015), equation 13.
+    slack : float
+        Bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows stand for.
     """
-    z, t, squared = q.copy(), 1.0, np.empty(len(q))
-    for iteration in range(1, max_iterations + 1):
-        v = gradient(z)
-        _forward(z, v, step, squared)
-        factor = penalty.conjugate_factor(squared, step)[penalty.block]
-        following = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        turn = _backward(v, factor, q, z, (t - 1) / following)
-        t = following
-        if turn > 0:
-            t = 1.0
-            z[:] = q
-        if iteration % CHECK_EVERY == 0 and done(q):
-            return iteration
-    return max_iterations
+    bounds = Bounds(
+        np.array([free]), penalty.block.astype(np.int64), penalty.radius,
+        np.array([penalty.curvature, slack]),
+    )  # fmt: skip
+    memory = _memory(metric, q, len(penalty.radius))
+    memory.conjugate[0] = penalty.conjugate(row_squares(q[free:]))
+    steps = 0
+    while True:
+        at, steps = memory.place[AT], steps + 1
+        found = memory.points[at].reshape(q.shape)
+        gradient(found, memory.slopes[at].reshape(q.shape))
+        if done(advance(bounds, memory)) or steps >= max_iterations:
+            return found, steps
+
+
+def _memory(metric: Metric, q: Array, groups: int) -> Memory:
+    """Return room for the last points, the first of which is q."""
+    (m, n), slots = q.shape, WINDOW + 1
+    memory = Memory(
+        points=np.empty((slots, m * n)), slopes=np.empty((slots, m * n)),
+        moves=np.empty((slots, m * n)), gram=np.zeros((slots, slots)), ahead=np.empty(m * n),
+        slope=np.empty(m * n), weight=metric.weight.copy(), own=metric.own,
+        conjugate=np.zeros(slots), shift=np.full(groups, -1.0), place=np.array([0, 0, -1]),
+        scratch=np.empty((5, max(n, groups))), squares=np.empty((groups, n)),
+    )  # fmt: skip
+    memory.points[0] = q.ravel()
+    return memory

@@ -12,7 +12,7 @@ from genesig.errors import GenesigError
 
 Array = np.ndarray[Any, Any]
 
-COPIES = {"compressed": 2, "fista": 6, "projection": 10, "auto": 6}
+COPIES = {"compressed": 2, "fista": 40, "projection": 45, "auto": 2}
 """Arrays of n × d that a solver holds at once; `admm` holds four matrices of n d × n d."""
 
 
@@ -109,11 +109,9 @@ def check_weights(weights: Array | None, count: int) -> Array:
 
 def check_memory(n: int, d: int, solver: str) -> None:
     """Refuse a problem that would not fit in the machine's memory."""
-    needed = 8 * COPIES.get(solver, 6) * n * d
+    needed = 8 * COPIES.get(solver, 2) * n * d
     if solver == "admm":
         needed = 4 * 8 * (n * d) ** 2
-    if solver == "auto" and d > n:
-        needed = 8 * COPIES["compressed"] * n * d
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > there:
         raise InvalidProblem(

@@ -11,17 +11,18 @@ import numpy as np
 
 from genesig.optim.kernels import Kernel
 from genesig.optim.nonlinear.dense import Dense
+from genesig.optim.nonlinear.metric import Metric
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import Problem
-from genesig.optim.nonlinear.spectrum import row_space, step_length, vanishing_gradient
+from genesig.optim.nonlinear.spectrum import MARGIN, row_space, vanishing_gradient
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem with its features, step length and the path's start.
+    """A problem with its features, the metric of its steps and the path's start.
 
     Attributes
     ----------
@@ -30,7 +31,8 @@ class Instance:
     problem : Problem
     penalty : callable
         tau -> Penalty.
-    step : float
+    metric : Metric
+        Of the steps.
     start : Multipliers
         Those without bounds, φ = 0; they are the solution for every tau ≥ tau_max.
     tau_max : float
@@ -40,7 +42,7 @@ class Instance:
     inner: Array
     problem: Problem
     penalty: Callable[[float], Penalty]
-    step: float
+    metric: Metric
     start: Multipliers
     tau_max: float
 
@@ -59,7 +61,7 @@ def make_instance(
     X: Array, y: Array, *, kernel: Kernel, penalty: str, nu: float, block: Array, weights: Array,
     mu: float, inner: Array | None = None, accuracy: float = 1e-8,
 ) -> Instance:  # fmt: skip
-    """Prepare a path: kernel tables, step length by Lanczos, tau_max by conjugate gradients.
+    """Prepare a path: kernel tables, metric, and tau_max by conjugate gradients.
 
     Parameters
     ----------
@@ -83,14 +85,16 @@ def make_instance(
     problem = Problem.of(kernel.tables(inner, norms, norms), y - y.mean(), nu)
     V, s = row_space(inner)
     rotated = V * s
-    free = vanishing_gradient(problem, rotated, accuracy)
+    metric = Metric.of(problem, inner, X.shape[1])
+    free, largest = vanishing_gradient(problem, rotated, metric, accuracy)
+    if X.shape[1] > len(s):  # multipliers that are orthogonal to the rows of X
+        largest = max(largest, float(np.max(-metric.own / metric.weight)))
     none = np.zeros(0, np.int64)
     start = Multipliers((V / s) @ free, none, np.zeros((0, n)))
     unit = PENALTIES[penalty](1.0, n, block, weights, mu)
-    largest = float(np.max(unit.norms(start.squares(X)) / unit.radius))
+    tau_max = float(np.max(unit.norms(start.squares(X)) / unit.radius))
 
     def at(tau: float) -> Penalty:
         return PENALTIES[penalty](tau, n, block, weights, mu)
 
-    step = step_length(problem, rotated, X.shape[1])
-    return Instance(X, inner, problem, at, step, start, largest)
+    return Instance(X, inner, problem, at, metric.times(MARGIN * largest), start, tau_max)

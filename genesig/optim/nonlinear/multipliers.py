@@ -58,10 +58,18 @@ class Multipliers:
     def join(self, X: Array, features: Array) -> Multipliers:
         """Make more features active."""
         features = np.setdiff1d(features, self.active)
+        if len(features) == 0:
+            return self
         active = np.concatenate([self.active, features])
         values = np.concatenate([self.values, X[:, features].T @ self.theta])
         order = np.argsort(active)
         return Multipliers(self.theta, active[order], values[order])
+
+    def ahead(self, X: Array, before: Multipliers, factor: float) -> Multipliers:
+        """Return q + factor (q - q_before)."""
+        new, old = self.join(X, before.active), before.join(X, self.active)
+        theta = new.theta + factor * (new.theta - old.theta)
+        return Multipliers(theta, new.active, new.values + factor * (new.values - old.values))
 
 
 def compressed_squares(X: Array, theta: Array) -> Array:

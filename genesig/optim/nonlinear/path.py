@@ -25,6 +25,9 @@ from genesig.optim.nonlinear.solvers import SOLVERS
 
 Array = np.ndarray[Any, Any]
 
+FINER, FINEST = 0.1, 1e-9
+"""Gap that is solved for, as a share of the one asked for, and the least one."""
+
 
 @dataclass(frozen=True)
 class DerivativePath:
@@ -114,12 +117,22 @@ def derivative_path(
 def walk(
     instance: Instance, tau: Sequence[float], solver: str, tolerance: float, max_iterations: int
 ) -> DerivativePath:
-    """Fit along fractions of tau_max until more than n variables are selected."""
+    """Fit along fractions of tau_max until more than n variables are selected.
+
+    q is nearly linear in tau, so each fit starts where the line through the last two leads. Fits
+    are solved finer than they are asked for, because the selection counts as zero what the gap
+    that was asked for cannot tell from it, and is then that of the minimum and not of the iterate.
+    """
+    finer = min(tolerance, max(FINER * tolerance, FINEST))
     q, solutions, said = instance.start, [], ""
+    before, reached, passed = q, 1.0, 1.0
     for fraction in tau:
         absolute = fraction * instance.tau_max
         penalty = instance.penalty(absolute)
-        q, steps = SOLVERS[solver](instance, penalty, q, tolerance, max_iterations)
+        apart = passed - reached
+        start = q.ahead(instance.X, before, (reached - fraction) / apart) if apart else q
+        before, reached, passed = q, fraction, reached
+        q, steps = SOLVERS[solver](instance, penalty, start, finer, max_iterations)
         found = conclude(instance, absolute, penalty, q, steps, tolerance)
         if len(found.support) > instance.problem.n:
             said = (

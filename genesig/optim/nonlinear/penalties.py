@@ -78,6 +78,10 @@ class Penalty:
         """argmin_q Ω*(q) + ||q - v||²/2t; the projection on ||q_g|| ≤ r_g where ε = 0."""
         return self.spread(self.conjugate_factor(row_squares(v), step)) * v
 
+    def within(self, q: Array) -> Array:
+        """Return q (d, n) where Ω* is finite: shortened to its bound where ε = 0."""
+        return self.prox_conjugate(q, 1.0) if self.curvature == 0 else q
+
     def conjugate_factor(self, squared: Array, step: float) -> Array:
         """Return the factor of each block (G,) in `prox_conjugate`; 1 where a block is zero."""
         shrunk = shrinkage(self.norms(squared), self.radius)

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.compiled.pull import Sums, pull_in_place
 from genesig.optim.kernels import Tables, directional, pull, values
 
 Array = np.ndarray[Any, Any]
@@ -119,6 +120,32 @@ class Problem:
             phi[part] += X[:, part].T @ R.T
         return phi
 
+    def sums(self) -> Sums:
+        """Return what the compiled gradient takes."""
+        scale = np.array([-0.5 / self.nu, float(self.table.stationary)])
+        inverse = np.ascontiguousarray(self.solve(np.eye(self.n)))
+        return Sums(self.table.first, self.table.second, inverse, self.y, scale)
+
     def without_response(self) -> Problem:
         """Return the problem with y = 0, whose gradient is linear in q."""
         return Problem(self.table, np.zeros(self.n), self.nu, self.eigenvalues, self.eigenvectors)
+
+
+class Gradient:
+    """φ(q) less its first term, fast, many times: for features (n, m), in a basis of the samples.
+
+    4 n² (n + m) flops a call.
+    """
+
+    def __init__(self, problem: Problem, features: Array, basis: Array) -> None:
+        n = problem.n
+        self.sums, self.features, self.basis = problem.sums(), features, basis
+        self.U, self.rotated, self.work = np.empty((n, n)), np.empty((n, n)), np.empty((3, n))
+
+    def __call__(self, q: Array, out: Array) -> None:
+        """Fill out (m, n) with X'R' for q (m, n)."""
+        np.matmul(self.features, q, out=self.rotated)
+        np.matmul(self.rotated, self.basis.T, out=self.U)
+        pull_in_place(self.sums, self.U, self.work)
+        np.matmul(self.U.T, self.basis, out=self.rotated)
+        np.matmul(self.features.T, self.rotated, out=out)

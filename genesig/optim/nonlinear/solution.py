@@ -81,9 +81,10 @@ def conclude(
     found = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
     norms = np.zeros(instance.X.shape[1])
     if len(q.active):
+        step = 1 / float(instance.metric.weight.max())
         active = penalty.take(q.active)
-        v = q.values + instance.step * found.phi
-        phi = (v - active.prox_conjugate(v, instance.step)) / instance.step
+        v = q.values + step * found.phi
+        phi = (v - active.prox_conjugate(v, step)) / step
         share = active.radius * active.norms(row_squares(phi))
         phi *= active.spread(share > max(tolerance * instance.scale, found.gap))
         norms[q.active] = np.sqrt(row_squares(phi) / instance.problem.n)

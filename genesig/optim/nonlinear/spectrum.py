@@ -1,4 +1,4 @@
-"""Two numbers that every solver starts from: the step length and the largest useful tau."""
+"""What every solver starts from: the largest useful tau, and how long steps may be."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg, eigsh
 
-from genesig.optim.nonlinear.problem import Problem
+from genesig.optim.nonlinear.metric import Metric
+from genesig.optim.nonlinear.problem import Gradient, Problem
 
 Array = np.ndarray[Any, Any]
 
 MARGIN = 1.01
-"""Lanczos approaches the largest eigenvalue from below; a step too long makes FISTA diverge."""
+"""Lanczos approaches the largest eigenvalue from below."""
+MOST = 2000
+"""Iterations of conjugate gradients."""
 
 
 def row_space(inner: Array) -> tuple[Array, Array]:
@@ -26,19 +28,6 @@ def row_space(inner: Array) -> tuple[Array, Array]:
     return V[:, keep], np.sqrt(eigenvalues[keep])
 
 
-def step_length(problem: Problem, rotated: Array, d: int) -> float:
-    """2 ν / λ_max(M), the longest safe step of the dual.
-
-    M acts alike on features and on their rotation (n, r), and as the table `first` on multipliers
-    that are orthogonal to the rows of X, of which there are some where d > r.
-    """
-    free = problem.without_response()
-    largest = largest_eigenvalue(lambda q: -2 * problem.nu * free.gradient(rotated, q), rotated)
-    if d > rotated.shape[1]:
-        largest = max(largest, float(np.linalg.eigvalsh(problem.table.first)[-1]))
-    return 2 * problem.nu / (MARGIN * largest)
-
-
 def largest_eigenvalue(apply: Callable[[Array], Array], rotated: Array) -> float:
     """Return λ_max of a symmetric operator on (r, n) arrays, by Lanczos, to one part in 10³."""
     n, r = rotated.shape
@@ -46,6 +35,8 @@ def largest_eigenvalue(apply: Callable[[Array], Array], rotated: Array) -> float
         basis = np.eye(n * r).reshape(-1, r, n)
         dense = np.array([apply(each).ravel() for each in basis])
         return float(np.linalg.eigvalsh((dense + dense.T) / 2)[-1])
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
     operator = LinearOperator(
         (n * r, n * r), matvec=lambda q: apply(q.reshape(r, n)).ravel(), dtype=float
     )
@@ -54,20 +45,51 @@ def largest_eigenvalue(apply: Callable[[Array], Array], rotated: Array) -> float
     return float(found[0])
 
 
-def vanishing_gradient(problem: Problem, rotated: Array, tolerance: float) -> Array:
-    """Return multipliers (r, n) with φ(q) = 0, by conjugate gradients on M q = 2 ν φ(0).
+def vanishing_gradient(
+    problem: Problem, rotated: Array, metric: Metric, tolerance: float
+) -> tuple[Array, float]:
+    """Return multipliers (r, n) with φ(q) = 0, and the largest eigenvalue of M/2ν in the metric.
 
-    They minimise the dual without its bounds, so sqrt(n) max_g ||q_g||/p_g (over μ for the elastic
-    penalty) is tau_max. Where M is singular (a polynomial of few monomials) they are not unique
-    and give only an upper bound: harmless as the start of a path.
+    Conjugate gradients on M q/2ν = φ(0), preconditioned by the metric; their coefficients are
+    those of Lanczos' method, from which the eigenvalue follows.
+
+    The multipliers minimise the dual without its bounds, so sqrt(n) max_g ||q_g||/p_g (over μ for
+    the elastic penalty) is tau_max. Where M is singular (a polynomial of few monomials) they are
+    not unique and give only an upper bound: harmless as the start of a path.
     """
-    n, r = rotated.shape
-    free = problem.without_response()
-    operator = LinearOperator(
-        (n * r, n * r),
-        matvec=lambda q: -2 * problem.nu * free.gradient(rotated, q.reshape(r, n)).ravel(),
-        dtype=float,
-    )
-    right = 2 * problem.nu * problem.gradient(rotated, np.zeros((r, n)))
-    solved, _ = cg(operator, right.ravel(), rtol=tolerance, maxiter=2000)
-    return np.asarray(solved).reshape(r, n)
+    q = np.zeros((rotated.shape[1], problem.n))
+    residual, image = np.empty_like(q), np.empty_like(q)
+    Gradient(problem, rotated, metric.basis)(q, residual)
+    linear = Gradient(problem.without_response(), rotated, metric.basis)
+    goal, before = tolerance * np.linalg.norm(residual), 1.0
+    lengths: list[float] = []
+    turns: list[float] = []
+    direction = np.zeros_like(q)
+    while np.linalg.norm(residual) > goal and len(lengths) < MOST:
+        conditioned = residual / metric.weight
+        product = float(np.vdot(residual, conditioned))
+        turns.append(product / before if lengths else 0.0)
+        direction *= turns[-1]
+        direction += conditioned
+        linear(direction, image)
+        image += metric.own * direction
+        curvature = -float(np.vdot(direction, image))
+        if not curvature > 0:
+            break
+        lengths.append(product / curvature)
+        q += lengths[-1] * direction
+        residual += lengths[-1] * image
+        before = product
+    return q @ metric.basis.T, _largest_ritz(np.array(lengths), np.array(turns))
+
+
+def _largest_ritz(lengths: Array, turns: Array) -> float:
+    """Return the largest eigenvalue of the tridiagonal matrix of conjugate gradients."""
+    if not len(lengths):
+        return 1.0
+    turns = turns[: len(lengths)]
+    diagonal = 1 / lengths
+    diagonal[1:] += turns[1:] / lengths[:-1]
+    T = np.diag(diagonal)
+    T[np.arange(1, len(T)), np.arange(len(T) - 1)] = np.sqrt(turns[1:]) / lengths[:-1]
+    return float(np.linalg.eigvalsh(T)[-1])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.feature_vectors import select_feature_vectors
 from genesig.optim.kernels import median_distance
 from genesig.optim.nonlinear.debias import Ridge
 from genesig.selection.nonlinear.choice import by_class, midpoint
@@ -71,11 +72,10 @@ def _order(ground: Ground, most: int, bins: int) -> list[int]:
     With few samples the information has few values: where more genes than asked for share the
     largest, none comes in, and they stand in the order of the matrix.
     """
-    from genesig.models.fvm import FeatureVectorMachine
-
-    found = FeatureVectorMachine(n_features=most, n_bins=bins).fit(ground.X, ground.y)
-    best = np.argsort(-found.information_, kind="stable")[:most]
-    return [int(gene) for gene in (found.order_ if len(found.order_) else best)]
+    made = select_feature_vectors(ground.X, ground.y, n_features=most, bins=bins)
+    order = made.found.order
+    best = np.argsort(-made.information, kind="stable")[:most]
+    return [int(gene) for gene in (order if len(order) else best)]
 
 
 def _ridge(Z: Array, ground: Ground, lam: Array, protocol: NonlinearProtocol) -> Ridge:

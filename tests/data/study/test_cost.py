@@ -30,9 +30,9 @@ def test_many_samples_take_hours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "config.yaml, nonlinear: takes about" in said(tmp_path, 400, capsys)
-    assert "hours of one processor" in said(tmp_path, 400, capsys)
-    assert "nonlinear" not in said(tmp_path, 400, capsys, enabled=False)
+    assert "config.yaml, nonlinear: takes about" in said(tmp_path, 800, capsys)
+    assert "hours of one processor" in said(tmp_path, 800, capsys)
+    assert "nonlinear" not in said(tmp_path, 800, capsys, enabled=False)
     assert "nonlinear" not in said(tmp_path, 60, capsys)
 
 

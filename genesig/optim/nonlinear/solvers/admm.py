@@ -57,7 +57,7 @@ def admm(
     """
     problem = instance.problem
     dense = instance.dense
-    q = penalty.prox_conjugate(start.dense(instance.X), instance.step)
+    q = penalty.within(start.dense(instance.X))
     kappa = _first_kappa(instance, penalty)
     state = _State(np.zeros_like(q), q / kappa, kappa, dense.factor(problem.nu, kappa))
     for iteration in range(1, max_iterations + 1):

@@ -24,6 +24,7 @@ from genesig.optim.kernels import directional, pull, values
 from genesig.optim.nonlinear.accelerate import accelerate
 from genesig.optim.nonlinear.certificate import gap
 from genesig.optim.nonlinear.instance import Instance
+from genesig.optim.nonlinear.metric import Metric
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.problem import Problem
@@ -34,6 +35,8 @@ Array = np.ndarray[Any, Any]
 INNER_STEPS = 500
 """Most steps of one inner problem, and the forward steps between two looks at the gap."""
 LOOK_EVERY = 5
+PATIENCE = 10
+"""Inner steps that must bring the gap down."""
 INNER_SHARE = 1e-3
 """Gap of an inner problem over the gap that is asked for."""
 
@@ -61,7 +64,7 @@ def projection(
     n, nu = problem.n, problem.nu
     sigma = float(problem.eigenvalues[-1]) / n * MARGIN + nu
     inner_step = 2 * sigma / (MARGIN * _gradient_norm(problem, X))
-    q = penalty.prox_conjugate(start.dense(X), instance.step)
+    q = penalty.within(start.dense(X))
     found = _Function(problem.expand(X @ q).alpha, -q / (2 * nu))
     ahead, t, accuracy = found, 1.0, INNER_SHARE * tolerance * instance.scale
     for iteration in range(1, max_iterations + 1):
@@ -92,19 +95,20 @@ def _backward(
     accuracy: float,
 ) -> _Function:
     """Return the prox of Ω/(2σ) at f; q is the start and is overwritten by its multipliers."""
-    before = [np.inf]
+    gaps = [np.inf]
 
-    def settled(q: Array) -> bool:
-        phi = _derivatives(problem, X, _Function(f.alpha, f.beta - q / (2 * sigma)))
-        inner = gap(penalty, q, phi)
-        stalled = inner >= 0.99 * before[0]
-        before[0] = inner
+    def settled(inner: float) -> bool:
+        gaps.append(inner)
+        stalled = len(gaps) % PATIENCE == 1 and min(gaps[-PATIENCE:]) >= 0.99 * min(
+            gaps[:-PATIENCE]
+        )
         return stalled or inner <= accuracy
 
-    accelerate(
-        lambda z: _derivatives(problem, X, _Function(f.alpha, f.beta - z / (2 * sigma))),
-        penalty, q, step, settled, INNER_STEPS,
-    )  # fmt: skip
+    def gradient(z: Array, out: Array) -> None:
+        out[:] = _derivatives(problem, X, _Function(f.alpha, f.beta - z / (2 * sigma)))
+
+    metric = Metric.plain(problem.n, step)
+    q[:] = accelerate(gradient, penalty, metric, q, settled, INNER_STEPS)[0]
     return _Function(f.alpha, f.beta - q / (2 * sigma))
 
 

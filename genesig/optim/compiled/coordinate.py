@@ -1,0 +1,35 @@
+"""Coordinate descent for a quadratic with an l1 norm, over a few coordinates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.compiled import jit
+from genesig.optim.compiled.lanes import dot
+
+Array = np.ndarray[Any, Any]
+
+SWEEPS = 10_000
+"""Most sweeps over the coordinates."""
+
+
+@jit
+def descend(
+    K: Array, k_y: Array, diagonal: Array, b: Array, half: float, nonnegative: bool, small: float
+) -> None:  # fmt: skip
+    """b_q <- ST(k_q - Σ_{p≠q} K_qp b_p, half) / diagonal_q, in turn, until no move is large.
+
+    `small` is the largest move, times the diagonal, that ends it.
+    """
+    for _ in range(SWEEPS):
+        moved = 0.0
+        for q in range(len(b)):
+            old = b[q]
+            target = k_y[q] - dot(K[q], b) + K[q, q] * old
+            size = (target if nonnegative else abs(target)) - half
+            b[q] = np.sign(target) * size / diagonal[q] if size > 0.0 else 0.0
+            moved = max(moved, abs(b[q] - old) * diagonal[q])
+        if moved <= small:
+            break
