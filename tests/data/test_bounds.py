@@ -149,6 +149,21 @@ def test_splits_are_counted_before_they_are_drawn() -> None:
     assert too_many(1000, 5, MOST_NAMES // 4000) is not None
 
 
+@pytest.mark.parametrize("column", ["", "absent"])
+@pytest.mark.parametrize("scheme", ["stratified_kfold", "predefined"])
+def test_a_column_that_is_not_there_ends_in_a_line(
+    column: str, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path)
+    study.set("splits.column", column)
+    study.set("splits.scheme", scheme)
+    study.write()
+    assert main(["validate", "config.yaml"]) == (scheme == "predefined")
+    assert "column" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("key", ["expression", "samples", "data.annotation", "splits.file"])
 @pytest.mark.parametrize("kind", ["pipe", "device", "link to a device", "folder"])
 def test_only_regular_files_are_read(

@@ -61,7 +61,8 @@ def draw_splits(
     """
     samples = Samples.of(dataset)
     if file is None:
-        sides = None if column is None else dataset.obs[column].astype(str).to_numpy(dtype=object)
+        asked = column is not None and scheme == "predefined"
+        sides = dataset.obs[column].astype(str).to_numpy(dtype=object) if asked else None
         draw = pick("splits.scheme", SCHEMES, scheme)
         _check_scheme(samples, scheme, folds)
         _check_number(samples, scheme, folds * repeats, inner_scheme, inner_folds)

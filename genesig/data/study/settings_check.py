@@ -191,7 +191,7 @@ def _scheme(config: Config) -> Found:
             "splits.scheme",
             f"'{scheme}' needs data.group, the column that says who belongs to it",
         )
-    if scheme == "predefined" and splits["column"] is None:
+    if scheme == "predefined" and not splits["column"]:
         yield "splits.column", "the scheme 'predefined' needs a column that says train or test"
 
 
