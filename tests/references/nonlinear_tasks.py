@@ -15,8 +15,10 @@ from genesig.optim.kernels import Gaussian, Polynomial, median_distance, tables
 from genesig.optim.nonlinear.checks import number_groups
 from genesig.optim.nonlinear.choice import RULES, Settings, fit_path
 from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.solution import conclude
 from genesig.optim.nonlinear.solvers import SOLVERS
+from genesig.optim.nonlinear.spectrum import MARGIN, largest_eigenvalue, row_space
 
 RELEVANT = np.array([0, 1, 2, 6, 7, 8])
 TRIPLES = [[0, 1, 2], [6, 7, 8]]
@@ -108,20 +110,49 @@ def path_until_full(train, setting, nu, width, taus, early=None):
         block=number_groups(groups, d, setting.penalty), weights=np.ones(len(groups)),
     )  # fmt: skip
     q, found, tolerance = made.start, [], setting.tolerance
-    solver, selected = SOLVERS["fista" if early else setting.solver], RULES[setting.rule]
+    solver, selected = SOLVERS[setting.solver], RULES[setting.rule]
+    step = step_length(made) if early else None
     for tau in made.tau_max * np.array(taus):
         penalty = made.penalty(tau)
-        q, steps = solver(made, penalty, q, tolerance, early or setting.max_iterations)
+        if early:
+            q, steps = Multipliers.full(stopped(made, penalty, q, step, early)), early
+        else:
+            q, steps = solver(made, penalty, q, tolerance, setting.max_iterations)
         fitted = conclude(made, tau, penalty, q, steps, tolerance)
-        found.append(replace(fitted, norms=saturated(made, penalty, q)) if early else fitted)
+        found.append(replace(fitted, norms=saturated(made, penalty, q, step)) if early else fitted)
         if len(found) > 2 and min(len(selected(each)) for each in found[-3:]) == d:
             break
     return replace(fit, path=replace(fit.path, solutions=tuple(found)))
 
 
-def saturated(made, penalty, q):
+def step_length(made):
+    """2 ν / λ_max(M), the longest safe step without a metric."""
+    V, s = row_space(made.inner)
+    free = made.problem.without_response()
+    largest = largest_eigenvalue(lambda q: -free.gradient(V * s, q), V * s)
+    if made.X.shape[1] > len(s):
+        first = np.linalg.eigvalsh(made.problem.table.first)[-1]
+        largest = max(largest, float(first) / (2 * made.problem.nu))
+    return 1 / (MARGIN * largest)
+
+
+def stopped(made, penalty, start, step, count):
+    """Multipliers after so many accelerated gradients without a metric, restarted as needed."""
+    q = penalty.prox_conjugate(start.dense(made.X), step)
+    z, t = q, 1.0
+    for _ in range(count):
+        new = penalty.prox_conjugate(z + step * made.problem.gradient(made.X, z), step)
+        following = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        momentum, t = (t - 1) / following, following
+        if np.vdot(z - new, new - q) > 0:
+            momentum, t = 0.0, 1.0
+        q, z = new, new + momentum * (new - q)
+    return q
+
+
+def saturated(made, penalty, q, step):
     """Norms that are zero where the prox leaves the multipliers' bound unreached, gap or no gap."""
-    v, step = q.dense(made.X), 1 / made.metric.weight.max()
+    v = q.dense(made.X)
     v = v + step * made.problem.gradient(made.X, v)
     return np.linalg.norm(v - penalty.prox_conjugate(v, step), axis=1) / step
 
