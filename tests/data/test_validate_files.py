@@ -84,9 +84,9 @@ def test_harmless_differences_are_accepted(
     assert main(["validate", "config.yaml"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert out == (
+    assert out.startswith(
         "config.yaml: 0 errors, 0 warnings; 12 samples (6 normal, 6 tumor; positive: tumor), "
-        "8 genes\n"
+        "8 genes; takes about "
     )
 
 
