@@ -28,7 +28,7 @@ LARGE = 1e-4  # lists are soon longer than the samples with mu above this share 
 STIFF = 2e-5  # up to this share the dual takes many steps more
 FLOOR = 1e-13  # rounding of a gradient, as a share of tau_max
 ROOM = 64  # features a column can know before it asks for more room
-KNOWN = 256  # features that a column of many samples is taken to know
+KNOWN = 400  # features that a column is taken to know
 MEMORY = 40e6  # bytes that the columns of one chunk may take, about
 FEWEST = 4
 MOST = 64  # columns of one chunk
@@ -59,7 +59,7 @@ def landweber_newton(
 
 def _column_bytes(d: int, width: int) -> int:
     """Return about what a column takes: its features, the room it grows to."""
-    room = min(d, width, KNOWN)
+    room = min(d, KNOWN)
     return 40 * d + 8 * room * (width + 2 * room)
 
 
