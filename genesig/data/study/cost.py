@@ -12,23 +12,18 @@ from typing import Any, NamedTuple
 from genesig.errors import Problem
 from genesig.results import Splits
 
-BASE = 250.0
-"""MB of a process with all that it imports."""
+START, OWN = 1.0, 5.0
+"""Seconds of one processor in which a job imports and reads, and those of Snakemake itself."""
 
-START = 3.0
-"""Seconds of one processor in which a job imports and reads."""
+FIT, PRODUCT, STEP = 0.0075, 3.8e-10, 3e-11
+"""Seconds of one outer training set: a part of its own; for each inner fold and step of a path, so
+much for one number of the training matrix, and for the cube of its samples."""
 
-PRODUCT = 1.6e-9
-"""Seconds for one number of the matrix, one inner fold and one step of a path, of few samples."""
+FOREST, VALUE = 0.23, 3.3e-7
+"""Seconds of all baselines on one split: a part of its own, and for one number of the matrix."""
 
-STEP = 2.5e-10
-"""Seconds for the cube of the samples, one inner fold and one step of a path, of many samples."""
-
-FOREST = 2.5e-6
-"""Seconds for one number of the matrix, of all baselines of one split."""
-
-CURVED, POWER = 0.5, 2.7
-"""Seconds of one path of 12 tau by derivative penalties on 100 samples; growth with samples."""
+CURVE, CURVED, POWER = 0.01, 0.5, 2.7
+"""Seconds of one path of 12 tau by derivative penalties: a part of its own, 100 samples, growth."""
 
 HOURS = 1.0
 """Of one processor, above which nonlinear selection is warned of."""
@@ -51,15 +46,17 @@ class Size:
 
 
 class Cost(NamedTuple):
-    """Number of jobs of one rule; seconds of one processor and peak memory of each of them."""
+    """Seconds of one processor and MB of the largest job of a rule; seconds of all its jobs."""
 
-    jobs: int
     seconds: float
     megabytes: float
+    together: float
 
 
 def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     """Estimate the jobs of every rule that computes; ``others`` are all the rest.
+
+    What the first run after an installation compiles is not counted.
 
     Parameters
     ----------
@@ -67,27 +64,33 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         Resolved.
     size : Size
     """
-    controls, batches = config["controls"], min(config["splits"]["batches"], size.splits)
-    matrix = 8e-6 * size.samples * size.genes
-    fit = _fit(config, size)
-    permutations, together = controls["permutations"], controls["permutations_per_job"]
-    ranges, share = -(-permutations // together), size.splits / batches
-    most = max(1, min(permutations, together)) * share
-    memory = BASE + 3 * matrix + 50
-    forest = FOREST * size.samples * size.genes * size.splits
+    splits, controls, curved = config["splits"], config["controls"], config["nonlinear"]
+    matrix, fit = 8e-6 * size.samples * size.genes, _fit(config, size)
+    permutations, most = controls["permutations"], controls["permutations_per_job"]
+    batches = min(splits["batches"], size.splits)
+    share = -(-size.splits // batches)
+    jobs, fits = batches * (1 - (-permutations // most)), size.splits * (1 + permutations)
+    halves = splits["subsamples"] * fit / 4
+    forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
-        "fit": Cost(batches * (1 + ranges), START + most * fit, memory),
-        "fit_final": Cost(1, START + fit, memory),
-        "fit_subsamples": Cost(1, START + config["splits"]["subsamples"] * fit / 4, memory),
-        "baselines": Cost(1, START + forest, BASE + 4 * matrix),
-        "others": Cost(14, START, BASE + 3 * matrix),
-    }
-    if (curved := config["nonlinear"])["enabled"]:
+        "fit": Cost(START + max(1, min(permutations, most)) * share * fit, 350 + 2 * matrix,
+                    jobs * START + fits * fit),
+        "fit_final": _alone(fit, 350 + 2 * matrix),
+        "fit_subsamples": _alone(halves, 350 + 2 * matrix),
+        "baselines": _alone(forest, 190 + 5 * matrix),
+        "others": Cost(START, 160 + 4 * matrix, 14 * START + OWN),
+    }  # fmt: skip
+    if curved["enabled"]:
         paths = 1 + _folds(config, size) * len(curved["nu"]) * len(curved["width"])
-        each = paths * _curved(config, size)
-        costs["nonlinear_fit"] = Cost(batches, START + share * each, BASE + 2 * matrix)
-        costs["nonlinear_final"] = Cost(1, START + each, BASE + 2 * matrix)
+        each, room = paths * _curved(config, size), 250 + 4 * matrix
+        many = batches * START + size.splits * each
+        costs["nonlinear_fit"] = Cost(START + share * each, room, many)
+        costs["nonlinear_final"] = _alone(each, room)
     return costs
+
+
+def _alone(seconds: float, megabytes: float) -> Cost:
+    return Cost(START + seconds, megabytes, START + seconds)
 
 
 def requests(cost: Cost) -> dict[str, int]:
@@ -97,7 +100,7 @@ def requests(cost: Cost) -> dict[str, int]:
 
 def announced(costs: Mapping[str, Cost]) -> str:
     """Say in words what a study will take."""
-    seconds = sum(cost.jobs * cost.seconds for cost in costs.values())
+    seconds = sum(cost.together for cost in costs.values())
     most = max(cost.megabytes for cost in costs.values())
     return f"takes about {_time(seconds)} of one processor, {10 * round(most / 10)} MB for a job"
 
@@ -105,7 +108,7 @@ def announced(costs: Mapping[str, Cost]) -> str:
 def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
     """Yield a warning where nonlinear selection takes hours."""
     curved = [cost for rule, cost in costs.items() if rule.startswith("nonlinear")]
-    if (much := sum(cost.jobs * cost.seconds for cost in curved) / 3600) > HOURS:
+    if (much := sum(cost.together for cost in curved) / 3600) > HOURS:
         what = (
             f"takes about {much:.2g} hours of one processor on these samples; one value of"
             " nonlinear.nu, fewer splits.repeats or nonlinear.enabled: false make it shorter"
@@ -124,12 +127,13 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     searched = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
     steps = folds * searched * linear["tau_count"] + len(linear["mu"])
     n = size.training
-    return float(steps * (PRODUCT * n * size.genes + STEP * n**3))
+    return float(FIT + steps * (PRODUCT * n * size.genes + STEP * n**3))
 
 
 def _curved(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of one path by derivative penalties."""
-    return float(CURVED * config["nonlinear"]["tau_count"] / 12 * (size.training / 100) ** POWER)
+    grown = CURVED * (size.training / 100) ** POWER
+    return float(CURVE + grown * config["nonlinear"]["tau_count"] / 12)
 
 
 def _folds(config: Mapping[str, Any], size: Size) -> int:

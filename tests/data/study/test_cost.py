@@ -42,7 +42,7 @@ SIZE = Size(samples=38, genes=3051, splits=20, training=30)
 
 def total(size=SIZE, **sections):
     costs = study_costs(resolve_config({**STUDY, **sections}, load_schema()), size)
-    return sum(cost.jobs * cost.seconds for cost in costs.values())
+    return sum(cost.together for cost in costs.values())
 
 
 def largest(size):
@@ -69,10 +69,10 @@ def test_memory_is_a_few_matrices():
 
 
 def test_what_is_asked_of_a_cluster_leaves_room():
-    assert requests(Cost(3, 600.0, 1000.0)) == {"mem_mb": 1250, "runtime": 50}
+    assert requests(Cost(600.0, 1000.0, 1800.0)) == {"mem_mb": 1250, "runtime": 50}
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(41, "41 s"), (97, "1.6 min"), (7300, "2 h")])
 def test_the_cost_is_said_in_units_that_people_use(seconds, said):
-    costs = {"fit": Cost(1, seconds, 401.0)}
+    costs = {"fit": Cost(1.0, 401.0, seconds)}
     assert announced(costs) == f"takes about {said} of one processor, 400 MB for a job"
