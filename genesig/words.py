@@ -66,6 +66,8 @@ def number_fault(text: str) -> str:
         return f"is '{text}', with a decimal comma; write {text.replace(',', '.')}"
     if is_missing(text):
         return f"is missing ('{text}')"
+    if is_number(text):
+        return f"is {text.strip()}, larger than any measurement"
     infinite = text.strip().lower().lstrip("+-").startswith("inf")
     return f"is infinite ('{text}')" if infinite else f"is '{text}', not a number"
 

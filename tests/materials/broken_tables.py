@@ -216,6 +216,10 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _cell("-inf"),
         ["line 4, gene 'gene3', sample 'P05': the value is infinite ('-inf')", "finite number"],
     ),
+    "huge cell": (
+        _cell("-1e308"),
+        ["gene 'gene3', sample 'P05': the value is -1e+308, larger than any", "correct it"],
+    ),
     "number too large": (
         _cell("1e999"),
         ["line 4, gene 'gene3', sample 'P05': the value is", "finite number"],

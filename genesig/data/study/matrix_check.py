@@ -19,6 +19,9 @@ from genesig.words import counted, listing, number_fault, too
 Array = np.ndarray[Any, Any]
 Problems = list[Problem]
 
+LARGEST = 1e100
+"""No measurement is larger, and the square of one that is may be no number."""
+
 
 @dataclass(frozen=True)
 class Expression:
@@ -177,7 +180,7 @@ def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
 def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool,
                  problems: Problems) -> None:  # fmt: skip
     """Name the first faulty cell of each kind, and count the others."""
-    bad = np.argwhere(~np.isfinite(matrix.cells[rows].T))
+    bad = np.argwhere(~(np.abs(matrix.cells[rows].T) < LARGEST))
     kinds: dict[str, list[tuple[int, int, str]]] = {}
     for gene, k in bad:
         fault = number_fault(matrix.text(rows[k], gene))
@@ -218,12 +221,15 @@ ADVICE = {
     "missing": "; fill it in, leave the gene out, or set data.missing for the step knn_impute",
     "comma": "; export the table with decimal points",
     "other": "; every cell must be a finite number",
+    "large": "; correct it, or leave the gene out",
 }
 
 
 def _kind(fault: str) -> str:
     if "decimal comma" in fault:
         return "comma"
+    if "larger" in fault:
+        return "large"
     return "missing" if "blank" in fault or "missing" in fault else "other"
 
 
