@@ -364,3 +364,16 @@ def test_a_width_that_is_not_positive_is_refused(width):
 
 def test_registry_holds_the_five():
     assert list(SOLVERS) == ["auto", "compressed", "fista", "admm", "projection"]
+
+
+def test_many_samples_of_few_features_have_a_start_and_are_solved():
+    """The dual is nearly singular there: conjugate gradients in its metric end in rounding."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1.0, 1.0], 60)
+    X = rng.standard_normal((120, 2)) + np.outer(y, [0.4, 1.5])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    found = solve(X, y, kernel=Gaussian(width=median_distance(X @ X.T)), nu=0.01, tau=[0.7, 0.4],
+                  tolerance=1e-4, max_iterations=5000)  # fmt: skip
+    assert abs(found.explained_by_none) < 1e-5
+    assert found.solutions[-1].support.tolist() == [1]
+    assert found.message == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,25 @@ def vanishing_gradient(
     """Return multipliers (r, n) with φ(q) = 0, and the largest eigenvalue of M/2ν in the metric.
 
     Conjugate gradients on M q/2ν = φ(0), preconditioned by the metric; their coefficients are
-    those of Lanczos' method, from which the eigenvalue follows.
+    those of Lanczos' method, from which the eigenvalue follows. Of many more samples than features
+    M is so nearly singular that the metric lets rounding grow, and they do not end; without it they
+    stay where M tells something, and what they reach serves.
 
     The multipliers minimise the dual without its bounds, so sqrt(n) max_g ||q_g||/p_g (over μ for
     the elastic penalty) is tau_max. Where M is singular (a polynomial of few monomials) they are
     not unique and give only an upper bound: harmless as the start of a path.
     """
+    q, largest, reached = _conjugate_gradients(problem, rotated, metric, tolerance)
+    if not reached:
+        plain = replace(metric, weight=np.ones(problem.n))
+        q, _, _ = _conjugate_gradients(problem, rotated, plain, tolerance)
+    return q @ metric.basis.T, largest
+
+
+def _conjugate_gradients(
+    problem: Problem, rotated: Array, metric: Metric, tolerance: float
+) -> tuple[Array, float, bool]:
+    """Return q in the metric's basis, the largest eigenvalue, and whether φ(q) vanishes."""
     q = np.zeros((rotated.shape[1], problem.n))
     residual, image = np.empty_like(q), np.empty_like(q)
     Gradient(problem, rotated, metric.basis)(q, residual)
@@ -65,7 +79,7 @@ def vanishing_gradient(
     lengths: list[float] = []
     turns: list[float] = []
     direction = np.zeros_like(q)
-    while np.linalg.norm(residual) > goal and len(lengths) < MOST:
+    while (left := np.linalg.norm(residual)) > goal and len(lengths) < MOST:
         conditioned = residual / metric.weight
         product = float(np.vdot(residual, conditioned))
         turns.append(product / before if lengths else 0.0)
@@ -80,7 +94,7 @@ def vanishing_gradient(
         q += lengths[-1] * direction
         residual += lengths[-1] * image
         before = product
-    return q @ metric.basis.T, _largest_ritz(np.array(lengths), np.array(turns))
+    return q, _largest_ritz(np.array(lengths), np.array(turns)), bool(left <= goal)
 
 
 def _largest_ritz(lengths: Array, turns: Array) -> float:

@@ -21,10 +21,8 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.kernels import directional, pull, values
-from genesig.optim.nonlinear.accelerate import accelerate
 from genesig.optim.nonlinear.certificate import gap
 from genesig.optim.nonlinear.instance import Instance
-from genesig.optim.nonlinear.metric import Metric
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.problem import Problem
@@ -35,8 +33,8 @@ Array = np.ndarray[Any, Any]
 INNER_STEPS = 500
 """Most steps of one inner problem, and the forward steps between two looks at the gap."""
 LOOK_EVERY = 5
-PATIENCE = 10
-"""Inner steps that must bring the gap down."""
+INNER_LOOK = 10
+"""Inner steps between two looks at their gap, each of which must bring it down."""
 INNER_SHARE = 1e-3
 """Gap of an inner problem over the gap that is asked for."""
 
@@ -94,21 +92,25 @@ def _backward(
     step: float,
     accuracy: float,
 ) -> _Function:
-    """Return the prox of Ω/(2σ) at f; q is the start and is overwritten by its multipliers."""
-    gaps = [np.inf]
+    """Return the prox of Ω/(2σ) at f; q is the start and is overwritten by its multipliers.
 
-    def settled(inner: float) -> bool:
-        gaps.append(inner)
-        stalled = len(gaps) % PATIENCE == 1 and min(gaps[-PATIENCE:]) >= 0.99 * min(
-            gaps[:-PATIENCE]
-        )
-        return stalled or inner <= accuracy
-
-    def gradient(z: Array, out: Array) -> None:
-        out[:] = _derivatives(problem, X, _Function(f.alpha, f.beta - z / (2 * sigma)))
-
-    metric = Metric.plain(problem.n, step)
-    q[:] = accelerate(gradient, penalty, metric, q, settled, INNER_STEPS)[0]
+    Accelerated as published, and restarted where a step turns back (O'Donoghue and Candès 2015).
+    """
+    z, t, before = q.copy(), 1.0, np.inf
+    for step_number in range(1, INNER_STEPS + 1):
+        phi = _derivatives(problem, X, _Function(f.alpha, f.beta - z / (2 * sigma)))
+        new = penalty.prox_conjugate(z + step * phi, step)
+        following = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        back = np.vdot(z - new, new - q) > 0
+        t, momentum = (1.0, 0.0) if back else (following, (t - 1) / following)
+        z = new + momentum * (new - q)
+        q[:] = new
+        if step_number % INNER_LOOK == 0:
+            phi = _derivatives(problem, X, _Function(f.alpha, f.beta - q / (2 * sigma)))
+            inner = gap(penalty, q, phi)
+            if inner >= 0.99 * before or inner <= accuracy:
+                break
+            before = inner
     return _Function(f.alpha, f.beta - q / (2 * sigma))
 
 
