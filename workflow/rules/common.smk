@@ -4,6 +4,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from genesig.data.files.readers import load_schema, read_config
+from genesig.data.study.settings_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 from genesig.selection.linear.protocol import keywords
@@ -27,6 +28,7 @@ try:
     for configfile in workflow.configfiles:
         read_config(configfile)  # which says what YAML reads otherwise than it is written
     config.update(study_config(config, load_schema(), source=given))
+    check_files(config)
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
 

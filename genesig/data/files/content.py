@@ -69,7 +69,7 @@ def _opened(path: Path) -> BinaryIO:
                          "what it gives into one")  # fmt: skip
         return path.open("rb")
     except FileNotFoundError:
-        raise refuse(path, _absent(path)) from None
+        raise refuse(path, absent(path)) from None
     except IsADirectoryError:
         raise refuse(path, "is a folder; name a file in it") from None
     except OSError as error:
@@ -78,7 +78,8 @@ def _opened(path: Path) -> BinaryIO:
         raise refuse(repr(str(path)), "is no name of a file; correct it") from None
 
 
-def _absent(path: Path) -> str:
+def absent(path: Path) -> str:
+    """Say that there is no such file, and which one may be meant."""
     near = [p.name for p in path.parent.iterdir()] if is_folder(path.parent) else []
     place = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
     series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", path.name)

@@ -44,6 +44,12 @@ def is_series(name: Any) -> TypeGuard[str]:
     return isinstance(name, str) and SERIES.fullmatch(name) is not None
 
 
+def is_fetched(name: str) -> bool:
+    """Tell whether the workflow downloads a file of this name where it is not there."""
+    start, end = f"{FOLDER}/", ENDING
+    return name.startswith(start) and name.endswith(end) and is_series(name[len(start) : -len(end)])
+
+
 def named_files(config: Config) -> Iterator[tuple[str, str]]:
     """Yield the place of each name of a file in a config, as messages have it, and the name."""
     for section, key, place in _places(config):

@@ -1,0 +1,26 @@
+"""A study whose files are not there is refused, above all where results of another one are."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from toy_study import command, make_study, write_config
+
+
+@pytest.mark.parametrize(
+    ("key", "name"), [("expression", "nope.tsv.gz"), ("samples", "samples.tvs")]
+)
+def test_results_of_another_study_are_not_taken_for_those_of_a_wrong_name(
+    tmp_path: Path, key: str, name: str
+) -> None:
+    make_study(tmp_path)
+    for result in ("validation.json", "data/raw.h5ad", "dataset.h5ad", "splits.json"):
+        (tmp_path / "results" / result).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "results" / result).write_text("of another study")
+    write_config(tmp_path, {key: name})
+    done = subprocess.run(command("-n"), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = done.stdout + done.stderr
+    assert f"error: {name}: no such file (looked for in {tmp_path})" in said
