@@ -123,10 +123,11 @@ def _predict(chosen: argparse.Namespace) -> int:
     from genesig.data.cohorts.new_files import read_new
     from genesig.data.files.readers import read_json, read_samples
     from genesig.errors import refuse
-    from genesig.results.files import save_table
+    from genesig.results.files import check_output, save_table
     from genesig.selection.model.new_samples import predict
     from genesig.words import counted
 
+    check_output(chosen.output, [chosen.model, *chosen.matrix, chosen.samples or ""])
     model, matrix = read_json(chosen.model), read_new(chosen.matrix, chosen.part, chosen.layout)
     more = len(chosen.matrix) - 1
     where = chosen.matrix[0] + (f" and {more} more" if more else "")

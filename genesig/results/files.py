@@ -5,14 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
-from genesig.errors import InvalidInput
+from genesig.errors import InvalidInput, refuse
 from genesig.machine import free_bytes, refusal
 from genesig.results.cells import cell, plain
 
@@ -116,6 +117,32 @@ def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
 
 
 def load_arrays(path: str | Path) -> dict[str, Array]:
-    """Read what `save_arrays` wrote."""
-    with np.load(path, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+    """Read what `save_arrays` wrote.
+
+    Raises
+    ------
+    InvalidInput
+        It is not whole.
+    """
+    try:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (BadZipFile, EOFError, ValueError):  # what numpy and zipfile say names no file
+        raise refuse(path, "is damaged; delete it and run the study again") from None
+
+
+def check_output(path: str | Path, inputs: Iterable[str]) -> None:
+    """Refuse a file to be written that is an input, is no file, or has no folder.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise refuse(path, "its folder is not there; make it, or name another file")
+    if target.exists():
+        if not target.is_file():
+            raise refuse(path, "is a folder, a device or a pipe; name a file")
+        if any(Path(name).exists() and target.samefile(name) for name in inputs):
+            raise refuse(path, "is read here, and would be written over; name another file")

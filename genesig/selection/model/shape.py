@@ -14,7 +14,7 @@ from genesig.errors import InvalidInput, refuse
 from genesig.selection.model.schema import FORMAT, SCHEMA, VERSION
 from genesig.words import listing
 
-AGAIN = "copy it again from results/, or run the study again"
+AGAIN = "copy it again, or delete it and run the study again, which writes it anew"
 
 
 def sealed(model: Mapping[str, Any]) -> dict[str, Any]:

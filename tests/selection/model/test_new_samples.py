@@ -258,7 +258,7 @@ def test_a_table_that_cannot_be_written_is_one_line(
     model, data = _model("plain")
     (tmp_path / "p.tsv").mkdir()
     assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 1
-    assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'p.tsv'}: cannot be written: ")
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'p.tsv'}: is a folder, ")
 
 
 def test_samples_are_counted_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

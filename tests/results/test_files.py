@@ -1,0 +1,32 @@
+"""Files of results: whole, named where they are not, and never written over what is read."""
+
+import numpy as np
+import pytest
+
+from genesig.errors import InvalidInput
+from genesig.results import load_arrays, save_arrays
+from genesig.results.files import check_output
+
+
+@pytest.mark.parametrize("size", [0, 10, 300])
+def test_a_cut_file_of_arrays_is_named(tmp_path, size):
+    save_arrays(tmp_path / "a.npz", {"x": np.arange(99.0)})
+    (tmp_path / "a.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:size])
+    with pytest.raises(
+        InvalidInput, match=r"a\.npz: is damaged; delete it and run the study again"
+    ):
+        load_arrays(tmp_path / "a.npz")
+
+
+def test_what_is_read_is_not_written_over(tmp_path):
+    for name in ("model.json", "new.tsv"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "link.tsv").symlink_to("model.json")
+    inputs = [str(tmp_path / "model.json"), str(tmp_path / "new.tsv"), ""]
+    check_output(tmp_path / "predictions.tsv", inputs)
+    for name, said in {
+        "model.json": "is read here", "link.tsv": "is read here", "none/p.tsv": "its folder is not",
+        ".": "is a folder",
+    }.items():  # fmt: skip
+        with pytest.raises(InvalidInput, match=said):
+            check_output(tmp_path / name, inputs)
