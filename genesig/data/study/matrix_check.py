@@ -180,7 +180,7 @@ def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
 def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool,
                  problems: Problems) -> None:  # fmt: skip
     """Name the first faulty cell of each kind, and count the others."""
-    bad = np.argwhere(~(np.abs(matrix.cells[rows].T) < LARGEST))
+    bad = np.argwhere(~(np.abs(matrix.cells[rows].T) <= LARGEST))
     kinds: dict[str, list[tuple[int, int, str]]] = {}
     for gene, k in bad:
         fault = number_fault(matrix.text(rows[k], gene))
