@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -90,22 +91,31 @@ NUMBERS = {
     "splits.repeats": 10**9, "splits.folds": 10**9, "splits.inner_folds": 10**9,
     "splits.subsamples": 10**10, "splits.batches": 20_000, "controls.permutations": 10**9,
     "linear.tau_count": 10**10, "nonlinear.tau_count": 10**10, "nonlinear.fvm_bins": 10**9,
-    "nonlinear.max_iterations": 10**12, "seed": 10**30, 
+    "nonlinear.max_iterations": 10**12, "seed": 10**30,
     "linear.lam": [float(k) for k in range(200)],
     "normalise.samples": [{"step": "log2"}] * 100,
 }  # fmt: skip
+
+
+def _refused(
+    settings: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> list[str]:  # fmt: skip
+    """Return the lines that refuse a study of these settings."""
+    monkeypatch.chdir(folder)
+    study = Study(folder)
+    for key, value in settings.items():
+        study.set(key, value)
+    study.write()
+    assert main(["validate", "config.yaml"]) == 1
+    return _errors(capsys)
 
 
 @pytest.mark.parametrize("key", NUMBERS)
 def test_every_number_has_a_largest_one(
     key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    study = Study(tmp_path)
-    study.set(key, NUMBERS[key])
-    study.write()
-    assert main(["validate", "config.yaml"]) == 1
-    (line,) = _errors(capsys)
+    (line,) = _refused({key: NUMBERS[key]}, tmp_path, monkeypatch, capsys)
     assert line.startswith(f"error: config.yaml, {key}: found ")
     assert "at most " in line
 
@@ -132,13 +142,9 @@ TOGETHER = {
 def test_settings_together_have_a_largest_size(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    study, (settings, words) = Study(tmp_path), TOGETHER[name]
-    for key, value in settings.items():
-        study.set(key, value)
-    study.write()
-    assert main(["validate", "config.yaml"]) == 1
-    assert any(line.startswith(f"error: config.yaml, {words}") for line in _errors(capsys))
+    settings, words = TOGETHER[name]
+    lines = _refused(settings, tmp_path, monkeypatch, capsys)
+    assert any(line.startswith(f"error: config.yaml, {words}") for line in lines)
 
 
 def test_splits_are_counted_before_they_are_drawn() -> None:

@@ -41,14 +41,18 @@ def pair():
     return config, normalise_samples(study, **config["normalise"])
 
 
+def model_of(config, dataset):
+    folds = config["normalise"]["folds"]
+    splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
+    final = fit_final(dataset, splits, folds=folds, **keywords(config))
+    return final_model(dataset, final, folds=folds)
+
+
 @pytest.mark.slow
 def test_the_other_centre_is_on_the_same_scale_as_a_whole_and_array_by_array(pair):
     """MAS5 was scaled to another target there, 1.7 more in log2; its genes vary by more."""
     config, dataset = pair
-    folds = config["normalise"]["folds"]
-    splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
-    final = fit_final(dataset, splits, folds=folds, **keywords(config))
-    model = final_model(dataset, final, folds=folds)
+    model = model_of(config, dataset)
     arrays = read_matrix(config["external"][0]["expression"]).turn()
     alone = [replace(arrays, rows=(name,), cells=arrays.cells[[row]])
              for row, name in enumerate(arrays.rows)]  # fmt: skip
@@ -64,10 +68,7 @@ def test_the_other_centre_is_on_the_same_scale_as_a_whole_and_array_by_array(pai
 @pytest.mark.slow
 def test_the_example_does_there_what_other_methods_do(pair):
     config, dataset = pair
-    folds = config["normalise"]["folds"]
-    splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
-    final = fit_final(dataset, splits, folds=folds, **keywords(config))
-    model = final_model(dataset, final, folds=folds)
+    model = model_of(config, dataset)
     found = score_cohort(dataset, model, {}, **config["external"][0])
     assert not [line for line in found.about["warnings"] if "of the model" in line]
     scores = found.tables["scores"].set_index("measure")
