@@ -51,8 +51,8 @@ def read_sets(path: str | Path) -> list[NamedSet]:
         raise refuse(path, "is a folder; name the file of gene sets in it")
     if suffix not in (".gmt", ".gmx"):
         found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
-        raise refuse(path, f"{found} for gene sets (known: .gmt, .gmx; also gzipped); save them as "
-                     "GMT: name, description and genes of a set on one line, tabs between")  # fmt: skip
+        what = f"{found} for gene sets (known: .gmt, .gmx; also gzipped); save them as GMT: name, "
+        raise refuse(path, what + "description and genes of a set on one line, tabs between")
     text = as_text(read_bytes(path), str(path), old=True)
     lines = [line.split("\t") for line in text.rstrip().split("\n")]
     sets = list(_by_column(lines, str(path)) if suffix == ".gmx" else _by_line(lines, str(path)))
@@ -77,8 +77,9 @@ def _by_column(lines: list[list[str]], path: str) -> Iterator[NamedSet]:
     width = len(lines[0])
     for number, cells in enumerate(lines, 1):
         if any(cell.strip() for cell in cells[width:]):
-            raise refuse(path, f"{counted(len(cells), 'field')} where the first line names "
-                         f"{counted(width, 'set')}; give each column the name of its set", number)  # fmt: skip
+            what = f"{counted(len(cells), 'field')} where the first line names "
+            what += f"{counted(width, 'set')}; give each column the name of its set"
+            raise refuse(path, what, number)
     for column in range(width):
         cells = [line[column] if column < len(line) else "" for line in lines]
         if any(cell.strip() for cell in cells):

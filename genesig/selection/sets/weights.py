@@ -53,7 +53,8 @@ def permuted(Z: Array, members: Array, starts: Array, shuffled: Array) -> Array:
 
 def of_size(Z: Array, members: Array, starts: Array, shuffled: Array) -> Array:
     """Return the square root of each block's size, (B,)."""
-    return np.sqrt(np.diff(starts).astype(float))
+    found: Array = np.sqrt(np.diff(starts).astype(float))
+    return found
 
 
 def equal(Z: Array, members: Array, starts: Array, shuffled: Array) -> Array:
