@@ -26,6 +26,7 @@ LEAST, MOST = 1e-12, 1e8  # damping, as a share of the Hessian's diagonal
 FIRST = 1e-3  # damping, after a step without that was none
 ROUNDING = 1e-13
 STEPS = 300
+ROOM = 32  # Gram matrices there is room for at first
 
 
 class Level(NamedTuple):
@@ -40,8 +41,31 @@ class Chosen:
     """The blocks that may be in the solution: weights (W,), Gram matrices (W, n, n), rho (W,)."""
 
     weights: Array
-    grams: Array
     rho: Array
+    _room: Array
+
+    @classmethod
+    def none(cls, n: int) -> Chosen:
+        """Begin with no block, of n samples."""
+        return cls(np.zeros(0), np.zeros(0), np.empty((ROOM, n, n)))
+
+    @property
+    def grams(self) -> Array:
+        """Return the Gram matrices, one behind the other in memory."""
+        return self._room[: len(self.rho)]
+
+    def add(self, weight: float, gram: Array) -> None:
+        """Let a block in, with rho = 0."""
+        if len(self.rho) == len(self._room):
+            self._room = np.concatenate([self._room, np.empty_like(self._room)])
+        self._room[len(self.rho)] = gram
+        self.weights, self.rho = np.append(self.weights, weight), np.append(self.rho, 0.0)
+
+    def only(self, kept: Array) -> Chosen:
+        """Leave out all but some, ascending."""
+        for place, k in enumerate(kept):
+            self._room[place] = self._room[k]
+        return Chosen(self.weights[kept], self.rho[kept], self._room)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Columns
+
 Array = np.ndarray[Any, Any]
 
 CHUNK = 50  # responses at once, which bounds memory to d times as many numbers
@@ -26,11 +29,15 @@ def permuted_weights(
         The response, permuted as the design allows.
     members, starts : (memberships,), (B + 1,) int arrays
         As in `Blocks`.
+    quantile : float
+        The smallest that this share of the permutations does not exceed.
     """
-    squares = np.empty((len(starts) - 1, Y_permuted.shape[1]))
-    for first in range(0, Y_permuted.shape[1], CHUNK):
+    number, most = len(starts) - 1, Y_permuted.shape[1]
+    columns = Columns(X, Blocks(members, starts, np.ones(number)))
+    squares = np.empty((number, most))
+    for first in range(0, most, CHUNK):
         part = slice(first, first + CHUNK)
-        G = X.T @ Y_permuted[:, part]
-        squares[:, part] = np.add.reduceat((G * G)[members], starts[:-1], axis=0)
-    found: Array = np.sqrt(np.quantile(squares, quantile, axis=1))
-    return found
+        squares[:, part] = columns.squares(Y_permuted.T[part, :, None]).T
+    place = min(int(np.ceil(quantile * most)), most) - 1
+    squares.partition(place, axis=1)
+    return np.sqrt(squares[:, place])
