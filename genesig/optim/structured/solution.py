@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -23,6 +23,36 @@ class Fit(NamedTuple):
     gap: float
     steps: int
     alpha: Array
+
+
+class Minimisers(Protocol):
+    """What every solver gives: a fit for each tau."""
+
+    @property
+    def tau(self) -> Array:
+        """Return tau, absolute, (M,)."""
+
+    @property
+    def norms(self) -> csr_array:
+        """Return the norm of each block's coefficients, (M, B)."""
+
+    @property
+    def gap(self) -> Array:
+        """Return duality gaps relative to ``||Y||²/n``, (M,)."""
+
+    @property
+    def steps(self) -> Array:
+        """Return the number of steps of each fit, (M,)."""
+
+    @property
+    def message(self) -> str:
+        """Return a sentence about the fits that did not converge, or nothing."""
+
+    def support(self, m: int) -> Array:
+        """Return the blocks of one fit, ascending."""
+
+    def coef(self, m: int) -> Array:
+        """Return the coefficients of one fit, (d, T)."""
 
 
 @dataclass(frozen=True)
@@ -91,3 +121,36 @@ class BlockPath:
         for k in self.support(m):
             b[self.design.columns(k)] += self.piece(m, k)
         return b
+
+
+@dataclass(frozen=True)
+class DensePath:
+    """Minimisers at M values of tau, whose coefficients (M, d, T) are all kept.
+
+    The other attributes are those of `BlockPath`; norms are of each block's coefficients.
+    """
+
+    tau: Array
+    coefs: Array
+    norms: csr_array
+    gap: Array
+    steps: Array
+    converged: Array
+    message: str
+
+    @classmethod
+    def of(
+        cls, tau: Array, coefs: Array, norms: Array, gap: Array, steps: Array, tolerance: float
+    ) -> DensePath:
+        """Judge fits by their gaps."""
+        message = not_converged(gap, tolerance)
+        return cls(tau, coefs, csr_array(norms), gap, steps, gap <= tolerance, message)
+
+    def support(self, m: int) -> Array:
+        """Return the blocks of one fit, ascending."""
+        return np.flatnonzero(self.norms[[m]].toarray())
+
+    def coef(self, m: int) -> Array:
+        """Return the coefficients of one fit, (d, T)."""
+        found: Array = self.coefs[m]
+        return found

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.structured.certificate import Norms, block_gap
+from genesig.optim.structured.certificate import Norms, block_gap, residual
 from genesig.optim.structured.columns import Design
-from genesig.optim.structured.newton import Chosen, Level, descend, evaluate
+from genesig.optim.structured.projected import minimise
+from genesig.optim.structured.reduced import Chosen, Level, Reduced
 from genesig.optim.structured.solution import Fit
 
 Array = np.ndarray[Any, Any]
@@ -29,7 +30,7 @@ class Walk:
         self.design, self.Y, self.mu, self.tolerance = design, Y, mu, tolerance
         self.set, self.level, n = np.zeros(0, dtype=np.int64), Level(1.0, mu), len(Y)
         self.chosen = Chosen.none(n)
-        self.point = evaluate(self.chosen, self.chosen.rho, Y, self.level)
+        self.point = Reduced(self.chosen, Y, self.level).at(self.chosen.rho)
         self.q = np.zeros(len(design.weights))
         self.steps, self.gap = 0, np.inf
 
@@ -49,18 +50,17 @@ class Walk:
 
     def descend(self) -> None:
         """Minimise over the working set."""
-        self.point, steps = descend(self.chosen, self.Y, self.level, self.tolerance / 2)
-        self.chosen.rho, self.steps = self.point.rho, self.steps + steps
+        problem = Reduced(self.chosen, self.Y, self.level)
+        self.point, steps = minimise(problem, self.chosen.rho, self.tolerance / 2)
+        self.chosen.rho, self.steps = self.point.x, self.steps + steps
 
     def certified(self, q: Array) -> bool:
         """Take ``||A_k'alpha||`` of all blocks (B,); let in more of them unless this is the end."""
-        self.q, e, (tau, mu), n = q, np.zeros(len(q)), self.level, len(self.Y)
+        self.q, e, (tau, mu), w = q, np.zeros(len(q)), self.level, self.design.weights
         e[self.set] = self.point.e
-        along, size = np.vdot(self.Y, self.alpha), n * n * np.vdot(self.alpha, self.alpha)
-        response = np.array([n, n * along, size, np.vdot(self.Y, self.Y)])
         norms = Norms(e * q, 2 * q * (1 - mu * e))
-        self.gap = block_gap(norms, self.design.weights, tau, mu, response)
-        return self.gap <= self.tolerance or not self._admit(2 * q > tau * self.design.weights)
+        self.gap = block_gap(norms, w, tau, mu, residual(self.Y, self.alpha))
+        return self.gap <= self.tolerance or not self._admit(2 * q > tau * w)
 
     def fit(self) -> Fit:
         """Return what has been found."""
