@@ -25,19 +25,17 @@ def permuted_weights(
     Parameters
     ----------
     X : (n, d) array, centred
-    Y_permuted : (n, P) array, centred
-        The response, permuted as the design allows.
+    Y_permuted : (n, P) or (n, P, T) array, centred
+        The response, permuted as the design allows; of several the norm is that of all together.
     members, starts : (memberships,), (B + 1,) int arrays
         As in `Blocks`.
     quantile : float
         The smallest that this share of the permutations does not exceed.
     """
-    number, most = len(starts) - 1, Y_permuted.shape[1]
-    columns = Columns(X, Blocks(members, starts, np.ones(number)))
-    squares = np.empty((number, most))
-    for first in range(0, most, CHUNK):
-        part = slice(first, first + CHUNK)
-        squares[:, part] = columns.squares(Y_permuted.T[part, :, None]).T
-    place = min(int(np.ceil(quantile * most)), most) - 1
-    squares.partition(place, axis=1)
-    return np.sqrt(squares[:, place])
+    n, most = Y_permuted.shape[:2]
+    columns = Columns(X, Blocks(members, starts, np.ones(len(starts) - 1)))
+    responses = Y_permuted.reshape(n, most, -1).transpose(1, 0, 2)
+    parts = [columns.squares(responses[i : i + CHUNK]) for i in range(0, most, CHUNK)]
+    squares, place = np.concatenate(parts), min(int(np.ceil(quantile * most)), most) - 1
+    squares.partition(place, axis=0)
+    return np.asarray(np.sqrt(squares[place]))
