@@ -100,7 +100,7 @@ class _GeneSets(LinearBlocks):
     """
 
     def __init__(
-        self, sets: Sets | None = None, weights: str = "permuted", alone: bool = False,
+        self, sets: Sets | None = None, *, weights: str = "permuted", alone: bool = False,
         tau: float = 0.1, mu: float = 1e-3, unit_variance: bool = True,
         tolerance: float = 1e-9, random_state: Any = 0,
     ) -> None:  # fmt: skip
@@ -205,5 +205,5 @@ class GeneSetClassifier(ClassColumns, _GeneSets):
         """Fit to X (n, d) and the classes y (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self._fit(X, self._columns(y))
-        self._learn_cut(self._values(X), y)
+        self._learn_cut(self._scores(X), y)
         return self

@@ -11,7 +11,6 @@ from sklearn.utils.validation import validate_data
 
 from genesig.errors import pick
 from genesig.models.structured import ClassColumns, LinearBlocks, Scale
-from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.composite import Composite
 from genesig.optim.structured.latent import LatentOverlap
@@ -81,7 +80,7 @@ class _GroupLasso(LinearBlocks):
     """
 
     def __init__(
-        self, groups: Sequence[Sequence[int]] | None = None,
+        self, groups: Sequence[Sequence[int]] | None = None, *,
         weights: Sequence[float] | None = None, penalty: str = "group", tau: float = 0.05,
         mu: float = 1e-6, unit_variance: bool = True, solver: str = "blocks",
         tolerance: float = 1e-9,
@@ -109,8 +108,7 @@ class _GroupLasso(LinearBlocks):
         sizes = np.array([len(group) for group in groups], dtype=float)
         weights = np.sqrt(sizes) if self.weights is None else self.weights
         blocks = Blocks.of(groups, weights)
-        if blocks.members.max() >= d:
-            raise InvalidProblem(f"groups name feature {blocks.members.max()}; X has {d} of them")
+        blocks.check(d)
         return pick("penalty", PENALTIES, self.penalty)(blocks)
 
 
@@ -156,5 +154,5 @@ class GroupLassoClassifier(ClassColumns, _GroupLasso):
         """Fit to X (n, d) and the classes y (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self._fit(X, self._columns(y))
-        self._learn_cut(self._values(X), y)
+        self._learn_cut(self._scores(X), y)
         return self

@@ -79,7 +79,7 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self, blocks: Sequence[Sequence[int]] | None = None,
-        kernels: Sequence[str] = ("linear", "gaussian"), width: float = 1.0, tau: float = 0.1,
+        kernels: Sequence[str] = ("linear", "gaussian"), *, width: float = 1.0, tau: float = 0.1,
         mu: float = 1e-3, unit_variance: bool = True, tolerance: float = 1e-9,
     ) -> None:  # fmt: skip
         self.blocks = blocks
@@ -138,7 +138,11 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
     def _values(self, X: Any) -> Array:
         """Return f(x), (m, T)."""
         check_is_fitted(self)
-        A = self._scale.apply(validate_data(self, X, dtype=np.float64, reset=False))
+        return self._scores(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _scores(self, X: Array) -> Array:
+        """Return f(x) of checked rows, (m, T)."""
+        A = self._scale.apply(X)
         total = np.tile(self.intercept_, (len(A), 1))
         for k, c in self._c.items():
             raw, mean = self._raw(A, *self.kernels_[k]), self._columns_mean[k]
@@ -174,5 +178,5 @@ class MultipleKernelClassifier(ClassColumns, _MultipleKernel):
         """Fit to X (n, d) and the classes y (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self._fit(X, self._columns(y))
-        self._learn_cut(self._values(X), y)
+        self._learn_cut(self._scores(X), y)
         return self

@@ -77,7 +77,10 @@ class LinearBlocks(BaseEstimator):  # type: ignore[misc]
     def _values(self, X: Any) -> Array:
         """Return f(x), (m, T)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._scores(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _scores(self, X: Array) -> Array:
+        """Return f(x) of checked rows, (m, T)."""
         return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_)
 
 

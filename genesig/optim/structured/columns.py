@@ -7,7 +7,6 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
 
 Array = np.ndarray[Any, Any]
@@ -55,10 +54,7 @@ class Columns:
 
     def __init__(self, X: Array, blocks: Blocks) -> None:
         self.X, self.blocks = np.asarray(X, dtype=float), blocks
-        if blocks.members.max() >= self.X.shape[1]:
-            raise GenesigError(
-                f"blocks name column {blocks.members.max()}, counted from 0, of {self.X.shape[1]}"
-            )
+        blocks.check(self.d)
         used = np.zeros(self.d, dtype=bool)
         used[blocks.members] = True
         self._rows = np.ascontiguousarray(self.X[:, used].T)

@@ -6,6 +6,7 @@ The damping is Levenberg's: without it the steps fail where the Hessian is singu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -60,26 +61,38 @@ def minimise(problem: Problem[P], x: Array, goal: float) -> tuple[P, int]:
         pushed = (here.x <= ZERO * here.x.max(initial=0)) & (slope > 0)
         free, start = np.flatnonzero(~pushed), np.where(pushed, 0.0, here.x)
         hessian = problem.hessian(here, free)
-        diagonal = np.diag(hessian).copy()
-        while damping <= MOST:
+        diagonal, there = np.diag(hessian).copy(), None
+        while there is None and damping <= MOST:
             hessian.flat[:: len(free) + 1] = diagonal * (1 + damping)
-            there = problem.at(_stepped(start, free, hessian, slope))
-            steps += 1
-            if _better(there, here):
-                here, damping = there, max(damping / 30, LEAST)
-                break
-            damping = max(100 * damping, FIRST)
+            step = np.zeros(len(start))
+            step[free] = _solved(hessian, slope[free])
+            for x in _ways(start, step):
+                trial, steps = problem.at(x), steps + 1
+                if _better(trial, here):
+                    there = trial
+                    break
+            damping = max(100 * damping, FIRST) if there is None else max(damping / 30, LEAST)
+        here = there or here
     return here, steps
 
 
-def _stepped(start: Array, free: Array, hessian: Array, slope: Array) -> Array:
-    """Return where a step in the free variables leads, held at x >= 0."""
-    _, step, failed = lapack.dposv(hessian, slope[free], lower=1)
-    if failed:
-        step = slope[free] / np.diag(hessian)
-    x = start.copy()
-    x[free] = np.maximum(start[free] - step, 0)
-    return x
+def _solved(hessian: Array, slope: Array) -> Array:
+    """Return the Newton step, or that of the diagonal where the Hessian is singular."""
+    step: Array
+    _, step, failed = lapack.dposv(hessian, slope, lower=1)
+    return slope / np.diag(hessian) if failed else step
+
+
+def _ways(start: Array, step: Array) -> Iterator[Array]:
+    """Yield the step held at x >= 0, then as far of it as to the first that gets to 0.
+
+    Where columns are nearly collinear one takes what another loses; the first way cuts the loss off
+    and keeps the gain, and goes uphill.
+    """
+    yield np.maximum(start - step, 0)
+    hit = (step > start) & (start > 0)
+    if hit.any():
+        yield np.maximum(start - float((start[hit] / step[hit]).min()) * step, 0)
 
 
 def _better(there: Point, here: Point) -> bool:

@@ -50,6 +50,7 @@ def structured_path(
     Y = Y[:, None] if Y.ndim == 1 else Y
     if len(X) != len(Y):
         raise GenesigError(f"X has {len(X)} rows, the response {len(Y)}")
+    penalty.blocks.check(X.shape[1])
     if not ((tau > 0).all() and (np.diff(tau) <= 0).all() and mu >= 0):
         raise GenesigError("tau must be positive and falling, and mu >= 0")
     return solve(X, Y, penalty, tau, mu, tolerance)
