@@ -67,6 +67,13 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.weights)
 
+    def check(self, d: int) -> None:
+        """Refuse blocks that do not fit d columns."""
+        if self.members.max() >= d:
+            raise GenesigError(
+                f"blocks name column {self.members.max()}, counted from 0, of {d} columns"
+            )
+
     def columns(self, k: int) -> Array:
         """Return the columns of block k."""
         found: Array = self.members[self.starts[k] : self.starts[k + 1]]

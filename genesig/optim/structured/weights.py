@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Columns
+
 Array = np.ndarray[Any, Any]
 
 CHUNK = 50  # responses at once, which bounds memory to d times as many numbers
@@ -22,15 +25,17 @@ def permuted_weights(
     Parameters
     ----------
     X : (n, d) array, centred
-    Y_permuted : (n, P) array, centred
-        The response, permuted as the design allows.
+    Y_permuted : (n, P) or (n, P, T) array, centred
+        The response, permuted as the design allows; of several the norm is that of all together.
     members, starts : (memberships,), (B + 1,) int arrays
         As in `Blocks`.
+    quantile : float
+        The smallest that this share of the permutations does not exceed.
     """
-    squares = np.empty((len(starts) - 1, Y_permuted.shape[1]))
-    for first in range(0, Y_permuted.shape[1], CHUNK):
-        part = slice(first, first + CHUNK)
-        G = X.T @ Y_permuted[:, part]
-        squares[:, part] = np.add.reduceat((G * G)[members], starts[:-1], axis=0)
-    found: Array = np.sqrt(np.quantile(squares, quantile, axis=1))
-    return found
+    n, most = Y_permuted.shape[:2]
+    columns = Columns(X, Blocks(members, starts, np.ones(len(starts) - 1)))
+    responses = Y_permuted.reshape(n, most, -1).transpose(1, 0, 2)
+    parts = [columns.squares(responses[i : i + CHUNK]) for i in range(0, most, CHUNK)]
+    squares, place = np.concatenate(parts), min(int(np.ceil(quantile * most)), most) - 1
+    squares.partition(place, axis=0)
+    return np.asarray(np.sqrt(squares[place]))
