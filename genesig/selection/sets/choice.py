@@ -54,7 +54,8 @@ def _scores(ground: Ground, blocks: Blocks, n_samples: int, protocol: SetsProtoc
     tau, mus = protocol.tau_fractions(), protocol.mu_grid()
     out = np.full((len(tau), len(mus), n_samples), np.nan)
     every = np.arange(n_samples)
+    design = ground.design(blocks)
     for at, mu in enumerate(mus):
-        path = ground.path(blocks, tau, float(mu), protocol.tolerance, protocol.most)
-        out[: len(path.tau), at] = ground.scores(path, every)
+        path = ground.path(design, tau, float(mu), protocol.tolerance, protocol.most)
+        out[: len(path.tau), at] = ground.scores(design, path, every)
     return out

@@ -1,4 +1,4 @@
-"""Tables of the selection of gene sets, from the fits of all splits, of halves and of all samples."""
+"""Tables of the selection of gene sets, from the fits of splits, of halves and of all samples."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-ERROR = ["error", "low", "high", "auc", "auc_low", "auc_high", "p_value", "permutations", "genes",
-         "difference", "difference_low", "difference_high"]  # fmt: skip
+ERROR = [
+    "error", "low", "high", "auc", "auc_low", "auc_high", "p_value", "permutations", "gene_error",
+    "difference", "difference_low", "difference_high",
+]  # fmt: skip
 
 
 def gather_sets(
@@ -62,12 +64,13 @@ def gather_sets(
     null = scored(dataset, splits, permuted) if len(permuted) else None
     genes = held_out(dataset, splits, joined(linear, splits).with_chosen())
     halves = SetFits.joined([subsamples], [half.name for half in splits.subsamples])
+    error = error_table(dataset, own, null, genes)
     return {
         "sets": sets_table(dataset, sets, observed, final, frequency=frequency),
         "sets_scores": scores_table(dataset, splits, observed),
         "sets_predictions": predictions_table(dataset, splits, own),
         "sets_stability": stability_table(dataset, splits, sets, observed, halves),
-        "sets_error": error_table(dataset, own, null, genes),
+        "sets_error": error.assign(sets=len(sets)),
     }
 
 
@@ -134,10 +137,11 @@ def scores_table(dataset: Dataset, splits: Splits, fits: SetFits) -> pd.DataFram
         part = slice(*fits.test_indptr[fit:][:2])
         errors = split_errors(y[fits.test_rows[part]], fits.scores[part], classes)
         count = len(fits.selected(fit)[0])
-        rows.append((split.name, split.repeat, len(split.train), len(split.test), count,
-                     fits.tau[fit], fits.mu[fit], fits.gap[fit], *errors, fits.message[fit]))  # fmt: skip
+        chosen = fits.tau[fit], fits.mu[fit], fits.gap[fit]
+        sizes = len(split.train), len(split.test)
+        rows.append((split.name, split.repeat, *sizes, count, *chosen, *errors, fits.message[fit]))
     columns = [
-        "split", "repeat", "n_train", "n_test", "n_selected", "tau", "mu_sets", "gap",
+        "split", "repeat", "n_train", "n_test", "n_selected", "tau", "mu", "gap",
         "misclassification", "balanced_error", "squared_error", "auc", "message",
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
@@ -150,9 +154,9 @@ def predictions_table(dataset: Dataset, splits: Splits, found: HeldOut) -> pd.Da
     names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
     samples = np.array(dataset.samples, dtype=object)
+    where = {"split": names[found.split], "repeat": repeats[found.split]}
     said = decisions(dataset, found.y, found.scores[:, 0])
-    return pd.DataFrame({"model": "sets", "split": names[found.split],
-                         "repeat": repeats[found.split], "sample": samples[found.row], **said})  # fmt: skip
+    return pd.DataFrame({"model": "sets", **where, "sample": samples[found.row], **said})
 
 
 def stability_table(
@@ -183,9 +187,9 @@ def error_table(
 ) -> pd.DataFrame:
     """Return sets_error.tsv: one row, the error of sets and its difference to the gene lists.
 
-    The p-value is that of the permutations, through the same procedure (see `p_value`); ``genes``
-    is the error of the chosen gene lists, ``difference`` that of sets less it, with the interval of
-    `difference` over the same samples.
+    The p-value is that of the permutations, through the same procedure (see `p_value`);
+    ``gene_error`` is the error of the chosen gene lists, ``difference`` that of sets less it, with
+    the interval of `difference` over the same samples.
     """
     import pandas as pd
 

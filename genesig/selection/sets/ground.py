@@ -10,7 +10,8 @@ import numpy as np
 
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.path import block_path, tau_max
+from genesig.optim.structured.columns import Columns
+from genesig.optim.structured.path import block_paths, tau_maxima
 from genesig.optim.structured.solution import BlockPath
 from genesig.optim.training import training_sets
 from genesig.results.gene_sets import GeneSets
@@ -92,18 +93,24 @@ class Ground:
     mean: float
     norm: float
 
-    def path(self, blocks: Blocks, tau: Array, mu: float, tolerance: float, most: int) -> BlockPath:
+    def design(self, blocks: Blocks) -> Columns:
+        """Lay the training rows out by blocks, once for all paths."""
+        return Columns(self.Z[self.rows], blocks)
+
+    def path(
+        self, design: Columns, tau: Array, mu: float, tolerance: float, most: int
+    ) -> BlockPath:
         """Follow falling fractions of tau_max, as far as at most so many blocks are selected."""
-        Z = self.Z[self.rows]
-        highest = tau_max(Z, self.y, blocks)
+        responses = self.y[None, :, None]
+        highest = float(tau_maxima(design, responses)[0])
         if highest <= 0:
             tau, highest = tau[:0], 1.0
-        return block_path(Z, self.y, blocks, tau * highest, mu * self.norm, tolerance=tolerance,
-                          most=most)  # fmt: skip
+        return block_paths(design, responses, tau[None] * highest, mu * self.norm,
+                           tolerance=tolerance, most=most)[0]  # fmt: skip
 
-    def scores(self, path: BlockPath, rows: Array) -> Array:
+    def scores(self, design: Columns, path: BlockPath, rows: Array) -> Array:
         """Return f(x) = mean + z'b of some samples along a path, (M, n_rows)."""
-        return np.asarray(self.mean + (self.Z[rows] @ coefficients(path)).T)
+        return np.asarray(self.mean + (self.Z[rows] @ coefficients(design, path)).T)
 
 
 def grounds(X: Array, y: Array, rows: Sequence[Array], *, centre: bool,
@@ -119,7 +126,7 @@ def grounds(X: Array, y: Array, rows: Sequence[Array], *, centre: bool,
                      float(sets.norm[k]))  # fmt: skip
 
 
-def coefficients(path: BlockPath) -> Array:
+def coefficients(design: Columns, path: BlockPath) -> Array:
     """Return b (d, M) of the fits of a path with one response.
 
     v_k = e_k A_k'alpha with e_k = ||v_k|| / ||A_k'alpha||, so that b_j is (Z'alpha)_j times the sum
@@ -127,7 +134,7 @@ def coefficients(path: BlockPath) -> Array:
     """
     from scipy.sparse import csr_array
 
-    Z, blocks = path.columns.X, path.columns.blocks
+    Z, blocks = design.X, design.blocks
     if not len(path.tau):
         return np.zeros((Z.shape[1], 0))
     active = np.unique(path.norms.indices)

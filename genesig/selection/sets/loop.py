@@ -14,6 +14,7 @@ from genesig.data.splits.permute import shuffled
 from genesig.data.splits.seeds import SET_WEIGHTS, generator, spawn_key
 from genesig.data.steps.normalise import bound, moments
 from genesig.errors import GenesigError
+from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.solution import BlockPath
 from genesig.results import Dataset, Splits
 from genesig.results.gene_sets import GeneSets
@@ -112,6 +113,7 @@ class Model:
     genes: Array
     members: Members
     ground: Ground
+    design: Columns
     path: BlockPath
     choice: Choice
     protocol: SetsProtocol
@@ -125,9 +127,8 @@ class Model:
         """Return the selected blocks, ascending, and ||A_k v_k|| of each."""
         if self.last < 0:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
-        chosen, columns = self.path.support(self.last), self.path.columns
-        parts = [columns.X[:, columns.blocks.columns(k)] @ self.path.piece(self.last, k)
-                 for k in chosen]  # fmt: skip
+        chosen, design = self.path.support(self.last), self.design
+        parts = [design.X[:, design.columns(k)] @ self.path.piece(self.last, k) for k in chosen]
         return self.members.blocks[chosen], np.array([np.linalg.norm(part) for part in parts])
 
 
@@ -171,9 +172,10 @@ class Study:
                           members.starts, self._shuffled(task))  # fmt: skip
         choice = choice or choose(task, every, blocks, self.protocol)
         tau, mu = self.protocol.tau_fractions(), self.protocol.mu_grid()
-        path = ground.path(blocks, tau[: choice.tau + 1], float(mu[choice.mu]),
+        design = ground.design(blocks)
+        path = ground.path(design, tau[: choice.tau + 1], float(mu[choice.mu]),
                            self.protocol.tolerance, self.protocol.most)  # fmt: skip
-        return Model(task, genes, members, ground, path, choice, self.protocol)
+        return Model(task, genes, members, ground, design, path, choice, self.protocol)
 
     def _shuffled(self, task: Task) -> Array:
         """Return centred training responses that have lost their samples, (n, P)."""
@@ -194,7 +196,7 @@ def _row(model: Model) -> dict[str, Any]:
     tau, mu = model.protocol.tau_fractions(), model.protocol.mu_grid()
     scores = np.full(len(task.test), model.ground.mean)
     if last >= 0:
-        scores = model.ground.scores(path, task.test)[last]
+        scores = model.ground.scores(model.design, path, task.test)[last]
     return {
         "split": task.split, "permutation": task.permutation, "message": path.message,
         "tau": tau[max(last, 0)], "mu": mu[model.choice.mu],
@@ -217,7 +219,7 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: Model) -> pd.DataFrame:
     blocks, sizes = model.sizes()
     chosen = model.path.support(model.last) if model.last >= 0 else blocks
     for at in np.argsort(-sizes, kind="stable"):
-        columns = model.members.columns[model.path.columns.blocks.columns(chosen[at])]
+        columns = model.members.columns[model.design.columns(chosen[at])]
         piece = model.path.piece(model.last, chosen[at])[:, 0]
         genes = model.genes[columns]
         name = name_of(dataset, sets, int(blocks[at]))
