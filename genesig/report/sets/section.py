@@ -142,8 +142,8 @@ def _how(it: SetsRecord, settings: Settings) -> str:
     }[settings["weights"]]
     return (
         f"Sets are those of {file} with {settings['smallest']} to {settings['largest']} measured"
-        f" genes. A set is selected as a whole: all its genes have part in the score, or none by way"
-        f" of it. {weigh} {others} Splits, inner folds and permutations are those of the gene"
+        f" genes. A set is selected as a whole: all its genes have part in the score, or none by"
+        f" way of it. {weigh} {others} Splits, inner folds and permutations are those of the gene"
         " lists."
     )
 
