@@ -35,7 +35,9 @@ def sets(data: Sets, limits: Limits) -> Section:
     if it["sets"]:
         items.append(_frequencies(data, it))
         caption = "Every set that any split, or the final model, selected."
-        items.append(packed_table(data, "sets", caption, limits.table_rows, search=True))
+        items.append(
+            packed_table(data, "sets", caption, limits.table_rows, search=True, without=("about",))
+        )
     if it["final"]:
         caption = (
             "Genes of the sets of the final model, and their weight in the set's part of the score."
