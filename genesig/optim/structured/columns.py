@@ -58,7 +58,7 @@ class Columns:
         used = np.zeros(self.d, dtype=bool)
         used[blocks.members] = True
         self._rows = np.ascontiguousarray(self.X[:, used].T)
-        place = (np.cumsum(used) - 1)[blocks.members]
+        self._place = place = (np.cumsum(used) - 1)[blocks.members]
         ones, shape = np.ones(len(place)), (len(blocks), len(self._rows))
         self._sums = csr_array((ones, place, blocks.starts), shape=shape)
         self._grams: dict[int, Array] = {}
@@ -99,8 +99,8 @@ class Columns:
     def gram(self, k: int) -> Array:
         """Return ``A_k A_k'``, (n, n)."""
         if k not in self._grams:
-            A = self.X[:, self.blocks.columns(k)]
-            if len(self._grams) * len(A) ** 2 * 8 > KEPT:
+            A = self._rows[self._place[self.blocks.starts[k] : self.blocks.starts[k + 1]]]
+            if len(self._grams) * 8 * self.n**2 > KEPT:
                 self._grams.clear()
-            self._grams[k] = A @ A.T
+            self._grams[k] = A.T @ A
         return self._grams[k]

@@ -11,6 +11,7 @@ v_k = e_k A_k'alpha, and rho_k = ||v_k|| at the minimum.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -49,17 +50,22 @@ class Chosen:
         """Return the Gram matrices, one behind the other in memory."""
         return self._room[: len(self.rho)]
 
-    def add(self, weight: float, gram: Array) -> None:
-        """Let a block in, with rho = 0."""
-        if len(self.rho) == len(self._room):
-            self._room = np.concatenate([self._room, np.empty_like(self._room)])
-        self._room[len(self.rho)] = gram
-        self.weights, self.rho = np.append(self.weights, weight), np.append(self.rho, 0.0)
+    def add(self, weights: Array, grams: Sequence[Array]) -> None:
+        """Let blocks in, with rho = 0."""
+        had, now = len(self.rho), len(self.rho) + len(grams)
+        if now > len(self._room):
+            more = np.empty((now, *self._room.shape[1:]))
+            self._room = np.concatenate([self.grams, more])
+        for place, gram in enumerate(grams, had):
+            self._room[place] = gram
+        self.weights = np.concatenate([self.weights, weights])
+        self.rho = np.concatenate([self.rho, np.zeros(len(grams))])
 
     def only(self, kept: Array) -> Chosen:
         """Leave out all but some, ascending."""
         for place, k in enumerate(kept):
-            self._room[place] = self._room[k]
+            if place < k:
+                self._room[place] = self._room[k]
         return Chosen(self.weights[kept], self.rho[kept], self._room)
 
 

@@ -42,8 +42,7 @@ class Walk:
     def begin(self, tau: float) -> None:
         """Go on to the next tau with the blocks chosen, and those that the strong rule expects."""
         kept = np.flatnonzero(self.chosen.rho)
-        if 2 * len(kept) < len(self.set):
-            self.set, self.chosen = self.set[kept], self.chosen.only(kept)
+        self.set, self.chosen = self.set[kept], self.chosen.only(kept)
         if len(kept):
             self._admit(2 * self.q > self.design.weights * (2 * tau - self.level.tau))
         self.level, self.steps = Level(tau, self.mu), 0
@@ -72,11 +71,10 @@ class Walk:
         """Let in those of the wanted blocks (B,) bool that are nearest to being chosen, or none."""
         wanted[self.set] = False
         outside, w = np.flatnonzero(wanted), self.design.weights
-        number = max(FEWEST, len(self.set) // 2)
+        number = max(FEWEST, len(self.set) // 4)
         if len(outside) > number:
             far = np.argpartition(-self.q[outside] / w[outside], number)
             outside = outside[np.sort(far[:number])]
-        for k in outside:
-            self.chosen.add(w[k], self.design.gram(int(k)))
+        self.chosen.add(w[outside], [self.design.gram(int(k)) for k in outside])
         self.set = np.concatenate([self.set, outside])
         return len(outside) > 0
