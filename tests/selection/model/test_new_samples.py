@@ -151,6 +151,12 @@ def _cut(text: str, line: str) -> str:
     return "".join(each for each in text.splitlines(True) if not each.startswith(line))
 
 
+def _like(X: Any, sample: int, value: float) -> Any:
+    X = X.copy()
+    X[sample] = value
+    return X
+
+
 REFUSED: dict[str, tuple[str, Any, list[str]]] = {
     "too many genes missing": (
         "quantile", lambda X: _cut(_table(X, NAMES, GENES), "g1"),
@@ -170,6 +176,11 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
         "never logged", lambda X: _table(np.log2(X), NAMES, GENES), ["logged already"]),
     "raw for a model of logged values": (
         "plain", lambda X: _table(np.exp2(X), NAMES, GENES), ["never logged", "same scale"]),
+    "never logged, a few values far off": (
+        "plain", lambda X: _table(np.exp2(X - 3), NAMES, GENES), ["of sample 's0' look as if"]),
+    "a sample of one value": (
+        "plain", lambda X: _table(_like(X, 3, 7.5), NAMES, GENES),
+        ["new.tsv, sample 's3': all 25 values are 7.5; export the sample again, or leave it out"]),
     "another base of the logarithm": (
         "plain", lambda X: _table(X * np.log10(2), NAMES, GENES), ["standard deviations off"]),
     "darker by a factor of 16": (
