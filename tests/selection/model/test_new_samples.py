@@ -101,6 +101,18 @@ def test_other_formats_and_either_way_round_give_the_same(tmp_path: Path) -> Non
         pd.testing.assert_frame_equal(_predictions(tmp_path), first)
 
 
+def test_a_dash_writes_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, data = _model("plain")
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
+    capsys.readouterr()
+    monkeypatch.chdir(tmp_path)
+    assert main(["predict", "model.json", "new.tsv", "-o", "-"]) == 0
+    assert capsys.readouterr().out == (tmp_path / "p.tsv").read_text()
+    assert not Path("-").exists()
+
+
 def test_a_missing_gene_is_its_training_mean_and_said_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
