@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -63,7 +62,7 @@ def study_sets(
         measured=np.array([len(found[one.name]) for one in kept], dtype=np.int64),
         indptr=np.cumsum([0, *map(len, columns)]),
         indices=np.array([k for column in columns for k in column], dtype=np.int64),
-        said=np.array([*_doubts(sets, named, known), *_left(sets, fitting), *twins], dtype=str),
+        said=np.array([*_doubts(sets, named, known), *_left(sets, kept), *twins], dtype=str),
     )
 
 
@@ -72,7 +71,7 @@ def check_sets(
 ) -> Iterator[Problem]:
     """Yield what is wrong with the file of gene sets of the config, where it names one."""
     section = config.get("structured", {})  # the job that checks files is not told of it
-    if section.get("sets") is None:
+    if section.get("sets") is None or section["smallest"] > section["largest"]:
         return
     of, size = symbols or {}, {key: section[key] for key in ("smallest", "largest")}
     try:
@@ -155,13 +154,12 @@ def _doubts(
         yield f"without a gene, so left out: {counted(len(empty), 'set')}, {listing(empty)}"
 
 
-def _left(sets: Sequence[NamedSet], fitting: Sequence[NamedSet]) -> Iterator[str]:
+def _left(sets: Sequence[NamedSet], kept: Sequence[NamedSet]) -> Iterator[str]:
     """Yield what is left of the sets, where that is little."""
-    out = len(sets) - len(fitting)
-    if 10 * out > 9 * len(sets):
-        kept = {one.name for one in fitting}
-        names = listing(islice((one.name for one in sets if one.name not in kept), 3))
-        what = f"of another size than structured.smallest to largest allow: {out} of its "
-        yield what + f"{len(sets)} sets, {names}"
-    if len(fitting) == 1:
-        yield f"one set is left, '{fitting[0].name}', so that there is none to choose"
+    names = {one.name for one in kept}
+    out = [one.name for one in sets if one.name not in names]
+    if 10 * len(out) > 9 * len(sets):
+        what = f"{len(out)} of its {len(sets)} sets are left out for their size, {listing(out)}"
+        yield f"{what}; structured.smallest and structured.largest say which take part"
+    if len(kept) == 1:
+        yield f"one set is left, '{kept[0].name}', so that there is none to choose"

@@ -168,8 +168,8 @@ class Study:
         inner = [] if choice else [np.setdiff1d(task.train, fold) for fold in task.inner]
         every = grounds(X, task.y, [task.train, *inner], **moments(self.folds))
         ground = next(every)
-        blocks = weighted(self.protocol.weights, ground.Z[task.train], members.members,
-                          members.starts, self._shuffled(task))  # fmt: skip
+        Z, shuffled_y = ground.Z[task.train], self._shuffled(task)
+        blocks = weighted(self.protocol.weights, Z, shuffled_y, members.members, members.starts)
         choice = choice or choose(task, every, blocks, self.protocol)
         tau, mu = self.protocol.tau_fractions(), self.protocol.mu_grid()
         design = ground.design(blocks)
