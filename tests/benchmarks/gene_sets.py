@@ -26,8 +26,7 @@ from settings import MOMENTS
 from study_cost import costs
 from study_folder import lay_out
 
-from genesig.data.files.gmt import read_sets
-from genesig.data.files.readers import load_schema
+from genesig.data.files.readers import load_schema, read_sets
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
 from genesig.results.gene_sets import GeneSets

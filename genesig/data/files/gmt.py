@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from genesig.data.files.content import is_folder
-from genesig.data.files.formats.sample_name import suffix_of
-from genesig.data.files.formats.text import as_text
-from genesig.data.files.readers import read_bytes
 from genesig.errors import refuse
 from genesig.words import counted, is_missing, listing, too
 
@@ -38,26 +33,18 @@ class NamedSet:
     where: str
 
 
-def read_sets(path: str | Path) -> list[NamedSet]:
-    """Read the gene sets of a GMT or GMX file.
+def parse_sets(text: str, suffix: str, where: str) -> list[NamedSet]:
+    """Parse the gene sets of a GMT or GMX text.
 
     Raises
     ------
     InvalidInput
-        It cannot be read, is of another kind, names a set twice, or has no set with a gene.
+        It is of another kind, names a set twice, or has no set with a gene.
     """
-    suffix = suffix_of(path)
-    if is_folder(path):
-        raise refuse(path, "is a folder; name the file of gene sets in it")
-    if suffix not in (".gmt", ".gmx"):
-        found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
-        what = f"{found} for gene sets (known: .gmt, .gmx; also gzipped); save them as GMT: name, "
-        raise refuse(path, what + "description and genes of a set on one line, tabs between")
-    text = as_text(read_bytes(path), str(path), old=True)
     lines = [line.split("\t") for line in text.rstrip().split("\n")]
-    sets = list(_by_column(lines, str(path)) if suffix == ".gmx" else _by_line(lines, str(path)))
-    _check_names(sets, str(path))
-    _check_genes(sets, str(path))
+    sets = list(LAYOUTS[suffix](lines, where))
+    _check_names(sets, where)
+    _check_genes(sets, where)
     return sets
 
 
@@ -116,3 +103,9 @@ def _check_genes(sets: list[NamedSet], path: str) -> None:
         one = measured[0]
         what = f"the genes of set '{one.name}' are numbers ({', '.join(one.genes[:3])}); is it an "
         raise refuse(f"{path}, {one.where}", what + "expression matrix? Name a file of gene sets")
+
+
+LAYOUTS: dict[str, Callable[[list[list[str]], str], Iterator[NamedSet]]] = {
+    ".gmt": _by_line,
+    ".gmx": _by_column,
+}

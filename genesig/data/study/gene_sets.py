@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.files.gmt import NamedSet, read_sets
+from genesig.data.files.gmt import NamedSet
+from genesig.data.files.readers import read_sets
 from genesig.data.study.gene_names import eaten
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results.gene_sets import GeneSets

@@ -10,7 +10,7 @@ from broken_sets import GMX, GOOD, SETS
 from small_study import GENES, Study
 
 from genesig.cli import main
-from genesig.data.files.gmt import read_sets
+from genesig.data.files.readers import read_sets
 from genesig.data.study.gene_sets import study_sets
 from genesig.results.gene_sets import GeneSets
 
