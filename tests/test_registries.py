@@ -23,6 +23,7 @@ from genesig.models import baselines
 from genesig.optim import kernels, solvers
 from genesig.optim.nonlinear import penalties
 from genesig.optim.nonlinear import solvers as nonlinear_solvers
+from genesig.optim.structured import solvers as structured_solvers
 
 PACKAGE = ROOT / "genesig"
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
@@ -144,7 +145,11 @@ def test_each_function_of_the_kind_stands_in_the_registry_at_its_foot(module, re
     assert functions(module, returned) == {each.__name__ for each in registry}
 
 
-@pytest.mark.parametrize("module", [solvers, nonlinear_solvers], ids=["linear", "nonlinear"])
+@pytest.mark.parametrize(
+    "module",
+    [solvers, nonlinear_solvers, structured_solvers],
+    ids=["linear", "nonlinear", "structured"],
+)
 def test_a_solver_is_one_file_and_one_line(module):
     folder = Path(module.__file__).parent
     files = {dotted(path) for path in modules(folder.relative_to(PACKAGE).as_posix())}

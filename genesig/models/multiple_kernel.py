@@ -1,0 +1,182 @@
+"""One kernel for each block of features, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from genesig.errors import pick
+from genesig.models.structured import ClassColumns, Scale, levels, warn_of
+from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.structured.multiple_kernels import Kernels
+from genesig.optim.structured.path import block_paths
+
+Array = np.ndarray[Any, Any]
+
+
+def linear(A: Array, Z: Array, width: float) -> Array:
+    """Return ``a'z`` for rows of A (m, p) and Z (n, p)."""
+    product: Array = A @ Z.T
+    return product
+
+
+def gaussian(A: Array, Z: Array, width: float) -> Array:
+    """Return ``exp(-||a - z||² / (2 width² p))`` for rows of A (m, p) and Z (n, p)."""
+    squares = (A**2).sum(axis=1)[:, None] - 2 * (A @ Z.T) + (Z**2).sum(axis=1)
+    return np.asarray(np.exp(-np.maximum(squares, 0) / (2 * width**2 * Z.shape[1])))
+
+
+KERNELS: dict[str, Callable[[Array, Array, float], Array]] = {
+    "linear": linear,
+    "gaussian": gaussian,
+}
+
+
+class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
+    """SUMMARY.
+
+        min_f (1/n)||y - sum_k f_k||² + mu sum_k ||f_k||² + tau sum_k ||f_k||
+
+    with one f_k for each block of features and each kind of kernel, in the norm of its kernel,
+    which is centred and scaled on the training rows to a mean diagonal of 1. For several omics: a
+    block for each, and `shares_` says how much each carries.
+
+    Parameters
+    ----------
+    blocks : list of lists of feature numbers, optional
+        None is one block of all features.
+    kernels : sequence of {"linear", "gaussian"}
+    width : float
+        Of the Gaussian kernel, in standard deviations times the root of the block's size.
+    tau : float
+        Fraction of the smallest tau that selects nothing.
+    mu : float
+        Weight of the squared norms, in units of the mean diagonal, which is 1.
+    unit_variance : bool
+        Divide each feature by its standard deviation.
+    tolerance : float
+        Largest duality gap relative to ||y||²/n; a larger one is warned of.
+
+    Attributes
+    ----------
+    kernels_ : list of (block, kernel)
+        All of them, in the order of `norms_` and `shares_`.
+    chosen_ : int array
+        Numbers of those chosen, ascending.
+    norms_, shares_ : (K,)
+        ||f_k||, and the standard deviation over the training rows that f_k adds.
+    intercept_ : (T,)
+    tau_, gap_, n_iter_ : float, float, int
+
+    References
+    ----------
+    Mosci 2009, section 5.4.6; Bach, Lanckriet, Jordan 2004.
+    """
+
+    def __init__(
+        self, blocks: Sequence[Sequence[int]] | None = None,
+        kernels: Sequence[str] = ("linear", "gaussian"), *, width: float = 1.0, tau: float = 0.1,
+        mu: float = 1e-3, unit_variance: bool = True, tolerance: float = 1e-9,
+    ) -> None:  # fmt: skip
+        self.blocks = blocks
+        self.kernels = kernels
+        self.width = width
+        self.tau = tau
+        self.mu = mu
+        self.unit_variance = unit_variance
+        self.tolerance = tolerance
+
+    def _fit(self, X: Array, Y: Array) -> None:
+        self._parts = self._columns_of(X.shape[1])
+        self._scale, self.intercept_ = Scale.of(X, unit_variance=self.unit_variance), Y.mean(axis=0)
+        self._rows, Yc = self._scale.apply(X), Y - self.intercept_
+        self.kernels_ = [(b, kind) for b in range(len(self._parts)) for kind in self.kernels]
+        raw = np.array([self._raw(self._rows, *each) for each in self.kernels_])
+        self._columns_mean = raw.mean(axis=1)
+        K = self._centred(raw)
+        trace = np.einsum("kii->k", K) / len(X)
+        self._trace = np.where(trace > 1e-12, trace, 1.0)
+        K /= self._trace[:, None, None]
+        design = Kernels(K, np.ones(len(K)))
+        tau, mu = levels(self, 2 / len(X) * float(np.sqrt(design.squares(Yc[None]).max())), 1.0)
+        path = block_paths(design, Yc[None], tau[None], mu, tolerance=self.tolerance)[0]
+        warn_of(path)
+        self.tau_, self.gap_, self.n_iter_ = float(tau[0]), float(path.gap[0]), int(path.steps[0])
+        self.chosen_, self.norms_ = path.support(0), path.norms.toarray()[0]
+        self._c = {int(k): path.piece(0, k) for k in self.chosen_}
+        self.shares_ = np.zeros(len(K))
+        for k, c in self._c.items():
+            self.shares_[k] = np.linalg.norm(K[k] @ c) / np.sqrt(len(X))
+
+    def _columns_of(self, d: int) -> list[Array]:
+        if not self.kernels:
+            raise InvalidProblem("kernels must name at least one kernel")
+        given = [range(d)] if self.blocks is None else self.blocks
+        parts = [np.asarray(each, dtype=np.int64) for each in given]
+        for number, part in enumerate(parts):
+            if not len(part) or part.min() < 0 or part.max() >= d:
+                raise InvalidProblem(f"block {number} must name features from 0 to {d - 1}")
+        return parts
+
+    def _raw(self, A: Array, block: int, kind: str) -> Array:
+        """Return the kernel of rows A with the training rows, neither centred nor scaled."""
+        columns = self._parts[block]
+        kernel = pick("kernels", KERNELS, kind)
+        return kernel(A[:, columns], self._rows[:, columns], self.width)
+
+    def _centred(self, raw: Array) -> Array:
+        """Centre kernels (..., m, n) as the training rows are centred in their spaces."""
+        mean = self._columns_mean[:, None, :]
+        return np.asarray(
+            raw - mean - raw.mean(axis=2, keepdims=True) + mean.mean(axis=2, keepdims=True)
+        )
+
+    def _values(self, X: Any) -> Array:
+        """Return f(x), (m, T)."""
+        check_is_fitted(self)
+        return self._scores(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _scores(self, X: Array) -> Array:
+        """Return f(x) of checked rows, (m, T)."""
+        A = self._scale.apply(X)
+        total = np.tile(self.intercept_, (len(A), 1))
+        for k, c in self._c.items():
+            raw, mean = self._raw(A, *self.kernels_[k]), self._columns_mean[k]
+            K = raw - mean - raw.mean(axis=1, keepdims=True) + mean.mean()
+            total += K @ c / self._trace[k]
+        return total
+
+
+class MultipleKernelRegressor(RegressorMixin, _MultipleKernel):  # type: ignore[misc]
+    """Selects kernels, and predicts a number; see `_MultipleKernel`."""
+
+    __doc__ = (_MultipleKernel.__doc__ or "").replace("SUMMARY", "Regression by several kernels")
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to X (n, d) and y (n,)."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        self._fit(X, np.asarray(y, dtype=float)[:, None])
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return f(x), (m,)."""
+        return self._values(X)[:, 0]
+
+
+class MultipleKernelClassifier(ClassColumns, _MultipleKernel):
+    """Selects kernels, and tells two or more classes apart; see `_MultipleKernel`."""
+
+    __doc__ = (_MultipleKernel.__doc__ or "").replace(
+        "SUMMARY", "Two or more classes by several kernels, the one whose mean score is nearest"
+    )
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to X (n, d) and the classes y (n,)."""
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self._fit(X, self._columns(y))
+        self._learn_cut(self._scores(X), y)
+        return self

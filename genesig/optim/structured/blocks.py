@@ -1,0 +1,93 @@
+"""Which columns belong together, and how much a block of them is penalised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.errors import GenesigError
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """B blocks of columns, which may overlap.
+
+    Attributes
+    ----------
+    members : (memberships,) int
+        Columns of X, block after block.
+    starts : (B + 1,) int
+        Block k is ``members[starts[k] : starts[k + 1]]``.
+    weights : (B,) float
+        Weight w_k > 0 of each block's norm in the penalty.
+
+    Raises
+    ------
+    GenesigError
+        For a block without columns or with one of them twice, or a weight that is not positive.
+    """
+
+    members: Array
+    starts: Array
+    weights: Array
+
+    def __post_init__(self) -> None:
+        sizes, weights = np.diff(self.starts), self.weights
+        if not (len(sizes) and (sizes > 0).all()):
+            raise GenesigError("there must be blocks, and each needs at least one column")
+        if weights.shape != sizes.shape or not (np.isfinite(weights) & (weights > 0)).all():
+            raise GenesigError(f"weights must be {len(sizes)} finite numbers > 0, one for a block")
+        order = np.lexsort((self.members, self.owners()))
+        same = (np.diff(self.members[order]) == 0) & (np.diff(self.owners()) == 0)
+        if same.any():
+            twice = self.owners()[np.argmax(same)]
+            raise GenesigError(f"block {twice} names a column twice")
+        if self.members.min() < 0:
+            raise GenesigError("columns are counted from 0; found a negative number")
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]], weights: Sequence[float] | Array) -> Blocks:
+        """Make the blocks of lists of columns."""
+        parts = [np.asarray(each, dtype=np.int64) for each in lists]
+        starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+        members = np.concatenate([np.zeros(0, np.int64), *parts])
+        return cls(members, starts, np.array(weights, dtype=float))
+
+    @classmethod
+    def singletons(cls, d: int, weights: Sequence[float] | Array | float) -> Blocks:
+        """Make a block of each of d columns: the lasso, or with several responses its rows."""
+        every = np.broadcast_to(np.asarray(weights, dtype=float), (d,)).copy()
+        return cls(np.arange(d), np.arange(d + 1), every)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def check(self, d: int) -> None:
+        """Refuse blocks that do not fit d columns."""
+        if self.members.max() >= d:
+            raise GenesigError(
+                f"blocks name column {self.members.max()}, counted from 0, of {d} columns"
+            )
+
+    def columns(self, k: int) -> Array:
+        """Return the columns of block k."""
+        found: Array = self.members[self.starts[k] : self.starts[k + 1]]
+        return found
+
+    def sizes(self) -> Array:
+        """Return the number of columns of each block, (B,)."""
+        return np.diff(self.starts)
+
+    def owners(self) -> Array:
+        """Return the block of each membership, (memberships,)."""
+        return np.repeat(np.arange(len(self.weights)), self.sizes())
+
+    def sums(self, of_column: Array) -> Array:
+        """Add up, block by block, what each column has: (d, ...) gives (B, ...)."""
+        total: Array = np.add.reduceat(of_column[self.members], self.starts[:-1], axis=0)
+        return total

@@ -1,0 +1,106 @@
+"""The design of blocks of columns: the norms of all blocks, and the Gram matrix of one."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from genesig.optim.structured.blocks import Blocks
+
+Array = np.ndarray[Any, Any]
+
+KEPT = 100e6  # bytes of Gram matrices that are kept for the next response
+
+
+class Design(Protocol):
+    """B designs A_k of n samples, of which only inner products are asked for on the way."""
+
+    @property
+    def n(self) -> int:
+        """Return the number of samples."""
+
+    @property
+    def d(self) -> int:
+        """Return the number of columns, of all blocks together."""
+
+    @property
+    def weights(self) -> Array:
+        """Return the blocks' weights, (B,)."""
+
+    def columns(self, k: int) -> Array:
+        """Return the columns of block k."""
+
+    def direction(self, k: int, alpha: Array) -> Array:
+        """Return ``A_k'alpha / ||A_k'alpha||``, (m_k, T); 0 where there is none."""
+
+    def squares(self, alphas: Array) -> Array:
+        """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T)."""
+
+    def gram(self, k: int) -> Array:
+        """Return ``A_k A_k'``, (n, n)."""
+
+
+class Columns:
+    """Blocks of columns of X (n, d), laid out once for many responses.
+
+    Attributes
+    ----------
+    X : (n, d)
+        As given, centred.
+    blocks : Blocks
+    """
+
+    def __init__(self, X: Array, blocks: Blocks) -> None:
+        self.X, self.blocks = np.asarray(X, dtype=float), blocks
+        blocks.check(self.d)
+        used = np.zeros(self.d, dtype=bool)
+        used[blocks.members] = True
+        self._rows = np.ascontiguousarray(self.X[:, used].T)
+        self._place = place = (np.cumsum(used) - 1)[blocks.members]
+        ones, shape = np.ones(len(place)), (len(blocks), len(self._rows))
+        self._sums = csr_array((ones, place, blocks.starts), shape=shape)
+        self._grams: dict[int, Array] = {}
+
+    @property
+    def n(self) -> int:
+        """Return the number of samples."""
+        return len(self.X)
+
+    @property
+    def d(self) -> int:
+        """Return the number of columns of X."""
+        return int(self.X.shape[1])
+
+    @property
+    def weights(self) -> Array:
+        """Return the blocks' weights, (B,)."""
+        return self.blocks.weights
+
+    def columns(self, k: int) -> Array:
+        """Return the columns of block k."""
+        return self.blocks.columns(k)
+
+    def direction(self, k: int, alpha: Array) -> Array:
+        """Return ``A_k'alpha / ||A_k'alpha||``, (m_k, T); 0 where there is none."""
+        along = self.X[:, self.columns(k)].T @ alpha
+        return np.asarray(along / (np.linalg.norm(along) or 1.0))
+
+    def squares(self, alphas: Array) -> Array:
+        """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T)."""
+        P, n, T = alphas.shape
+        G = self._rows @ alphas.transpose(1, 0, 2).reshape(n, P * T)
+        G *= G
+        of_column = G if T == 1 else G.reshape(-1, P, T).sum(axis=2)
+        squares: Array = (self._sums @ of_column).T
+        return squares
+
+    def gram(self, k: int) -> Array:
+        """Return ``A_k A_k'``, (n, n)."""
+        if k not in self._grams:
+            A = self._rows[self._place[self.blocks.starts[k] : self.blocks.starts[k + 1]]]
+            if len(self._grams) * 8 * self.n**2 > KEPT:
+                self._grams.clear()
+            self._grams[k] = A.T @ A
+        return self._grams[k]

@@ -1,0 +1,113 @@
+r"""The block solver: one algorithm for every penalty that is a sum of norms of blocks.
+
+    min_v (1/n)||Y - sum_k A_k v_k||² + mu sum_k ||v_k||² + tau sum_k w_k ||v_k||
+
+One column a block is the lasso (with several responses the multi-task lasso), a partition the group
+lasso, overlapping blocks the latent overlap norm. There mu is on the pieces v_k, not on their sum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.errors import GenesigError
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Columns, Design
+from genesig.optim.structured.solution import BlockPath, Fit
+from genesig.optim.structured.walk import Walk
+
+Array = np.ndarray[Any, Any]
+
+ROUNDS = 100
+
+
+def tau_max(X: Array, Y: Array, blocks: Blocks) -> float:
+    """Return the smallest tau that selects nothing: ``max_k (2/n)||A_k'Y|| / w_k``."""
+    return float(tau_maxima(Columns(X, blocks), _responses(Y)[None])[0])
+
+
+def tau_maxima(design: Design, responses: Array) -> Array:
+    """Return `tau_max` of each of P responses (P, n, T), (P,)."""
+    norms = np.sqrt(design.squares(responses)) / design.weights
+    return np.asarray(2 / responses.shape[1] * norms.max(axis=1))
+
+
+def block_path(
+    X: Array, Y: Array, blocks: Blocks, tau: Array, mu: float, *, tolerance: float = 1e-9,
+    most: int | None = None,
+) -> BlockPath:  # fmt: skip
+    """Minimise for falling tau, each fit started at the one before.
+
+    Parameters
+    ----------
+    X : (n, d) array, centred
+    Y : (n,) or (n, T) array, centred
+    blocks : Blocks
+    tau : (M,) array
+        Absolute, positive and falling.
+    mu : float
+        Absolute.
+    tolerance : float
+        Largest duality gap, relative to ``||Y||²/n``.
+    most : int, optional
+        The path ends before its first fit of more blocks than this.
+
+    Raises
+    ------
+    GenesigError
+        For tau that is not positive and falling, or shapes that do not fit.
+    """
+    Y, tau = _responses(Y), np.asarray(tau, dtype=float)
+    design = Columns(X, blocks)
+    return block_paths(design, Y[None], tau[None], mu, tolerance=tolerance, most=most)[0]
+
+
+def block_paths(
+    design: Design, responses: Array, tau: Array, mu: float, *, tolerance: float = 1e-9,
+    most: int | None = None,
+) -> list[BlockPath]:  # fmt: skip
+    """Solve for P responses at once, whose certificates share their products with X.
+
+    Parameters
+    ----------
+    design : Design
+    responses : (P, n, T) array, centred
+    tau : (P, M) array
+    mu, tolerance, most
+        As in `block_path`.
+    """
+    if not ((tau > 0).all() and (np.diff(tau) <= 0).all() and mu >= 0):
+        raise GenesigError("tau must be positive and falling, and mu >= 0")
+    if responses.shape[1] != design.n:
+        raise GenesigError(f"X has {design.n} rows, the response {responses.shape[1]}")
+    walks = [Walk(design, Y, mu, tolerance) for Y in responses]
+    fits: list[list[Fit]] = [[] for _ in walks]
+    going = list(range(len(walks)))
+    for m in range(tau.shape[1]):
+        _solve(design, [walks[p] for p in going], tau[going, m])
+        found = {p: walks[p].fit() for p in going}
+        going = [p for p in going if most is None or len(found[p].blocks) <= most]
+        for p in going:
+            fits[p].append(found[p])
+    return [BlockPath.of(design, tau[p], each, tolerance) for p, each in enumerate(fits)]
+
+
+def _solve(design: Design, walks: list[Walk], tau: Array) -> None:
+    """Bring each walk to its tau: blocks join its working set until the gap over all is small."""
+    for walk, t in zip(walks, tau, strict=True):
+        walk.begin(t)
+    for _ in range(ROUNDS):
+        if not walks:
+            return
+        for walk in walks:
+            walk.descend()
+        alphas = np.stack([walk.alpha for walk in walks])
+        q = np.sqrt(design.squares(alphas))
+        walks = [walk for walk, norms in zip(walks, q, strict=True) if not walk.certified(norms)]
+
+
+def _responses(Y: Array) -> Array:
+    Y = np.asarray(Y, dtype=float)
+    return Y[:, None] if Y.ndim == 1 else Y

@@ -1,0 +1,156 @@
+"""The record of a path over blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from genesig.optim.solution import not_converged
+from genesig.optim.structured.columns import Design
+
+Array = np.ndarray[Any, Any]
+
+
+class Fit(NamedTuple):
+    """The minimiser for one tau: its blocks, their norms, and alpha (n, T)."""
+
+    blocks: Array
+    norms: Array
+    gap: float
+    steps: int
+    alpha: Array
+
+
+class Minimisers(Protocol):
+    """What every solver gives: a fit for each tau."""
+
+    @property
+    def tau(self) -> Array:
+        """Return tau, absolute, (M,)."""
+
+    @property
+    def norms(self) -> csr_array:
+        """Return the norm of each block's coefficients, (M, B)."""
+
+    @property
+    def gap(self) -> Array:
+        """Return duality gaps relative to ``||Y||²/n``, (M,)."""
+
+    @property
+    def steps(self) -> Array:
+        """Return the number of steps of each fit, (M,)."""
+
+    @property
+    def message(self) -> str:
+        """Return a sentence about the fits that did not converge, or nothing."""
+
+    def support(self, m: int) -> Array:
+        """Return the blocks of one fit, ascending."""
+
+    def coef(self, m: int) -> Array:
+        """Return the coefficients of one fit, (d, T)."""
+
+
+@dataclass(frozen=True)
+class BlockPath:
+    """Minimisers at M values of tau.
+
+    Attributes
+    ----------
+    design : Design
+        Of n samples; `Columns` of d columns, or `Kernels`.
+    tau : (M,)
+        Absolute; as far as the path went (see `most` of `block_path`).
+    norms : (M, B) sparse
+        ||v_k|| of the coefficients of each block.
+    gap : (M,)
+        Duality gap over all blocks, relative to ||Y||²/n.
+    steps : (M,) int
+    converged : (M,) bool
+    alpha : (M, n, T)
+        Residuals over n; the coefficients of block k lie along ``A_k'alpha``.
+    message : str
+        Empty, or a sentence about the fits that did not converge.
+    """
+
+    design: Design
+    tau: Array
+    norms: csr_array
+    gap: Array
+    steps: Array
+    converged: Array
+    alpha: Array
+    message: str
+
+    @classmethod
+    def of(cls, design: Design, tau: Array, fits: Sequence[Fit], tolerance: float) -> BlockPath:
+        """Collect the fits of the first values of tau."""
+        gap = np.array([fit.gap for fit in fits], dtype=float)
+        indptr = np.cumsum([0, *(len(fit.blocks) for fit in fits)])
+        indices = np.concatenate([np.zeros(0, np.int64), *(fit.blocks for fit in fits)])
+        norms = np.concatenate([np.zeros(0), *(fit.norms for fit in fits)])
+        alpha = np.array([fit.alpha for fit in fits]) if fits else np.zeros((0, design.n, 1))
+        sparse = csr_array((norms, indices, indptr), shape=(len(fits), len(design.weights)))
+        return cls(
+            design=design,
+            tau=tau[: len(fits)],
+            norms=sparse.sorted_indices(),
+            gap=gap,
+            steps=np.array([fit.steps for fit in fits], dtype=np.int64),
+            converged=gap <= tolerance,
+            alpha=alpha,
+            message=not_converged(gap, tolerance),
+        )
+
+    def support(self, m: int) -> Array:
+        """Return the blocks of one fit, ascending."""
+        found: Array = self.norms.indices[self.norms.indptr[m] : self.norms.indptr[m + 1]]
+        return found
+
+    def piece(self, m: int, k: int) -> Array:
+        """Return v_k, (m_k, T), in the order of the block's columns."""
+        return np.asarray(self.norms[m, k] * self.design.direction(k, self.alpha[m]))
+
+    def coef(self, m: int) -> Array:
+        """Return the sum of the pieces on their columns, (d, T)."""
+        b = np.zeros((self.design.d, self.alpha.shape[2]))
+        for k in self.support(m):
+            b[self.design.columns(k)] += self.piece(m, k)
+        return b
+
+
+@dataclass(frozen=True)
+class DensePath:
+    """Minimisers at M values of tau, whose coefficients (M, d, T) are all kept.
+
+    The other attributes are those of `BlockPath`; norms are of each block's coefficients.
+    """
+
+    tau: Array
+    coefs: Array
+    norms: csr_array
+    gap: Array
+    steps: Array
+    converged: Array
+    message: str
+
+    @classmethod
+    def of(
+        cls, tau: Array, coefs: Array, norms: Array, gap: Array, steps: Array, tolerance: float
+    ) -> DensePath:
+        """Judge fits by their gaps."""
+        message = not_converged(gap, tolerance)
+        return cls(tau, coefs, csr_array(norms), gap, steps, gap <= tolerance, message)
+
+    def support(self, m: int) -> Array:
+        """Return the blocks of one fit, ascending."""
+        return np.flatnonzero(self.norms[[m]].toarray())
+
+    def coef(self, m: int) -> Array:
+        """Return the coefficients of one fit, (d, T)."""
+        found: Array = self.coefs[m]
+        return found

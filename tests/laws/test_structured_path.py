@@ -1,0 +1,271 @@
+"""The block solver: what it must equal, what its certificate says, what it does at the edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from structured_problems import design, example, lists
+
+from genesig.errors import GenesigError
+from genesig.optim.certificate import duality_gap
+from genesig.optim.solvers import path
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Columns
+from genesig.optim.structured.composite import Composite
+from genesig.optim.structured.latent import LatentOverlap
+from genesig.optim.structured.multiple_kernels import Kernels
+from genesig.optim.structured.path import block_path, block_paths, tau_max
+from genesig.optim.structured.penalties import Groups
+from genesig.optim.structured.solvers import structured_path
+from genesig.optim.structured.weights import permuted_weights
+from genesig.optim.training import training_sets
+
+kinds = pytest.mark.parametrize("kind", ["singletons", "partition", "overlap"])
+
+
+def value(problem, fit, m=0):
+    """Return the objective of the pieces of a fit."""
+    pieces = [fit.piece(m, k) for k in range(len(problem.blocks))]
+    norms = np.array([np.linalg.norm(piece) for piece in pieces])
+    rest = problem.Y - problem.X @ fit.coef(m)
+    squared = (rest**2).sum() / len(rest) + problem.mu * (norms**2).sum()
+    return squared + problem.tau * problem.blocks.weights @ norms
+
+
+def test_a_block_of_each_column_is_the_lasso():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 200)) + rng.normal(size=(30, 200))
+    y = np.sign(X[:, 0] + rng.normal(size=30))
+    sets = training_sets(X, y[:, None], np.ones((30, 1), bool), centre=True, unit_variance=True)
+    Z, weights = sets.standardised(0), rng.uniform(0.5, 2, 200)
+    blocks = Blocks.singletons(200, weights)
+    tau = tau_max(Z, y - y.mean(), blocks) * np.geomspace(0.9, 0.05, 12)
+    for mu in (0.0, 0.2):
+        lasso = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-10, weights=weights)
+        fit = block_path(Z, y - y.mean(), blocks, tau, mu, tolerance=1e-10)
+        for m in range(12):
+            b = np.zeros(200)
+            b[lasso.coef(0, m)[0]] = lasso.coef(0, m)[1]
+            np.testing.assert_allclose(fit.coef(m)[:, 0], b, atol=2e-5)
+            np.testing.assert_array_equal(fit.support(m), np.flatnonzero(b))
+
+
+@kinds
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10**6), tasks=st.integers(1, 3))
+def test_the_gap_bounds_what_is_left(kind, seed, tasks):
+    """A loose fit is no better than the exact one, and by no more than its gap."""
+    problem = example(seed, kind, tasks)
+    loose, exact = (
+        block_path(problem.X, problem.Y, problem.blocks, [problem.tau], problem.mu, tolerance=t)
+        for t in (1e-2, 1e-11)
+    )
+    scale = (problem.Y**2).sum() / len(problem.Y)
+    left = (value(problem, loose) - value(problem, exact)) / scale
+    assert -1e-11 <= left <= loose.gap[0] + 1e-11
+    assert exact.gap[0] <= 1e-11
+    assert exact.converged.all()
+
+
+@kinds
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10**6), tasks=st.integers(1, 3))
+def test_tau_max_is_sharp(kind, seed, tasks):
+    problem = example(seed, kind, tasks)
+    top = tau_max(problem.X, problem.Y, problem.blocks)
+    tau = top * np.array([1 + 1e-6, 1 - 1e-3])
+    fit = block_path(problem.X, problem.Y, problem.blocks, tau, problem.mu)
+    assert len(fit.support(0)) == 0
+    assert len(fit.support(1)) > 0
+
+
+@kinds
+@pytest.mark.parametrize("seed", range(3))
+def test_the_iterative_projection_finds_the_same(kind, seed):
+    problem = example(seed, kind, tasks=1 + seed)
+    penalty = (LatentOverlap if kind == "overlap" else Groups)(problem.blocks)
+    tau = problem.tau * np.array([1, 0.7])
+    one, other = (
+        structured_path(problem.X, problem.Y, penalty, tau, problem.mu, solver=name, tolerance=t)
+        for name, t in (("blocks", 1e-11), ("projection", 1e-9))
+    )
+    assert one.message == other.message == ""
+    for m in range(2):
+        fitted = problem.X @ (one.coef(m) - other.coef(m))
+        assert (fitted**2).mean() <= 1e-8 * (problem.Y**2).mean()
+
+
+def test_linear_kernels_on_groups_are_the_group_lasso():
+    problem = example(3, "partition", mu=0.1)
+    parts = [problem.blocks.columns(k) for k in range(len(problem.blocks))]
+    K = np.array([problem.X[:, part] @ problem.X[:, part].T for part in parts])
+    design = Kernels(K, problem.blocks.weights)
+    tau = problem.tau * np.geomspace(1, 0.2, 5)
+    group = block_path(problem.X, problem.Y, problem.blocks, tau, problem.mu)
+    kernel = block_paths(design, problem.Y[None], tau[None], problem.mu)[0]
+    np.testing.assert_allclose(kernel.norms.toarray(), group.norms.toarray(), atol=1e-6)
+    for m in range(5):
+        fitted = sum(K[k] @ kernel.piece(m, k) for k in kernel.support(m))
+        np.testing.assert_allclose(fitted, problem.X @ group.coef(m), atol=1e-6)
+        assert kernel.coef(m).shape == (K.shape[0] * K.shape[1], 1)
+
+
+def test_several_responses_at_once_are_as_one_by_one():
+    rng = np.random.default_rng(0)
+    X, found = design(rng, 20, 60), lists(rng, 60, "overlap")
+    blocks = Blocks.of(found, np.sqrt([len(each) for each in found]))
+    Y = rng.normal(size=(7, 20, 2))
+    Y -= Y.mean(axis=1, keepdims=True)
+    tau = np.array([tau_max(X, each, blocks) for each in Y])[:, None] * np.geomspace(1, 0.1, 8)
+    together = block_paths(Columns(X, blocks), Y, tau, 0.01)
+    for p, fit in enumerate(together):
+        alone = block_path(X, Y[p], blocks, tau[p], 0.01)
+        np.testing.assert_allclose(fit.norms.toarray(), alone.norms.toarray(), atol=1e-8)
+        np.testing.assert_array_equal(fit.tau, tau[p])
+
+
+def collinear(seed):
+    """Return a lasso path on columns of low rank with copies; its gaps by the lasso's own bound."""
+    rng = np.random.default_rng(seed)
+    n, d, rank = int(rng.integers(4, 40)), int(rng.integers(1, 60)), int(rng.integers(1, 6))
+    X = design(rng, n, d, rank) + rng.choice([0, 1e-6]) * rng.normal(size=(n, d))
+    X -= X.mean(axis=0)
+    y = np.sign(rng.normal(size=n)) + 1e-3 * rng.normal(size=n)
+    y, mu = y - y.mean(), float(rng.choice([0, 0.1, 3]))
+    blocks = Blocks.singletons(d, 1.0)
+    tau = tau_max(X, y, blocks) * np.geomspace(1, 0.02, 10)
+    fit = block_path(X, y, blocks, tau, mu, tolerance=1e-10)
+    assert fit.message == ""
+    return [duality_gap(X, y, fit.coef(m)[:, 0], tau[m], mu) for m in range(10)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_collinear_columns(seed):
+    assert max(collinear(seed)) <= 1.01e-10
+
+
+@pytest.mark.slow
+def test_collinear_columns_four_hundred_times():
+    assert max(max(collinear(seed)) for seed in range(400)) <= 1.01e-10
+
+
+def test_a_path_ends_before_its_first_fit_of_more_blocks_than_asked_for():
+    problem = example(1, "singletons", mu=0.1)
+    tau = tau_max(problem.X, problem.Y, problem.blocks) * np.geomspace(1, 0.01, 20)
+    whole = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1)
+    sizes = [len(whole.support(m)) for m in range(20)]
+    short = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1, most=3)
+    assert len(short.tau) == next(m for m in range(20) if sizes[m] > 3)
+    np.testing.assert_array_equal(short.norms.toarray(), whole.norms.toarray()[: len(short.tau)])
+    none = block_path(problem.X, problem.Y, problem.blocks, tau[-1:], 0.1, most=0)
+    assert (len(none.tau), none.message, none.norms.shape) == (0, "", (0, len(problem.blocks)))
+
+
+def test_a_response_without_variance_selects_nothing():
+    problem = example(1, "overlap")
+    fit = block_path(problem.X, 0 * problem.Y, problem.blocks, [1.0], 0.0)
+    assert (fit.norms.nnz, fit.gap[0], fit.message) == (0, 0, "")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tau": [0.0]}, "tau must be positive and falling"),
+        ({"tau": [1.0, 2.0]}, "tau must be positive and falling"),
+        ({"tau": [np.nan]}, "tau must be positive and falling"),
+        ({"mu": -1.0}, "mu >= 0"),
+        ({"Y": np.zeros(3)}, "X has 5 rows, the response 3"),
+        ({"solver": "block"}, "did you mean 'blocks'"),
+        ({"penalty": Composite(Blocks.of([[0, 1], [1]], [1, 1]))}, "use the solver 'projection'"),
+        ({"penalty": Groups(Blocks.of([[0], [2]], [1, 1]))}, "blocks name column 2"),
+    ],
+)
+@pytest.mark.parametrize("solver", ["blocks", "projection"])
+def test_what_is_no_problem_is_refused(change, message, solver):
+    if solver == "projection" and "use the solver" in message:
+        return
+    given = {"X": np.zeros((5, 2)), "Y": np.zeros(5), "tau": [1.0], "mu": 0.0, "solver": solver}
+    penalty = Groups(Blocks.singletons(2, 1.0))
+    with pytest.raises(GenesigError, match=message):
+        structured_path(**{"penalty": penalty, **given, **change})
+
+
+def test_weights_by_their_definition():
+    rng = np.random.default_rng(0)
+    X, y = design(rng, 15, 8), rng.normal(size=(15, 2))
+    Y = np.stack([(y - y.mean(axis=0))[rng.permutation(15)] for _ in range(200)], axis=1)
+    blocks = Blocks.of([[0, 1, 2], [2, 5], [7]], np.ones(3))
+    for responses in (Y[:, :, 0], Y):
+        flat = responses.reshape(15, 200, -1)
+        norms = [
+            sorted(np.linalg.norm(X[:, blocks.columns(k)].T @ flat[:, p]) for p in range(200))
+            for k in range(3)
+        ]
+        found = permuted_weights(X, responses, blocks.members, blocks.starts)
+        np.testing.assert_allclose(found, [each[197] for each in norms])
+
+
+def of_nine_kinds(rng, n=60, copies=20):
+    """Return X and sets of 10, 40 and 160 genes of correlation 0, .3 and .8, kind after kind."""
+    X, found = [], []
+    for size in (10, 40, 160):
+        for r in (0, 0.3, 0.8):
+            for _ in range(copies):
+                start = sum(part.shape[1] for part in X)
+                shared = np.sqrt(r) * rng.normal(size=(n, 1)) * rng.choice([-1, 1], size)
+                X.append(shared + np.sqrt(1 - r) * rng.normal(size=(n, size)))
+                found.append(np.arange(start, start + size))
+    whole = np.concatenate(X, axis=1)
+    return (whole - whole.mean(axis=0)) / whole.std(axis=0), found
+
+
+def shuffled(rng, n, number):
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    return np.stack([rng.permutation(y) for _ in range(number)], axis=1)
+
+
+@pytest.mark.slow
+def test_under_permuted_labels_each_kind_of_set_comes_first_as_often():
+    count = np.zeros(9)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, found = of_nine_kinds(rng)
+        blocks = Blocks.of(found, np.ones(len(found)))
+        weights = permuted_weights(X, shuffled(rng, 60, 1000), blocks.members, blocks.starts)
+        norms = np.sqrt(Columns(X, blocks).squares(shuffled(rng, 60, 500).T[:, :, None]))
+        count += np.bincount(np.argmax(norms / weights, axis=1) // 20, minlength=9)
+    share = count / count.sum()
+    assert share.min() >= 0.08
+    assert share.max() <= 0.14
+
+
+def found_first(seed):
+    """Tell whether the set with the signal, 40 genes .4 SD apart, is the first of 50 sets."""
+    rng = np.random.default_rng(seed)
+    n, X = 60, rng.normal(size=(60, 1000))
+    found = [rng.choice(1000, 40, replace=False) for _ in range(50)]
+    for k, members in enumerate(found[1:]):
+        r = (0, 0.1, 0.3)[k % 3]
+        X[:, members] = np.sqrt(1 - r) * X[:, members] + np.sqrt(r) * rng.normal(size=(n, 1))
+    y = shuffled(rng, n, 1)[:, 0]
+    X[:, found[0]] += np.outer(y, rng.choice([-0.2, 0.2], 40))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    blocks = Blocks.of(found, np.ones(50))
+    turned = shuffled(rng, n, 500)
+    weights = permuted_weights(X, turned, blocks.members, blocks.starts)
+    blocks = Blocks.of(found, weights)
+    top = tau_max(X, y, blocks)
+    fit = block_path(X, y, blocks, top * np.geomspace(1, 0.5, 20)[1:], 0.0)
+    first = next(fit.support(m) for m in range(19) if len(fit.support(m)))
+    return 0 in first
+
+
+def test_a_set_with_signal_is_found():
+    assert sum(found_first(seed) for seed in range(10)) >= 9
+
+
+@pytest.mark.slow
+def test_a_set_with_signal_is_found_in_95_of_100_draws():
+    assert sum(found_first(seed) for seed in range(100)) >= 95

@@ -1,0 +1,119 @@
+"""Norms of blocks: Moreau, the inequality of the dual norm, what projections must give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from structured_problems import lists
+
+from genesig.errors import GenesigError
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.composite import Composite
+from genesig.optim.structured.latent import LatentOverlap
+from genesig.optim.structured.penalties import Groups
+
+KINDS = {
+    "lasso": (Groups, "singletons"),
+    "group": (Groups, "partition"),
+    "latent": (LatentOverlap, "overlap"),
+    "composite": (Composite, "overlap"),
+}
+each = pytest.mark.parametrize("kind", KINDS)
+drawn = given(seed=st.integers(0, 10**6), tasks=st.integers(1, 3))
+
+
+def penalty_of(kind, seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 20))
+    make, shape = KINDS[kind]
+    found = lists(rng, d, shape)
+    return make(Blocks.of(found, rng.uniform(0.3, 3, len(found)))), d, rng
+
+
+@each
+@settings(deadline=None, max_examples=50)
+@drawn
+def test_a_point_is_its_prox_and_its_projection(kind, seed, tasks):
+    """Z - B is in the ball of the level, and B is where it touches: <B, Z - B> = level Omega(B)."""
+    penalty, d, rng = penalty_of(kind, seed)
+    Z, level = rng.normal(size=(d, tasks)), rng.uniform(0.01, 1)
+    B, pieces = penalty.prox(Z, level)
+    assert penalty.dual(Z - B, pieces) <= level * (1 + 1e-6)
+    assert np.vdot(B, Z - B) == pytest.approx(level * penalty.value(B), rel=1e-5, abs=1e-6)
+
+
+@each
+@settings(deadline=None, max_examples=50)
+@drawn
+def test_no_inner_product_exceeds_norm_and_dual_norm(kind, seed, tasks):
+    penalty, d, rng = penalty_of(kind, seed)
+    B, G = rng.normal(size=(2, d, tasks))
+    assert np.vdot(B, G) <= penalty.value(B) * penalty.dual(G) * (1 + 1e-9)
+
+
+@each
+@settings(deadline=None, max_examples=30)
+@drawn
+def test_values_are_those_of_norms(kind, seed, tasks):
+    penalty, d, rng = penalty_of(kind, seed)
+    A, B = rng.normal(size=(2, d, tasks))
+    assert penalty.value(3 * A) == pytest.approx(3 * penalty.value(A))
+    assert penalty.value(A + B) <= (penalty.value(A) + penalty.value(B)) * (1 + 1e-9)
+    assert penalty.value(np.zeros((d, tasks))) == 0
+
+
+@settings(deadline=None, max_examples=30)
+@drawn
+def test_blocks_that_do_not_overlap_are_groups_for_all_three(seed, tasks):
+    groups, d, rng = penalty_of("group", seed)
+    Z, level = rng.normal(size=(d, tasks)), rng.uniform(0.1, 1)
+    for other in (LatentOverlap(groups.blocks), Composite(groups.blocks)):
+        assert other.value(Z) == pytest.approx(groups.value(Z))
+        assert other.dual(Z) == pytest.approx(groups.dual(Z))
+        np.testing.assert_allclose(other.prox(Z, level)[0], groups.prox(Z, level)[0], atol=1e-7)
+
+
+def test_the_value_of_one_set_inside_another():
+    """The gene in both sets takes the lighter one; by hand."""
+    penalty = LatentOverlap(Blocks.of([[0], [0, 1]], [1.0, 2.0]))
+    assert penalty.value(np.array([[3.0], [0.0]])) == pytest.approx(3)
+    assert penalty.value(np.array([[0.0], [2.0]])) == pytest.approx(4)
+    # min over a of |3 - a| + 2 |(a, 2)|: a = 2 / sqrt(3).
+    assert penalty.value(np.array([[3.0], [2.0]])) == pytest.approx(3 + 2 * np.sqrt(3))
+    assert LatentOverlap(Blocks.of([[0]], [1.0])).value(np.ones((2, 1))) == np.inf
+
+
+def test_nested_blocks_need_one_sweep(monkeypatch):
+    rng = np.random.default_rng(0)
+    tree = Composite(Blocks.of([range(8), range(4), [0, 1], [4, 5]], [1.0, 0.8, 0.5, 0.7]))
+    Z = rng.normal(size=(8, 1))
+    exact = tree.prox(Z, 0.6)[0]
+    monkeypatch.setattr("genesig.optim.structured.composite.SWEEPS", 1)
+    np.testing.assert_allclose(tree.prox(Z, 0.6, tolerance=0)[0], exact, atol=1e-14)
+
+
+def test_one_cylinder_by_its_closed_form():
+    Z = np.array([[3.0], [4.0], [1.0]])
+    B, _ = LatentOverlap(Blocks.of([[0, 1], [2]], [1.0, 1.0])).prox(Z, 2.0)
+    np.testing.assert_allclose(B, [[1.8], [2.4], [0.0]], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Blocks.of([[0], []], [1, 1]), "needs at least one column"),
+        (lambda: Blocks.of([], []), "there must be blocks"),
+        (lambda: Blocks.of([[0, 1, 0]], [1]), "block 0 names a column twice"),
+        (lambda: Blocks.of([[2], [0, 1], [1, 1]], [1, 1, 1]), "block 2 names a column twice"),
+        (lambda: Blocks.of([[-1]], [1]), "counted from 0"),
+        (lambda: Blocks.of([[0]], [0]), "weights must be 1 finite numbers > 0"),
+        (lambda: Blocks.of([[0]], [1, 2]), "weights must be 1 finite numbers > 0"),
+        (lambda: Groups(Blocks.of([[0, 1], [1]], [1, 1])), "column 1, counted from 0, is in 2"),
+        (lambda: Composite(Blocks.of([[0]], [1])).dual(np.ones((2, 1))), "column 1, counted"),
+    ],
+)
+def test_what_is_no_penalty_is_refused(make, message):
+    with pytest.raises(GenesigError, match=message):
+        make()

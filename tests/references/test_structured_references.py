@@ -1,0 +1,135 @@
+"""Minima and projections of penalties on blocks against CVXPY with Clarabel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from structured_problems import EXACT, design, example, lists, minimum
+
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.composite import Composite
+from genesig.optim.structured.latent import LatentOverlap
+from genesig.optim.structured.multiple_kernels import Kernels
+from genesig.optim.structured.path import block_path, block_paths
+from genesig.optim.structured.solvers import structured_path
+
+cvxpy = pytest.importorskip("cvxpy")
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+
+# How far an objective may lie above Clarabel's, relative; it is the less exact of the two.
+ABOVE = 5e-12
+BELOW = 2e-8
+KINDS = {
+    "lasso": ("singletons", 1),
+    "group": ("partition", 1),
+    "latent": ("overlap", 1),
+    "multi-task": ("singletons", 3),
+    "multi-task groups": ("partition", 2),
+    "latent of several tasks": ("overlap", 2),
+}
+
+
+def pieces_value(problem, fit):
+    norms = fit.norms.toarray()[0]
+    rest = problem.Y - problem.X @ fit.coef(0)
+    squared = (rest**2).sum() / len(rest) + problem.mu * (norms**2).sum()
+    return squared + problem.tau * problem.blocks.weights @ norms
+
+
+def compare(kind, seeds):
+    shape, tasks = KINDS[kind]
+    for seed in seeds:
+        problem = example(seed, shape, tasks)
+        fit = block_path(
+            problem.X, problem.Y, problem.blocks, [problem.tau], problem.mu, tolerance=1e-11
+        )
+        reference = minimum(problem)
+        assert -BELOW <= pieces_value(problem, fit) / reference - 1 <= ABOVE
+        assert fit.gap[0] <= 1e-11
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_minimum(kind):
+    compare(kind, range(4))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_minimum_of_more_problems(kind):
+    compare(kind, range(4, 29))
+
+
+def compare_composite(seeds):
+    for seed in seeds:
+        problem = example(seed, "overlap", 1 + seed % 2)
+        penalty = Composite(problem.blocks)
+        fit = structured_path(
+            problem.X, problem.Y, penalty, [problem.tau], problem.mu, solver="projection",
+            tolerance=1e-10,
+        )  # fmt: skip
+        B, reference = fit.coef(0), minimum(problem, latent=False)
+        assert abs(problem.objective(B, penalty.value(B)) / reference - 1) <= 1e-9
+        assert fit.message == ""
+
+
+def test_the_composite_minimum():
+    compare_composite(range(3))
+
+
+@pytest.mark.slow
+def test_the_composite_minimum_of_more_problems():
+    compare_composite(range(3, 23))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_multiple_kernels(seed):
+    rng = np.random.default_rng(seed)
+    n, centre = 15, np.eye(15) - 1 / 15
+    A = [design(rng, n, size) for size in (3, 20, 8, 1)]
+    K = np.array([centre @ a @ a.T @ centre for a in A])
+    weights, mu = rng.uniform(0.5, 2, 4), (0.0, 0.1, 1.0)[seed]
+    Y = rng.normal(size=(n, 1)) + A[0][:, :1]
+    Y -= Y.mean()
+    kernels = Kernels(K, weights)
+    tau = 0.3 * 2 / n * (np.sqrt(kernels.squares(Y[None])[0]) / weights).max()
+    fit = block_paths(kernels, Y[None], np.array([[tau]]), mu, tolerance=1e-11)[0]
+    norms = fit.norms.toarray()[0]
+    rest = Y - sum(K[k] @ fit.piece(0, k) for k in range(4))
+    found = (rest**2).sum() / n + mu * (norms**2).sum() + tau * weights @ norms
+    roots = [vectors * np.sqrt(np.maximum(values, 0)) for values, vectors in map(np.linalg.eigh, K)]
+    v = [cvxpy.Variable((n, 1)) for _ in K]
+    fitted = sum(root @ each for root, each in zip(roots, v, strict=True))
+    omega = sum(w * cvxpy.norm(each, "fro") for w, each in zip(weights, v, strict=True))
+    ridge = sum(cvxpy.sum_squares(each) for each in v)
+    loss = cvxpy.sum_squares(Y - fitted) / n + mu * ridge + tau * omega
+    reference = cvxpy.Problem(cvxpy.Minimize(loss)).solve(**EXACT)
+    assert -BELOW <= found / reference - 1 <= ABOVE
+
+
+def nearest(Z, blocks, level, make):
+    """Return the minimal ||B - Z||²/2 + level Omega(B), by cvxpy."""
+    parts = [blocks.columns(k) for k in range(len(blocks))]
+    B = cvxpy.Variable(Z.shape)
+    if make is Composite:
+        V, such = [B[part] for part in parts], []
+    else:
+        V = [cvxpy.Variable((len(part), Z.shape[1])) for part in parts]
+        places = [np.eye(len(Z))[:, part] for part in parts]
+        such = [sum(place @ each for place, each in zip(places, V, strict=True)) == B]
+    omega = sum(w * cvxpy.norm(each, "fro") for w, each in zip(blocks.weights, V, strict=True))
+    whole = cvxpy.Minimize(cvxpy.sum_squares(B - Z) / 2 + level * omega)
+    return cvxpy.Problem(whole, such).solve(**EXACT)
+
+
+@pytest.mark.parametrize("make", [Composite, LatentOverlap])
+@pytest.mark.parametrize("seed", range(4))
+def test_proximal_maps_of_sets_that_overlap(make, seed):
+    rng = np.random.default_rng(seed)
+    found = lists(rng, 12, "overlap")
+    blocks = Blocks.of(found, rng.uniform(0.3, 2, len(found)))
+    Z, level = rng.normal(size=(12, 2)), 0.5
+    penalty = make(blocks)
+    B, _ = penalty.prox(Z, level)
+    value = ((B - Z) ** 2).sum() / 2 + level * penalty.value(B)
+    reference = nearest(Z, blocks, level, make)
+    assert -BELOW <= value / reference - 1 <= 1e-11
