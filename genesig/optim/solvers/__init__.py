@@ -8,6 +8,7 @@ import numpy as np
 
 from genesig.errors import GenesigError, pick
 from genesig.optim.solution import Path
+from genesig.optim.solvers.coordinate_descent import coordinate_descent
 from genesig.optim.solvers.landweber import landweber
 from genesig.optim.solvers.nested import landweber_nested
 from genesig.optim.solvers.newton import landweber_newton
@@ -16,6 +17,7 @@ from genesig.optim.training import TrainingSets
 Array = np.ndarray[Any, Any]
 
 SOLVERS = {
+    "coordinate-descent": coordinate_descent,
     "landweber": landweber,
     "landweber-nested": landweber_nested,
     "landweber-newton": landweber_newton,
@@ -39,7 +41,7 @@ def path(
     tau, mu : floats or arrays that broadcast to (k, m)
         Absolute; the weights w are those of the sets. landweber-newton starts each fit at the
         solution of the one before it in its row, the algorithms of the thesis start each as
-        published, from 0 or from ridge.
+        published, from 0 or from ridge, and so does coordinate-descent.
     solver : str
         A name in `SOLVERS`.
     tolerance : float

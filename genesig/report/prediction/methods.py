@@ -21,6 +21,7 @@ SCHEMES = {
 SOLVERS = {
     "landweber-newton": "an exact active-set Newton solver, certified by the duality gap",
     "landweber-nested": "the accelerated damped Landweber iteration of Mosci (2009, Algorithm 2)",
+    "coordinate-descent": "coordinate descent, stopped by the duality gap",
     "landweber": "the damped Landweber iteration of Mosci (2009, Algorithm 1)",
 }
 CRITERIA = {
