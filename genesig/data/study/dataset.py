@@ -55,7 +55,7 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
                  classes: Sequence[str] | None, group: str | None, pair: str | None,
                  batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
-                 missing: bool, prior_weights: str | None = None) -> Dataset:  # fmt: skip
+                 missing: bool, prior_weights: str | None) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -125,7 +125,7 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
                 classes: Sequence[str] | None, group: str | None, pair: str | None,
                 batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
-                missing: bool, prior_weights: str | None = None) -> Inputs:  # fmt: skip
+                missing: bool, prior_weights: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     matrix, table = _read_both(expression, samples, part, files, problems)
