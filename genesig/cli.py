@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from genesig import __version__
 
@@ -49,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"genesig {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    validate = commands.add_parser("validate", help="check config, sample sheet and matrix")
+    validate = commands.add_parser("validate", help="check config, sample table and matrix")
     validate.add_argument("config", nargs="*", default=["config/config.yaml"],
                           help="config file (default: config/config.yaml); of several, as with "
                           "--configfile, each stands on top of those before it")  # fmt: skip
@@ -65,8 +66,12 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("model", help="results/model.json of the study")
     predict.add_argument("matrix", nargs="+", help="expression of the new samples, in any format "
                          "that is read; or files of one array each (CEL, Agilent)")  # fmt: skip
-    predict.add_argument("-o", "--output", default="predictions.tsv",
-                         help="table to write (default: %(default)s)")  # fmt: skip
+    predict.add_argument(
+        "-o",
+        "--output",
+        default="predictions.tsv",
+        help="table to write; - is the terminal (default: %(default)s)",
+    )
     predict.add_argument("--missing", type=float, default=0.1, metavar="SHARE",
                          help="largest share, 0 to 1, of the model's genes that a sample may lack; "
                          "they get their training means (default: %(default)s)")  # fmt: skip
@@ -109,6 +114,7 @@ def _init(chosen: argparse.Namespace) -> int:
         start = first_look(chosen.expression, chosen.part, chosen.folder)
     for path in write_study(chosen.folder, start):
         print(path)
+    print(f"next: {Path(chosen.folder) / 'README.md'} says what to fill in, and the commands")
     return 0
 
 
@@ -123,11 +129,12 @@ def _predict(chosen: argparse.Namespace) -> int:
     from genesig.data.cohorts.new_files import read_new
     from genesig.data.files.readers import read_json, read_samples
     from genesig.errors import refuse
-    from genesig.results.files import check_output, save_table
+    from genesig.results.files import check_output, save_table, write_table
     from genesig.selection.model.new_samples import predict
     from genesig.words import counted
 
-    check_output(chosen.output, [chosen.model, *chosen.matrix, chosen.samples or ""])
+    if chosen.output != "-":
+        check_output(chosen.output, [chosen.model, *chosen.matrix, chosen.samples or ""])
     model, matrix = read_json(chosen.model), read_new(chosen.matrix, chosen.part, chosen.layout)
     more = len(chosen.matrix) - 1
     where = chosen.matrix[0] + (f" and {more} more" if more else "")
@@ -136,6 +143,9 @@ def _predict(chosen: argparse.Namespace) -> int:
                               source=chosen.model, samples=samples)  # fmt: skip
     for problem in problems:
         print(problem, file=sys.stderr)
+    if chosen.output == "-":
+        write_table(sys.stdout, table)
+        return 0
     try:
         save_table(chosen.output, table)
     except OSError as error:

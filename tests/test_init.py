@@ -14,7 +14,7 @@ from places import ROOT
 from genesig.cli import main
 from genesig.data.files.readers import load_schema
 from genesig.data.validate import resolve_config
-from genesig.results.new_study import README, Start
+from genesig.results.new_study import Start
 
 ROWS = ["gene\tsample_1\tsample_2\tsample_3\tsample_4", "g1\t1\t2\t3\t4.5", "g2\t2\t1\t5\t3"]
 
@@ -51,12 +51,13 @@ def test_the_settings_it_proposes_exist() -> None:
 
 def test_the_way_to_resume_is_the_command_that_runs() -> None:
     """The lock lies in the study's folder, so the commands differ by --unlock alone."""
-    lines = [line.strip() for line in README.splitlines() if line.strip().startswith("snakemake ")]
+    text = Start().readme()
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("snakemake ")]
     run, unlock, again = lines
     assert "--configfile config.yaml" in run
     assert (unlock, again) == (f"{run} --unlock", run)
-    assert README.index("`cd`") < README.index(run)
-    assert "a folder of its own" in README
+    assert text.index("`cd`") < text.index(run)
+    assert "a folder of its own" in text
 
 
 @pytest.mark.parametrize("kind", ["folder with a file", "file"])
@@ -182,3 +183,29 @@ def test_a_table_of_words_is_no_matrix(tmp_path: Path, capsys: pytest.CaptureFix
     said = f"error: {tmp_path / 'sheet.tsv'}: 9 of 18 cells are no numbers ('ill', 'ill', 'ill' and"
     assert line.startswith(said)
     assert not (tmp_path / "mine").exists()
+
+
+def test_a_table_with_decimal_commas_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "e.tsv").write_text(
+        "\n".join(ROWS[:1] + [f"g{k}\t1,25\t2,5\t3,1\t4,5" for k in "ab"])
+    )
+    assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.tsv")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("no numbers ('1,25', '1,25', '2,5' and 5 more); export the table with "
+                         "decimal points")  # fmt: skip
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_the_readme_asks_for_what_is_not_there_yet(
+    given: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "e.tsv").write_text("\n".join(ROWS))
+    matrix = ["-e", str(tmp_path / "e.tsv")] * given
+    assert main(["init", str(tmp_path / "mine"), *matrix]) == 0
+    text = (tmp_path / "mine/README.md").read_text()
+    assert ("Put the expression matrix into" in text) != given
+    assert ("is named in `config.yaml`" in text) == given
+    assert "2. Fill `samples.tsv`" in text
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"next: {tmp_path}/mine/README.md")

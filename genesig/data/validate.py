@@ -21,6 +21,7 @@ from genesig.data.study.leak_check import check_belonging, check_label_genes
 from genesig.data.study.scale_check import (
     check_counts,
     check_empty,
+    check_lone,
     check_probes,
     check_scale,
     rehearse_steps,
@@ -117,13 +118,13 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
         raise InvalidInput(found.problems)
     of_settings = check_settings(config, source)
     lasting = [f"{p.where}: {p.what}" for p in found.problems if p not in of_settings]
-    announce(f"{found.summary}; {found.cost}")
+    announce("\n".join([*map(str, found.problems), f"{found.summary}; {found.cost}"]))
     size = None if found.size is None else asdict(found.size)
     return {"summary": found.summary, "warnings": lasting, "size": size}
 
 
 def examine_study(config: Config, source: str) -> Examination:
-    """List every problem of a study: settings, sample sheet, matrix, and all across them.
+    """List every problem of a study: settings, sample table, matrix, and all across them.
 
     Parameters
     ----------
@@ -182,9 +183,11 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
         return []
     X, genes, where = inputs.expression.X, inputs.expression.genes, config["expression"]
     sheet, normalise = None if _errors(inputs.problems) else inputs.sheet, config["normalise"]
-    probes = list(check_probes(genes, normalise, where))
-    problems = probes or list(check_scale(X, normalise, where))
     names = [] if sheet is None else [str(name) for name in sheet.obs.index]
+    if lone := list(check_lone(X[: len(names)], genes, names, where)):
+        return lone
+    problems = list(check_probes(genes, normalise, where))
+    problems = problems or list(check_scale(X, normalise, where))
     faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
     faults = faults or list(check_empty(X[: len(names)], names, normalise, where))
     return problems + (faults or list(rehearse_steps(X, normalise, source, sheet)))

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 from zipfile import BadZipFile
 
 import numpy as np
@@ -73,9 +73,14 @@ def load_json(path: str | Path) -> Any:
 
 def save_table(path: str | Path, table: pd.DataFrame) -> None:
     """Write a TSV without index, numbers with 10 significant digits, names as `cell` has them."""
+    with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
+        write_table(stream, table)
+
+
+def write_table(stream: TextIO, table: pd.DataFrame) -> None:
+    """Write to an open file what `save_table` does."""
     table = _names(table, cell)
-    with whole_file(path) as part:
-        table.to_csv(part, sep="\t", index=False, float_format="%.10g", lineterminator="\n")
+    table.to_csv(stream, sep="\t", index=False, float_format="%.10g", lineterminator="\n")
 
 
 def save_tables(paths: Mapping[str, str | Path], tables: Mapping[str, pd.DataFrame]) -> None:

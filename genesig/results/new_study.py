@@ -72,17 +72,15 @@ This folder is one study; another one gets a folder of its own, because the resu
 written into the folder it is run in. Go into it first (`cd` and its name): all paths below and in
 `config.yaml` are seen from here.
 
-1. Put the expression matrix into `data/`. Tables (TSV, CSV), GEO series matrices and SOFT files,
-   GCT, h5ad, RDS, Agilent and Illumina files are read; name it in `config.yaml` as `expression`.
-2. Fill `samples.tsv`: one row for each sample, named as in the matrix. Add any columns you like.
-   Where the matrix's file describes its samples (GEO, GCT 1.3, h5ad, ExpressionSet), name that
-   file as `samples` instead.
+1. {matrix}
+2. {samples}
 3. Name the column to be predicted in `config.yaml` as `label`.
 4. Ask for all problems at once, in seconds:
 
        genesig validate config.yaml
 
-5. Run it, with genesig's own folder as GENESIG; the results come into this folder:
+5. Run it, with genesig's own folder as GENESIG (where your shell does not find `genesig` and
+   `snakemake`, write `GENESIG/.venv/bin/` before them); the results come into this folder:
 
        snakemake --cores 2 --snakefile GENESIG/Snakefile --configfile config.yaml
 
@@ -96,6 +94,17 @@ written into the folder it is run in. Go into it first (`cd` and its name): all 
 
        genesig predict results/model.json new.tsv -o predictions.tsv
 """
+
+
+PUT = """\
+Put the expression matrix into `data/`. Tables (TSV, CSV), GEO series matrices and SOFT files,
+   GCT, h5ad, RDS, Agilent and Illumina files are read; name it in `config.yaml` as `expression`."""
+NAMED = "The expression matrix is named in `config.yaml` as `expression`: `{expression}`."
+FILL = """\
+Fill `samples.tsv`: one row for each sample, named as in the matrix. Add any columns you like.
+   Where the matrix's file describes its samples (GEO, GCT 1.3, h5ad, ExpressionSet), name that
+   file as `samples` instead."""
+DESCRIBED = "That file describes its samples, too: it is named as `samples`."
 
 
 @dataclass(frozen=True)
@@ -131,6 +140,16 @@ class Start:
             found = FOUND.format(why=why, settings=_yaml(self.settings, short_lists=True))
         offered = "".join(text for key, text in OFFERED.items() if key not in self.settings)
         return HEAD.format(**needed) + found.rstrip("\n") + "\n" * bool(found) + OFFER + offered
+
+    @property
+    def empty(self) -> bool:
+        """Whether no matrix was named."""
+        return self.expression == Start.expression
+
+    def readme(self) -> str:
+        """Return the text of README.md."""
+        matrix = PUT if self.empty else NAMED.format(expression=self.expression)
+        return README.format(matrix=matrix, samples=FILL if self.sheet else DESCRIBED)
 
 
 def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
@@ -168,8 +187,8 @@ def write_study(folder: str | Path, start: Start) -> list[Path]:
         The folder cannot be written.
     """
     folder = Path(folder)
-    files = {"config.yaml": start.config(), "samples.tsv": start.sheet, "README.md": README}
-    if start.expression == Start().expression:
+    files = {"config.yaml": start.config(), "samples.tsv": start.sheet, "README.md": start.readme()}
+    if start.empty:
         files["data/README.md"] = "The expression matrix of the study goes here.\n"
     files = {name: text for name, text in files.items() if text}
     try:

@@ -10,7 +10,6 @@ import numpy as np
 
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
-    check_new_scale,
     check_values,
     matched,
     row_wise,
@@ -165,4 +164,3 @@ def _check_scale(cohort: Cohort, genes: list[str], X: Array, known: Array, train
     everything = steps + config["normalise"]["folds"]
     scale = scale_of(T, np.nanmean(T, axis=0), np.nanstd(T, axis=0), everything)
     check_values(X, values, known, genes, cohort.matrix.rows, scale, cohort.where)
-    check_new_scale(X, values, known, cohort.matrix.rows, scale, cohort.where)

@@ -22,6 +22,8 @@ FAR, ODD = 5.0, 1.0
 LOGARITHMS = {"log2", "log_cpm", "rma_background"}
 # How often the range of the training values lies between them and a value that is none.
 ABSURD = 5.0
+# So many genes of one and the same value were not measured.
+FEWEST = 10
 # Steps that do to a gene what they would do without the others, once they are fitted.
 GENE_BY_GENE = {
     "log2", "combat", "detection_filter", "variance_filter", "fold_filter", "range_filter", *MOMENTS
@@ -90,8 +92,9 @@ def matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, A
     Raises
     ------
     InvalidInput
-        A gene occurs twice, or a cell is neither a number nor missing.
+        A gene occurs twice, a cell is neither a number nor missing, or a sample has one value.
     """
+    _check_constant(matrix, where)
     wanted = set(needed)
     place: dict[str, int] = {}
     for column, gene in enumerate(matrix.columns):
@@ -140,24 +143,40 @@ def scale_of(X: Array, means: Array, sds: Array, steps: Sequence[Mapping[str, An
 
 def check_values(X: Array, values: Array, known: Array, genes: Sequence[str],
                  names: Sequence[str], scale: Scale, where: str) -> None:  # fmt: skip
-    """Refuse single values that cannot have been measured, such as -999 for a missing one.
+    """Refuse values that no sample on the study's scale can have.
+
+    Numbers that stand for missing values come first, then another scale, then single values far
+    off: on another scale many a value would look like one.
 
     Parameters
     ----------
-    X, values, known, names, scale, where
-        As for `check_new_scale`.
-    genes : sequence of str
+    X, values : (n_samples, n_genes) float
+        As measured, and after the row-wise steps.
+    known : (n_samples, n_genes) bool
+    genes, names : sequence of str
+        Names of genes and samples.
+    scale : Scale
+    where : str
+        File, in messages.
 
     Raises
     ------
     InvalidInput
-        Naming the first of them by gene and sample, and counting the others.
+        Naming the first value or sample, and counting the others.
     """
     codes = [code for code in missing_codes(X[known]) if code < scale.least]
+    _refuse_cells(known & np.isin(X, codes), X, genes, names, scale, where)
+    _check_scale(X, values, known, names, scale, where)
     room = ABSURD * (scale.most - scale.least)
     far = known & (np.abs(values - np.clip(values, scale.least, scale.most)) > room)
-    single = 2 * far.sum(axis=1, keepdims=True) < known.sum(axis=1, keepdims=True)
-    found = np.argwhere(known & np.isin(X, codes) | far & single)
+    # The step quantile puts a sample right that is far off as a whole.
+    far &= 2 * far.sum(axis=1, keepdims=True) < known.sum(axis=1, keepdims=True)
+    _refuse_cells(far, X, genes, names, scale, where)
+
+
+def _refuse_cells(wrong: Array, X: Array, genes: Sequence[str], names: Sequence[str],
+                  scale: Scale, where: str) -> None:  # fmt: skip
+    found = np.argwhere(wrong)
     if len(found):
         row, gene = found[0].tolist()
         more = f" ({counted(len(found) - 1, 'further value')})" if len(found) > 1 else ""
@@ -166,26 +185,18 @@ def check_values(X: Array, values: Array, known: Array, genes: Sequence[str],
         raise refuse(f"{where}, gene '{genes[gene]}', sample '{names[row]}'", what)
 
 
-def check_new_scale(X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale,
-                    where: str) -> None:  # fmt: skip
-    """Refuse values that were logged where the training ones were not, or the reverse.
+def _check_constant(matrix: Matrix, where: str) -> None:
+    """Refuse a sample with one and the same value for all genes, those not needed among them."""
+    for name, cells in zip(matrix.rows, matrix.cells, strict=True):
+        x = cells[np.isfinite(cells)]
+        if len(x) >= FEWEST and np.ptp(x) == 0:
+            what = f"all {len(x)} values are {x[0]:g}; export the sample again, or leave it out"
+            raise refuse(f"{where}, sample '{name}'", what)
 
-    Parameters
-    ----------
-    X, values : (n_samples, n_genes) float
-        As measured, and after the row-wise steps.
-    known : (n_samples, n_genes) bool
-    names : sequence of str
-        Samples.
-    scale : Scale
-    where : str
-        File, in messages.
 
-    Raises
-    ------
-    InvalidInput
-        Naming the first sample of another scale.
-    """
+def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale,
+                 where: str) -> None:  # fmt: skip
+    """Refuse values that were logged where the training ones were not, or the reverse."""
     takes_logarithms = bool(LOGARITHMS & scale.steps)
     then = looks_raw(scale.p99, scale.most)
     for row, name in enumerate(names):

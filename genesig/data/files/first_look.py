@@ -20,7 +20,7 @@ from genesig.data.steps.scale import looks_raw, sizes
 from genesig.errors import InvalidInput, refuse
 from genesig.results.cells import cell
 from genesig.results.new_study import Start
-from genesig.words import control_first, is_missing, listing
+from genesig.words import control_first, is_missing, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,8 +77,10 @@ def _check_numbers(matrix: Matrix, path: str) -> None:
     """Refuse a table with a column or row of words: it is one about samples or genes."""
     words = [text for text in matrix.texts.values() if not is_missing(text)]
     if len(words) >= MOST_WORDS * max(matrix.cells.size, 1):
-        what = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}"
-        what += "); is it a table about samples or genes? Name the expression matrix"
+        what = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}); "
+        commas = sum("," in text and is_number(text.replace(",", ".")) for text in words)
+        table = "is it a table about samples or genes? Name the expression matrix"
+        what += "export the table with decimal points" if 2 * commas > len(words) else table
         raise refuse(path, what)
 
 

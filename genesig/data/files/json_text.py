@@ -17,10 +17,13 @@ def parse_json(text: str, where: str) -> Any:
     InvalidInput
         It is no JSON, is nested too deeply, or has a number of thousands of digits.
     """
+    if not text.strip():
+        raise refuse(where, "is empty; name another file, or copy it again")
     try:
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        what = f"is not JSON: {error.msg.lower()}; is it cut off? Copy it again"
+        what = f"is not JSON: {error.msg.lower()}; name a JSON file, or copy it again if it is cut "
+        what += "off"
         raise refuse(where, what, line=error.lineno) from None
     except (ValueError, RecursionError) as error:
         what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -143,7 +143,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 def read_json(path: str | Path) -> Any:
     """Read a JSON file of the user."""
-    return parse_json(read_text(path), str(path))
+    return parse_json(as_text(read_content(path), str(path)), str(path))
 
 
 def load_schema(name: str = "config") -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
 from difflib import get_close_matches
 from typing import Any
@@ -12,6 +13,8 @@ from genesig.data.files.names import with_file_names
 from genesig.data.files.yaml_text import TOO_MUCH, inside, too_much
 from genesig.errors import InvalidInput, Problem, did_you_mean, refuse
 
+# Larger numbers are written with an exponent.
+LARGEST_WHOLE = 1e15
 Node = dict[str, Any]
 Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
 
@@ -223,10 +226,10 @@ def _hint(value: Any, node: Node) -> str:
     """Explain the traps of YAML: 1e-6 is text there, and no is false."""
     kinds = node.get("type", ())
     if isinstance(value, str) and ("number" in kinds or "integer" in kinds):
-        try:
-            return f"; write {float(value)!r} as {_yaml_number(float(value))}, without quotes"
-        except ValueError:
-            return ""
+        with suppress(ValueError):
+            if node.get("minimum", -math.inf) <= float(value) <= node.get("maximum", math.inf):
+                return f"; write it as {_yaml_number(value)}, without quotes"
+        return ""
     if "string" in kinds and isinstance(value, bool | int | float):
         return "; put it in quotes, YAML reads bare yes, no, true and numbers as values"
     if "array" in kinds and not isinstance(value, list | dict):
@@ -234,9 +237,14 @@ def _hint(value: Any, node: Node) -> str:
     return ""
 
 
-def _yaml_number(number: float) -> str:
-    text = f"{number:g}"
-    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+def _yaml_number(text: str) -> str:
+    """Write a number so that YAML reads one: with a point before e and a sign after it."""
+    number = float(text)
+    if number.is_integer() and abs(number) < LARGEST_WHOLE:
+        return str(int(number))
+    mantissa, _, exponent = f"{number:g}".partition("e")
+    mantissa += ".0" if exponent and "." not in mantissa else ""
+    return mantissa + (f"e{exponent}" if exponent else "")
 
 
 def _shown(value: Any) -> str:

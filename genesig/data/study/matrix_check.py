@@ -98,7 +98,7 @@ def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
                 f"{in_columns} are column names and {in_rows} are row names; make the names of "
                 "samples and genes different")  # fmt: skip
     else:
-        what = (f"no sample of {sheet} is here: the sheet has {listing(names)}, the matrix has "
+        what = (f"no sample of {sheet} is here: that table has {listing(names)}, the matrix has "
                 f"columns {listing(matrix.columns)} and rows {listing(matrix.rows)}"
                 + (_nearest(names, [*matrix.columns, *matrix.rows])
                    or "; name the samples alike in both"))  # fmt: skip
@@ -143,7 +143,7 @@ def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequen
     if absent:
         extra = [name for name in matrix.rows if name not in known]
         what = f"{len(absent)} of the {counted(len(known), 'sample')} in {sheet} not found here: "
-        what += f"{listing(absent)}; add them or take them out of the sheet"
+        what += f"{listing(absent)}; add them, or take them out of that table"
         problems.append(Problem(where, what + (_nearest(absent, extra) if extra else "")))
     times = Counter(name for name in matrix.rows if name in known)
     twice = [name for name, count in times.items() if count > 1]
@@ -206,7 +206,7 @@ def _check_codes(matrix: Matrix, rows: list[int], where: str, problems: Problems
     gene, row = int(cells[0, 0]), rows[int(cells[0, 1])]
     further = f" ({counted(len(cells) - 1, 'further cell')})" if len(cells) > 1 else ""
     what = f"the value {X.T[tuple(cells[0])]:g}{further} looks as if it stood for a missing one; "
-    what += "write NA there, and set data.missing for the step knn_impute"
+    what += f"write NA there, and {FILL}"
     alone = bool(np.isin(negative, codes).all())
     at = _cell(matrix, gene, row, where)
     problems.append(Problem(at, what, "error" if alone else "warning"))
@@ -217,8 +217,12 @@ def _cell(matrix: Matrix, gene: int, row: int, where: str) -> str:
     return f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
 
 
+FILL = (
+    "have it filled in from other genes: data.missing: true, and {step: knn_impute} as the first "
+    "step of normalise.folds"
+)
 ADVICE = {
-    "missing": "; fill it in, leave the gene out, or set data.missing for the step knn_impute",
+    "missing": f"; fill it in, leave the gene out, or {FILL}",
     "comma": "; export the table with decimal points",
     "other": "; every cell must be a finite number",
     "large": "; correct it, or leave the gene out",

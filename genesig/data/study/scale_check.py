@@ -17,6 +17,8 @@ from genesig.words import counted, listing
 Array = np.ndarray[Any, Any]
 # Largest share of genes that the row-wise steps may make constant.
 MOST_FLAT = 0.5
+# A value is alone in its size where it lies above the 99th percentile by so many times the range.
+ABSURD = 5.0
 # Largest share of counts that are no whole numbers: some programs share reads out among genes.
 MOST_BROKEN = 0.5
 # From this share of zeros on, a sample of nothing else may be meant, unless it is to be counts.
@@ -56,6 +58,23 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
         share = 100 * float((X < 0).mean())
         yield Problem(where, f"{share:.2g} % of the values are negative; log2 raises them to its "
                       "floor", "warning")  # fmt: skip
+
+
+def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str],
+               where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield the first of few values so large that only they look as if they were never logged."""
+    if not np.isfinite(X).any():
+        return
+    least, p99, most = sizes(X)
+    lone = p99 + ABSURD * (p99 - least) < X
+    if not lone.any() or not looks_raw(p99, most) or looks_raw(p99, float(np.nanmax(X[~lone]))):
+        return
+    row, gene = map(int, np.argwhere(lone)[0])
+    more = counted(int(lone.sum()) - 1, "further value")
+    yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
+                  f"the value {X[row, gene]:g}{f' ({more})' if lone.sum() > 1 else ''} lies far "
+                  f"above all others (99th percentile {p99:.4g}); is a decimal point lost? Correct "
+                  "it, or leave the gene out")  # fmt: skip
 
 
 def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) -> Iterator[Problem]:

@@ -12,7 +12,6 @@ from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     Scale,
     check_names,
-    check_new_scale,
     check_values,
     matched,
     row_wise,
@@ -160,7 +159,6 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     values = row_wise(split_steps(model)[0], X, known, fill)
     scale = _scale(model)
     check_values(X, values, known, genes, matrix.rows, scale, where)
-    check_new_scale(X, values, known, matrix.rows, scale, where)
     return Prepared(matrix.rows, values, known, used, problems)
 
 

@@ -107,10 +107,10 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
     "a sample that the matrix lacks": (
         lambda o, s: [row.pop() for row in o.matrix],
         ["error: other.tsv: 1 of the 8 samples in other_samples.tsv not found here: 'X8'; add "
-         "them or take them out of the sheet"]),
+         "them, or take them out of that table"]),
     "other samples": (
         lambda o, s: _column(o, 0, [f"Y{k}" for k in range(8)]),
-        ["error: other.tsv: no sample of other_samples.tsv is here: the sheet has 'Y0', 'Y1', "
+        ["error: other.tsv: no sample of other_samples.tsv is here: that table has 'Y0', 'Y1', "
          "'Y2' and 5 more, the matrix has columns 'X1', 'X2', 'X3' and 5 more and rows 'gene1', "
          "'gene2', 'gene3' and 5 more; name the samples alike in both"]),
     "a sample that the sheet lacks": (

@@ -40,7 +40,7 @@ def problems(config):
 def test_they_are_refused_and_the_way_out_is_named(study):
     (found,) = (p for p in problems(study) if p.level == "error")
     assert "(22 further cells in 3 genes)" in found.what
-    assert "set data.missing for the step knn_impute" in found.what
+    assert "data.missing: true, and {step: knn_impute}" in found.what
 
 
 def test_they_are_kept_for_the_step_that_fills_them_in(study):
@@ -85,4 +85,4 @@ def test_other_faults_are_refused_all_the_same(study):
         read_dataset(*study.values(), task="classification", classes=None, group=None, pair=None,
                      batch=None, confounding=0.5,
                      annotation=None, symbol=None, part=None, files=None,
-                     missing=True)  # fmt: skip
+                     missing=True, prior_weights=None)  # fmt: skip

@@ -177,7 +177,17 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "YAML 1e-6": (
         {"linear": {"lam": ["1e-6"]}},
         "config, linear.lam, item 1: found the text '1e-6', needs a number, at least 0; write "
-        "1e-06 as 1.0e-06, without quotes",
+        "it as 1.0e-06, without quotes",
+    ),
+    "YAML 1e9": (
+        {"splits": {"repeats": "1e9"}},
+        "config, splits.repeats: found the text '1e9', needs a whole number, at least 1 and at "
+        "most 1000",
+    ),
+    "YAML 1e3": (
+        {"splits": {"repeats": "1e3"}},
+        "config, splits.repeats: found the text '1e3', needs a whole number, at least 1 and at "
+        "most 1000; write it as 1000, without quotes",
     ),
     "one number for a list": (
         {"linear": {"mu": 0.1}},

@@ -173,6 +173,7 @@ TEXTS: dict[str, tuple[Callable[[str], str], str]] = {
     "a key twice": (lambda t: t.replace('{"format"', '{"version": 2, "format"', 1),
                     "the key 'version' stands twice"),
     "a longer one": (lambda t: re.sub('"p99": [^,]*', f'"p99": {"9" * 9999}', t), "is not JSON"),
+    "empty": (lambda t: " ", "is empty; name another file, or copy it again"),
     "deep": (lambda t: "[" * 200_000, "is not JSON as a program writes it: it is nested"),
 }  # fmt: skip
 

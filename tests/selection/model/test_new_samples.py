@@ -101,6 +101,18 @@ def test_other_formats_and_either_way_round_give_the_same(tmp_path: Path) -> Non
         pd.testing.assert_frame_equal(_predictions(tmp_path), first)
 
 
+def test_a_dash_writes_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, data = _model("plain")
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
+    capsys.readouterr()
+    monkeypatch.chdir(tmp_path)
+    assert main(["predict", "model.json", "new.tsv", "-o", "-"]) == 0
+    assert capsys.readouterr().out == (tmp_path / "p.tsv").read_text()
+    assert not Path("-").exists()
+
+
 def test_a_missing_gene_is_its_training_mean_and_said_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,6 +163,12 @@ def _cut(text: str, line: str) -> str:
     return "".join(each for each in text.splitlines(True) if not each.startswith(line))
 
 
+def _like(X: Any, sample: int, value: float) -> Any:
+    X = X.copy()
+    X[sample] = value
+    return X
+
+
 REFUSED: dict[str, tuple[str, Any, list[str]]] = {
     "too many genes missing": (
         "quantile", lambda X: _cut(_table(X, NAMES, GENES), "g1"),
@@ -170,6 +188,11 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
         "never logged", lambda X: _table(np.log2(X), NAMES, GENES), ["logged already"]),
     "raw for a model of logged values": (
         "plain", lambda X: _table(np.exp2(X), NAMES, GENES), ["never logged", "same scale"]),
+    "never logged, a few values far off": (
+        "plain", lambda X: _table(np.exp2(X - 3), NAMES, GENES), ["of sample 's0' look as if"]),
+    "a sample of one value": (
+        "plain", lambda X: _table(_like(X, 3, 7.5), NAMES, GENES),
+        ["new.tsv, sample 's3': all 25 values are 7.5; export the sample again, or leave it out"]),
     "another base of the logarithm": (
         "plain", lambda X: _table(X * np.log10(2), NAMES, GENES), ["standard deviations off"]),
     "darker by a factor of 16": (
