@@ -74,8 +74,8 @@ def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str],
     more = counted(int(lone.sum()) - 1, "further value")
     yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
                   f"the value {X[row, gene]:g}{f' ({more})' if lone.sum() > 1 else ''} lies far "
-                  f"above all others (99th percentile {bulk:.4g}); is a decimal point lost? Correct "
-                  "it, or leave the gene out")  # fmt: skip
+                  f"above all others (99th percentile {bulk:.4g}); is a decimal point lost? "
+                  "Correct it, or leave the gene out")  # fmt: skip
 
 
 def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) -> Iterator[Problem]:
