@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.principal_components import Points, choose_components, component_regressions
+
 Array = np.ndarray[Any, Any]
 Folds = Sequence[Array]
 Baseline = Callable[[Array, Array, Array, Folds, int], Array]
@@ -22,6 +24,8 @@ Score = Callable[[float, Array, Array, Array], Array]
 
 TREES = 201
 """Odd, so that the votes of fully grown trees do not tie."""
+WIDTHS = (0.5, 1.0, 2.0)
+"""Of Gaussian kernels, in multiples of the median distance between training rows."""
 
 
 def majority(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
@@ -131,6 +135,40 @@ def forest_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     return np.asarray(forest.fit(X, y).predict(X_test))
 
 
+def pcr_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Least squares on the first principal components, how many by the squared inner error."""
+    f, left_out = _components(X, y, X_test, inner, (None,))
+    return f - _midpoint(y, left_out)
+
+
+def pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Least squares on the first principal components, how many by the squared inner error."""
+    return _components(X, y, X_test, inner, (None,))[0]
+
+
+def kernel_pcr_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Least squares on kernel principal components, m and width by the squared inner error."""
+    f, left_out = _components(X, y, X_test, inner, WIDTHS)
+    return f - _midpoint(y, left_out)
+
+
+def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Least squares on kernel principal components, m and width by the squared inner error."""
+    return _components(X, y, X_test, inner, WIDTHS)[0]
+
+
+def _components(
+    X: Array, y: Array, X_test: Array, inner: Folds, widths: Sequence[float | None]
+) -> tuple[Array, Array]:
+    points, n = Points.of(np.vstack([X, X_test]), X.mean(axis=0)), len(y)
+    chosen = choose_components(points, y, inner, widths)
+    train, test = np.arange(n), np.arange(n, n + len(X_test))
+    alpha, intercept = component_regressions(points.kernel(train, train, chosen.width), y)
+    m = min(chosen.components, len(intercept) - 1)
+    f = intercept[m] + points.kernel(test, train, chosen.width) @ alpha[:, m]
+    return f, chosen.left_out
+
+
 def _row_space(X: Array, X_test: Array) -> tuple[Array, Array, float]:
     """Rotate to the coordinates of the row space of X; also return its largest eigenvalue.
 
@@ -182,6 +220,8 @@ def _midpoint(y: Array, left_out: Array) -> float:
 BASELINES: dict[str, dict[str, Baseline]] = {
     "dummy": {"classification": majority, "regression": mean},
     "ridge": {"classification": ridge_classes, "regression": ridge_numbers},
+    "pcr": {"classification": pcr_classes, "regression": pcr_numbers},
+    "kernel_pcr": {"classification": kernel_pcr_classes, "regression": kernel_pcr_numbers},
     "nearest_centroid": {"classification": nearest_centroid},
     "linear_svm": {"classification": svm_classes, "regression": svm_numbers},
     "random_forest": {"classification": forest_classes, "regression": forest_numbers},

@@ -56,8 +56,6 @@ class DerivativeModel(BaseEstimator):  # type: ignore[misc]
         Predict by kernel ridge on the selected variables.
     lam : sequence of float
         Weights of that ridge, relative to mean diag K, falling.
-    rule : {"saturation", "threshold"}
-        Whatever is not exactly zero, or Σ_i (∂_a f(x_i))² > τ/2 as in Rosasco et al. (2010).
     cv : int, splitter or iterable of (rows, held-out rows)
         Folds for what is not fixed: a sequence's member, tau, lam. One pair is a validation set.
     standardise : bool
@@ -106,7 +104,7 @@ class DerivativeModel(BaseEstimator):  # type: ignore[misc]
         groups: Sequence[Sequence[int]] | None = None, weights: Sequence[float] | None = None,
         mu: float = 0.5, nu: float | Sequence[float] = 1e-2, tau: float | None = None,
         n_tau: int = 15, tau_min: float = 0.1, debias: bool = True,
-        lam: Sequence[float] = RIDGE, rule: str = "saturation", cv: Any = 5,
+        lam: Sequence[float] = RIDGE, cv: Any = 5,
         standardise: bool = True, solver: str = "auto", tolerance: float = 1e-4,
         max_iterations: int = 5000,
     ) -> None:  # fmt: skip
@@ -124,7 +122,6 @@ class DerivativeModel(BaseEstimator):  # type: ignore[misc]
         self.tau_min = tau_min
         self.debias = debias
         self.lam = lam
-        self.rule = rule
         self.cv = cv
         self.standardise = standardise
         self.solver = solver
@@ -142,7 +139,7 @@ class DerivativeModel(BaseEstimator):  # type: ignore[misc]
             kernel=self.kernel, degree=self.degree, offset=self.offset, penalty=self.penalty,
             mu=self.mu, groups=self.groups,
             weights=None if self.weights is None else np.asarray(self.weights, dtype=float),
-            rule=self.rule, lam=shrunk, standardise=self.standardise, solver=self.solver,
+            lam=shrunk, standardise=self.standardise, solver=self.solver,
             tolerance=self.tolerance, max_iterations=self.max_iterations,
         )  # fmt: skip
 

@@ -22,7 +22,7 @@ from genesig.words import listing
 Array = np.ndarray[Any, Any]
 Sets = Mapping[str, Sequence[str]] | Mapping[str, Sequence[int]] | Sequence[Sequence[int]]
 
-PERMUTATIONS = 500
+PERMUTATIONS = 1000
 
 
 def _permuted(Z: Array, Y: Array, blocks: Blocks, random_state: Any) -> Array:
@@ -57,9 +57,9 @@ class _GeneSets(LinearBlocks):
         Genes are feature numbers, or names where X is a table with named columns; genes that X
         lacks are left out, as are sets of which X has none. None makes each feature a set.
     weights : {"permuted", "size", "equal"}
-        w_k: the 99 % quantile of ||Z_k'y|| over 500 permutations of y, with which all kinds of sets
-        are as likely to come in by chance; the root of the size, which prefers correlated sets; or
-        1, which prefers large ones.
+        w_k: the 99 % quantile of ||Z_k'y|| over 1000 permutations of y, with which sets of all
+        kinds are as likely to come in by chance; the root of the size, which prefers correlated
+        sets; or 1, which prefers large ones.
     alone : bool
         Make a set of each feature that is in none; else it is left out.
     tau : float

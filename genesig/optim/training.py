@@ -33,8 +33,11 @@ class TrainingSets:
     y_mean : (k,) float64 array
     norm : (k,) float64 array
         ``||Z'Z|| / n_k`` (largest eigenvalue) of the standardised training rows.
+    weights : (d,) float64 array
+        Of each feature's l1 term; 0 is never penalised by it.
     tau_max : (k,) float64 array
-        ``(2/n_k) max_j |z_j'y|``: the smallest tau at which nothing is selected.
+        ``(2/n_k) max_j |z_j'y| / w_j`` over the penalised features: the smallest tau at which none
+        of them is selected, where all are penalised.
     centre, unit_variance : bool
     matrix : Matrix
         X, and its feature-major copy.
@@ -48,6 +51,7 @@ class TrainingSets:
     Y: Array
     rows: Array
     y_mean: Array
+    weights: Array
     norm: Array
     tau_max: Array
     centre: bool
@@ -58,7 +62,8 @@ class TrainingSets:
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
         """Return (mean, inverse scale), each (columns, d), in the units of X."""
-        mean, inverse, _, _ = _describe(self.matrix, part_of(self.padded, columns), spectrum=False)
+        rows = part_of(self.padded, columns)
+        mean, inverse, _, _ = _describe(self.matrix, rows, self.weights, spectrum=False)
         return mean + self.matrix.shift if self.centre else mean, inverse
 
     def inverse_scales(self, columns: slice) -> Array:
@@ -86,7 +91,7 @@ class TrainingSets:
 
 def training_sets(
     X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
-    like: TrainingSets | None = None,
+    like: TrainingSets | None = None, weights: Array | None = None,
 ) -> TrainingSets:  # fmt: skip
     """Describe k training sets of one matrix.
 
@@ -100,16 +105,20 @@ def training_sets(
     centre, unit_variance : bool
         Subtract each feature's training mean; divide by its training standard deviation (ddof 0).
     like : TrainingSets, optional
-        Others of the same X, centred or not like these: their copy of it serves both.
+        Others of the same X, centred or not like these: their copy of it and weights serve both.
+    weights : (d,) array, optional
+        Of each feature's l1 term, 1 unless given.
 
     Raises
     ------
     GenesigError
-        Where shapes disagree, a value is not finite, or a training set has no rows.
+        Where shapes disagree, a value is not finite, a weight negative, or a training set has no
+        rows.
     """
     X, Y, rows = _checked(X, Y, rows)
     d, k = X.shape[1], Y.shape[1]
     matrix = _by_feature(X, centre) if like is None else like.matrix
+    weights = _weights(weights, d) if like is None else like.weights
     Y, y_mean = _centred(Y, rows)
     number = np.column_stack([rows.sum(axis=0), np.tile([centre, unit_variance], (k, 1))])
     every = Rows(_padded(rows, matrix.F), _padded(Y, matrix.F), number.astype(float))
@@ -118,13 +127,13 @@ def training_sets(
     for first in range(0, k, COLUMNS):
         part = slice(first, first + COLUMNS)
         _, inverse, norm[part], tau_max[part] = _describe(
-            matrix, part_of(every, part), spectrum=True
+            matrix, part_of(every, part), weights, spectrum=True
         )
         if kept is not None:
             kept[part] = inverse
     return TrainingSets(
-        X=X, Y=Y, rows=rows, y_mean=y_mean, norm=norm, tau_max=tau_max, centre=centre,
-        unit_variance=unit_variance, matrix=matrix, padded=every, kept=kept,
+        X=X, Y=Y, rows=rows, y_mean=y_mean, weights=weights, norm=norm, tau_max=tau_max,
+        centre=centre, unit_variance=unit_variance, matrix=matrix, padded=every, kept=kept,
     )  # fmt: skip
 
 
@@ -164,14 +173,18 @@ def part_of(rows: Rows, columns: slice | int) -> Rows:
     return Rows(*(array[columns] for array in rows))
 
 
-def _describe(matrix: Matrix, rows: Rows, *, spectrum: bool) -> tuple[Array, ...]:
+def _describe(matrix: Matrix, rows: Rows, weights: Array, *, spectrum: bool) -> tuple[Array, ...]:
     """Return mean less shift, inverse scale (k, d); with `spectrum` norm and tau_max (k,)."""
     k, d = len(rows.mask), len(matrix.F)
     mean, inverse = np.empty((k, d)), np.empty((k, d))
     norm, tau_max = np.zeros(k * spectrum), np.zeros(k * spectrum)
+    share = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
     for first in range(0, k, COLUMNS):
         part = slice(first, first + COLUMNS)
-        describe(matrix, part_of(rows, part), mean[part], inverse[part], norm[part], tau_max[part])
+        describe(
+            matrix, part_of(rows, part), share, mean[part], inverse[part], norm[part],
+            tau_max[part],
+        )  # fmt: skip
     return mean, inverse, norm, tau_max
 
 
@@ -190,6 +203,13 @@ def _centred(Y: Array, rows: Array) -> tuple[Array, Array]:
         mean[k] = part.mean()
         centred[rows[:, k], k] = part - mean[k]
     return centred, mean
+
+
+def _weights(weights: Array | None, d: int) -> Array:
+    checked = np.ones(d) if weights is None else np.array(weights, dtype=float)
+    if checked.shape != (d,) or not (np.isfinite(checked) & (checked >= 0)).all():
+        raise GenesigError(f"weights must be {d} numbers >= 0")
+    return checked
 
 
 def _checked(X: Array, Y: Array, rows: Array) -> tuple[Array, Array, Array]:

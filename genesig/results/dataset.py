@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+PRIOR_WEIGHT = "prior_weight"
+"""Column of the gene table with the weight of each gene's l1 term."""
+
 
 @dataclass(frozen=True)
 class Design:
@@ -55,7 +58,8 @@ class Dataset:
     ----------
     X : (n_samples, n_genes) float64 array
     obs : DataFrame, index = sample names, columns of the sample table as strings
-    var : DataFrame, index = gene ids, at least the column ``symbol``
+    var : DataFrame, index = gene ids, at least the column ``symbol``; ``prior_weight`` where the
+        study has such weights
     design : Design
     provenance : dict
         ``dropped``: list of {kind, name, reason}; ``steps``: row-wise steps already applied;
@@ -94,6 +98,11 @@ class Dataset:
         """Return the batch name of each sample, or None where the study names no batches."""
         column = self.design.batch
         return None if column is None else self.obs[column].astype(str).to_numpy(dtype=object)
+
+    def prior_weights(self) -> Array | None:
+        """Return the weight of each gene's l1 term, (n_genes,), or None where all are 1."""
+        known = PRIOR_WEIGHT in self.var
+        return self.var[PRIOR_WEIGHT].to_numpy(dtype=float) if known else None
 
     def rows(self, names: Sequence[str]) -> Array:
         """Return the row numbers of the named samples, in the order of the names."""

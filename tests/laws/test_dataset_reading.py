@@ -20,6 +20,7 @@ PLAIN: dict[str, Any] = {
     "task": "classification", "classes": None, "group": None, "pair": None,
     "batch": None, "confounding": 0.5,
     "annotation": None, "symbol": None, "part": None, "files": None, "missing": False,
+    "prior_weights": None,
 }  # fmt: skip
 NUMBERS = st.floats(-1e100, 1e100, allow_nan=False, allow_subnormal=False)
 

@@ -187,7 +187,6 @@ def changed(**cells):
         (*data(), {"nu": 0.0}, "nu must be positive"),
         (*data(), {"width": -1.0}, "width must be a positive number"),
         (*data(), {"kernel": "gauss"}, "did you mean 'gaussian'"),
-        (*data(), {"rule": "saturated"}, "did you mean 'saturation'"),
         (*data(), {"lam": (0.0,)}, "lam must be positive"),
         (*data(), {"degree": 0}, "degree must be"),
         (*data(), {"nu": [1e-2, -1.0]}, "nu must be positive"),

@@ -306,13 +306,6 @@ def test_no_convergence_is_a_sentence():
     assert path.solutions[0].gap > 1e-12
 
 
-def test_threshold_rule_is_the_paper_s():
-    X, y = data(11)
-    fit = solve(X, y).solutions[-1]
-    expected = [a for a in range(12) if 10 * fit.norms[a] ** 2 > fit.tau / 2]
-    assert fit.above_threshold().tolist() == expected
-
-
 def spoiled(column, value):
     X, y = data()
     X[:, column] = value

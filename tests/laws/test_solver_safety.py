@@ -17,10 +17,10 @@ from genesig.optim.solvers import newton, path
 from genesig.optim.training import training_sets
 
 
-def sets_of(X, y, rows=None, centre=True, unit_variance=True):
+def sets_of(X, y, rows=None, centre=True, unit_variance=True, weights=None):
     Y = np.atleast_2d(np.asarray(y, dtype=float).T).T
     rows = np.ones(Y.shape, dtype=bool) if rows is None else rows
-    return training_sets(X, Y, rows, centre=centre, unit_variance=unit_variance)
+    return training_sets(X, Y, rows, centre=centre, unit_variance=unit_variance, weights=weights)
 
 
 def check_solved(sets, shares=(0.7, 0.3, 0.1, 0.01), mu=1e-6):
@@ -190,11 +190,11 @@ def test_a_training_set_without_rows_is_one_clear_error():
         sets_of(X, y, np.zeros((14, 1), dtype=bool))
 
 
-@pytest.mark.parametrize("weights", [np.ones(3), -np.ones(25)])
+@pytest.mark.parametrize("weights", [np.ones(3), -np.ones(25), np.full(25, np.inf)])
 def test_bad_weights_are_one_clear_error(weights):
     X, y = data()
     with pytest.raises(GenesigError, match="weights"):
-        path(sets_of(X, y), 0.1, 0.1, solver="landweber-newton", tolerance=1e-9, weights=weights)
+        sets_of(X, y, weights=weights)
 
 
 def violation():

@@ -61,7 +61,8 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
     config = {
         "label": dataset.design.label, "seed": 0, "expression": "expression.tsv",
         "samples": "samples.tsv",
-        "data": {"task": dataset.design.task, "classes": None, "group": None, "pair": None},
+        "data": {"task": dataset.design.task, "classes": None, "group": None, "pair": None,
+                 "prior_weights": None},
         "normalise": {"samples": [], "folds": [{"step": "centre"}, {"step": "unit_variance"}]},
         "splits": {"scheme": "stratified_kfold", "folds": study.folds, "repeats": study.repeats,
                    "inner_scheme": "stratified_kfold", "inner_folds": 5,

@@ -13,7 +13,7 @@ import numpy as np
 
 from genesig.optim.kernels import Gaussian, Polynomial, median_distance, tables
 from genesig.optim.nonlinear.checks import number_groups
-from genesig.optim.nonlinear.choice import RULES, Settings, fit_path
+from genesig.optim.nonlinear.choice import Settings, fit_path
 from genesig.optim.nonlinear.instance import make_instance
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.solution import conclude
@@ -90,7 +90,7 @@ def settings(kernel, penalty="lasso", **change):
     """
     return Settings(**{
         "kernel": kernel, "degree": 3, "offset": 1.0, "penalty": penalty, "mu": 0.5,
-        "groups": GROUPS if penalty == "group" else None, "weights": None, "rule": "saturation",
+        "groups": GROUPS if penalty == "group" else None, "weights": None,
         "lam": np.geomspace(1, 1e-14, 15), "standardise": False, "solver": "admm",
         "tolerance": 1e-6, "max_iterations": 2000, **change,
     })  # fmt: skip
@@ -110,7 +110,7 @@ def path_until_full(train, setting, nu, width, taus, early=None):
         block=number_groups(groups, d, setting.penalty), weights=np.ones(len(groups)),
     )  # fmt: skip
     q, found, tolerance = made.start, [], setting.tolerance
-    solver, selected = SOLVERS[setting.solver], RULES[setting.rule]
+    solver = SOLVERS[setting.solver]
     step = step_length(made) if early else None
     for tau in made.tau_max * np.array(taus):
         penalty = made.penalty(tau)
@@ -120,7 +120,7 @@ def path_until_full(train, setting, nu, width, taus, early=None):
             q, steps = solver(made, penalty, q, tolerance, setting.max_iterations)
         fitted = conclude(made, tau, penalty, q, steps, tolerance)
         found.append(replace(fitted, norms=saturated(made, penalty, q, step)) if early else fitted)
-        if len(found) > 2 and min(len(selected(each)) for each in found[-3:]) == d:
+        if len(found) > 2 and min(len(each.support) for each in found[-3:]) == d:
             break
     return replace(fit, path=replace(fit.path, solutions=tuple(found)))
 
@@ -210,13 +210,12 @@ def ridge_of_all(task, n, seed):
 
 def alg1_debiased(
     name, seed, n_tau=20, tau_min=0.01, nus=(1e-5, 1e-4, 1e-3), widths=(0.5, 1.0, 2.0),
-    rule="saturation",
 ):  # fmt: skip
     """Squared test error and selected variables of Alg1^GR; n = 80, validation and test 200."""
     rng = np.random.default_rng([seed, 80])
     train, held_out = rosasco(name, rng, 80), rosasco(name, rng, 200)
     test = rosasco(name, np.random.default_rng(999), 200)
-    setting = settings("gaussian", rule=rule)
+    setting = settings("gaussian")
     taus = np.geomspace(1, tau_min, n_tau + 1)[1:].tolist()
     choices = [(setting, nu, width, taus) for nu in nus for width in widths]
     return by_validation(train, held_out, test, choices)
@@ -283,12 +282,12 @@ def mean_and_error(values, digits=2):
     return f"{np.mean(values):.{digits}f} ± {error:.{digits}f}"
 
 
-def alg1_line(name, rule, runs, published):
+def alg1_line(name, runs, published):
     """Say what `alg1_debiased` found: squared error, share of {1, 2} found, of the others taken."""
     found = np.mean([len({0, 1} & set(support)) / 2 for _, support in runs])
     false = np.mean([len(set(support) - {0, 1}) / 4 for _, support in runs])
     errors = mean_and_error([error for error, _ in runs], 4)
-    return f"{name}, {rule}: {errors}, {found:.2f}, {false:.2f} | {published}"
+    return f"{name}: {errors}, {found:.2f}, {false:.2f} | {published}"
 
 
 def table_line(row, runs):

@@ -41,4 +41,5 @@ def read(name):
         part=None,
         files=None,
         missing=False,
+        prior_weights=None,
     )

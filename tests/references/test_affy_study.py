@@ -29,6 +29,7 @@ CHOICES = {
     "part": None,
     "files": None,
     "missing": False,
+    "prior_weights": None,
 }
 
 

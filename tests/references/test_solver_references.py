@@ -14,12 +14,12 @@ from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
 
-def study(seed=0, n=30, d=80, k=4):
+def study(seed=0, n=30, d=80, k=4, weights=None):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6)) @ rng.normal(size=(6, d)) + rng.normal(size=(n, d)) + 7
     Y = np.sign(X[:, :1] - 7 + rng.normal(size=(n, k)))
     rows = rng.random((n, k)) < 0.8
-    return training_sets(X, Y, rows, centre=True, unit_variance=True)
+    return training_sets(X, Y, rows, centre=True, unit_variance=True, weights=weights)
 
 
 def dense(fits, k, m, d):
@@ -58,15 +58,15 @@ def test_elastic_net_of_scikit_learn(mu, seed, n, d, share):
 
 def test_unpenalised_features_against_cvxpy():
     cvxpy = pytest.importorskip("cvxpy")
-    sets = study(1, n=20, d=15, k=1)
-    rows = sets.rows[:, 0]
-    Z, y = sets.standardised(0)[rows], sets.Y[rows, 0]
     weights = np.ones(15)
     weights[[2, 7]] = 0
     weights[4] = 3
+    sets = study(1, n=20, d=15, k=1, weights=weights)
+    rows = sets.rows[:, 0]
+    Z, y = sets.standardised(0)[rows], sets.Y[rows, 0]
     tau = 0.4 * sets.tau_max[0]
     for mu in (0.0, 0.3):
-        fits = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9, weights=weights)
+        fits = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
         b = cvxpy.Variable(15)
         loss = cvxpy.sum_squares(y - Z @ b) / len(y) + mu * cvxpy.sum_squares(b)
         cvxpy.Problem(cvxpy.Minimize(loss + tau * weights @ cvxpy.abs(b))).solve(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass, replace
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.files.cells import end_of_name, parse_cells
 from genesig.errors import refuse
 from genesig.results.cells import plain
 from genesig.words import counted
@@ -104,21 +104,9 @@ def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
     decimal commas if it has no decimal point; elsewhere they are no numbers. `first` is the line
     of the file on which the text begins.
     """
-    import pandas as pd
-
     lines = _lines(text, suffix, where, first)
     rows, doubt = _with_points(lines, where)
-    try:
-        frame = pd.read_csv(
-            StringIO("\n".join(rows)), sep=lines.delimiter, header=None,
-            dtype={0: str}, keep_default_na=False, na_values=[], low_memory=False,
-            float_precision="round_trip",
-        )  # fmt: skip
-    except pd.errors.ParserError as error:
-        what = f"cannot be parsed: {error}; close every quote, or export the table again"
-        raise refuse(where, what) from None
-    cells, texts = numbers(frame.iloc[:, 1:])
-    names = tuple(frame[0].str.strip())
+    names, cells, texts = parse_cells(rows, lines.delimiter, len(lines.names), where)
     return Matrix(names, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers), doubt=doubt)
 
 
@@ -146,27 +134,6 @@ def _with_points(lines: _Lines, where: str) -> tuple[list[str], str]:
     return points, f"{what}decimal: it is read as {text.replace(',', '.')}"
 
 
-def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
-    """Convert to float64; a cell that is no finite number keeps its text."""
-    import pandas as pd
-
-    words = np.array([k for k, kind in enumerate(frame.dtypes) if kind.kind not in "if"], int)
-    plain = np.setdiff1d(np.arange(frame.shape[1]), words)
-    cells = np.empty(frame.shape)
-    cells[:, plain] = frame.iloc[:, plain].to_numpy(dtype=np.float64)
-    for k in words:
-        column = frame.iloc[:, k].astype(str)
-        cells[:, k] = pd.to_numeric(column, errors="coerce")
-        known = np.isfinite(cells[:, k])  # to_numeric itself may miss the last digit
-        cells[known, k] = [float(text) for text in column[known]]
-    bad = ~np.isfinite(cells)
-    texts: dict[tuple[int, int], str] = {}
-    for k in map(int, np.flatnonzero(bad.any(axis=0))):
-        column = frame.iloc[:, k].tolist()
-        texts |= {(int(row), k): str(column[row]) for row in np.flatnonzero(bad[:, k])}
-    return cells, texts
-
-
 def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
     blank = " " + DELIMITERS[suffix]
     kept = [(n, line) for n, line in enumerate(text.split("\n"), begin) if line.strip(blank)]
@@ -179,7 +146,7 @@ def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
         )
     names = [name.strip() for name in _split(header, delimiter)]
     numbers, rows = [n for n, _ in body], [line for _, line in body]
-    widths = {_width(row, delimiter) for row in rows}
+    widths = {_width(row, delimiter) if '"' in row else row.count(delimiter) + 1 for row in rows}
     if widths == {len(names) + 1}:  # R's write.table leaves the corner out
         names.insert(0, "")
     elif widths != {len(names)}:
@@ -219,4 +186,5 @@ def _split(line: str, delimiter: str) -> list[str]:
 
 
 def _width(line: str, delimiter: str) -> int:
-    return len(_split(line, delimiter)) if '"' in line else line.count(delimiter) + 1
+    end = end_of_name(line)
+    return len(_split(line, delimiter)) if '"' in line[end:] else line.count(delimiter, end) + 1

@@ -48,7 +48,7 @@ def read_bytes(path: str | Path) -> bytes:
         The file is absent, empty, unreadable, truncated or not what its name says.
     """
     content = read_content(path)
-    if not content.strip():
+    if not content or content.isspace():
         raise refuse(path, "is empty; it needs a header line and at least one row")
     return content
 

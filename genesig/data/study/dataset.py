@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +15,17 @@ from genesig.data.files.readers import read_genes, read_matrix, read_samples, sh
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.gene_names import check_symbols
 from genesig.data.study.matrix_check import Expression, check_matrix
+from genesig.data.study.prior_weights import weights_of
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt
 from genesig.results import Dataset
+from genesig.results.dataset import PRIOR_WEIGHT
 from genesig.words import counted, is_missing, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -36,19 +40,22 @@ class Inputs:
         Gene id -> symbol; None where the study has no gene table.
     problems : list of Problem
         Errors and warnings; with an error, one of the other three may be None.
+    weights : (n_genes,) float array or None
+        Prior weights of the genes of the matrix; None where the study has none.
     """
 
     sheet: Sheet | None
     expression: Expression | None
     symbols: dict[str, str] | None
     problems: list[Problem]
+    weights: Array | None = None
 
 
 def read_dataset(expression: str, samples: str, label: str, *, task: str,
                  classes: Sequence[str] | None, group: str | None, pair: str | None,
                  batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
-                 missing: bool) -> Dataset:  # fmt: skip
+                 missing: bool, prior_weights: str | None) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -75,6 +82,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
         Column of the sample table that names each sample's file in the folder `expression`.
     missing : bool
         Whether blank and NA cells are kept, as NaN, for a step that fills them in.
+    prior_weights : str or None
+        Column of the gene table with the prior weight of each gene.
 
     Returns
     -------
@@ -89,7 +98,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
     """
     inputs = read_inputs(expression, samples, label, task=task, classes=classes, group=group,
                          pair=pair, batch=batch, confounding=confounding, annotation=annotation,
-                         symbol=symbol, part=part, files=files, missing=missing)  # fmt: skip
+                         symbol=symbol, part=part, files=files, missing=missing,
+                         prior_weights=prior_weights)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -106,6 +116,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
     if obs.index.name in ["", "_index", *obs.columns]:  # h5ad would refuse it
         obs.index.name = None
     var = _gene_table(inputs.expression.genes, inputs.symbols or {})
+    if inputs.weights is not None:
+        var[PRIOR_WEIGHT] = inputs.weights
     return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
 
 
@@ -113,11 +125,11 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
                 classes: Sequence[str] | None, group: str | None, pair: str | None,
                 batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
-                missing: bool) -> Inputs:  # fmt: skip
+                missing: bool, prior_weights: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     matrix, table = _read_both(expression, samples, part, files, problems)
-    sheet, values, symbols = None, None, None
+    sheet, values, symbols, own = None, None, None, None
     if table is not None and matrix is not None and _look_swapped(matrix, table, label):
         what = f"is the sample table, and {samples} the matrix, as it looks: expression and samples"
         return Inputs(None, None, None, [Problem(expression, f"{what} are swapped; exchange them")])
@@ -133,8 +145,13 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
     if annotation is not None:
         genes = values.genes if values is not None else None
         chosen = part if annotation == expression else None
-        symbols = _read_symbols(annotation, symbol, chosen, genes, problems)
-    return Inputs(sheet, values, symbols, problems)
+        known = attempt(lambda: read_genes(annotation, chosen), problems)
+        if known is not None and prior_weights is not None and genes is not None:
+            own = weights_of(known, prior_weights, annotation, genes, problems)
+            known = known.drop(columns=prior_weights, errors="ignore")
+        if known is not None and (own is None or len(known.columns)):
+            symbols = _symbols(known, annotation, symbol, genes, problems)
+    return Inputs(sheet, values, symbols, problems, own)
 
 
 def _read_both(expression: str, samples: str, part: str | None, files: str | None,
@@ -170,12 +187,8 @@ def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:
     return label in matrix.columns or (words and bool(set(table.columns) & set(matrix.rows)))
 
 
-def _read_symbols(annotation: str, symbol: str | None, part: str | None,
-                  genes: list[str] | None,
-                  problems: list[Problem]) -> dict[str, str] | None:  # fmt: skip
-    table = attempt(lambda: read_genes(annotation, part), problems)
-    if table is None:
-        return None
+def _symbols(table: pd.DataFrame, annotation: str, symbol: str | None, genes: list[str] | None,
+             problems: list[Problem]) -> dict[str, str] | None:  # fmt: skip
     names = list(table.columns)
     if symbol is None and not names:
         problems.append(Problem(annotation, "needs two columns: gene id and symbol"))

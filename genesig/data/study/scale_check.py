@@ -66,15 +66,16 @@ def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str],
     if not np.isfinite(X).any():
         return
     least, p99, most = sizes(X)
-    lone = p99 + ABSURD * (p99 - least) < X
-    if not lone.any() or not looks_raw(p99, most) or looks_raw(p99, float(np.nanmax(X[~lone]))):
+    bulk = float(np.nanpercentile(X, 99, method="lower"))  # of few values, too, one of them
+    lone = bulk + ABSURD * (bulk - least) < X
+    if not lone.any() or not looks_raw(p99, most) or looks_raw(bulk, float(np.nanmax(X[~lone]))):
         return
     row, gene = map(int, np.argwhere(lone)[0])
     more = counted(int(lone.sum()) - 1, "further value")
     yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
                   f"the value {X[row, gene]:g}{f' ({more})' if lone.sum() > 1 else ''} lies far "
-                  f"above all others (99th percentile {p99:.4g}); is a decimal point lost? Correct "
-                  "it, or leave the gene out")  # fmt: skip
+                  f"above all others (99th percentile {bulk:.4g}); is a decimal point lost? "
+                  "Correct it, or leave the gene out")  # fmt: skip
 
 
 def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) -> Iterator[Problem]:

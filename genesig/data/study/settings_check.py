@@ -152,8 +152,9 @@ def _columns(config: Config) -> Found:
             yield f"data.{key}", f"'{label}' is the label itself; name the column of the {plural}"
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
-    if data["symbol"] is not None and data["annotation"] is None:
-        yield "data.symbol", "names a column of the gene table; set data.annotation to its file"
+    for key in ("symbol", "prior_weights"):
+        if data[key] is not None and data["annotation"] is None:
+            yield f"data.{key}", "names a column of the gene table; set data.annotation to its file"
 
 
 def _batches(config: Config) -> Found:

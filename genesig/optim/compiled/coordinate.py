@@ -33,3 +33,25 @@ def descend(
             moved = max(moved, abs(b[q] - old) * diagonal[q])
         if moved <= small:
             break
+
+
+@jit
+def sweep(Z: Array, cut: Array, ridge: float, r: Array, b: Array, times: int) -> None:
+    """b_j <- ST(z_j'r + ||z_j||² b_j, cut_j) / (||z_j||² + ridge), in turn, and r = y - Z'b.
+
+    Z (d, n) has a feature in each row; b and r are overwritten, so many times over.
+    """
+    for _ in range(times):
+        for j in range(len(b)):
+            square = dot(Z[j], Z[j])
+            if square == 0.0:
+                b[j] = 0.0
+                continue
+            target = dot(Z[j], r) + square * b[j]
+            size = abs(target) - cut[j]
+            after = np.sign(target) * size / (square + ridge) if size > 0.0 else 0.0
+            if after != b[j]:
+                move = b[j] - after
+                for i in range(len(r)):
+                    r[i] += move * Z[j, i]
+                b[j] = after

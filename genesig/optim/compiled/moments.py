@@ -153,12 +153,13 @@ def spectral_norm(F: Array, mask: Array, mean: Array, inverse: Array) -> Any:
 
 @jit
 def describe(
-    matrix: Matrix, rows: Rows, mean: Array, inverse: Array, norm: Array, tau_max: Array
+    matrix: Matrix, rows: Rows, share: Array, mean: Array, inverse: Array, norm: Array,
+    tau_max: Array,
 ) -> None:  # fmt: skip
     """Fill mean and inverse scale of all features for up to COLUMNS training sets.
 
     Means (q, d) are less `shift`. Where norm (q,) is not empty, fills it with ``||Z'Z|| / n``, and
-    tau_max, 0 before, with ``(2/n) max_j |z_j'y|``.
+    tau_max, 0 before, with ``(2/n) max_j share_j |z_j'y|``.
     """
     F, shift, number = matrix.F, matrix.shift, rows.number
     (n, d), N, scratch = matrix.X.shape, F.shape[1], np.empty(F.shape[1])
@@ -185,6 +186,7 @@ def describe(
                     )
                     product = dot(rows.y[q], scratch)
                 if len(norm) > 0:
-                    tau_max[q] = max(tau_max[q], 2.0 / count * inverse[q, j] * abs(product))
+                    pull = 2.0 / count * inverse[q, j] * abs(product)
+                    tau_max[q] = max(tau_max[q], share[j] * pull)
     for q in range(len(norm)):
         norm[q] = spectral_norm(F, rows.mask[q], mean[q], inverse[q]) / number[q, 0]

@@ -20,12 +20,9 @@ from genesig.optim.nonlinear.checks import (
 from genesig.optim.nonlinear.debias import Ridge
 from genesig.optim.nonlinear.path import DerivativePath, derivative_path
 from genesig.optim.nonlinear.penalties import PENALTIES
-from genesig.optim.nonlinear.solution import Solution
 from genesig.optim.nonlinear.solvers import SOLVERS
 
 Array = np.ndarray[Any, Any]
-
-RULES = {"saturation": lambda fit: fit.support, "threshold": Solution.above_threshold}
 
 
 @dataclass(frozen=True)
@@ -37,8 +34,6 @@ class Settings:
     kernel : {"gaussian", "polynomial", "linear"}
     degree, offset : int, float
         Of the polynomial kernel.
-    rule : {"saturation", "threshold"}
-        Exact zeros, or equation 5 of Rosasco et al. (2010).
     lam : (L,)
         Ridge weights relative to mean diag K of the selected variables, falling; empty for the
         penalised function itself, without debiasing.
@@ -53,7 +48,6 @@ class Settings:
     mu: float
     groups: Sequence[Sequence[int]] | None
     weights: Array | None
-    rule: str
     lam: Array
     standardise: bool
     solver: str
@@ -70,7 +64,6 @@ class Settings:
         """Refuse what any of the (ν, width) to be tried would be refused for, before any fit."""
         pick("solver", SOLVERS, self.solver)
         pick("penalty", PENALTIES, self.penalty)
-        pick("rule", RULES, self.rule)
         for nu, width in grid:
             self.make_kernel(width)
             check_settings(nu=nu, width=width, mu=self.mu, degree=self.degree)
@@ -116,8 +109,8 @@ class Fit:
         return out
 
     def support(self, step: int) -> Array:
-        """Return what the rule selects at one step of the path (numbers among `features`)."""
-        return np.asarray(pick("rule", RULES, self.settings.rule)(self.path.solutions[step]))
+        """Return what is selected at one step of the path (numbers among `features`)."""
+        return self.path.solutions[step].support
 
     def ridge(self, step: int) -> Ridge:
         """Fit the final ridge on the variables of one step.

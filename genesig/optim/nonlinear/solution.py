@@ -51,14 +51,6 @@ class Solution:
         """Return the selected variables: those whose multipliers reach their bound."""
         return np.flatnonzero(self.norms)
 
-    def above_threshold(self) -> Array:
-        """Return the variables with Σ_i (∂_a f(x_i))² > τ/2, the rule of Rosasco et al. (2010).
-
-        Their equation 5. It depends on the units of y, so it means something for a standardised
-        response only.
-        """
-        return np.flatnonzero(len(self.f) * self.norms**2 > self.tau / 2)
-
     def evaluate(self, kernel: Kernel, points: Array, X: Array, nu: float) -> tuple[Array, Array]:
         """Return f (m,) and its gradient (d, m) at new points, from the training points X.
 

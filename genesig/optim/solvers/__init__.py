@@ -8,6 +8,7 @@ import numpy as np
 
 from genesig.errors import GenesigError, pick
 from genesig.optim.solution import Path
+from genesig.optim.solvers.coordinate_descent import coordinate_descent
 from genesig.optim.solvers.landweber import landweber
 from genesig.optim.solvers.nested import landweber_nested
 from genesig.optim.solvers.newton import landweber_newton
@@ -16,6 +17,7 @@ from genesig.optim.training import TrainingSets
 Array = np.ndarray[Any, Any]
 
 SOLVERS = {
+    "coordinate-descent": coordinate_descent,
     "landweber": landweber,
     "landweber-nested": landweber_nested,
     "landweber-newton": landweber_newton,
@@ -29,7 +31,6 @@ def path(
     *,
     solver: str,
     tolerance: float,
-    weights: Array | None = None,
     longest: int | None = None,
 ) -> Path:
     """Minimise ``(1/n)||y - Zb||² + mu ||b||² + tau sum_j w_j |b_j|`` for every training set.
@@ -38,14 +39,13 @@ def path(
     ----------
     sets : TrainingSets
     tau, mu : floats or arrays that broadcast to (k, m)
-        Absolute. landweber-newton starts each fit at the solution of the one before it in its row,
-        the algorithms of the thesis start each as published, from 0 or from ridge.
+        Absolute; the weights w are those of the sets. landweber-newton starts each fit at the
+        solution of the one before it in its row, the algorithms of the thesis start each as
+        published, from 0 or from ridge, and so does coordinate-descent.
     solver : str
         A name in `SOLVERS`.
     tolerance : float
         Largest duality gap, relative to ``||y||²/n``, at which a fit counts as converged.
-    weights : (d,) array, optional
-        Weight of each feature's l1 term; 0 is never penalised by it.
     longest : int, optional
         A training set's row ends before its first fit of more features than this. What follows
         is left out; landweber-newton does not even compute it.
@@ -53,15 +53,11 @@ def path(
     Raises
     ------
     GenesigError
-        For an unknown solver, or weights that are negative or leave the problem undetermined.
+        For an unknown solver, or tau and mu that leave the problem undetermined.
     """
     solve = pick("solver", SOLVERS, solver)
     tau, mu = _grid(sets, tau, mu)
-    d = sets.X.shape[1]
-    weights = np.ones(d) if weights is None else np.array(weights, dtype=float)
-    if weights.shape != (d,) or not (weights >= 0).all():
-        raise GenesigError(f"weights must be {d} numbers >= 0")
-    return solve(sets, tau, mu, weights, tolerance, longest).ended(longest)
+    return solve(sets, tau, mu, tolerance, longest).ended(longest)
 
 
 def _grid(sets: TrainingSets, tau: Array | float, mu: Array | float) -> tuple[Array, Array]:

@@ -19,9 +19,8 @@ ABOVE_HALF = 0.5 * (1 + 1e-4)  # C / ||Z'Z||: convergence needs more than a half
 
 
 def landweber(
-    sets: TrainingSets, tau: Array, mu: Array, weights: Array, tolerance: float,
-    longest: int | None = None,
-) -> Path:  # fmt: skip
+    sets: TrainingSets, tau: Array, mu: Array, tolerance: float, longest: int | None = None
+) -> Path:
     """Solve every fit from b = 0, as published, by Algorithm 1 with its own stopping rule.
 
     The rule is no certificate: the gap is measured afterwards, and is often above the tolerance.
@@ -32,8 +31,8 @@ def landweber(
     coefs, shape = [], tau.shape
     gap, iterations = np.empty(shape), np.empty(shape, dtype=np.int64)
     for at, Z, y in problems(sets, shape):
-        b, iterations[at] = algorithm_1(Z, y, tau[at] * weights, mu[at], np.zeros(Z.shape[1]))
-        gap[at] = duality_gap(Z, y, b, tau[at], mu[at], weights)
+        b, iterations[at] = algorithm_1(Z, y, tau[at] * sets.weights, mu[at], np.zeros(Z.shape[1]))
+        gap[at] = duality_gap(Z, y, b, tau[at], mu[at], sets.weights)
         coefs.append(sparse(b))
     path = Path.of(shape, coefs, gap, iterations, tolerance)
     given_up = int((iterations >= LONGEST).sum())

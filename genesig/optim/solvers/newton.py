@@ -26,7 +26,7 @@ MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features
 LEAP = 0.8  # share of tau from which features are kept where it leaps: the others may never come
 LARGE = 1e-4  # lists are soon longer than the samples with mu above this share of ||Z'Z||/n
 STIFF = 2e-5  # up to this share the dual takes many steps more
-FLOOR = 1e-13  # rounding of a gradient, as a share of tau_max
+FLOOR = 1e-13  # rounding of a gradient, as a share of the largest, tau_max times its weight
 ROOM = 64  # features a column can know before it asks for more room
 KNOWN = 400  # features that a column is taken to know
 MEMORY = 40e6  # bytes that the columns of one chunk may take, about
@@ -35,9 +35,8 @@ MOST = 64  # columns of one chunk
 
 
 def landweber_newton(
-    sets: TrainingSets, tau: Array, mu: Array, weights: Array, tolerance: float,
-    longest: int | None = None,
-) -> Path:  # fmt: skip
+    sets: TrainingSets, tau: Array, mu: Array, tolerance: float, longest: int | None = None
+) -> Path:
     """Solve every column exactly; the bytes do not depend on the chunks or on threads.
 
     A column ends after its first fit of more than `longest` features.
@@ -49,7 +48,7 @@ def landweber_newton(
     single = _single(sets)
     for first in range(0, len(tau), size):
         part = slice(first, first + size)
-        chunk = _Chunk(sets, single, part, weights)
+        chunk = _Chunk(sets, single, part)
         steps = list(chunk.walk(tau[part], mu[part], gap[part], iterations[part], most))
         parts.append(_by_column(steps))
         del chunk  # before the next one takes its room
@@ -75,21 +74,21 @@ def _by_column(steps: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, A
 class _Chunk:
     """The columns that go down the path together."""
 
-    def __init__(
-        self, sets: TrainingSets, single: tuple[Array, Array], part: slice, weights: Array
-    ) -> None:  # fmt: skip
+    def __init__(self, sets: TrainingSets, single: tuple[Array, Array], part: slice) -> None:
         rows = part_of(sets.padded, part)
-        (q, self.width), d = rows.mask.shape, len(weights)
+        (q, self.width), d = rows.mask.shape, len(sets.weights)
         self.norm, self.tau_max = sets.norm[part], sets.tau_max[part]
         inverse = np.ascontiguousarray(sets.inverse_scales(part))
-        self.screen = _screen(sets, single, inverse, weights)
+        self.screen = _screen(sets, single, inverse)
         at = Point(
             tau=np.full(q, np.inf), mu=np.zeros(q), dual=np.zeros(q, dtype=bool),
-            longest=np.full(q, np.inf), strong=np.zeros(q), floor=FLOOR * self.tau_max,
+            longest=np.full(q, np.inf), strong=np.zeros(q),
+            floor=FLOOR * self.tau_max * sets.weights.max(),
         )  # fmt: skip
         self.many = Column(
-            at, sets.matrix.F, sets.matrix.shift, weights, **rows._asdict(), r=rows.y.copy(),
-            inverse=inverse, slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
+            at, sets.matrix.F, sets.matrix.shift, sets.weights, **rows._asdict(),
+            r=rows.y.copy(), inverse=inverse, slot=np.full((q, d), -1, dtype=np.int32),
+            ridge=np.full((q, 1), -1.0),
             size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
         self.progress = sweep.Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 2), int))
@@ -171,15 +170,13 @@ def _single(sets: TrainingSets) -> tuple[Array, Array]:
     return single, size
 
 
-def _screen(
-    sets: TrainingSets, single: tuple[Array, Array], inverse: Array, weights: Array
-) -> Screen:  # fmt: skip
+def _screen(sets: TrainingSets, single: tuple[Array, Array], inverse: Array) -> Screen:
     """Return the features, with their scales in each column as shares of the largest.
 
     A feature that the rows left out dominate would lose its digits: it gets an infinite scale, so
     it is always looked at.
     """
-    scaled = inverse * single[1]
+    scaled, weights = inverse * single[1], sets.weights
     fragile = scaled > FRAGILE if sets.unit_variance else np.zeros(scaled.shape, dtype=bool)
     if not (weights == 1).all():
         fragile |= (weights == 0) & (inverse > 0)

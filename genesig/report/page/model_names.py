@@ -8,6 +8,8 @@ MODELS = {
     "genesig": "genesig (this procedure)",
     "dummy": "no genes at all",
     "ridge": "ridge, all genes",
+    "pcr": "principal components, all genes",
+    "kernel_pcr": "kernel principal components",
     "linear_svm": "linear SVM, all genes",
     "nearest_centroid": "nearest centroid, all genes",
     "random_forest": "random forest, all genes",

@@ -21,6 +21,7 @@ SCHEMES = {
 SOLVERS = {
     "landweber-newton": "an exact active-set Newton solver, certified by the duality gap",
     "landweber-nested": "the accelerated damped Landweber iteration of Mosci (2009, Algorithm 2)",
+    "coordinate-descent": "coordinate descent, stopped by the duality gap",
     "landweber": "the damped Landweber iteration of Mosci (2009, Algorithm 1)",
 }
 CRITERIA = {
@@ -89,7 +90,7 @@ def selection(data: Prediction) -> list[str]:
     return [
         "Genes were selected by the two-stage l1-l2 protocol (De Mol et al. 2009; Mosci 2009):"
         " (1/n)‖y − Xβ‖² + μ‖β‖² + τ‖β‖₁ selects, and ridge regression on the selected genes"
-        " predicts.",
+        " predicts." + _weighted(data),
         f"In stage I, with {_searched(data)}, {linear['tau_count']} values of τ down to"
         f" {significant(linear['tau_min'])} τ max and {counted(len(lam), 'value')} of λ"
         f" ({power(min(lam))} to {power(max(lam))}) were compared by"
@@ -105,6 +106,16 @@ def selection(data: Prediction) -> list[str]:
         else "",
         f"Problems were solved by {SOLVERS.get(linear['solver'], clean(linear['solver']))}.",
     ]
+
+
+def _weighted(data: Prediction) -> str:
+    column = data["config"]["data"]["prior_weights"]
+    return (
+        f" The term of each gene in ‖β‖₁ has its prior weight (column {clean(column)} of the gene"
+        " table)."
+        if column
+        else ""
+    )
 
 
 def _searched(data: Prediction) -> str:

@@ -91,9 +91,10 @@ def _fit(
 ) -> Fits:
     parts, done, start = [_none(protocol)], 0, time.monotonic()
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes))))
-    steps = bound(folds, dataset)
+    steps, weights = bound(folds, dataset), dataset.prior_weights()
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
-        parts.append(_fit_together(some, _outer_sets(X, some, folds), reference, protocol, choose))
+        sets = _outer_sets(X, some, folds, None if weights is None else weights[reference.genes])
+        parts.append(_fit_together(some, sets, reference, protocol, choose))
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)
     return Fits.concatenate(parts)
@@ -105,12 +106,12 @@ def _none(protocol: Protocol) -> Fits:
     return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched)
 
 
-def _outer_sets(X: Array, todo: list[Task], folds: Steps) -> TrainingSets:
+def _outer_sets(X: Array, todo: list[Task], folds: Steps, weights: Array | None) -> TrainingSets:
     Y = np.column_stack([task.y for task in todo])
     rows = np.hstack([task.training_rows() for task in todo])
     learned = moments(folds)
     centre, scale = learned["centre"], learned["unit_variance"]
-    return training_sets(X, Y, rows, centre=centre, unit_variance=scale)
+    return training_sets(X, Y, rows, centre=centre, unit_variance=scale, weights=weights)
 
 
 def _fit_together(

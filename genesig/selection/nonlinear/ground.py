@@ -90,7 +90,7 @@ def _settings(given: Given, groups: list[list[int]] | None) -> Settings:
         kernel=protocol.kernel, degree=protocol.degree, offset=protocol.offset,
         penalty=protocol.penalty, mu=protocol.mu, groups=groups,
         weights=None if groups is None else np.sqrt([len(group) for group in groups]),
-        rule="saturation", lam=protocol.ridge_grid() if protocol.debias else np.zeros(0),
+        lam=protocol.ridge_grid() if protocol.debias else np.zeros(0),
         standardise=given.scaled, solver=protocol.solver, tolerance=protocol.tolerance,
         max_iterations=protocol.max_iterations,
     )  # fmt: skip

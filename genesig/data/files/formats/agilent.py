@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.files.delimited import Matrix, numbers
+from genesig.data.files.cells import numbers
+from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_name import sample_name
 from genesig.data.steps.two_colour import loess_ratios

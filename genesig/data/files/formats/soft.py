@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from genesig.data.files.delimited import Matrix, numbers
+from genesig.data.files.cells import numbers
+from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_tags import sample_table
 from genesig.errors import did_you_mean, refuse

@@ -1,0 +1,116 @@
+"""Cells of rows of text, as numbers: correctly rounded, block by block."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.files.decimals import decimals
+from genesig.errors import refuse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+Block = tuple[list[str], Array, dict[tuple[int, int], str]]
+
+BLOCK = 100_000
+"""Cells at a time: what is made of a text on the way takes no more memory than a few of these."""
+
+
+def parse_cells(
+    rows: list[str], delimiter: str, width: int, where: str
+) -> tuple[tuple[str, ...], Array, dict[tuple[int, int], str]]:
+    """Return the first field of each row, the numbers of the others, and what is no number.
+
+    Parameters
+    ----------
+    rows : list of str
+        Of `width` fields each.
+    delimiter, where : str
+
+    Returns
+    -------
+    names : tuple of str
+    cells : (n_rows, width - 1) float64 array
+        Correctly rounded; NaN where the text is no number.
+    texts : dict
+        Row and column -> text of each cell that is no finite number.
+
+    Raises
+    ------
+    InvalidInput
+        A quote is left open.
+    """
+    step = max(1, BLOCK // width)
+    if any('"' in row and '"' in row[end_of_name(row) :] for row in rows):
+        step = len(rows)  # what is quoted may go on in the next row
+    names: list[str] = []
+    cells = np.empty((len(rows), width - 1))
+    texts: dict[tuple[int, int], str] = {}
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        plain = _plain(block, delimiter, width) if len(rows) * width > BLOCK else None
+        found = plain or _any(block, delimiter, where)
+        names += found[0]
+        cells[start : start + step] = found[1]
+        texts |= {(start + row, column): text for (row, column), text in found[2].items()}
+    return tuple(names), cells, texts
+
+
+def end_of_name(row: str) -> int:
+    """Return where a first field in quotes ends, 0 where there is none."""
+    return row.find('"', 1) + 1 if row.startswith('"') else 0
+
+
+def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
+    """Convert to float64; a cell that is no finite number keeps its text."""
+    import pandas as pd
+
+    words = np.array([k for k, kind in enumerate(frame.dtypes) if kind.kind not in "if"], int)
+    plain = np.setdiff1d(np.arange(frame.shape[1]), words)
+    cells = np.empty(frame.shape)
+    cells[:, plain] = frame.iloc[:, plain].to_numpy(dtype=np.float64)
+    for k in words:
+        column = frame.iloc[:, k].astype(str)
+        cells[:, k] = pd.to_numeric(column, errors="coerce")
+        known = np.isfinite(cells[:, k])  # to_numeric itself may miss the last digit
+        cells[known, k] = [float(text) for text in column[known]]
+    bad = ~np.isfinite(cells)
+    texts: dict[tuple[int, int], str] = {}
+    for k in map(int, np.flatnonzero(bad.any(axis=0))):
+        column = frame.iloc[:, k].tolist()
+        texts |= {(int(row), k): str(column[row]) for row in np.flatnonzero(bad[:, k])}
+    return cells, texts
+
+
+def _plain(rows: list[str], delimiter: str, width: int) -> Block | None:
+    """Read rows of which each cell is a plain decimal number; None for others."""
+    names, rest = [], []
+    for row in rows:
+        end = end_of_name(row)
+        cut = row.index(delimiter, end)
+        if 0 < end != cut:
+            return None
+        names.append((row[1 : end - 1] if end else row[:cut]).strip())
+        rest.append(row[cut:])
+    cells = decimals("".join(rest).replace(delimiter, "\n"), len(rows) * (width - 1))
+    return None if cells is None else (names, cells.reshape(len(rows), -1), {})
+
+
+def _any(rows: list[str], delimiter: str, where: str) -> Block:
+    import pandas as pd
+
+    try:
+        frame = pd.read_csv(
+            StringIO("\n".join(rows)), sep=delimiter, header=None,
+            dtype={0: str}, keep_default_na=False, na_values=[], low_memory=False,
+            float_precision="round_trip",
+        )  # fmt: skip
+    except pd.errors.ParserError as error:
+        what = f"cannot be parsed: {error}; close every quote, or export the table again"
+        raise refuse(where, what) from None
+    cells, texts = numbers(frame.iloc[:, 1:])
+    return list(frame[0].str.strip()), cells, texts

@@ -1,0 +1,125 @@
+"""Kernel principal component regression, as scikit-learn estimators.
+
+Source: Mosci 2009, section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from genesig.errors import pick
+from genesig.models.two_classes import SignClassifier
+from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.principal_components import Points, choose_components, component_regressions
+
+Array = np.ndarray[Any, Any]
+KERNELS = {"linear": False, "gaussian": True}
+
+
+class _KernelPCR(BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: the settings, the choice of m and width, and f(x)."""
+
+    def __init__(
+        self, kernel: str = "gaussian", width: float | Sequence[float] = 1.0,
+        n_components: int | None = None, cv: Any = 5,
+    ) -> None:  # fmt: skip
+        self.kernel = kernel
+        self.width = width
+        self.n_components = n_components
+        self.cv = cv
+
+    def _widths(self) -> list[float | None]:
+        if not pick("kernel", KERNELS, self.kernel):
+            return [None]
+        widths = [float(width) for width in np.ravel(self.width)]
+        if not widths or not all(0 < width < np.inf for width in widths):
+            raise InvalidProblem(f"width must be positive, found {self.width!r}")
+        return [*widths]
+
+    def _fit(self, X: Array, y: Array, classifier: bool) -> None:
+        """Choose what is not fixed, and fit f to a real response y (n,)."""
+        widths, m = self._widths(), self.n_components
+        if m is not None and (m < 0 or len(widths) > 1):
+            raise InvalidProblem("n_components must be at least 0, and go with one width")
+        self.mean_ = X.mean(axis=0)
+        points, every = Points.of(X, self.mean_), np.arange(len(y))
+        self.width_ = widths[0]
+        if m is None:
+            folds = [held for _, held in check_cv(self.cv, y, classifier=classifier).split(X, y)]
+            found = choose_components(points, y, folds, widths)
+            self.width_, m = found.width, found.components
+        alpha, intercept = component_regressions(points.kernel(every, every, self.width_), y)
+        self.n_components_ = min(int(m), len(intercept) - 1)
+        self.dual_coef_ = alpha[:, self.n_components_]
+        self.intercept_ = float(intercept[self.n_components_])
+        self.X_fit_ = X
+
+    def _score(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        n = len(self.X_fit_)
+        points = Points.of(np.vstack([self.X_fit_, X]), self.mean_)
+        k = points.kernel(np.arange(n, n + len(X)), np.arange(n), self.width_)
+        return np.asarray(self.intercept_ + k @ self.dual_coef_)
+
+
+class KernelPCRRegressor(RegressorMixin, _KernelPCR):  # type: ignore[misc]
+    """``f(x) = intercept + k(x)'alpha``: least squares on the first components of kernel PCA.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "linear"}
+        linear is principal component regression.
+    width : float or sequence of float
+        Of the Gaussian kernel, in multiples of the median distance between training rows.
+    n_components : int, optional
+        m, at most the rank of the centred kernel matrix. None chooses it.
+    cv : int, splitter or iterable of (rows, held-out rows)
+        Folds whose squared error chooses m and a sequence's width.
+
+    Attributes
+    ----------
+    dual_coef_ : (n,) array
+    intercept_ : float
+    n_components_ : int
+    width_ : float or None
+        None for the linear kernel.
+
+    Source: Mosci 2009, section 3.2.
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to X (n, d) and a real response y (n,)."""
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+        )  # fmt: skip
+        self._fit(X, np.asarray(y, dtype=float), classifier=False)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,)."""
+        return self._score(X)
+
+
+class KernelPCRClassifier(SignClassifier, _KernelPCR):
+    """The sign of ``f(x)``, fitted to two classes coded -1 and +1.
+
+    Parameters and attributes are those of `KernelPCRRegressor`, and ``classes_``: (negative,
+    positive).
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to X (n, d) and the classes y (n,) of its rows."""
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self._fit(X, self._coded(y), classifier=True)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,); above 0 is the second class."""
+        return self._score(X)

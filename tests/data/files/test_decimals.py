@@ -1,0 +1,60 @@
+"""Plain decimals are what Python's float makes of them, to the last bit; all else is left alone."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from genesig.data.files.decimals import decimals
+
+PLAIN = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
+
+
+@given(st.lists(st.text("0123456789.-+eE x_", max_size=30), min_size=1, max_size=8))
+@example(["1", ""])
+@example(["1", "", "2"])
+@example(["", ""])
+@example(["1.5x"])
+@example(["1.2.3"])
+@example(["1-2"])
+@example(["."])
+@example(["-."])
+def test_a_line_is_what_float_makes_of_it_or_none_is_read(cells: list[str]) -> None:
+    found = decimals("".join("\n" + cell for cell in cells), len(cells))
+    if found is not None:
+        assert all(PLAIN.fullmatch(cell) for cell in cells)
+        assert found.tobytes() == np.array([float(cell) for cell in cells]).tobytes()
+
+
+@given(
+    st.lists(
+        st.decimals(-(10**9), 10**9, allow_nan=False, places=17).map("{:f}".format)
+        | st.floats(allow_nan=False, allow_infinity=False).map("{:.17f}".format)
+        | st.integers(-(10**25), 10**25).map(str),
+        min_size=1,
+    )
+)
+@example(["9007199254740993", "0.1", "5.", ".5", "-.5", "007"])
+def test_plain_decimals_are_rounded_correctly(cells: list[str]) -> None:
+    found = decimals("".join("\n" + cell for cell in cells), len(cells))
+    if found is None:  # a sign that 0 has, or what is no finite number
+        assert any((float(cell) == 0 and "-" in cell) or np.isinf(float(cell)) for cell in cells)
+    else:
+        assert found.tobytes() == np.array([float(cell) for cell in cells]).tobytes()
+
+
+@pytest.mark.parametrize(
+    "cell", ["", "-0", "-0.00", "1e5", "NA", "nan", "inf", "٣", "1,5", " 1", "9" * 400, "1\x0b"]
+)
+def test_what_is_no_plain_decimal_is_left_to_others(cell: str) -> None:
+    assert decimals(f"\n1.5\n{cell}\n2", 3) is None
+    assert decimals(f"\n1.5\n{cell}", 2) is None
+
+
+@pytest.mark.parametrize("text", ["1\n2", "1\n2\n3", "\n1\n2\n3", "\n1", "\n1\n2\n", ""])
+def test_lines_are_as_many_as_promised(text: str) -> None:
+    assert decimals(text, 2) is None

@@ -1,0 +1,78 @@
+"""Coordinate descent as in the lecture: the exact solver's lists, and a stop by the gap."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from l1l2_objective import objective
+
+from genesig.optim.certificate import duality_gap
+from genesig.optim.solvers import path
+from genesig.optim.solvers.coordinate_descent import coordinate_descent
+from genesig.optim.training import training_sets
+
+
+def sets_of(seed, n=20, d=40, weights=None):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) @ rng.normal(size=(4, d)) + rng.normal(size=(n, d))
+    X[:, 3] = 2.0
+    rows = rng.random((n, 2)) < 0.9
+    return training_sets(
+        X, rng.normal(size=(n, 2)), rows, centre=True, unit_variance=True, weights=weights
+    )
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 1000), mu=st.sampled_from([0.0, 1e-3, 0.3]))
+def test_it_finds_the_lists_and_coefficients_of_the_exact_solver(seed, mu):
+    sets = sets_of(seed, weights=np.random.default_rng(seed).uniform(0.5, 2, 40))
+    tau, ridge = sets.tau_max[:, None] * np.array([0.95, 0.5, 0.1]), mu * sets.norm[:, None]
+    here, exact = (
+        path(sets, tau, ridge, solver=s, tolerance=1e-13)
+        for s in ("coordinate-descent", "landweber-newton")
+    )
+    assert here.converged.all(), here.message
+    np.testing.assert_array_equal(here.indices, exact.indices)
+    np.testing.assert_allclose(here.values, exact.values, atol=1e-5)
+    for k, m in np.ndindex(tau.shape):
+        rows = sets.rows[:, k]
+        Z, y, b = sets.standardised(k)[rows], sets.Y[rows, k], np.zeros((2, 40))
+        for each, fits in zip(b, (here, exact), strict=True):
+            each[fits.coef(k, m)[0]] = fits.coef(k, m)[1]
+        gap = duality_gap(Z, y, b[0], tau[k, m], ridge[k, 0], sets.weights)
+        assert gap == pytest.approx(here.gap[k, m], abs=1e-13)
+        one, other = (
+            objective(np.divide(Z, sets.weights), y, each * sets.weights, tau[k, m], 0.0)
+            for each in b
+        )
+        assert one + ridge[k, 0] * b[0] @ b[0] <= other + ridge[k, 0] * b[1] @ b[1] + 1e-12
+
+
+def test_without_a_ridge_it_is_the_lecture_s_pseudo_code():
+    """J = ||y - Xt||² + delta² ||t||_1, from the ridge solution; a feature of zeros is skipped."""
+    sets = sets_of(0, n=15, d=10)
+    rows = sets.rows[:, 0]
+    X, y, delta = sets.standardised(0)[rows], sets.Y[rows, 0], 3.0
+    t = np.linalg.solve(X.T @ X + delta * np.eye(10), X.T @ y)
+    for _ in range(3000):
+        for j in np.flatnonzero(X.any(axis=0)):
+            a, c = 2 * X[:, j] @ X[:, j], 2 * X[:, j] @ (y - X @ t + X[:, j] * t[j])
+            t[j] = (c + delta) / a if c < -delta else (c - delta) / a if c > delta else 0.0
+    t[~X.any(axis=0)] = 0
+    fits = path(sets, delta / len(y), 0.0, solver="coordinate-descent", tolerance=1e-14)
+    b = np.zeros(10)
+    b[fits.coef(0, 0)[0]] = fits.coef(0, 0)[1]
+    np.testing.assert_allclose(b, t, atol=1e-7)
+
+
+def test_sweeps_that_do_not_suffice_are_reported(monkeypatch):
+    monkeypatch.setattr(importlib.import_module(coordinate_descent.__module__), "LONGEST", 20)
+    sets = sets_of(1)
+    fits = path(sets, 0.01 * sets.tau_max[:, None], 0.0, solver="coordinate-descent",
+                tolerance=1e-9)  # fmt: skip
+    assert fits.message.startswith("coordinate descent was stopped after 20 sweeps in 2 fits")
+    assert "did not reach the relative duality gap" in fits.message
