@@ -42,10 +42,13 @@ class Blocks:
             raise GenesigError("there must be blocks, and each needs at least one column")
         if weights.shape != sizes.shape or not (np.isfinite(weights) & (weights > 0)).all():
             raise GenesigError(f"weights must be {len(sizes)} finite numbers > 0, one for a block")
-        order = np.lexsort((self.members, self.owners()))
-        same = (np.diff(self.members[order]) == 0) & (np.diff(self.owners()) == 0)
+        owners, members = self.owners(), self.members
+        within = np.diff(owners) == 0
+        if (np.diff(members)[within] <= 0).any():  # not ascending in each block
+            members = members[np.lexsort((members, owners))]
+        same = (np.diff(members) == 0) & within
         if same.any():
-            twice = self.owners()[np.argmax(same)]
+            twice = owners[np.argmax(same)]
             raise GenesigError(f"block {twice} names a column twice")
         if self.members.min() < 0:
             raise GenesigError("columns are counted from 0; found a negative number")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns
+from scipy.sparse import csr_array
 
 Array = np.ndarray[Any, Any]
+
+SINGLE = np.float32
 
 CHUNK = 50  # responses at once, which bounds memory to d times as many numbers
 
@@ -31,11 +31,20 @@ def permuted_weights(
         As in `Blocks`.
     quantile : float
         The smallest that this share of the permutations does not exceed.
+
+    Notes
+    -----
+    In single precision, which halves the time: 500 responses tell the quantile to 6 %.
     """
-    n, most = Y_permuted.shape[:2]
-    columns = Columns(X, Blocks(members, starts, np.ones(len(starts) - 1)))
-    responses = Y_permuted.reshape(n, most, -1).transpose(1, 0, 2)
-    parts = [columns.squares(responses[i : i + CHUNK]) for i in range(0, most, CHUNK)]
-    squares, place = np.concatenate(parts), min(int(np.ceil(quantile * most)), most) - 1
-    squares.partition(place, axis=0)
-    return np.asarray(np.sqrt(squares[place]))
+    (n, most), B = Y_permuted.shape[:2], len(starts) - 1
+    sums = csr_array((np.ones(len(members), SINGLE), members, starts), shape=(B, X.shape[1]))
+    features = np.ascontiguousarray(X.T, dtype=SINGLE)
+    responses = Y_permuted.reshape(n, most, -1).astype(SINGLE)
+    squares = np.empty((B, most), SINGLE)
+    for first in range(0, most, CHUNK):
+        part = responses[:, first : first + CHUNK]
+        reached = np.square(features @ part.reshape(n, -1)).reshape(-1, *part.shape[1:])
+        squares[:, first : first + CHUNK] = sums @ reached.sum(axis=2)
+    place = min(int(np.ceil(quantile * most)), most) - 1
+    squares.partition(place, axis=1)
+    return np.asarray(np.sqrt(squares[:, place].astype(float)))
