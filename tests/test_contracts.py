@@ -15,6 +15,7 @@ from genesig.report.render import render
 from genesig.selection.genes.ranking import block_tables
 from genesig.selection.linear.protocol import Protocol, keywords
 from genesig.selection.nonlinear.protocol import NonlinearProtocol
+from genesig.selection.sets.protocol import SetsProtocol
 
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 
@@ -52,6 +53,12 @@ def test_the_keys_of_the_linear_section_are_the_protocol():
 
 def test_the_keys_of_the_nonlinear_section_are_its_protocol():
     assert {field.name for field in fields(NonlinearProtocol)} | {"enabled"} == keys("nonlinear")
+
+
+def test_the_keys_of_the_structured_section_are_its_protocol():
+    """Beside those that say which sets there are, read once."""
+    once = {"sets", "smallest", "largest"}
+    assert {field.name for field in fields(SetsProtocol)} | once == keys("structured")
 
 
 def test_every_script_is_the_script_of_one_rule():

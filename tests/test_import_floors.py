@@ -47,7 +47,7 @@ def test_import_is_light():
     assert loaded.isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize("fit", ["linear.double_loop", "nonlinear.loop"])
+@pytest.mark.parametrize("fit", ["linear.double_loop", "nonlinear.loop", "sets.loop"])
 def test_a_fit_starts_without_what_it_does_not_need(fit):
     assert loaded_by(f"import genesig.selection.{fit}").isdisjoint(NOT_FOR_FITS)
 

@@ -54,7 +54,7 @@ def study(folder: Path, word: str) -> Path:
 def test_the_places_of_free_text_are_known() -> None:
     """A new key that takes any text is put into one of these tests."""
     files = {("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
-             ("nonlinear", "groups")}  # fmt: skip
+             ("nonlinear", "groups"), ("structured", "sets")}  # fmt: skip
     columns = {("data", key) for key in ("group", "pair", "batch", "part", "files", "symbol")}
     words = {("label",), ("report", "title"), ("data", "classes"), ("splits", "column")}
     assert set(free(SCHEMA)) == files | columns | words
@@ -98,12 +98,13 @@ def test_names_of_files_with_braces_are_refused_before_anything_runs(
 def test_every_name_of_a_file_with_braces_is_refused_by_the_workflow_too(tmp_path: Path) -> None:
     cohort = {"name": "there", "expression": "{C}", "samples": "{D}", "annotation": "{E}"}
     changes = {"samples": "{A}.tsv", "data": {"annotation": "{B}"}, "splits": {"file": "{F}"},
-               "nonlinear": {"groups": "{G}"}, "external": [cohort]}  # fmt: skip
+               "nonlinear": {"groups": "{G}"}, "structured": {"sets": "{H}"},
+               "external": [cohort]}  # fmt: skip
     folder = make_study(tmp_path, changes)
     done = run(folder, "--dry-run", check=False)
     assert done.returncode != 0
     lines = [line for line in (done.stdout + done.stderr).splitlines() if "has braces" in line]
-    assert len(lines) == 7
+    assert len(lines) == 8
     assert "Traceback" not in done.stdout + done.stderr
 
 

@@ -1,0 +1,69 @@
+"""Gene sets through the whole workflow: nothing without a file, all of it with one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from toy_study import make_study, planned, results, run, write_config
+
+RULES = {"gene_sets", "sets_fit", "sets_final", "sets_gather"}
+QUICK = {"nonlinear": {"enabled": False}, "controls": {"permutations": 2, "baselines": []},
+         "splits": {"repeats": 1, "subsamples": 2}, "linear": {"tau_count": 3}}  # fmt: skip
+SETS = {"sets": "sets.gmt", "smallest": 2, "tau_count": 5}
+
+
+def study(folder: Path, **structured: object) -> Path:
+    """Lay out the toy, whose first genes differ, and a file of sets: 'first' has these."""
+    lists = {"first": range(1, 6), **{f"of {k}": range(k, k + 8) for k in range(6, 32, 5)}}
+    lines = [f"{name}\tabout <b>it</b>\t" + "\t".join(f"g{j:03d}" for j in genes)
+             for name, genes in lists.items()]  # fmt: skip
+    folder.mkdir(exist_ok=True)
+    make_study(folder, {**QUICK, "structured": {**SETS, **structured}})
+    (folder / "sets.gmt").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_a_dry_run_plans_them_only_where_a_file_is_named(tmp_path: Path) -> None:
+    folder = study(tmp_path)
+    assert planned(folder) >= RULES
+    write_config(folder, QUICK)
+    assert not planned(folder) & RULES
+
+
+@pytest.mark.slow
+def test_a_study_with_sets_runs_through_however_it_is_cut(tmp_path: Path) -> None:
+    folder = study(tmp_path / "one")
+    run(folder)
+    found = pd.read_csv(folder / "results/sets.tsv", sep="\t")
+    assert found["set"][0] == "first"
+    assert found["frequency"][0] == 1
+    error = pd.read_csv(folder / "results/sets_error.tsv", sep="\t").iloc[0]
+    assert error["error"] < 0.2
+    assert error["p_value"] == pytest.approx(1 / 3)
+    controls = pd.read_csv(folder / "results/controls.tsv", sep="\t")
+    assert controls.set_index("model").loc["sets", "error"] == pytest.approx(error["error"])
+    page = (folder / "results/report.html").read_text()
+    assert 'id="sets"' in page
+    assert "<b>it</b>" not in page
+    before = results(folder)
+    other = study(tmp_path / "two")
+    cut = {"splits": {**QUICK["splits"], "batches": 1},
+           "controls": {**QUICK["controls"], "permutations_per_job": 1}}  # fmt: skip
+    write_config(other, {**QUICK, "structured": SETS, **cut})
+    run(other, cores=1)
+    tables = [name for name in before if name.startswith("sets") and name.endswith(".tsv")]
+    assert len(tables) == 6
+    after = results(other)
+    assert all(before[name] == after[name] for name in tables)
+
+
+@pytest.mark.slow
+def test_a_faulty_file_stops_before_anything_is_fitted(tmp_path: Path) -> None:
+    folder = study(tmp_path)
+    (folder / "sets.gmt").write_text("first\tabout\tother1\tother2\n")
+    done = run(folder, check=False)
+    assert done.returncode != 0
+    assert "none of its 2 genes is in the data" in done.stdout + done.stderr
+    assert not (folder / "results/dataset.h5ad").exists()
