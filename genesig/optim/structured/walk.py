@@ -71,7 +71,7 @@ class Walk:
         """Let in those of the wanted blocks (B,) bool that are nearest to being chosen, or none."""
         wanted[self.set] = False
         outside, w = np.flatnonzero(wanted), self.design.weights
-        number = max(FEWEST, len(self.set) // 4)
+        number = max(FEWEST, len(self.set) // 3)
         if len(outside) > number:
             far = np.argpartition(-self.q[outside] / w[outside], number)
             outside = outside[np.sort(far[:number])]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns
+from genesig.optim.structured.columns import membership
 
 Array = np.ndarray[Any, Any]
 
@@ -33,9 +33,21 @@ def permuted_weights(
         The smallest that this share of the permutations does not exceed.
     """
     n, most = Y_permuted.shape[:2]
-    columns = Columns(X, Blocks(members, starts, np.ones(len(starts) - 1)))
-    responses = Y_permuted.reshape(n, most, -1).transpose(1, 0, 2)
-    parts = [columns.squares(responses[i : i + CHUNK]) for i in range(0, most, CHUNK)]
-    squares, place = np.concatenate(parts), min(int(np.ceil(quantile * most)), most) - 1
-    squares.partition(place, axis=0)
-    return np.asarray(np.sqrt(squares[place]))
+    blocks = Blocks(members, starts, np.ones(len(starts) - 1))
+    rows, sums = single(X.T[blocks.used]), membership(blocks, np.float32)
+    responses = single(Y_permuted.reshape(n, most, -1))
+    squares = np.empty((len(blocks), most), dtype=np.float32)
+    for first in range(0, most, CHUNK):
+        part = responses[:, first : first + CHUNK]
+        G = rows @ part.reshape(n, -1)
+        G *= G
+        of_column = G.reshape(len(G), *part.shape[1:]).sum(axis=2) if part.shape[2] > 1 else G
+        squares[:, first : first + CHUNK] = sums @ of_column
+    place = min(int(np.ceil(quantile * most)), most) - 1
+    squares.partition(place, axis=1)
+    return np.asarray(np.sqrt(squares[:, place].astype(float)))
+
+
+def single(array: Array) -> Array:
+    """Return numbers of 24 bits, one behind the other: enough for a quantile of few."""
+    return np.ascontiguousarray(array, dtype=np.float32)
