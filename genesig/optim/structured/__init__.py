@@ -1,0 +1,1 @@
+"""Penalties on blocks of columns: groups, overlapping sets, several responses, several kernels."""
