@@ -58,8 +58,8 @@ class _GeneSets(LinearBlocks):
         lacks are left out, as are sets of which X has none. None makes each feature a set.
     weights : {"permuted", "size", "equal"}
         w_k: the 99 % quantile of ||Z_k'y|| over 1000 permutations of y, with which all kinds of
-        sets are as likely to come in by chance; the root of the size, which prefers correlated sets; or
-        1, which prefers large ones.
+        sets are as likely to come in by chance; the root of the size, which prefers correlated
+        sets; or 1, which prefers large ones.
     alone : bool
         Make a set of each feature that is in none; else it is left out.
     tau : float
