@@ -177,13 +177,13 @@ def group_lasso(X, Y, groups, tau):
     number = np.repeat(np.arange(len(groups)), [len(g) for g in groups])
     model = GroupLasso(
         groups=number, group_reg=tau[-1] / 2, l1_reg=0, fit_intercept=False, tol=1e-6,
-        n_iter=100, supress_warning=True, scale_reg="group_size",
+        n_iter=30, supress_warning=True, scale_reg="group_size",
     )  # fmt: skip
     return model.fit(X, Y).coef_
 
 
 PEERS = {"celer 1e-7": celer, "skglm 1e-7": skglm, "adelie 1e-12": adelie,
-         "group-lasso, last tau alone, 100 steps": group_lasso}  # fmt: skip
+         "group-lasso, last tau alone, 30 steps": group_lasso}  # fmt: skip
 
 
 def peers(X, y, floor):

@@ -38,12 +38,15 @@ def test_a_block_of_each_column_is_the_lasso():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 200)) + rng.normal(size=(30, 200))
     y = np.sign(X[:, 0] + rng.normal(size=30))
-    sets = training_sets(X, y[:, None], np.ones((30, 1), bool), centre=True, unit_variance=True)
-    Z, weights = sets.standardised(0), rng.uniform(0.5, 2, 200)
+    weights = rng.uniform(0.5, 2, 200)
+    sets = training_sets(
+        X, y[:, None], np.ones((30, 1), bool), centre=True, unit_variance=True, weights=weights
+    )
+    Z = sets.standardised(0)
     blocks = Blocks.singletons(200, weights)
     tau = tau_max(Z, y - y.mean(), blocks) * np.geomspace(0.9, 0.05, 12)
     for mu in (0.0, 0.2):
-        lasso = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-10, weights=weights)
+        lasso = path(sets, tau, mu, solver="landweber-newton", tolerance=1e-10)
         fit = block_path(Z, y - y.mean(), blocks, tau, mu, tolerance=1e-10)
         for m in range(12):
             b = np.zeros(200)

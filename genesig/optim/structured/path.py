@@ -21,6 +21,8 @@ from genesig.optim.structured.walk import Walk
 Array = np.ndarray[Any, Any]
 
 ROUNDS = 100
+MEMORY = 100e6  # bytes of Gram matrices of all responses that are solved together, about
+BLOCKS = 60  # of which a response is taken to have some
 
 
 def tau_max(X: Array, Y: Array, blocks: Blocks) -> float:
@@ -82,19 +84,32 @@ def block_paths(
         raise GenesigError("tau must be positive and falling, and mu >= 0")
     if responses.shape[1] != design.n:
         raise GenesigError(f"X has {design.n} rows, the response {responses.shape[1]}")
-    walks = [Walk(design, Y, mu, tolerance) for Y in responses]
+    size, paths = max(1, int(MEMORY / (8 * BLOCKS * design.n**2))), []
+    for first in range(0, len(responses), size):
+        part = slice(first, first + size)
+        walks = [Walk(design, Y, mu, tolerance) for Y in responses[part]]
+        fits = _together(walks, tau[part], most)
+        paths += [
+            BlockPath.of(design, t, each, tolerance)
+            for t, each in zip(tau[part], fits, strict=True)
+        ]
+    return paths
+
+
+def _together(walks: list[Walk], tau: Array, most: int | None) -> list[list[Fit]]:
+    """Take walks down their tau (P, M), each as far as its fits have at most `most` blocks."""
     fits: list[list[Fit]] = [[] for _ in walks]
     going = list(range(len(walks)))
     for m in range(tau.shape[1]):
-        _solve(design, [walks[p] for p in going], tau[going, m])
+        _solve([walks[p] for p in going], tau[going, m])
         found = {p: walks[p].fit() for p in going}
         going = [p for p in going if most is None or len(found[p].blocks) <= most]
         for p in going:
             fits[p].append(found[p])
-    return [BlockPath.of(design, tau[p], each, tolerance) for p, each in enumerate(fits)]
+    return fits
 
 
-def _solve(design: Design, walks: list[Walk], tau: Array) -> None:
+def _solve(walks: list[Walk], tau: Array) -> None:
     """Bring each walk to its tau: blocks join its working set until the gap over all is small."""
     for walk, t in zip(walks, tau, strict=True):
         walk.begin(t)
@@ -104,7 +119,7 @@ def _solve(design: Design, walks: list[Walk], tau: Array) -> None:
         for walk in walks:
             walk.descend()
         alphas = np.stack([walk.alpha for walk in walks])
-        q = np.sqrt(design.squares(alphas))
+        q = np.sqrt(walks[0].design.squares(alphas))
         walks = [walk for walk, norms in zip(walks, q, strict=True) if not walk.certified(norms)]
 
 

@@ -63,8 +63,8 @@ class Walk:
 
     def fit(self) -> Fit:
         """Return what has been found."""
-        norms = self.point.e * self.q[self.set]
-        kept = norms > 0
+        norms = self.point.e * self.point.q  # of this response alone, whatever is solved beside it
+        kept = np.flatnonzero(norms)
         return Fit(self.set[kept], norms[kept], self.gap, self.steps, self.alpha)
 
     def _admit(self, wanted: Array) -> bool:
