@@ -57,13 +57,8 @@ class _GeneSets(LinearBlocks):
         Genes are feature numbers, or names where X is a table with named columns; genes that X
         lacks are left out, as are sets of which X has none. None makes each feature a set.
     weights : {"permuted", "size", "equal"}
-<<<<<<< HEAD
-        w_k: the 99 % quantile of ||Z_k'y|| over 1000 permutations of y, with which all kinds of
-        sets are as likely to come in by chance; the root of the size, which prefers correlated
-=======
         w_k: the 99 % quantile of ||Z_k'y|| over 1000 permutations of y, with which sets of all
         kinds are as likely to come in by chance; the root of the size, which prefers correlated
->>>>>>> structured
         sets; or 1, which prefers large ones.
     alone : bool
         Make a set of each feature that is in none; else it is left out.
