@@ -255,6 +255,13 @@ def _groups(config: Config) -> Found:
                " nonlinear.penalty: group", "warning")  # fmt: skip
 
 
+def _sets(config: Config) -> Found:
+    section = config.get("structured", {})
+    if section.get("sets") is not None and section["smallest"] > section["largest"]:
+        what = f"{section['smallest']} is above structured.largest, {section['largest']}; no set "
+        yield "structured.smallest", what + "can have both sizes, lower it"
+
+
 RULES: Sequence[Callable[[Config], Found]] = (
     _geo,
     _braces,
@@ -274,6 +281,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _permutations,
     _external,
     _groups,
+    _sets,
 )
 
 
