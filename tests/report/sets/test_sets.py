@@ -31,7 +31,10 @@ LOW, HIGH = "difference_low", "difference_high"
 CASES = {
     "better": ({"error": 0.1, "gene_error": 0.3, LOW: -0.3, HIGH: -0.1}, "predict better than"),
     "worse": ({"error": 0.3, "gene_error": 0.1, LOW: 0.1, HIGH: 0.3}, "predict worse than"),
-    "open": ({"error": 0.1, "gene_error": 0.12, LOW: -0.1, HIGH: 0.06}, "as far as these samples can show"),
+    "open": (
+        {"error": 0.1, "gene_error": 0.12, LOW: -0.1, HIGH: 0.06},
+        "as far as these samples can show",
+    ),
     "no interval": ({LOW: np.nan, HIGH: np.nan}, "a difference without an interval"),
     "nothing measured": ({"error": np.nan}, "could not be measured"),
 }
