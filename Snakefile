@@ -5,8 +5,7 @@ from snakemake.utils import min_version
 min_version("9.19")
 
 
-# A config given on the command line that names its own data stands alone; nothing of the default
-# study (its annotation, its title) gets into another one.
+# A config given on the command line that names its own data has nothing of the default study.
 if "expression" not in config and "geo" not in config:
 
     configfile: "config/config.yaml"
@@ -25,6 +24,7 @@ include: "workflow/rules/resources.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/linear.smk"
 include: "workflow/rules/nonlinear.smk"
+include: "workflow/rules/sets.smk"
 include: "workflow/rules/controls.smk"
 include: "workflow/rules/blocks.smk"
 include: "workflow/rules/external.smk"

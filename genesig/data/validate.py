@@ -17,6 +17,7 @@ from genesig.data.study.cost import Size, announced, check_cost, study_costs
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import check_design, check_tested
 from genesig.data.study.gene_groups import check_groups
+from genesig.data.study.gene_sets import check_sets
 from genesig.data.study.leak_check import check_belonging, check_label_genes
 from genesig.data.study.scale_check import (
     check_counts,
@@ -167,6 +168,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             wrong_steps = wrong_steps or bool(covariates)
     if inputs.expression is not None:
         problems += check_groups(config, inputs.expression.genes)
+        problems += check_sets(config, inputs.expression.genes, inputs.symbols)
     if not wrong_steps:
         problems += _check_values(inputs, config, source)
     if _errors(problems):

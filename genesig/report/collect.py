@@ -31,6 +31,10 @@ from genesig.report.prediction.collect import (
 )
 from genesig.report.quality.collect import quality, quality_warnings
 from genesig.report.record import VERSION, Report
+from genesig.report.sets.collect import SHOWN as SETS_SHOWN
+from genesig.report.sets.collect import TABLES as SETS_TABLES
+from genesig.report.sets.collect import TEXT as SETS_TEXT
+from genesig.report.sets.collect import sets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
 
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
-        "nearest", "nearest_symbol")  # fmt: skip
+        "nearest", "nearest_symbol", *SETS_TEXT)  # fmt: skip
 
 TABLES = (
     "signature", "nested_lists", "blocks", "scores", "stability", "controls", "univariate",
@@ -56,7 +60,7 @@ CHECKS: tuple[Callable[[Report], list[str]], ...] = (
 
 def tables_in(given: Mapping[str, str]) -> list[str]:
     """Return the names of those files that are tables `collect` takes."""
-    known = {*TABLES, *NONLINEAR_TABLES}
+    known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES}
     return [name for name in given.keys() if name in known]  # noqa: SIM118 - Snakemake's own kind
 
 
@@ -118,6 +122,7 @@ def collect(
         "external": cohorts(external, facts["classes"]),
         "batch": batch(dataset, splits, tested, config),
         "nonlinear": nonlinear(tables, config.get("nonlinear")),
+        "sets": sets(tables),
         "answer": answer(facts, division, tested, chance, packed, external),
         "warnings": [],
     }
@@ -140,7 +145,7 @@ def _warnings(report: Report, dataset: Dataset, observed: Fits, said: Sequence[s
 
 def _shown(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     own = [name for name in TABLES if name not in SUMMED_UP]
-    return own + [name for name in NONLINEAR_SHOWN if name in tables]
+    return own + [name for name in (*NONLINEAR_SHOWN, *SETS_SHOWN) if name in tables]
 
 
 def _packed(name: str, frame: pd.DataFrame) -> PackedTable:

@@ -11,6 +11,7 @@ from genesig.report.nonlinear import methods as nonlinear_methods
 from genesig.report.page.section import Fold, Limits, Section
 from genesig.report.prediction import methods as prediction_methods
 from genesig.report.record import Report
+from genesig.report.sets import methods as sets_methods
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.samples,),
@@ -18,6 +19,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (prediction_methods.assessment,),
     (prediction_methods.selection,),
     (genes_methods.signature,),
+    (sets_methods.sets_sentences,),
     (nonlinear_methods.nonlinear_sentences,),
     (prediction_methods.chance, genes_methods.tests, prediction_methods.others),
     (external_methods.external_sentences,),
@@ -37,7 +39,8 @@ def references(data: Report) -> list[str]:
     """Return what the Methods text cites, in the order of the alphabet."""
     always = (*prediction_methods.REFERENCES, *genes_methods.REFERENCES)
     nonlinear = nonlinear_methods.REFERENCES if data["nonlinear"] else ()
-    return sorted({*always, *nonlinear, *external_methods.external_references(data)})
+    of_sets = sets_methods.REFERENCES if data["sets"] else ()
+    return sorted({*always, *nonlinear, *of_sets, *external_methods.external_references(data)})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:

@@ -14,11 +14,12 @@ from genesig.report.genes.record import Genes
 from genesig.report.nonlinear.record import Nonlinear
 from genesig.report.prediction.record import Prediction
 from genesig.report.quality.record import Quality
+from genesig.report.sets.record import Sets
 
 VERSION = 1
 
 
-class Report(Answer, Data, Quality, Prediction, External, Genes, Nonlinear):
+class Report(Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets):
     """What all topics read; ``warnings`` are sentences for the first screen."""
 
     version: int

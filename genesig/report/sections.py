@@ -16,8 +16,9 @@ from genesig.report.prediction.section import chance, controls, model_selection,
 from genesig.report.prediction.section_samples import samples
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
+from genesig.report.sets.section import in_sets, sets
 
-FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (sentences, elsewhere)
+FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (sentences, in_sets, elsewhere)
 TILES: Callable[[Report], list[Tile]] = tiles
 NOTE: tuple[Callable[[Report], list[str]], ...] = (note, caution)
 
@@ -32,6 +33,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "signature": signature,
     "lists": lists,
     "blocks": blocks,
+    "sets": sets,
     "expression": expression,
     "controls": controls,
     "single-genes": single_genes,

@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.errors import GenesigError
 from genesig.results.files import load_arrays, save_arrays
+from genesig.results.ragged import Shape
 
 Array = np.ndarray[Any, Any]
 
@@ -83,15 +84,7 @@ class NonlinearFits:
     @classmethod
     def of(cls, rows: Sequence[dict[str, Any]]) -> NonlinearFits:
         """Collect the fits, each a dict with what it adds to every array but the pointers."""
-        joined: dict[str, Any] = {}
-        for name, kind in COLUMNS.items():
-            joined[name] = np.array([row[name] for row in rows], dtype=kind)
-        for name, kind in RAGGED.items():
-            parts = [np.asarray(row[name], dtype=kind) for row in rows]
-            joined[name] = np.concatenate([np.zeros(0, dtype=kind), *parts])
-        for name, of in (("indptr", "indices"), ("test_indptr", "test_rows")):
-            joined[name] = np.cumsum([0, *(len(row[of]) for row in rows)])
-        return cls(**joined)
+        return cls(**SHAPE.arrays(rows))
 
     @classmethod
     def joined(cls, parts: Sequence[NonlinearFits], splits: Sequence[str]) -> NonlinearFits:
@@ -109,21 +102,17 @@ class NonlinearFits:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the fits as `of` takes them."""
-        out = []
-        for fit in range(len(self)):
-            row: dict[str, Any] = {name: getattr(self, name)[fit] for name in COLUMNS}
-            for name in RAGGED:
-                indptr = self.indptr if name in ("indices", "norms") else self.test_indptr
-                row[name] = getattr(self, name)[slice(*indptr[fit:][:2])]
-            out.append(row | {"split": str(row["split"])})
-        return out
+        return [row | {"split": str(row["split"])} for row in SHAPE.rows(self)]
 
 
-COLUMNS: dict[str, Any] = {
-    "split": str, "message": str, "screened": int, "tau": float, "nu": float, "width": float,
-    "lam": float, "explained_by_none": float, "gap": float, "cut": int, "paths": int,
-    "fvm_genes": int,
-}  # fmt: skip
-RAGGED: dict[str, Any] = {
-    "indices": int, "norms": float, "test_rows": int, "scores": float, "fvm_scores": float,
-}  # fmt: skip
+SHAPE = Shape(
+    {
+        "split": str, "message": str, "screened": int, "tau": float, "nu": float, "width": float,
+        "lam": float, "explained_by_none": float, "gap": float, "cut": int, "paths": int,
+        "fvm_genes": int,
+    },
+    {
+        "indices": (int, "indptr"), "norms": (float, "indptr"), "test_rows": (int, "test_indptr"),
+        "scores": (float, "test_indptr"), "fvm_scores": (float, "test_indptr"),
+    },
+)  # fmt: skip

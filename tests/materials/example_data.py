@@ -112,6 +112,19 @@ def annotated() -> Any:
     return anndata.AnnData(X, obs=obs, var=var)
 
 
+def gene_sets() -> dict[str, bytes]:
+    """Sets of the symbols of `annotated`: one of the genes that differ, thirty of any others."""
+    rng = np.random.default_rng(16)
+    first = INFORMATIVE + 2 * BLOCK
+    lists = {"DIFFERENT_IN_SENSITIVE_LINES": np.arange(1, first + 1)}
+    for k in range(1, 31):
+        size = int(rng.integers(12, 31))
+        lists[f"OTHER_PATHWAY_{k:02d}"] = rng.choice(np.arange(first + 1, 251), size, replace=False)
+    rows = [[name, "simulated", *(f"SYM{gene}" for gene in sorted(genes))]
+            for name, genes in lists.items()]  # fmt: skip
+    return {"annotated_sets.gmt": tabbed(rows).encode()}
+
+
 def arrays() -> dict[str, bytes]:
     """Twenty arrays of a small chip, in two of the forms that scanners write, and its layout."""
     y, words = classes(20)
@@ -140,7 +153,7 @@ def arrays() -> dict[str, bytes]:
 
 def files() -> dict[str, bytes]:
     """Return every file but the AnnData one, whose bytes its library decides."""
-    return counts() | pairs() | batches() | arrays()
+    return counts() | pairs() | batches() | gene_sets() | arrays()
 
 
 if __name__ == "__main__":

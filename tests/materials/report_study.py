@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from report_nonlinear import CONFIG, with_nonlinear
+from report_sets import CONFIG as STRUCTURED
+from report_sets import with_sets
 from report_tables import CLUSTERS, MU, SIZES, make_tables
 
 from genesig.data.quality.overview import quality
@@ -43,6 +45,7 @@ class Study:
     names: Sequence[str] = ()
     empty: bool = False
     nonlinear: bool = True
+    sets: bool = False
     minimal: bool = False
     longest: int = 1000
 
@@ -77,6 +80,9 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
     if study.nonlinear:
         tables = with_nonlinear(tables, dataset, splits, observed)
     config["nonlinear"] = {**CONFIG, "enabled": study.nonlinear}
+    config["structured"] = {**STRUCTURED, **({} if study.sets else {"sets": None})}
+    if study.sets:
+        tables = with_sets(tables, dataset, splits, observed, study.names, study.empty)
     return {
         "dataset": dataset,
         "splits": splits,

@@ -15,10 +15,10 @@ from genesig.report.record import Report
 
 STUDIES = {
     "classes": Study(),
-    "numbers": Study(regression=True),
+    "numbers": Study(regression=True, sets=True),
     "without nonlinear selection": Study(nonlinear=False),
-    "odd names": Study(names=HOSTILE),
-    "nothing selected": Study(empty=True),
+    "odd names": Study(names=HOSTILE, sets=True),
+    "nothing selected": Study(empty=True, sets=True),
 }
 
 

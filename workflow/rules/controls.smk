@@ -1,8 +1,10 @@
 # What the signature is held against, on the same splits.
 #
 # INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz,
-# results/nonlinear_predictions.tsv
+# results/{nonlinear,sets}_predictions.tsv
 # OUTPUTS: results/{controls,baselines,frequency_curve,null_frequency}.tsv, results/null.npz
+
+OTHERS = ["baselines", *nonlinear("nonlinear_predictions"), *sets("sets_predictions")]
 
 
 rule null:
@@ -50,7 +52,7 @@ rule controls:
         splits="results/splits.json",
         observed=batches("observed"),
         null="results/null.npz",
-        others=[*tables("baselines", *nonlinear("nonlinear_predictions")).values()],
+        others=[f"results/{name}.tsv" for name in OTHERS],
         code=sources("controls.py"),
     output:
         "results/controls.tsv",

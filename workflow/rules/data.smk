@@ -1,8 +1,10 @@
 # From the user's files to a normalised data set and its splits.
 #
-# INPUTS: config["expression"], config["samples"], data.annotation, splits.file
+# INPUTS: config["expression"], config["samples"], data.annotation, splits.file, structured.sets
 # OUTPUTS: results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json,
 # results/quality.json, data/geo/*_series_matrix.txt.gz where the config names one
+
+KNOWN = {key: config["structured"][key] for key in ("sets", "smallest", "largest")}
 
 
 localrules:
@@ -27,7 +29,7 @@ rule validate:
     input:
         config["expression"],
         config["samples"],
-        optional(config["data"]["annotation"], config["splits"]["file"]),
+        optional(config["data"]["annotation"], config["splits"]["file"], KNOWN["sets"]),
         code=sources("validate.py"),
     output:
         "results/validation.json",
@@ -35,6 +37,7 @@ rule validate:
         "logs/validate.log",
     params:
         settings={key: config[key] for key in ("label", "seed", "data", "normalise", "splits")},
+        sets=KNOWN,
     script:
         "../scripts/validate.py"
 

@@ -23,7 +23,7 @@ rule run_record:
 
 rule report_data:
     input:
-        **tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR)),
+        **tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS)),
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
         observed=batches("observed"),
@@ -62,7 +62,7 @@ rule report:
 # Beside the report and none of its inputs: two runs take different times, their report is the same.
 rule job_times:
     input:
-        costs=costs(),
+        costs=[*costs(), *sets_costs()],
         code=sources("job_times.py"),
     output:
         "results/times/jobs.tsv",

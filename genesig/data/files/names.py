@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 Config = dict[str, Any]
 
 KEYS = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
-        ("nonlinear", "groups"))  # fmt: skip
+        ("nonlinear", "groups"), ("structured", "sets"))  # fmt: skip
 COHORT_KEYS = ("expression", "samples", "annotation")
 SERIES = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 ENDING = "_series_matrix.txt.gz"

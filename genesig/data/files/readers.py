@@ -20,6 +20,7 @@ from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text
+from genesig.data.files.gmt import LAYOUTS, NamedSet, parse_sets
 from genesig.data.files.json_text import parse_json
 from genesig.data.files.known import READERS, told_by_opening
 from genesig.data.files.yaml_text import parse_yaml
@@ -112,6 +113,19 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
     if kind.genes is None:
         raise refuse(path, f"is {kind.name}, which says nothing of genes; name a gene table")
     return kind.genes(content, str(path), part)
+
+
+def read_sets(path: str | Path) -> list[NamedSet]:
+    """Read the gene sets of a GMT or GMX file."""
+    suffix = suffix_of(path)
+    if is_folder(path):
+        raise refuse(path, "is a folder; name the file of gene sets in it")
+    if suffix not in LAYOUTS:
+        found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
+        what = f"{found} for gene sets (known: {', '.join(LAYOUTS)}; also gzipped); save them as "
+        raise refuse(path, f"{what}GMT: name, description and genes of a set on one line, tabs "
+                     "between")  # fmt: skip
+    return parse_sets(as_text(read_bytes(path), str(path), old=True), suffix, str(path))
 
 
 def format_of(path: str | Path) -> Format:

@@ -52,7 +52,8 @@ def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
     y = dataset.response()
     rng = generator(splits.seed, spawn_key(PERMUTATION, permutation=number))
     moved = False
-    for blocks in _exchangeable(dataset, splits, y):
+    batches = dataset.batches()
+    for blocks in _exchangeable(y, dataset.groups(), batches, _sides(dataset, splits)):
         rows = np.array(blocks)
         moved = moved or len(np.unique(y[rows])) > 1
         pi[rows] = rows[rng.permutation(len(rows))]
@@ -71,11 +72,34 @@ def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
     return pi
 
 
-def _exchangeable(dataset: Dataset, splits: Splits, y: Array) -> list[list[Array]]:
+def shuffled(y: Array, groups: Array | None, batches: Array | None, count: int,
+             rng: np.random.Generator) -> Array:  # fmt: skip
+    """Return responses of some samples that have changed place as in `permutation`, (n, count).
+
+    Where the design lets no response of these samples change place, all do: what is asked here is
+    how large sums become by chance, not whether a finding is one.
+
+    Parameters
+    ----------
+    y : (n,) float
+    groups, batches : (n,) or None
+        Of the same samples.
+    """
+    blocks = [np.array(each) for each in _exchangeable(y, groups, batches, np.zeros(len(y)))]
+    if all(len(np.unique(y[rows])) == 1 for rows in blocks):
+        blocks = [np.arange(len(y))[:, None]]
+    out = np.empty((count, len(y)))
+    for rows in blocks:
+        order = rng.permuted(np.tile(np.arange(len(rows)), (count, 1)), axis=1)
+        out[:, rows] = y[rows[order]]
+    return out.T
+
+
+def _exchangeable(
+    y: Array, groups: Array | None, batches: Array | None, side: Array
+) -> list[list[Array]]:
     """Return lists of blocks of rows; the blocks of one list may change places."""
-    side, groups = _sides(dataset, splits), dataset.groups()
     groups = np.arange(len(y)) if groups is None else groups
-    batches = dataset.batches()
     batch = np.zeros(len(y)) if batches is None else batches
     strata: dict[tuple[Any, ...], list[Array]] = {}
     for group in np.unique(groups):

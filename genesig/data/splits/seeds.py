@@ -14,6 +14,7 @@ SUBSAMPLE = 3
 PERMUTATION = 4
 BASELINE = 5
 RESAMPLE = 6
+SET_WEIGHTS = 7
 
 Key = tuple[int, int, int, int]
 

@@ -11,13 +11,13 @@ from genesig.report.nonlinear.record import (
     Agreement,
     Curve,
     Curves,
-    Difference,
     FinalModel,
     NonlinearRecord,
     SelectedGene,
     Settings,
     Trouble,
 )
+from genesig.report.page.compared import Difference
 from genesig.report.page.rounding import plain, rounded
 from genesig.report.page.rows import at_mu
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from genesig.report.page.compared import Difference
 from genesig.report.page.record import Study
 
 
@@ -52,16 +53,6 @@ class Agreement(TypedDict):
     shared: int
     jaccard: float | None
     jaccard_in_split: float | None
-
-
-class Difference(TypedDict):
-    """The error, that of the linear lists, and the difference with its interval."""
-
-    error: float | None
-    linear: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
 
 
 class Trouble(TypedDict):

@@ -8,11 +8,11 @@ from genesig.report.nonlinear import figures
 from genesig.report.nonlinear.collect import MOST_GENES
 from genesig.report.nonlinear.record import (
     Agreement,
-    Difference,
     Nonlinear,
     NonlinearRecord,
     Settings,
 )
+from genesig.report.page.compared import NO_INTERVAL, Difference, against, neither
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import Study
@@ -20,7 +20,7 @@ from genesig.report.page.rows import control_rows
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
-from genesig.report.page.words import clean, counted, decimal, gene_label, percent, rate
+from genesig.report.page.words import clean, counted, decimal, gene_label, percent
 
 BENT, STRAIGHT = 0.8, 0.95
 """Median r² of the curves with a line, below and above which they are called so."""
@@ -68,23 +68,10 @@ def finding(data: Study, it: NonlinearRecord) -> str:
 def _verdict(data: Study, d: Difference | None) -> str:
     if d is None or d["error"] is None or d["linear"] is None:
         return "Whether nonlinear selection adds anything could not be measured"
-    shown = measure(data)
-    ours, theirs = shown.value(d["error"]), shown.value(d["linear"])
-    write = rate if data["study"]["classes"] else decimal
-    words = f"its {shown.name} is {write(ours)} against {write(theirs)} of the linear lists"
+    words = f"its {against(data, d, 'the linear lists')}"
     if d["low"] is None or d["high"] is None:
-        return (
-            f"Nonlinear selection: {words}, a difference without an interval, so chance is not"
-            " ruled out"
-        )
-    limits = shown.interval({"low": d["low"], "high": d["high"]})
-    if shown.better == "larger":  # 1 − R² apart, shown as R²
-        limits = (-d["high"], -d["low"])
-    apart = f"{write(limits[0])} to {write(limits[1])}"
-    if data["study"]["classes"]:
-        apart = apart.replace("\u00a0%", "") + " percentage points"
-    words += f" (95\u00a0% interval of the difference {apart})"
-    if _neither(data):
+        return f"Nonlinear selection: {words}, {NO_INTERVAL}"
+    if neither(data, "nonlinear"):
         words = words.replace("its ", "the nonlinear ", 1)
         return (
             f"Neither nonlinear nor linear selection is better than chance on these data: {words}"
@@ -94,14 +81,6 @@ def _verdict(data: Study, d: Difference | None) -> str:
     if d["low"] > 0:
         return f"Nonlinear selection predicts worse than linear selection on these data: {words}"
     return f"Nonlinear selection adds nothing that these samples can show: {words}"
-
-
-def _neither(data: Study) -> bool:
-    """Whether the intervals of both errors hold the value of chance."""
-    chance = data["answer"]["error"]["chance"]
-    rows = {row["model"]: row for row in control_rows(data)}
-    both = [rows.get(model) for model in ("genesig", "nonlinear")]
-    return all(row is not None and (row["high"] or row["error"]) >= chance for row in both)
 
 
 def _shared(a: Agreement) -> str:

@@ -14,6 +14,7 @@ MODELS = {
     "nearest_centroid": "nearest centroid, all genes",
     "random_forest": "random forest, all genes",
     "nonlinear": "nonlinear selection",
+    "sets": "gene sets",
     "fvm": "feature vector machine",
 }
 

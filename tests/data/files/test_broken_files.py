@@ -12,6 +12,7 @@ from broken_arrays import ARRAYS_AND_OBJECTS
 from broken_chips import CHIPS, CUT_SHORT
 from broken_geo import GEO_AND_GCT
 from broken_places import PLACES
+from broken_sets import SETS
 from broken_study import Broken
 from broken_tables import TABLES
 from places import ROOT
@@ -25,6 +26,7 @@ KINDS = {
     "chips": CHIPS,
     "cut short": CUT_SHORT,
     "places": PLACES,
+    "sets": SETS,
 }
 BROKEN: dict[str, Broken] = {
     f"{kind}: {name}": case for kind, cases in KINDS.items() for name, case in cases.items()

@@ -1,0 +1,166 @@
+"""Gene sets of a file as genes of the study: matched by id or symbol, those of a usable size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from genesig.data.files.gmt import NamedSet
+from genesig.data.files.readers import read_sets
+from genesig.data.study.gene_names import eaten
+from genesig.errors import InvalidInput, Problem, refuse
+from genesig.results.gene_sets import GeneSets
+from genesig.words import counted, listing
+
+BETWEEN = "///"
+"""What Affymetrix writes between the symbols of a probe that measures several genes."""
+
+Places = Mapping[str, Sequence[int]]
+Members = dict[str, frozenset[int]]
+
+
+def study_sets(
+    path: str, genes: Sequence[str], symbols: Sequence[str], *, smallest: int, largest: int
+) -> GeneSets:
+    """Return the sets of a file as numbers of the study's genes.
+
+    Names are compared with the ids or with the symbols, whichever know more of them, to the
+    letter. A set's size is the number of its measured names: several probes of one gene count once.
+
+    Parameters
+    ----------
+    path : str
+        GMT or GMX.
+    genes, symbols : (d,) sequence of str
+        Of the columns of the matrix; the symbol is the id where there is none.
+    smallest, largest : int
+        Sizes of the sets that take part.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read, none of its genes is measured, or no set is left.
+    """
+    sets = read_sets(path)
+    named = dict.fromkeys(name for one in sets for name in one.genes)
+    known = _places(path, sets, named, genes, symbols)
+    found = {one.name: [name for name in one.genes if name in known] for one in sets}
+    fitting = [one for one in sets if smallest <= len(found[one.name]) <= largest]
+    if not fitting:
+        size = max(map(len, found.values()))
+        what = f"no set has {smallest} to {largest} measured genes (the largest has {size}); set "
+        raise refuse(path, what + "structured.smallest and structured.largest, or name other sets")
+    members = {one.name: frozenset(k for name in found[one.name] for k in known[name])
+               for one in fitting}  # fmt: skip
+    kept, twins = _distinct(fitting, members)
+    columns = [sorted(members[one.name]) for one in kept]
+    return GeneSets(
+        names=np.array([one.name for one in kept], dtype=str),
+        about=np.array([one.about for one in kept], dtype=str),
+        named=np.array([len(one.genes) for one in kept], dtype=np.int64),
+        measured=np.array([len(found[one.name]) for one in kept], dtype=np.int64),
+        indptr=np.cumsum([0, *map(len, columns)]),
+        indices=np.array([k for column in columns for k in column], dtype=np.int64),
+        said=np.array([*_doubts(sets, named, known), *_left(sets, kept), *twins], dtype=str),
+    )
+
+
+def check_sets(
+    config: dict[str, Any], genes: Sequence[str], symbols: Mapping[str, str] | None
+) -> Iterator[Problem]:
+    """Yield what is wrong with the file of gene sets of the config, where it names one."""
+    section = config.get("structured", {})  # the job that checks files is not told of it
+    if section.get("sets") is None or section["smallest"] > section["largest"]:
+        return
+    of, size = symbols or {}, {key: section[key] for key in ("smallest", "largest")}
+    try:
+        found = study_sets(section["sets"], genes, [of.get(g) or g for g in genes], **size)
+    except InvalidInput as error:
+        yield from error.problems
+        return
+    yield from (Problem(section["sets"], str(said), "warning") for said in found.said)
+
+
+def _places(
+    path: str, sets: Sequence[NamedSet], named: Mapping[str, None], genes: Sequence[str],
+    symbols: Sequence[str],
+) -> Places:  # fmt: skip
+    """Return the columns of each measured name, by id or by symbol.
+
+    Raises
+    ------
+    InvalidInput
+        If no name of the file is measured, or its sets are called by names of genes.
+    """
+    by_id: dict[str, list[int]] = {gene: [k] for k, gene in enumerate(genes)}
+    by_symbol: dict[str, list[int]] = {}
+    for k, text in enumerate(symbols):
+        for symbol in dict.fromkeys(part.strip() for part in text.split(BETWEEN)):
+            by_symbol.setdefault(symbol, []).append(k)
+    known = max(by_id, by_symbol, key=lambda places: sum(name in places for name in named))
+    if 2 * sum(one.name in known for one in sets) > len(sets):
+        other = ".gmt" if path.lower().removesuffix(".gz").endswith(".gmx") else ".gmx"
+        what = f"its sets are called by names of genes ({listing(one.name for one in sets)}); rows "
+        raise refuse(path, f"{what}and columns look exchanged: rename the file to {other}")
+    if not any(name in known for name in named):
+        raise refuse(path, _none(list(named), genes, symbols))
+    return known
+
+
+def _none(named: list[str], genes: Sequence[str], symbols: Sequence[str]) -> str:
+    """Say that nothing is measured, and what may be the reason."""
+    here = list(symbols) if list(symbols) != list(genes) else list(genes)
+    what = f"none of its {counted(len(named), 'gene')} is in the data: it has {listing(named)}, "
+    what += f"the data have {listing(here)}; "
+    cases = {name.casefold() for name in named}
+    if any(name.casefold() in cases for name in [*symbols, *genes]):
+        return what + "upper and lower case differ: take the sets of this species, or write alike"
+    if list(symbols) == list(genes):
+        return what + "set data.annotation to the gene table of this matrix, for its symbols"
+    return what + "name sets of these genes, or another column of the gene table by data.symbol"
+
+
+def _distinct(fitting: Sequence[NamedSet], members: Members) -> tuple[list[NamedSet], list[str]]:
+    """Return the sets of different genes, and a sentence on the others."""
+    first: dict[frozenset[int], str] = {}
+    for one in fitting:
+        first.setdefault(members[one.name], one.name)
+    kept = [one for one in fitting if first[members[one.name]] == one.name]
+    same = [one.name for one in fitting if first[members[one.name]] != one.name]
+    if not same:
+        return kept, []
+    of = first[members[same[0]]]
+    what = f"of the same measured genes as another, so left out: {counted(len(same), 'set')}, "
+    return kept, [what + f"{listing(same, 1)} (as '{of}')"]
+
+
+def _doubts(
+    sets: Sequence[NamedSet], named: Mapping[str, None], known: Places
+) -> Iterator[str]:  # fmt: skip
+    """Yield what makes one doubt that the file suits the data."""
+    absent = [name for name in named if name not in known]
+    if 2 * len(absent) > len(named):
+        yield f"{len(absent)} of its {len(named)} genes are not in the data: {listing(absent)}"
+    cases = {name.casefold(): name for name in known}
+    other = [name for name in absent if name.casefold() in cases]
+    if 20 * len(other) > len(named):
+        what = f"{counted(len(other), 'gene')} not found for their upper and lower case: "
+        yield what + f"'{other[0]}' is '{cases[other[0].casefold()]}' in the data"
+    if lost := eaten(list(named)):
+        what = f"turned into dates or numbers by a spreadsheet: {counted(len(lost), 'gene')}, "
+        yield what + listing(lost)
+    if empty := [one.name for one in sets if not one.genes]:
+        yield f"without a gene, so left out: {counted(len(empty), 'set')}, {listing(empty)}"
+
+
+def _left(sets: Sequence[NamedSet], kept: Sequence[NamedSet]) -> Iterator[str]:
+    """Yield what is left of the sets, where that is little."""
+    names = {one.name for one in kept}
+    out = [one.name for one in sets if one.name not in names]
+    if 10 * len(out) > 9 * len(sets):
+        what = f"{len(out)} of its {len(sets)} sets are left out for their size, {listing(out)}"
+        yield f"{what}; structured.smallest and structured.largest say which take part"
+    if len(kept) == 1:
+        yield f"one set is left, '{kept[0].name}', so that there is none to choose"

@@ -1,0 +1,1 @@
+"""Which gene sets predict, and whether they do it better than single genes."""

@@ -1,0 +1,1 @@
+"""Selection of gene sets on the study's own splits, and the tables of what it finds."""

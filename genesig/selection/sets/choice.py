@@ -1,0 +1,61 @@
+"""The choice of tau and mu by the inner folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.structured.blocks import Blocks
+from genesig.selection.assess.criteria import CRITERIA
+from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.validation import midpoint, validation_error
+from genesig.selection.sets.ground import Ground
+from genesig.selection.sets.protocol import SetsProtocol
+
+Array = np.ndarray[Any, Any]
+
+CRITERION = "squared_error"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Numbers of tau and mu in their grids, and where a score is cut."""
+
+    tau: int
+    mu: int
+    threshold: float
+
+
+def choose(
+    task: Task, folds: Iterable[Ground], blocks: Blocks, protocol: SetsProtocol
+) -> Choice:  # fmt: skip
+    """Choose by the error of the samples left out; ties go to the fewest sets.
+
+    Where the first sets of every path are more than `most`, the first tau serves.
+    """
+    scores = np.stack([_scores(ground, blocks, len(task.y), protocol) for ground in folds])
+    cut = midpoint(task, scores) if task.classes else np.zeros(scores.shape[1:3])
+    error, se = validation_error(task, scores, cut, CRITERIA[CRITERION])
+    error = error.round(12)
+    if np.isnan(error).all():
+        return Choice(0, 0, 0.0)
+    best = np.unravel_index(np.nanargmin(error), error.shape)
+    bound = (error[best] + se[best] * protocol.one_standard_error).round(12)
+    tau = int(np.argmax((error <= bound).any(axis=1)))
+    mu = int(np.nanargmin(error[tau]))
+    return Choice(tau, mu, float(cut[tau, mu]))
+
+
+def _scores(ground: Ground, blocks: Blocks, n_samples: int, protocol: SetsProtocol) -> Array:
+    """Return the scores of all samples, (n_tau, n_mu, n_samples); NaN where a path had ended."""
+    tau, mus = protocol.tau_fractions(), protocol.mu_grid()
+    out = np.full((len(tau), len(mus), n_samples), np.nan)
+    every = np.arange(n_samples)
+    design = ground.design(blocks)
+    for at, mu in enumerate(mus):
+        path = ground.path(design, tau, float(mu), protocol.tolerance, protocol.most)
+        out[: len(path.tau), at] = ground.scores(design, path, every)
+    return out

@@ -1,0 +1,201 @@
+"""Tables of the selection of gene sets, from the fits of splits, of halves and of all samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from genesig.results import Dataset, Fits, Splits
+from genesig.results.gene_sets import GeneSets
+from genesig.results.joined import joined
+from genesig.results.set_fits import SetFits
+from genesig.selection.assess.assessment import HEADLINES, assess, study_errors
+from genesig.selection.assess.difference import difference
+from genesig.selection.assess.held_out import HeldOut, arrange, decisions, held_out, split_errors
+from genesig.selection.assess.permutations import p_value
+from genesig.selection.assess.stability import pair_stability, stability
+from genesig.selection.genes.frequency import least_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+ERROR = [
+    "error", "low", "high", "auc", "auc_low", "auc_high", "p_value", "permutations", "gene_error",
+    "difference", "difference_low", "difference_high",
+]  # fmt: skip
+
+
+def gather_sets(
+    dataset: Dataset,
+    splits: Splits,
+    sets: GeneSets,
+    fits: Sequence[Sequence[SetFits]],
+    final: SetFits,
+    subsamples: SetFits,
+    linear: Sequence[Fits],
+    *,
+    frequency: float,
+) -> dict[str, pd.DataFrame]:
+    """Return the result tables by the names of their files.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps.
+    splits : Splits
+    sets : GeneSets
+    fits : (list of SetFits, list of SetFits)
+        Batches of the observed labels, and of the permuted ones, which may be none.
+    final, subsamples : SetFits
+        The fit on all samples, and those on the halves.
+    linear : list of Fits
+        The gene lists of the observed labels, on the same splits.
+    frequency : float
+        Share of the splits that makes a list, ``signature.frequency``.
+    """
+    names = [split.name for split in splits.outer]
+    observed, permuted = (SetFits.joined(parts, names) for parts in fits)
+    own = scored(dataset, splits, observed)
+    null = scored(dataset, splits, permuted) if len(permuted) else None
+    genes = held_out(dataset, splits, joined(linear, splits).with_chosen())
+    halves = SetFits.joined([subsamples], [half.name for half in splits.subsamples])
+    error = error_table(dataset, own, null, genes)
+    return {
+        "sets": sets_table(dataset, sets, observed, final, frequency=frequency),
+        "sets_scores": scores_table(dataset, splits, observed),
+        "sets_predictions": predictions_table(dataset, splits, own),
+        "sets_stability": stability_table(dataset, splits, sets, observed, halves),
+        "sets_error": error.assign(sets=len(sets)),
+    }
+
+
+def scored(dataset: Dataset, splits: Splits, fits: SetFits) -> HeldOut:
+    """Look up the response, split, repeat and permutation of every test score."""
+    times = np.diff(fits.test_indptr)
+    place = {split.name: number for number, split in enumerate(splits.outer)}
+    split = np.repeat([place[str(name)] for name in fits.split], times)
+    _, number = np.unique(fits.permutation, return_inverse=True)
+    return arrange(dataset, splits, fits.test_rows, split, fits.scores[:, None],
+                   np.repeat(number, times))  # fmt: skip
+
+
+def sets_table(
+    dataset: Dataset, sets: GeneSets, fits: SetFits, final: SetFits, *, frequency: float
+) -> pd.DataFrame:
+    """Return sets.tsv: the sets that any split, or the final model, selects.
+
+    ``genes`` is the number of its genes that were measured, of so many ``named`` in the file;
+    ``mean_share`` the mean share of the score, ||A_k v_k|| over the sum of these of all selected
+    sets, over the splits that select it, ``final_share`` that in the model of all samples, 0 if it
+    is not in it. A gene that is a block by itself stands under its id. Rows fall by frequency, then
+    by mean_share.
+    """
+    import pandas as pd
+
+    n, size = len(fits), len(sets) + len(dataset.genes)
+    times, total, own = np.zeros(size), np.zeros(size), np.zeros(size)
+    for fit in range(n):
+        blocks, share = fits.selected(fit)
+        times[blocks] += 1
+        total[blocks] += share
+    blocks, share = final.selected(0)
+    own[blocks] = share
+    found = np.flatnonzero(times + own)
+    mean = total[found] / np.maximum(times[found], 1)
+    found = found[np.lexsort((found, -mean, -times[found]))]
+    described = pd.DataFrame(
+        [_described(dataset, sets, int(block)) for block in found],
+        columns=["set", "about", "genes", "named"],
+    )
+    return described.assign(
+        frequency=times[found] / n,
+        in_list=times[found] >= least_count(frequency, n),
+        mean_share=np.where(times[found] > 0, total[found] / np.maximum(times[found], 1), np.nan),
+        final_share=own[found],
+    )
+
+
+def _described(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str, str, int, int]:
+    if block < len(sets):
+        return (str(sets.names[block]), str(sets.about[block]), int(sets.measured[block]),
+                int(sets.named[block]))  # fmt: skip
+    gene = block - len(sets)
+    return dataset.genes[gene], str(dataset.var["symbol"].iloc[gene]), 1, 1
+
+
+def scores_table(dataset: Dataset, splits: Splits, fits: SetFits) -> pd.DataFrame:
+    """Return sets_scores.tsv: choice, number of sets and errors of each split."""
+    import pandas as pd
+
+    y, classes, rows = dataset.response(), dataset.design.classes is not None, []
+    for fit, split in enumerate(splits.outer):
+        part = slice(*fits.test_indptr[fit:][:2])
+        errors = split_errors(y[fits.test_rows[part]], fits.scores[part], classes)
+        count = len(fits.selected(fit)[0])
+        chosen = fits.tau[fit], fits.mu[fit], fits.gap[fit]
+        sizes = len(split.train), len(split.test)
+        rows.append((split.name, split.repeat, *sizes, count, *chosen, *errors, fits.message[fit]))
+    columns = [
+        "split", "repeat", "n_train", "n_test", "n_selected", "tau", "mu", "gap",
+        "misclassification", "balanced_error", "squared_error", "auc", "message",
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
+def predictions_table(dataset: Dataset, splits: Splits, found: HeldOut) -> pd.DataFrame:
+    """Return sets_predictions.tsv, in the form of baselines.tsv."""
+    import pandas as pd
+
+    names = np.array([split.name for split in splits.outer], dtype=object)
+    repeats = np.array([split.repeat for split in splits.outer])
+    samples = np.array(dataset.samples, dtype=object)
+    where = {"split": names[found.split], "repeat": repeats[found.split]}
+    said = decisions(dataset, found.y, found.scores[:, 0])
+    return pd.DataFrame({"model": "sets", **where, "sample": samples[found.row], **said})
+
+
+def stability_table(
+    dataset: Dataset, splits: Splits, sets: GeneSets, fits: SetFits, halves: SetFits
+) -> pd.DataFrame:
+    """Return sets_stability.tsv: lists of sets on pairs of halves, and on the outer splits.
+
+    The columns are those of stability.tsv; the index is corrected for chance, so that the number of
+    sets in the file does not count.
+    """
+    import pandas as pd
+
+    d = len(sets) + (len(dataset.genes) if (fits.indices >= len(sets)).any() else 0)
+    rows = []
+    for source, each in (("half_subsamples", halves), ("outer_splits", fits)):
+        ones = np.ones(len(each.indices))
+        wide = max(d, 1 + int(each.indices.max(initial=0)))
+        lists = csr_array((ones, each.indices, each.indptr), shape=(len(each), wide))
+        found = pair_stability(lists, splits.seed) if each is halves else stability(lists)
+        mean = len(ones) / len(each) if len(each) else np.nan
+        rows.append((source, found.value, found.low, found.high, len(each), mean))
+    columns = ["source", "stability", "low", "high", "n_sets", "mean_size"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def error_table(
+    dataset: Dataset, own: HeldOut, null: HeldOut | None, genes: HeldOut
+) -> pd.DataFrame:
+    """Return sets_error.tsv: one row, the error of sets and its difference to the gene lists.
+
+    The p-value is that of the permutations, through the same procedure (see `p_value`);
+    ``gene_error`` is the error of the chosen gene lists, ``difference`` that of sets less it, with
+    the interval of `difference` over the same samples.
+    """
+    import pandas as pd
+
+    headline = HEADLINES[dataset.design.task]
+    found = assess(own, headline)[0]
+    errors = np.zeros(0) if null is None else study_errors(null, headline)[:, 0]
+    _, of_genes, *apart = difference(own, genes, -1, headline)
+    row = (*vars(found).values(), p_value(found.error, errors), len(errors), of_genes, *apart)
+    return pd.DataFrame([row], columns=ERROR)

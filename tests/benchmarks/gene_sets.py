@@ -1,0 +1,154 @@
+"""Whether gene sets predict, how stable their lists are, and what a study of them costs.
+
+    python tests/benchmarks/gene_sets.py real MATRIX SAMPLES LABEL SETS [SECTION.KEY=VALUE ...]
+    python tests/benchmarks/gene_sets.py simulated [DRAWS]
+    python tests/benchmarks/gene_sets.py study SAMPLES GENES SETS [PERMUTATIONS]
+
+`real` and `study` run the whole workflow on two cores, on given files or on simulated chips whose
+first genes are those of the file of sets; `simulated` draws studies in which one of 50 sets of 40
+genes carries the signal, and holds sets against gene lists without the workflow.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
+from gathered_study import make_dataset
+from linear_settings import linear
+from settings import MOMENTS
+from study_cost import costs
+from study_folder import lay_out
+
+from genesig.data.files.readers import load_schema, read_sets
+from genesig.data.splits.draw import draw_splits
+from genesig.data.study.config_check import resolve_config
+from genesig.results.gene_sets import GeneSets
+from genesig.selection.gather import gather
+from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.sets.gather import gather_sets
+from genesig.selection.sets.loop import sets_final, sets_loop, sets_subsamples
+
+Array = np.ndarray[Any, Any]
+NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
+N, SETS, SIZE = 60, 50, 40
+
+
+def whole(folder: Path, config: dict[str, Any], changes: list[str]) -> None:
+    """Run a study, print its errors, its stability and the processor time of its jobs."""
+    for change in changes:
+        (section, key), value = change.split("=")[0].split("."), change.split("=")[1]
+        config.setdefault(section, {})[key] = yaml.safe_load(value)
+    (folder / "config/config.yaml").write_text(yaml.safe_dump(config))
+    run = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
+    subprocess.run(run, cwd=folder, check=True)
+    for name in ("sets_error", "sets_stability"):
+        print(pd.read_csv(folder / f"results/{name}.tsv", sep="\t").to_string())
+    genes = pd.read_csv(folder / "results/stability.tsv", sep="\t")
+    print(genes[genes["mu"].isna()].to_string())
+    print(pd.read_csv(folder / "results/sets_scores.tsv", sep="\t")["n_selected"].describe())
+    print(pd.read_csv(folder / "results/sets.tsv", sep="\t").drop(columns="about").head(10))
+    jobs = costs(folder)
+    of_sets = sum(seconds for job, seconds, _ in jobs if "sets" in job)
+    total, peak = sum(seconds for _, seconds, _ in jobs), max(mb for *_, mb in jobs)
+    print(f"processor time {total:.0f} s, of it sets {of_sets:.0f} s; largest job {peak} MB")
+
+
+def real(matrix: str, samples: str, label: str, sets: str, *changes: str) -> None:
+    """Run a study of given files."""
+    with tempfile.TemporaryDirectory() as name:
+        lay_out(Path(name))
+        names = {"expression": matrix, "samples": samples, "structured": {"sets": sets}}
+        files = {key: str(Path(value).resolve()) if key != "structured" else
+                 {"sets": str(Path(sets).resolve())} for key, value in names.items()}  # fmt: skip
+        whole(Path(name), {**files, "label": label, "nonlinear": {"enabled": False}}, [*changes])
+
+
+def study(n: str, d: str, sets: str, permutations: str = "100") -> None:
+    """Run a study of simulated chips: 30 factors carry half of the variance of every gene."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lay_out(folder)
+        rng, path = np.random.default_rng(1), Path(sets).resolve()
+        named = list(dict.fromkeys(gene for one in read_sets(path) for gene in one.genes))
+        genes = [*named, *(f"other{j}" for j in range(int(d)))][: int(d)]
+        factors = rng.standard_normal((int(n), 30))
+        X = 8 + factors @ rng.standard_normal((30, int(d))) / np.sqrt(30)
+        X += rng.standard_normal(X.shape)
+        label = np.where(factors[:, 0] + rng.standard_normal(len(X)) > 0, "case", "control")
+        columns = [f"s{i}" for i in range(len(X))]
+        table = pd.DataFrame(X.T.round(4), index=pd.Index(genes, name="gene"), columns=columns)
+        table.to_csv(folder / "expression.tsv", sep="\t")
+        sheet = pd.DataFrame({"sample": columns, "class": label})
+        sheet.to_csv(folder / "samples.tsv", sep="\t", index=False)
+        config = {"expression": "expression.tsv", "samples": "samples.tsv", "label": "class",
+                  "structured": {"sets": str(path)}, "nonlinear": {"enabled": False},
+                  "controls": {"permutations": int(permutations)}}  # fmt: skip
+        whole(folder, config, [])
+
+
+def drawn(seed: int, effect: float) -> tuple[Array, Array, GeneSets]:
+    """Draw N samples: overlapping sets of correlated genes, the first of them with the signal."""
+    rng = np.random.default_rng([seed, int(1000 * effect)])
+    d, y = SETS * SIZE // 2 + 500, np.repeat([-1.0, 1.0], N // 2)
+    members = [np.sort(rng.choice(d, SIZE, replace=False)) for _ in range(SETS)]
+    X = rng.standard_normal((N, d))
+    for some in members:
+        X[:, some] += np.sqrt(0.2) * rng.standard_normal((N, 1)) * rng.choice([1, 1, 1, -1], SIZE)
+    X[:, members[0]] += effect * y[:, None] * rng.exponential(1, SIZE) * rng.choice([-1, 1], SIZE)
+    each = np.full(SETS, SIZE)
+    return X, y, GeneSets(
+        names=np.array([f"set{k}" for k in range(SETS)]), about=np.full(SETS, ""), named=each,
+        measured=each, indptr=np.arange(SETS + 1) * SIZE, indices=np.concatenate(members),
+        said=np.array([], dtype=str),
+    )  # fmt: skip
+
+
+def held(seed: int, effect: float) -> dict[str, float]:
+    """Return error, recovery, length and stability of sets and of gene lists in one study."""
+    X, y, sets = drawn(seed, effect)
+    config = resolve_config(NAMES, load_schema())
+    dataset = make_dataset(X, y)
+    splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 2})
+    loop = {"labels": "observed", "batch": "1of1", "folds": MOMENTS}
+    genes = double_loop(dataset, splits, **loop, **linear())
+    final = fit_final(dataset, splits, folds=MOMENTS, **linear())
+    halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **linear())
+    clusters, often = config["clusters"], config["signature"]["frequency"]
+    of_genes = gather(dataset, splits, [genes], final, halves, frequency=often, clusters=clusters)
+    given = {k: v for k, v in config["structured"].items()
+             if k not in ("sets", "smallest", "largest")}  # fmt: skip
+    fits = sets_loop(dataset, splits, sets, **loop, **given)
+    own, _ = sets_final(dataset, splits, sets, folds=MOMENTS, **given)
+    half = sets_subsamples(dataset, splits, sets, own, folds=MOMENTS, **given)
+    found = gather_sets(dataset, splits, sets, [[fits], []], own, half, [genes], frequency=often)
+    error, lists = found["sets_error"].iloc[0], of_genes["stability"]
+    core = set(of_genes["nested_lists"].query("mu != mu and in_list")["gene"])
+    true = {f"g{j}" for j in sets.members(0)}
+    first = found["sets"].query("in_list")["set"]
+    return {
+        "sets: error": error["error"], "genes: error": error["gene_error"],
+        "sets: planted in list": float("set0" in set(first)), "sets: list": len(first),
+        "genes: true share of core": len(core & true) / max(1, len(core)),
+        "genes: share of the 40 in core": len(core & true) / SIZE, "genes: core": len(core),
+        "sets: stability": found["sets_stability"]["stability"].iloc[0],
+        "genes: stability": lists[lists["mu"].isna()]["stability"].iloc[0],
+    }  # fmt: skip
+
+
+def simulated(draws: str = "10") -> None:
+    """Print the means over some draws."""
+    for effect in (0.15, 0.25, 0.4):
+        table = pd.DataFrame([held(seed, effect) for seed in range(int(draws))])
+        print(f"effect {effect}, {draws} draws of {N} samples")
+        print(table.mean().round(3).to_string())
+
+
+if __name__ == "__main__":
+    {"real": real, "simulated": simulated, "study": study}[sys.argv[1]](*sys.argv[2:])

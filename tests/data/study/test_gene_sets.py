@@ -1,0 +1,97 @@
+"""A file of gene sets: matched to the genes of the study, and every fault in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from broken_sets import GMX, GOOD, SETS
+from small_study import GENES, Study
+
+from genesig.cli import main
+from genesig.data.files.readers import read_sets
+from genesig.data.study.gene_sets import study_sets
+from genesig.results.gene_sets import GeneSets
+
+
+def known(folder: Path, text: str, genes: list[str], symbols: list[str] | None = None,
+          name: str = "sets.gmt", smallest: int = 1, largest: int = 500) -> GeneSets:  # fmt: skip
+    (folder / name).write_text(text)
+    return study_sets(
+        str(folder / name), genes, symbols or genes, smallest=smallest, largest=largest
+    )
+
+
+def members(sets: GeneSets) -> dict[str, list[int]]:
+    return {str(name): sets.members(k).tolist() for k, name in enumerate(sets.names)}
+
+
+def test_there_are_more_than_twenty() -> None:
+    assert len({tuple(words) for _, words in SETS.values()}) >= 20
+
+
+def test_a_gmt_and_a_gmx_say_the_same(tmp_path: Path) -> None:
+    one = known(tmp_path, "a\tx\tg1\tg2\tg2\n\nb\ty\tg2\tg3\tother\n", ["g1", "g2", "g3"])
+    two = known(tmp_path, "a\tb\nx\ty\ng1\tg2\ng2\tg3\n\tother\n", ["g1", "g2", "g3"], name="s.gmx")
+    assert members(one) == members(two) == {"a": [0, 1], "b": [1, 2]}
+    assert one.measured.tolist() == two.measured.tolist() == [2, 2]
+    assert one.named.tolist() == two.named.tolist() == [2, 3]
+    assert one.about.tolist() == ["x", "y"]
+
+
+def test_what_is_saved_comes_back(tmp_path: Path) -> None:
+    sets = known(tmp_path, "a\tx\tg1\nb\t\tg2\tg3\n", ["g1", "g2", "g3"])
+    sets.save(tmp_path / "known.npz")
+    again = GeneSets.load(tmp_path / "known.npz")
+    for name, value in vars(sets).items():
+        np.testing.assert_array_equal(getattr(again, name), value)
+
+
+def test_ids_or_symbols_whichever_know_more(tmp_path: Path) -> None:
+    text, probes = "a\tx\tTP53\tMYC\nb\tx\tMYC\tEGFR\n", ["1_at", "2_at", "3_at"]
+    by_symbol = known(tmp_path, text, probes, ["TP53", "MYC /// MYCN", "MYC"])
+    assert members(by_symbol) == {"a": [0, 1, 2], "b": [1, 2]}
+    assert by_symbol.measured.tolist() == [2, 1]  # two probes of one gene count once
+    assert members(known(tmp_path, text, ["EGFR", "MYC", "TP53"])) == {"a": [1, 2], "b": [0, 1]}
+
+
+def test_sets_of_the_wanted_size_and_of_different_genes(tmp_path: Path) -> None:
+    text = "big\tx\tg1\tg2\tg3\tg4\na\tx\tg1\tg2\nsmall\tx\tg1\nsame\tx\tg2\tg1\tnone\n"
+    sets = known(tmp_path, text, ["g1", "g2", "g3", "g4"], smallest=2, largest=3)
+    assert members(sets) == {"a": [0, 1]}
+    assert [said.split(",")[0] for said in sets.said] == [
+        "one set is left", "of the same measured genes as another",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GOOD, []),
+        (GOOD + "void\tabout\n", ["without a gene, so left out: 1 set, 'void'"]),
+        (GOOD + "new\tx\tgene1\tgene2\t2-Sep\n", ["turned into dates or numbers by a spreadsheet"]),
+        (GOOD + "b\tx\tgene7\tGENE8\n", ["1 gene not found for their upper and lower case"]),
+        (GOOD + "b\tx\tgene8\t" + "\t".join("pqrstuvwxyz") + "\n", ["11 of its 18 genes are not"]),
+    ],
+)
+def test_what_makes_one_doubt_is_a_warning(
+    text: str, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    study = Study(tmp_path)
+    study.set("structured", {"sets": "sets.gmt", "smallest": 1})
+    study.files["sets.gmt"] = text.encode()
+    study.write()
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(said)
+    assert all(
+        f"warning: sets.gmt: {words}" in line for line, words in zip(lines, said, strict=True)
+    )
+
+
+def test_a_gmx_of_the_study_is_sound(tmp_path: Path) -> None:
+    (tmp_path / "s.gmx").write_text(GMX)
+    assert [one.genes for one in read_sets(tmp_path / "s.gmx")] == [tuple(GENES)] * 2

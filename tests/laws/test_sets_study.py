@@ -1,0 +1,151 @@
+"""Laws of the selection of gene sets on a study's splits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sets_study import MOMENTS, QUICK, gene_sets, outer, planted
+
+from genesig.data.splits.permute import shuffled
+from genesig.errors import GenesigError
+from genesig.optim.structured.blocks import Blocks
+from genesig.results.set_fits import SetFits
+from genesig.selection.assess.scores import balanced_error
+from genesig.selection.linear.tasks import tasks
+from genesig.selection.sets import weights
+from genesig.selection.sets.ground import Ground, Members, coefficients
+from genesig.selection.sets.loop import sets_final, sets_subsamples
+
+SETTINGS = [
+    {"others": o, "weights": w} for o in ("leave_out", "singletons") for w in weights.WEIGHTS
+]
+
+
+def same(one: SetFits, other: SetFits) -> None:
+    for name, value in vars(one).items():
+        np.testing.assert_array_equal(getattr(other, name), value, err_msg=name)
+
+
+def test_the_planted_set_is_found_and_predicts() -> None:
+    study = planted()
+    fits = outer(study)
+    assert all(0 in fits.selected(fit)[0] for fit in range(len(fits)))
+    assert balanced_error(study[0].response()[fits.test_rows], fits.scores) < 0.1
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: "-".join(s.values()))
+def test_what_is_not_trained_on_teaches_nothing(settings: dict[str, str]) -> None:
+    """Neither values nor labels of the test samples change weights, choice or sets."""
+    dataset, splits, sets = planted()
+    before = outer((dataset, splits, sets), **settings)
+    for fit, split in enumerate(splits.outer):
+        rows = dataset.rows(split.test)
+        X, y = dataset.X.copy(), dataset.obs.copy()
+        X[rows] = np.random.default_rng(1).normal(5, 9, X[rows].shape)
+        label = y["label"].to_numpy(dtype=object, copy=True)
+        label[rows] = np.where(label[rows] == "ill", "healthy", "ill")
+        changed = replace(dataset, X=X, obs=y.assign(label=label))
+        one = replace(splits, outer=(split,))
+        after = outer((changed, one, sets), **settings)
+        np.testing.assert_array_equal(after.indices, before.selected(fit)[0])
+        np.testing.assert_allclose(after.tau, before.tau[fit : fit + 1])
+        np.testing.assert_allclose(after.selected(0)[1], before.selected(fit)[1], rtol=1e-6)
+
+
+def test_batches_and_ranges_of_permutations_change_nothing() -> None:
+    study = planted()
+    names = [split.name for split in study[1].outer]
+    once = outer(study, "permuted-001-002")
+    parts = [outer(study, f"permuted-00{k}-00{k}", f"{b}of2") for k in (2, 1) for b in (1, 2)]
+    same(SetFits.joined([once], names), SetFits.joined(parts, names))
+    with pytest.raises(GenesigError, match=r"missing or there twice: split .* of permutation 1"):
+        SetFits.joined(parts[:-1], names)
+    with pytest.raises(GenesigError, match="missing or there twice"):
+        SetFits.joined([*parts, parts[0]], names)
+
+
+def test_labels_without_their_samples_find_nothing() -> None:
+    study = planted(effect=0.0, n=60)
+    fits = outer(study, "permuted-001-012")
+    y = study[0].response()
+    assert 0.35 < balanced_error(y[fits.test_rows], fits.scores) < 0.65
+
+
+def test_coefficients_are_the_sums_of_the_pieces() -> None:
+    dataset, _, sets = planted()
+    rows, y = np.arange(30), dataset.response()[:30]
+    Z = dataset.X - dataset.X[rows].mean(axis=0)
+    members = Members.of(sets, np.arange(60), "singletons")
+    ground = Ground(Z[:, members.columns], rows, y - y.mean(), y.mean(), 1.0)
+    design = ground.design(Blocks(members.members, members.starts, np.ones(len(members.blocks))))
+    path = ground.path(design, np.array([0.5, 0.1]), 1e-3, 1e-12, 99)
+    found = coefficients(design, path)
+    for m in range(2):
+        np.testing.assert_allclose(found[:, m], path.coef(m)[:, 0], atol=1e-10)
+    held = np.array([31, 34])
+    expected = y.mean() + Z[held][:, members.columns] @ path.coef(1)[:, 0]
+    np.testing.assert_allclose(ground.scores(design, path, held)[1], expected, atol=1e-9)
+
+
+def test_sets_are_taken_down_to_the_genes_that_are_left() -> None:
+    sets = gene_sets([[0, 1], [2, 3], [1, 4]])
+    members = Members.of(sets, np.array([4, 1, 5]), "singletons")
+    assert members.blocks.tolist() == [0, 2, 3 + 5]
+    kept = [members.columns[members.members[a:b]].tolist()
+            for a, b in zip(members.starts, members.starts[1:], strict=False)]  # fmt: skip
+    assert kept == [[1], [1, 0], [2]]
+    assert Members.of(sets, np.array([4, 1, 5]), "leave_out").blocks.tolist() == [0, 2]
+    with pytest.raises(GenesigError, match="leaves no gene of any set"):
+        Members.of(sets, np.array([5, 6]), "leave_out")
+
+
+def test_a_filter_that_leaves_no_gene_of_a_set_is_named_with_its_split() -> None:
+    dataset, splits, _ = planted()
+    X = dataset.X.copy()
+    X[:, 50:] *= 100
+    study = replace(dataset, X=X), splits, gene_sets([range(10), range(10, 20)])
+    folds = [{"step": "variance_filter", "keep": 0.1}, *MOMENTS]
+    with pytest.raises(GenesigError, match=r"gene sets, split \S+: normalise.folds leaves no gene"):
+        outer(study, folds=folds)
+
+
+def test_shuffled_labels_keep_to_groups_and_batches() -> None:
+    rng = np.random.default_rng(0)
+    y = np.array([1, 1, -1, -1, 1, -1, 1, 1, -1, -1.0])
+    batches = np.array(list("aaaabbbbbb"))
+    groups = np.array([1, 1, 2, 2, 3, 4, 5, 5, 6, 6])
+    found = shuffled(y, groups, batches, 200, rng)
+    assert found.shape == (10, 200)
+    for column in found.T:
+        assert Counter(column[:4]) == Counter(y[:4])
+        assert all(len(set(column[groups == group])) == 1 for group in groups)
+    assert len({tuple(column) for column in found.T}) == 8  # 2 ways in a, in b 2 by 2
+    every = shuffled(y, None, None, 50, rng)
+    assert (np.sort(every, axis=0) == np.sort(y)[:, None]).all()
+
+
+def test_where_no_label_can_change_place_all_do() -> None:
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    found = shuffled(y, None, np.array(list("aabb")), 99, np.random.default_rng(0))
+    assert len({tuple(column) for column in found.T}) == 6
+
+
+def test_halves_take_the_final_models_tau() -> None:
+    dataset, splits, sets = planted(subsamples=6)
+    final, genes = sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
+    halves = sets_subsamples(dataset, splits, sets, final, folds=MOMENTS, **QUICK)
+    assert len(halves) == 6
+    assert set(halves.tau) == set(final.tau)
+    assert set(genes["set"]) == {str(sets.names[k]) for k in final.selected(0)[0]}
+    assert (genes.groupby("set").size() == sets.measured[final.selected(0)[0]]).all()
+    assert halves.permutation.tolist() == [0] * 6
+    nothing = [task.split for task in tasks(dataset, splits, splits.subsamples, [0])]
+    assert halves.split.tolist() == nothing
+
+
+def test_a_path_longer_than_most_ends() -> None:
+    study = planted()
+    assert np.diff(outer(study, most=1, one_standard_error=False).indptr).max() <= 1

@@ -1,0 +1,52 @@
+"""Selection of gene sets without files: small settings, drawn splits, the calls of the scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gathered_study import make_dataset
+from settings import MOMENTS, SPLITS
+
+from genesig.data.splits.draw import draw_splits
+from genesig.results import Dataset, Splits
+from genesig.results.gene_sets import GeneSets
+from genesig.results.set_fits import SetFits
+from genesig.selection.sets.loop import sets_loop
+
+Array = np.ndarray[Any, Any]
+QUICK: dict[str, Any] = {
+    "weights": "permuted", "others": "leave_out", "mu": [1e-3], "tau_min": 0.2, "tau_count": 6,
+    "most": 50, "one_standard_error": True, "tolerance": 1e-9,
+}  # fmt: skip
+
+
+def gene_sets(lists: list[Any], said: tuple[str, ...] = ()) -> GeneSets:
+    """Return sets A, B, ... of these genes."""
+    sizes = np.array([len(each) for each in lists])
+    names = np.array([chr(ord("A") + k) for k in range(len(lists))])
+    return GeneSets(
+        names=names, about=np.full(len(lists), "about"), named=sizes + 1, measured=sizes,
+        indptr=np.cumsum([0, *sizes]), indices=np.concatenate([np.sort(each) for each in lists]),
+        said=np.array(said, dtype=str),
+    )  # fmt: skip
+
+
+def planted(
+    seed: int = 0, n: int = 36, effect: float = 0.8, **splits: Any
+) -> tuple[Dataset, Splits, GeneSets]:
+    """Return a study of 60 genes: set A of ten carries the signal, B to F overlap it or nothing."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    X = rng.standard_normal((n, 60))
+    X[:, :10] += effect * y[:, None] * rng.choice([-1, 1], 10)
+    lists = [range(10), range(8, 20), range(20, 32), range(30, 40), range(40, 50), [2, 21, 33, 41]]
+    dataset = make_dataset(X, y)
+    return dataset, draw_splits(dataset, seed=0, **{**SPLITS, **splits}), gene_sets(lists)
+
+
+def outer(
+    study: tuple[Dataset, Splits, GeneSets], labels: str = "observed", batch: str = "1of1",
+    folds: Any = MOMENTS, **settings: Any,
+) -> SetFits:  # fmt: skip
+    return sets_loop(*study, labels=labels, batch=batch, folds=folds, **{**QUICK, **settings})

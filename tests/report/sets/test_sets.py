@@ -1,0 +1,125 @@
+"""The section on gene sets says what the numbers say, and goes where none were named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.collect import collect, tables_in
+from genesig.report.methods import methods, references
+from genesig.report.page.section import Limits
+from genesig.report.sets.collect import SHOWN, TABLES
+from genesig.report.sets.section import in_sets, sets, stable
+
+LIMITS = Limits(12, 500)
+
+
+def made(study=None, **error):
+    """Return the collected data, with some numbers of the comparison changed."""
+    given = arguments(study or Study(sets=True))
+    for key, value in error.items():
+        given["tables"]["sets_error"][key] = value
+    return collect(**given)
+
+
+def first(data):
+    return in_sets(data)[0].replace("\u00a0", " ")
+
+
+LOW, HIGH = "difference_low", "difference_high"
+CASES = {
+    "better": ({"error": 0.1, "gene_error": 0.3, LOW: -0.3, HIGH: -0.1}, "predict better than"),
+    "worse": ({"error": 0.3, "gene_error": 0.1, LOW: 0.1, HIGH: 0.3}, "predict worse than"),
+    "open": (
+        {"error": 0.1, "gene_error": 0.12, LOW: -0.1, HIGH: 0.06},
+        "as far as these samples can show",
+    ),
+    "no interval": ({LOW: np.nan, HIGH: np.nan}, "a difference without an interval"),
+    "nothing measured": ({"error": np.nan}, "could not be measured"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_sentence_says_what_the_numbers_say(name):
+    change, said = CASES[name]
+    text = first(made(**change)).split(". ")[0]
+    assert said in text
+    if name == "better":
+        assert "their class-balanced error is 10 % against 30 % of the gene signature" in text
+        assert "(95 % interval of the difference −30 to −10 percentage points)" in text
+    others = [words for other, (_, words) in CASES.items() if other != name]
+    assert not any(words in text for words in others)
+
+
+def test_chance_is_called_chance():
+    given = arguments(Study(sets=True))
+    controls = given["tables"]["controls"]
+    controls.loc[controls["model"].isin(["genesig", "sets"]), "high"] = 0.6
+    assert first(collect(**given)).startswith("Neither gene sets nor single genes predict better")
+
+
+def test_a_regression_is_told_in_r2():
+    change = {"error": 0.3, "gene_error": 0.5, LOW: -0.3, HIGH: -0.1}
+    text = first(made(Study(sets=True, regression=True), **change))
+    assert "their R² is 0.70 against 0.50" in text
+    assert "0.10 to 0.30" in text
+
+
+def test_the_first_screen_names_the_sets_that_are_always_there():
+    data = made()
+    names = [one["set"] for one in data["sets"]["sets"] if one["in_list"]]
+    assert first(data).endswith(f"{', '.join(names[:3])} and others.")
+    assert f"Of 16 sets, {len(names)} are in at least 75 % of the training sets" in first(data)
+    nothing = made(Study(sets=True, empty=True))
+    assert "Of 16 sets, none is in 75 % of the training sets." in first(nothing)
+
+
+def test_stability_of_sets_stands_beside_that_of_genes():
+    data = made()
+    text = stable(data["sets"])
+    assert "lists of sets agree by" in text
+    assert ", those of genes by" in text
+    data["sets"]["of_genes"]["value"] = None
+    assert "those of genes is not defined" in stable(data["sets"])
+    data["sets"]["stability"]["value"] = None
+    assert stable(data["sets"]) == "The stability of the sets was not measured, or is not defined."
+
+
+def test_the_section_shows_a_figure_and_tables():
+    section = sets(made(), LIMITS)
+    assert [item.name for item in section.items] == ["sets", "sets", "sets-genes", "sets-scores"]
+    words = " ".join(section.words)
+    assert "p\u00a0=\u00a00.1" in words
+    assert "it need not be the cause" in words
+    assert "with 2 to 500 measured genes" in words
+
+
+@pytest.mark.parametrize("weights", ["permuted", "size", "equal"])
+@pytest.mark.parametrize("others", ["leave_out", "singletons"])
+def test_what_was_set_is_said(weights, others):
+    given = arguments(Study(sets=True))
+    given["config"]["structured"] |= {"weights": weights, "others": others}
+    data = collect(**given)
+    words = " ".join(sets(data, LIMITS).words)
+    assert ("one by one" in words) == (others == "singletons")
+    assert ("shuffled labels of the training samples" in words) == (weights == "permuted")
+    assert any("latent group lasso" in paragraph for paragraph in methods(data))
+    assert any(text.startswith("Jacob L") for text in references(data))
+
+
+def test_nothing_of_it_is_there_without_sets():
+    data = made(Study())
+    assert data["sets"] is None
+    assert in_sets(data) == []
+    assert sets(data, LIMITS).empty
+    assert not set(SHOWN) & set(data["tables"])
+    assert not any("latent group lasso" in paragraph for paragraph in methods(data))
+    assert tables_in(dict.fromkeys(TABLES, "x.tsv")) == list(TABLES)
+
+
+def test_names_do_no_harm():
+    data = made(Study(sets=True, names=HOSTILE))
+    assert {one["set"] for one in data["sets"]["sets"]} & set(HOSTILE)
+    section = sets(data, LIMITS)
+    assert "<script" not in section.items[0].svg

@@ -1,0 +1,105 @@
+# Selection of gene sets on the same splits; nothing of it runs where no file of sets is named.
+#
+# INPUTS: structured.sets, results/dataset.h5ad, results/splits.json, results/linear/observed/*.npz
+# OUTPUTS: results/sets/known.npz, results/sets/{labels}/{batch}.npz,
+# results/sets/{final,subsamples}.npz, results/sets*.tsv
+
+SETS = [f"sets{of}" for of in ("", "_scores", "_predictions", "_stability", "_error", "_genes")]
+STRUCTURED = {key: value for key, value in config["structured"].items() if key not in KNOWN}
+STRUCTURED["folds"] = config["normalise"]["folds"]
+
+
+def of_sets(files):
+    """Return the files of the same splits and labels where sets are selected."""
+    return [file.replace("linear", "sets", 1) for file in files]
+
+
+def sets(*files):
+    """Return these; none where no file of sets is named."""
+    return files if KNOWN["sets"] else ()
+
+
+def sets_costs():
+    """Return the benchmark files of the jobs that select sets."""
+    jobs = sets(*of_sets([*batches("observed"), *permuted()]), "results/sets/final.npz")
+    return [f"results/times/{Path(job).relative_to('results').with_suffix('.tsv')}" for job in jobs]
+
+
+rule gene_sets:
+    input:
+        optional(KNOWN["sets"]),
+        dataset="results/dataset.h5ad",
+        code=sources("gene_sets.py"),
+    output:
+        "results/sets/known.npz",
+    log:
+        "logs/gene_sets.log",
+    resources:
+        **needs("gene_sets"),
+    params:
+        settings={key: KNOWN[key] for key in ("smallest", "largest")},
+    script:
+        "../scripts/gene_sets.py"
+
+
+rule sets_fit:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        sets="results/sets/known.npz",
+        code=sources("sets_fit.py"),
+    output:
+        "results/sets/{labels}/{batch}.npz",
+    log:
+        "logs/sets/{labels}/{batch}.log",
+    benchmark:
+        "results/times/sets/{labels}/{batch}.tsv"
+    resources:
+        **needs("sets_fit"),
+    params:
+        settings=STRUCTURED,
+    script:
+        "../scripts/sets_fit.py"
+
+
+rule sets_final:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        sets="results/sets/known.npz",
+        code=sources("sets_final.py"),
+    output:
+        fits="results/sets/final.npz",
+        subsamples="results/sets/subsamples.npz",
+        genes="results/sets_genes.tsv",
+    log:
+        "logs/sets_final.log",
+    benchmark:
+        "results/times/sets/final.tsv"
+    resources:
+        **needs("sets_final"),
+    params:
+        settings=STRUCTURED,
+    script:
+        "../scripts/sets_final.py"
+
+
+rule sets_gather:
+    input:
+        **{key: f"results/sets/{key}.npz" for key in ("known", "final", "subsamples")},
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        observed=of_sets(batches("observed")),
+        permuted=of_sets(permuted()),
+        linear=batches("observed"),
+        code=sources("sets_gather.py"),
+    output:
+        **tables(*SETS[:-1]),
+    log:
+        "logs/sets_gather.log",
+    resources:
+        **needs("sets_gather"),
+    params:
+        frequency=config["signature"]["frequency"],
+    script:
+        "../scripts/sets_gather.py"

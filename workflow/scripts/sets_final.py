@@ -1,0 +1,14 @@
+"""Select gene sets on all samples, and at the same tau on halves of them."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Splits, save_table
+from genesig.results.gene_sets import GeneSets
+from genesig.selection.sets.loop import sets_final, sets_subsamples
+
+log_to(snakemake.log[0])
+study = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
+sets, settings = GeneSets.load(snakemake.input.sets), snakemake.params.settings
+fits, genes = sets_final(*study, sets, **settings)
+fits.save(snakemake.output.fits)
+save_table(snakemake.output.genes, genes)
+sets_subsamples(*study, sets, fits, **settings).save(snakemake.output.subsamples)

@@ -1,0 +1,12 @@
+"""Select gene sets on a batch of outer splits, with observed or with permuted labels."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Splits
+from genesig.results.gene_sets import GeneSets
+from genesig.selection.sets.loop import sets_loop
+
+log_to(snakemake.log[0])
+dataset = Dataset.load(snakemake.input.dataset)
+splits, sets = Splits.load(snakemake.input.splits), GeneSets.load(snakemake.input.sets)
+fits = sets_loop(dataset, splits, sets, **snakemake.wildcards, **snakemake.params.settings)
+fits.save(snakemake.output[0])

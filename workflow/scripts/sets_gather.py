@@ -1,0 +1,14 @@
+"""Turn the selection of gene sets on all splits into result tables."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Fits, Splits, save_tables
+from genesig.results.gene_sets import GeneSets
+from genesig.results.set_fits import SetFits
+from genesig.selection.sets.gather import gather_sets
+
+log_to(snakemake.log[0])
+took = snakemake.input
+study = Dataset.load(took.dataset), Splits.load(took.splits), GeneSets.load(took.known)
+fits = [list(map(SetFits.load, paths)) for paths in (took.observed, took.permuted)]
+others = SetFits.load(took.final), SetFits.load(took.subsamples), list(map(Fits.load, took.linear))
+save_tables(snakemake.output, gather_sets(*study, fits, *others, **snakemake.params))
