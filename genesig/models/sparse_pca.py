@@ -10,11 +10,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.optim.nonlinear.checks import InvalidProblem
-from genesig.optim.sparse_components import directions, held_out, moments, sparse_components
+from genesig.optim.sparse_components import SHARES, directions, held_out, moments, sparse_components
 
 Array = np.ndarray[Any, Any]
-TAU = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
-"""Fractions that are tried where none is given."""
 
 
 class SparsePCA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -71,7 +69,7 @@ class SparsePCA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.tau is None:
             folds = [held for _, held in check_cv(self.cv).split(X)]
             tried = held_out(
-                X, k, np.array(TAU), folds, mu=self.mu, unit_variance=self.unit_variance
+                X, k, np.array(SHARES), folds, mu=self.mu, unit_variance=self.unit_variance
             )  # fmt: skip
             self.unexplained_ = float(tried.unexplained[tried.chosen])
         self.tau_ = float(tried.tau[tried.chosen]) if self.tau is None else self.tau
