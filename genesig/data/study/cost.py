@@ -28,6 +28,9 @@ MODULE = 6e-6
 CURVE, CURVED, POWER = 0.01, 0.22, 2.9
 """Seconds of one path of 12 tau by derivative penalties: a part of its own, 100 samples, growth."""
 
+SETS, MEMBER = 0.0035, 4.5e-8
+"""Seconds of one path over gene sets: a part of its own, and for one number of the matrix."""
+
 HOURS = 1.0
 """Of one processor, above which nonlinear selection is warned of."""
 
@@ -91,7 +94,24 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         many = batches * START + size.splits * each
         costs["nonlinear_fit"] = Cost(START + share * each, room, many)
         costs["nonlinear_final"] = _alone(each, room)
+    if config["structured"]["sets"] is not None:
+        costs |= _of_sets(config, size, jobs)
     return costs
+
+
+def _of_sets(config: Mapping[str, Any], size: Size, jobs: int) -> dict[str, Cost]:
+    """Estimate the jobs that select gene sets: as many as fit, and one for the rest."""
+    splits, controls, mus = config["splits"], config["controls"], len(config["structured"]["mu"])
+    each = SETS + MEMBER * size.training * size.genes
+    fit, half = (1 + _folds(config, size) * mus) * each, splits["subsamples"] * each
+    permutations, most = controls["permutations"], controls["permutations_per_job"]
+    share = -(-size.splits // min(splits["batches"], size.splits))
+    room = 210 + 1e-4 * size.samples * size.genes
+    return {
+        "sets_fit": Cost(START + max(1, min(permutations, most)) * share * fit, room,
+                         jobs * START + size.splits * (1 + permutations) * fit),
+        "sets_final": _alone(fit + half, room),
+    }  # fmt: skip
 
 
 def _alone(seconds: float, megabytes: float) -> Cost:

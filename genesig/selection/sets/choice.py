@@ -36,7 +36,8 @@ def choose(
 
     Where the first sets of every path are more than `most`, the first tau serves.
     """
-    scores = np.stack([_scores(ground, blocks, len(task.y), protocol) for ground in folds])
+    held = zip(folds, task.inner, strict=True)
+    scores = np.stack([_scores(ground, blocks, rows, protocol) for ground, rows in held])
     cut = midpoint(task, scores) if task.classes else np.zeros(scores.shape[1:3])
     error, se = validation_error(task, scores, cut, CRITERIA[CRITERION])
     error = error.round(12)
@@ -49,13 +50,12 @@ def choose(
     return Choice(tau, mu, float(cut[tau, mu]))
 
 
-def _scores(ground: Ground, blocks: Blocks, n_samples: int, protocol: SetsProtocol) -> Array:
-    """Return the scores of all samples, (n_tau, n_mu, n_samples); NaN where a path had ended."""
+def _scores(ground: Ground, blocks: Blocks, held: Array, protocol: SetsProtocol) -> Array:
+    """Return scores (n_tau, n_mu, n_samples); NaN but of the held rows, and where a path ended."""
     tau, mus = protocol.tau_fractions(), protocol.mu_grid()
-    out = np.full((len(tau), len(mus), n_samples), np.nan)
-    every = np.arange(n_samples)
+    out = np.full((len(tau), len(mus), len(ground.Z)), np.nan)
     design = ground.design(blocks)
     for at, mu in enumerate(mus):
         path = ground.path(design, tau, float(mu), protocol.tolerance, protocol.most)
-        out[: len(path.tau), at] = ground.scores(design, path, every)
+        out[: len(path.tau), at, held] = ground.scores(design, path, held)
     return out

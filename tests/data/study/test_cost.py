@@ -76,3 +76,19 @@ def test_what_is_asked_of_a_cluster_leaves_room():
 def test_the_cost_is_said_in_units_that_people_use(seconds, said):
     costs = {"fit": Cost(1.0, 401.0, seconds)}
     assert announced(costs) == f"takes about {said} of one processor, 400 MB for a job"
+
+
+def test_gene_sets_cost_nothing_where_there_are_none():
+    """And where they are named, permutations, samples, genes and values of mu count."""
+    config = resolve_config(STUDY, load_schema())
+    assert not [rule for rule in study_costs(config, SIZE) if "sets" in rule]
+    named = {"sets": "h.gmt"}
+    assert total(structured=named) > total()
+    more = {"mu": [1e-3, 1e-2], **named}
+    assert total(structured=more) > total(structured=named)
+    for name in ("samples", "genes", "splits", "training"):
+        larger = replace(SIZE, **{name: 4 * getattr(SIZE, name)})
+        of_sets = [total(size, structured=named) - total(size) for size in (SIZE, larger)]
+        assert (of_sets[1] > of_sets[0]) == (name != "samples")
+    few, many = (total(structured=named, controls={"permutations": k}) for k in (10, 500))
+    assert many - few > total(controls={"permutations": 500}) - total(controls={"permutations": 10})
