@@ -38,7 +38,7 @@ def dual_point(risk: RiskSets, p: Array, C: Array) -> DualPoint:
     """
     if not C.shape[1]:
         return DualPoint(p, risk.gradient(p))
-    zeta = C @ np.linalg.lstsq(risk.hessian(p, C), C.T @ risk.gradient(p), rcond=None)[0]
+    zeta = C @ np.linalg.lstsq(risk.hessian(p, C), C.T @ risk.gradient(p), rcond=1e-12)[0]
     q = p * (1 - zeta + (p @ zeta)[:, None])
     return DualPoint(q, risk.gradient(q))
 
@@ -49,11 +49,12 @@ def conjugate(risk: RiskSets, q: Array) -> float:
 
 
 def null_deviance(risk: RiskSets) -> float:
-    """Return ``h(0) - inf h``, what gaps are relative to; 1 where it is 0.
+    """Return ``h(0) - inf h = 2 (l_saturated - l(0)) / n``, what gaps are relative to.
 
-    That is 2 (l_saturated - l(0)) / n.
+    1 where it is 0 but for rounding: each event comes to all who are at risk.
     """
-    return risk.value(np.zeros(len(risk.died))) + conjugate(risk, risk.base) or 1.0
+    found = risk.value(np.zeros(len(risk.died))) + conjugate(risk, risk.base)
+    return found if found > 1e-12 else 1.0
 
 
 def scaling(g: Array, cut: Array) -> float:

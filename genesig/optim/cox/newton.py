@@ -26,6 +26,10 @@ STEPS = 60
 """Most Newton steps of a fit."""
 INNER = 1e-12
 """Relative duality gap of the quadratic models."""
+LEAPS = 10
+"""Values of tau on the way to a quadratic model that could not be solved from 0."""
+DEPENDENT = 1e-12
+"""Eigenvalues of a Hessian below this share of the largest are rounding."""
 ARMIJO = 1e-4
 """Share of the expected decrease that a step must bring."""
 
@@ -101,10 +105,10 @@ def _model_minimum(problem: Problem, point: Point, p: Array, u: Array) -> tuple[
     if len(x) <= len(u) and not problem.cut.any():
         H = problem.risk.hessian(p, D)
         ridge = np.diag(np.where(np.arange(len(x)) < k, 2 * problem.mu, 0.0))
-        x = np.linalg.lstsq(H + ridge, H @ x - D.T @ u, rcond=None)[0]
+        x = np.linalg.lstsq(H + ridge, H @ x - D.T @ u, rcond=DEPENDENT)[0]
         return x[:k], x[k:]
     A, y = least_squares(problem.risk, p, u, D, x)
-    free = np.linalg.pinv(A[:, k:])
+    free = np.linalg.pinv(A[:, k:], rcond=np.sqrt(DEPENDENT))
     A, F = np.ascontiguousarray(A[:, :k]), A[:, k:]
     b = _lasso(A - F @ (free @ A), y - F @ (free @ y), problem.cut, problem.mu)
     return b, free @ (y - A @ b)
@@ -114,12 +118,14 @@ def _lasso(A: Array, y: Array, cut: Array, mu: float) -> Array:
     rows = np.ones((len(y), 1), dtype=bool)
     sets = training_sets(A, y[:, None], rows, centre=False, unit_variance=False)
     level = float(cut.max())
-    fit = path(
-        sets, level, mu, solver="landweber-newton", tolerance=INNER,
-        weights=cut / level if level else None,
-    )  # fmt: skip
-    b = np.zeros(A.shape[1])
-    b[fit.indices] = fit.values
+    keys: dict[str, Any] = {"solver": "landweber-newton", "tolerance": INNER}
+    keys["weights"] = cut / level if level else None
+    fit = path(sets, level, mu, **keys)
+    if level and not fit.converged.all():  # from 0 the leap was too long: in small ones
+        top = max(level, sets.tau_max[0])
+        fit = path(sets, np.geomspace(top, level, LEAPS), mu, **keys)
+    b, (features, values) = np.zeros(A.shape[1]), fit.coef(0, fit.shape[1] - 1)
+    b[features] = values
     return b
 
 

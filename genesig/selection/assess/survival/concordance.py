@@ -75,7 +75,7 @@ def auc_at(time: Array, event: Array, f: Array, lost: Curve, horizon: float) -> 
     return _share(((i, _inverse(weight[i]), later) for i in early), f)
 
 
-def _later(time: Array, event: Array, i: int) -> Array:
+def _later(time: Array, event: Array, i: Any) -> Array:
     return np.asarray((time > time[i]) | ((time == time[i]) & ~event))
 
 
