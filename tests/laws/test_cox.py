@@ -69,9 +69,10 @@ def test_whole_weights_are_repeated_samples():
 @given(seed=seeds, n=samples, free=st.integers(0, 2), share=st.floats(0, 1), mu=st.floats(0, 1))
 def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, mu):
     """Weak duality, at points that are far from the solution, too."""
-    sets = one_set(seed, n, 4, ties)
-    risk, Z, rng = sets.risk[0], sets.columns(0, np.arange(4)), np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     weights = np.where(np.arange(4) < free, 0.0, rng.uniform(0.5, 2, 4))
+    sets = one_set(seed, n, 4, ties, weights=weights)
+    risk, Z = sets.risk[0], sets.columns(0, np.arange(4))
     tau, held = share * float(sets.sets.tau_max[0]) + 1e-3, weights > 0
     b, others = 0.3 * rng.normal(size=4), rng.normal(size=(20, 4)) * rng.uniform(0, 1, (20, 1))
     if free:  # near the best of the unpenalised, where the bound is finite
@@ -80,8 +81,8 @@ def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, m
     dual = dual_point(risk, risk.shares(Z @ b), Z[:, ~held])
     g = (Z.T @ dual.u + 2 * mu * b)[held]
     gap = duality_gap(risk, Z @ b, dual, g, b[held], tau * weights[held], mu)
-    here = objective(sets, b, tau, mu, weights)
-    best = min(objective(sets, other, tau, mu, weights) for other in [*others, 0 * b])
+    here = objective(sets, b, tau, mu)
+    best = min(objective(sets, other, tau, mu) for other in [*others, 0 * b])
     assert gap >= here - best - 1e-12
     np.testing.assert_allclose(Z[:, ~held].T @ dual.u, 0, atol=1e-10)
 
@@ -99,14 +100,14 @@ def test_every_fit_is_certified_and_none_is_better(ties, seed, n, d, mu):
     """With copies of features, more features than samples, and many equal times."""
     sets = one_set(seed, n, d, ties, copies=True)
     tau = float(sets.sets.tau_max[0]) * np.array([1.0, 0.6, 0.3, 0.1]) + 1e-9
-    weights, rng = np.ones(d), np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     B = dense(sets, tau, mu)
     assert not B[0].any()
     for level, b in zip(tau, B, strict=True):
-        here = objective(sets, b, level, mu, weights)
+        here = objective(sets, b, level, mu)
         for scale in (1e-1, 1e-3):
             other = b + scale * rng.normal(size=d) * (rng.random(d) < 0.5)
-            assert objective(sets, other, level, mu, weights) >= here - 1e-9 * (1 + here)
+            assert objective(sets, other, level, mu) >= here - 1e-9 * (1 + here)
 
 
 def test_below_the_largest_tau_the_first_feature_enters():
@@ -116,9 +117,9 @@ def test_below_the_largest_tau_the_first_feature_enters():
     assert cox_path(sets, [top * 1.0001, top * 0.999], 0.0, tolerance=1e-9).sizes().tolist() == [
         [0, 1]
     ]
-    weights = np.where(np.arange(30) < 2, 0.0, 1.0)
-    (top,) = tau_max(sets, weights)
-    fits = cox_path(sets, [top * 1.0001, top * 0.999], 0.0, tolerance=1e-9, weights=weights)
+    sets = one_set(2, 40, 30, weights=np.where(np.arange(30) < 2, 0.0, 1.0))
+    (top,) = tau_max(sets)
+    fits = cox_path(sets, [top * 1.0001, top * 0.999], 0.0, tolerance=1e-9)
     assert fits.sizes().tolist() == [[2, 3]]
     assert fits.converged.all()
 
@@ -194,21 +195,23 @@ def test_refit_in_the_units_of_the_matrix_and_its_empty_list():
 
 
 def test_unpenalised_features_stay_so_in_both_fits():
-    sets = one_set(9, 60, 12)
-    weights = np.where(np.arange(12) == 5, 0.0, 1.0)
+    sets = one_set(9, 60, 12, weights=np.where(np.arange(12) == 5, 0.0, 1.0))
     alone = ridge(sets.risk[0], sets.columns(0, []), sets.columns(0, [5]), np.array([1.0])).b
-    fits = cox_path(sets, 1e3, 7.0, tolerance=1e-7, weights=weights)
+    fits = cox_path(sets, 1e3, 7.0, tolerance=1e-7)
     np.testing.assert_array_equal(fits.indices, [5])
     np.testing.assert_allclose(fits.values, alone[:, 0], rtol=1e-9)
-    values, *_ = ridge_coef(sets, fits, 1e6, weights)
+    values, *_ = ridge_coef(sets, fits, 1e6)
     np.testing.assert_allclose(values * sets.sets.X[:, 5].std(), alone[:, 0], rtol=1e-7)
 
 
 def test_without_a_minimum_a_fit_says_that_it_did_not_converge():
     """An unpenalised feature that orders all deaths."""
     X, time = np.arange(8.0)[:, None], np.arange(8.0)[::-1] + 1
-    sets = cox_sets(X, time, np.ones(8), np.ones((8, 1), bool), centre=True, unit_variance=True)
-    fits = cox_path(sets, 1.0, 0.0, tolerance=1e-7, weights=np.zeros(1))
+    sets = cox_sets(
+        X, time, np.ones(8), np.ones((8, 1), bool), centre=True, unit_variance=True,
+        weights=np.zeros(1),
+    )  # fmt: skip
+    fits = cox_path(sets, 1.0, 0.0, tolerance=1e-7)
     assert not fits.converged.any()
     assert "did not reach" in fits.message
 

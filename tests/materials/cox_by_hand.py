@@ -47,16 +47,16 @@ def one_set(seed: int, n: int, d: int, ties: str = "efron", **more: Any) -> CoxS
     )  # fmt: skip
 
 
-def objective(sets: CoxSets, b: Array, tau: float, mu: float, weights: Array) -> float:
-    """Return what `cox_path` minimises on the first training set, up to the weights' sign."""
-    Z = sets.columns(0, np.arange(len(b)))
+def objective(sets: CoxSets, b: Array, tau: float, mu: float) -> float:
+    """Return what `cox_path` minimises on the first training set."""
+    weights, Z = sets.sets.weights, sets.columns(0, np.arange(len(b)))
     square = b[weights > 0] @ b[weights > 0]
     return float(sets.risk[0].value(Z @ b) + mu * square + tau * (weights @ np.abs(b)))
 
 
-def dense(sets: CoxSets, tau: Any, mu: Any, tolerance: float = 1e-9, **more: Any) -> Array:
+def dense(sets: CoxSets, tau: Any, mu: Any, tolerance: float = 1e-9) -> Array:
     """Return the coefficients of the path of the first training set, (m, d); all certified."""
-    fits = cox_path(sets, tau, mu, tolerance=tolerance, **more)
+    fits = cox_path(sets, tau, mu, tolerance=tolerance)
     assert fits.converged.all(), fits.message
     B = np.zeros((fits.shape[1], sets.sets.X.shape[1]))
     for m, b in enumerate(B):

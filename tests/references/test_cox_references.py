@@ -69,9 +69,11 @@ def test_glmnet_at_all_its_stored_lambdas(file, every):
     """
     X, time, event = example()
     B, weights, tau, mu = (x[::every] if x.shape != (30,) else x for x in stored(file))
-    sets = cox_sets(X, time, event, np.ones((1000, 1), bool), centre=True, unit_variance=False)
-    assert tau_max(sets, weights)[0] == pytest.approx(tau[0], rel=1e-4)
-    ours = dense(sets, tau, mu, weights=weights)
+    sets = cox_sets(
+        X, time, event, np.ones((1000, 1), bool), centre=True, unit_variance=False, weights=weights
+    )
+    assert tau_max(sets)[0] == pytest.approx(tau[0], rel=1e-4)
+    ours = dense(sets, tau, mu)
     for b, theirs, level, ridge_ in zip(ours, B, tau, mu, strict=True):
         data, at = (X, time, event), (level, ridge_, weights)
         assert breach(slope(*data, b), b, *at) < 1e-5
@@ -105,27 +107,28 @@ def minimum_by_cvxpy(sets, ties, tau, mu, weights):
 class Made:
     """A training set, and what it was made of."""
 
-    def __init__(self, seed, n, d, ties):
+    def __init__(self, seed, n, d, ties, weights):
         self.made, self.X = (seed, n, d), tied(seed, n, d)[0]
-        self.sets = one_set(seed, n, d, ties)
+        self.sets = one_set(seed, n, d, ties, weights=weights)
 
 
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
 @pytest.mark.parametrize("free", [0, 1])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_cvxpy_on_small_problems_with_ties(ties, free, seed):
-    made = Made(seed, 15, 6, ties)
     weights = np.where(np.arange(6) < free, 0.0, 1.0 + np.arange(6) / 5)
-    tau, mu = 0.3 * float(tau_max(made.sets, weights)[0]), 0.02
+    made = Made(seed, 15, 6, ties, weights)
+    tau, mu = 0.3 * float(tau_max(made.sets)[0]), 0.02
     expected = minimum_by_cvxpy(made, ties, tau, mu, weights)
-    (b,) = dense(made.sets, tau, mu, weights=weights)
+    (b,) = dense(made.sets, tau, mu)
     np.testing.assert_allclose(b, expected, atol=1e-6 * max(1, np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
 def test_cvxpy_on_the_refit(ties):
-    made = Made(3, 15, 4, ties)
-    expected = minimum_by_cvxpy(made, ties, 0.0, 0.05, np.array([0.0, 1, 1, 1]))
+    weights = np.array([0.0, 1, 1, 1])
+    made = Made(3, 15, 4, ties, weights)
+    expected = minimum_by_cvxpy(made, ties, 0.0, 0.05, weights)
     Z = made.sets.columns(0, np.arange(4))
     fit = ridge(made.sets.risk[0], Z[:, 1:], Z[:, :1], np.array([0.05]))
     np.testing.assert_allclose(np.roll(fit.b[:, 0], 1), expected, atol=1e-6)

@@ -116,10 +116,12 @@ def _model_minimum(problem: Problem, point: Point, p: Array, u: Array) -> tuple[
 
 def _lasso(A: Array, y: Array, cut: Array, mu: float) -> Array:
     rows = np.ones((len(y), 1), dtype=bool)
-    sets = training_sets(A, y[:, None], rows, centre=False, unit_variance=False)
     level = float(cut.max())
     keys: dict[str, Any] = {"solver": "landweber-newton", "tolerance": INNER}
-    keys["weights"] = cut / level if level else None
+    sets = training_sets(
+        A, y[:, None], rows, centre=False, unit_variance=False,
+        weights=cut / level if level else None,
+    )  # fmt: skip
     fit = path(sets, level, mu, **keys)
     if level and not fit.converged.all():  # from 0 the leap was too long: in small ones
         top = max(level, sets.tau_max[0])

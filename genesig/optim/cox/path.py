@@ -11,7 +11,7 @@ from genesig.optim.cox.certificate import DualPoint, dual_point, duality_gap, nu
 from genesig.optim.cox.newton import Point, Problem, minimise
 from genesig.optim.cox.training import CoxSets
 from genesig.optim.solution import Path
-from genesig.optim.solvers import feature_weights, grid
+from genesig.optim.solvers import grid
 
 Array = np.ndarray[Any, Any]
 
@@ -31,11 +31,11 @@ class Fit(NamedTuple):
 
 def cox_path(
     sets: CoxSets, tau: Array | float, mu: Array | float, *, tolerance: float,
-    weights: Array | None = None, longest: int | None = None,
+    longest: int | None = None,
 ) -> Path:  # fmt: skip
     """Minimise ``-(2/n) l(Zb) + mu Σ_{w_j > 0} b_j² + tau Σ_j w_j |b_j|`` for every training set.
 
-    l is the logarithm of the partial likelihood (see `risk_sets`).
+    l is the logarithm of the partial likelihood (see `risk_sets`), w are the weights of the sets.
 
     Parameters
     ----------
@@ -45,9 +45,6 @@ def cox_path(
     tolerance : float
         Largest duality gap, relative to ``2 (l_saturated - l(0)) / n``, at which a fit counts as
         converged.
-    weights : (d,) array, optional
-        Weight of each feature's l1 term. A feature of weight 0 has no penalty at all, l1 or l2;
-        there must be few of them.
     longest : int, optional
         A row ends after its first fit of more features than this.
 
@@ -59,14 +56,13 @@ def cox_path(
     Raises
     ------
     GenesigError
-        For tau, mu or weights that are negative, or tau = mu = 0.
+        For tau or mu that are negative, or tau = mu = 0.
     """
     tau, mu = grid(sets.sets, tau, mu)
-    weights = feature_weights(sets.sets, weights)
     coefs, gap = [], np.full(tau.shape, np.nan)
     steps = np.full(tau.shape, -1)
     for k in range(len(tau)):
-        row, most = _Row.of(sets, k, weights, tolerance), 0
+        row, most = _Row.of(sets, k, tolerance), 0
         for m in range(tau.shape[1]):
             if longest is not None and most > longest:
                 coefs.append((np.zeros(0, np.int64), np.zeros(0)))
@@ -78,12 +74,12 @@ def cox_path(
     return Path.of(tau.shape, coefs, gap, steps, tolerance).ended(longest)
 
 
-def tau_max(sets: CoxSets, weights: Array | None = None) -> Array:
+def tau_max(sets: CoxSets) -> Array:
     """Return the smallest tau of each training set, (k,), at which no penalised one is selected."""
-    weights = feature_weights(sets.sets, weights)
-    rows = [_Row.of(sets, k, weights, 1e-9) for k in range(len(sets.risk))]
-    cut = np.where(weights > 0, weights, np.inf)
-    return np.array([np.max(np.abs(row.g) / cut) for row in rows])
+    if (sets.sets.weights > 0).all():
+        return sets.sets.tau_max
+    rows = [_Row.of(sets, k, 1e-9) for k in range(len(sets.risk))]
+    return np.array([row.ratio().max() for row in rows])
 
 
 @dataclass
@@ -103,8 +99,9 @@ class _Row:
     tau: float
 
     @classmethod
-    def of(cls, sets: CoxSets, k: int, weights: Array, tolerance: float) -> _Row:
+    def of(cls, sets: CoxSets, k: int, tolerance: float) -> _Row:
         """Start with the unpenalised features alone."""
+        weights = sets.sets.weights
         free = np.flatnonzero(weights == 0)
         b, a, C = np.zeros(len(weights)), np.zeros(len(free)), sets.columns(k, free)
         row = cls(
@@ -135,9 +132,13 @@ class _Row:
         found[self.free] = self.a
         return Fit(found, gap, steps)
 
+    def ratio(self) -> Array:
+        """Return ``|g_j| / w_j``, (d,); 0 for those without a penalty."""
+        return np.abs(self.g) / np.where(self.weights > 0, self.weights, np.inf)
+
     def _guess(self, tau: float) -> Array:
         """Return the features that may be active (sequential strong rule; a guess, cautious)."""
-        ratio = np.abs(self.g) / np.where(self.weights > 0, self.weights, np.inf)
+        ratio = self.ratio()
         top = ratio.max()
         strong = np.maximum(2 * tau - min(self.tau, top), LEAP * min(self.tau, top))
         return np.asarray((self.b != 0) | ((ratio >= strong) if tau else (self.weights > 0)))

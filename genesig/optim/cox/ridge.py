@@ -12,7 +12,6 @@ from genesig.optim.cox.newton import Point, Problem, minimise
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import CoxSets
 from genesig.optim.solution import Path
-from genesig.optim.solvers import feature_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -60,9 +59,11 @@ def _gap(problem: Problem, point: Point) -> float:
 
 
 def ridge_scores(
-    sets: CoxSets, path: Path, lam: Array | float, weights: Array | None = None
+    sets: CoxSets, path: Path, lam: Array | float
 ) -> tuple[Array, Array]:  # fmt: skip
     """Return the scores ``z_A'b`` (k, m, L, n) of all rows, and the relative gaps (k, m, L).
+
+    Features of weight 0 are not penalised here either.
 
     Parameters
     ----------
@@ -71,21 +72,19 @@ def ridge_scores(
         Supports A of (k, m) fits. An empty one scores 0.
     lam : float or array that broadcasts to (k, L)
         Absolute.
-    weights : (d,) array, optional
-        Those of weight 0 are not penalised here either.
     """
     lam = np.atleast_2d(np.asarray(lam, dtype=float))
     lam = np.broadcast_to(lam, (len(sets.risk), lam.shape[1]))
     scores = np.zeros((*path.shape, lam.shape[1], len(sets.sets.X)))
     gap = np.zeros(scores.shape[:3])
-    for k, m, A, fit in _fits(sets, path, lam, weights):
+    for k, m, A, fit in _fits(sets, path, lam):
         Z = (sets.sets.X[:, A] - sets.sets.mean[k, A]) * sets.sets.inverse_scale[k, A]
         scores[k, m], gap[k, m] = (Z @ fit.b).T, fit.gap
     return scores, gap
 
 
 def ridge_coef(
-    sets: CoxSets, path: Path, lam: Array | float, weights: Array | None = None
+    sets: CoxSets, path: Path, lam: Array | float
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return values (nnz,), intercept (k, m) and relative gap (k, m), in the units of X.
 
@@ -94,21 +93,18 @@ def ridge_coef(
     """
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
     values, intercept, gap = np.empty(len(path.values)), np.zeros(path.shape), np.zeros(path.shape)
-    for k, m, A, fit in _fits(sets, path, lam, weights):
+    for k, m, A, fit in _fits(sets, path, lam):
         b = sets.sets.inverse_scale[k, A] * fit.b[:, 0]
         values[slice(*path.indptr[k * path.shape[1] + m :][:2])] = b
         intercept[k, m], gap[k, m] = -(sets.sets.mean[k, A] @ b), fit.gap[0]
     return values, intercept, gap
 
 
-def _fits(
-    sets: CoxSets, path: Path, lam: Array, weights: Array | None
-) -> Iterator[tuple[int, int, Array, Ridge]]:
+def _fits(sets: CoxSets, path: Path, lam: Array) -> Iterator[tuple[int, int, Array, Ridge]]:
     """Yield training set, step, support, and the fits on it."""
-    weights = feature_weights(sets.sets, weights)
     for k, m in np.ndindex(path.shape):
         A = path.coef(k, m)[0]
-        held = weights[A] > 0
+        held = sets.sets.weights[A] > 0
         fit = ridge(sets.risk[k], sets.columns(k, A[held]), sets.columns(k, A[~held]), lam[k])
         order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
         yield k, m, A, Ridge(fit.b[order], fit.gap)

@@ -22,7 +22,7 @@ class CoxSets:
     ----------
     sets : TrainingSets
         Its Y are the martingale residuals at b = 0, so that its `tau_max` is that of the partial
-        likelihood, where every feature is penalised: ``(2/n_k) max_j |z_j'y|``.
+        likelihood, where every feature is penalised: ``(2/n_k) max_j |z_j'y| / w_j``.
     risk : tuple of RiskSets
     rows : tuple of int arrays
         Rows of X of each training set, in the order of its risk sets.
@@ -47,7 +47,7 @@ class CoxSets:
 
 def cox_sets(
     X: Array, time: Array, event: Array, rows: Array, *, centre: bool, unit_variance: bool,
-    ties: str = "efron", weights: Array | None = None,
+    ties: str = "efron", weights: Array | None = None, sample_weights: Array | None = None,
 ) -> CoxSets:  # fmt: skip
     """Describe k training sets of one matrix.
 
@@ -60,9 +60,12 @@ def cox_sets(
     centre, unit_variance : bool
         As in `training.training_sets`; centring changes no fit, only rounding.
     ties : {"efron", "breslow"}
-    weights : (n,) array, optional
-        Sample weights, scaled to a mean of 1 on the rows of each set; features are standardised
-        without them.
+    weights : (d,) array, optional
+        Of each feature's l1 term, 1 unless given. A feature of weight 0 has no penalty at all, l1
+        or l2; there must be few of them.
+    sample_weights : (n,) array, optional
+        Above 0, scaled to a mean of 1 on the rows of each set; features are standardised without
+        them.
 
     Raises
     ------
@@ -78,10 +81,12 @@ def cox_sets(
     risk, order, residuals = [], [], np.zeros(rows.shape)
     for k, inside in enumerate(rows.T):
         chosen = np.flatnonzero(inside)
-        v = None if weights is None else np.asarray(weights)[chosen]
+        v = None if sample_weights is None else np.asarray(sample_weights)[chosen]
         risk.append(RiskSets.of(time[chosen], event[chosen], ties, v))
         order.append(chosen[risk[-1].order])
         null = risk[-1].gradient(risk[-1].shares(np.zeros(len(chosen))))
         residuals[order[-1], k] = -len(chosen) / 2 * null
-    sets = training_sets(X, residuals, rows, centre=centre, unit_variance=unit_variance)
+    sets = training_sets(
+        X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights
+    )
     return CoxSets(sets, tuple(risk), tuple(order))
