@@ -77,7 +77,7 @@ def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, m
     b, others = 0.3 * rng.normal(size=4), rng.normal(size=(20, 4)) * rng.uniform(0, 1, (20, 1))
     if free:  # near the best of the unpenalised, where the bound is finite
         fit = ridge(risk, Z[:, held], Z[:, ~held], np.array([1.0]))
-        b = np.concatenate([fit.b[4 - free :, 0], fit.b[: 4 - free, 0]])
+        b = np.concatenate([fit.b[4 - free :, 0], fit.b[: 4 - free, 0]]) + 0.02
     dual = dual_point(risk, risk.shares(Z @ b), Z[:, ~held])
     g = (Z.T @ dual.u + 2 * mu * b)[held]
     gap = duality_gap(risk, Z @ b, dual, g, b[held], tau * weights[held], mu)
@@ -202,6 +202,17 @@ def test_unpenalised_features_stay_so_in_both_fits():
     np.testing.assert_allclose(fits.values, alone[:, 0], rtol=1e-9)
     values, *_ = ridge_coef(sets, fits, 1e6)
     np.testing.assert_allclose(values * sets.sets.X[:, 5].std(), alone[:, 0], rtol=1e-7)
+
+
+def test_copies_among_the_unpenalised_share_their_coefficient():
+    X, time, event = tied(12, 50, 8, copies=True)
+    rows, keys = np.ones((50, 1), bool), {"centre": True, "unit_variance": True}
+    both = cox_sets(X, time, event, rows, weights=np.where(np.arange(8) < 2, 0.0, 1), **keys)
+    one = cox_sets(X[:, 1:], time, event, rows, weights=np.where(np.arange(7) < 1, 0.0, 1), **keys)
+    tau = tau_max(one)[:, None] * [0.5, 0.05]
+    B, expected = dense(both, tau, 1e-3), dense(one, tau, 1e-3)
+    np.testing.assert_allclose(B[:, 0] + B[:, 1], expected[:, 0], atol=1e-7)
+    np.testing.assert_allclose(B[:, 2:], expected[:, 1:], atol=1e-7)
 
 
 def test_without_a_minimum_a_fit_says_that_it_did_not_converge():

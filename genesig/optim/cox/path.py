@@ -51,7 +51,8 @@ def cox_path(
     Returns
     -------
     Path
-        `gap` infinite, and not converged, where unpenalised features have no finite minimum.
+        Where the unpenalised features order all events there is no finite minimum: their
+        coefficients run off, until the gap is within the tolerance or the fit ends unconverged.
 
     Raises
     ------
