@@ -29,6 +29,7 @@ from genesig.report.prediction.collect import (
     solver_warnings,
     surface,
 )
+from genesig.report.quality.collect import TABLES as QUALITY_TABLES
 from genesig.report.quality.collect import quality, quality_warnings
 from genesig.report.record import VERSION, Report
 from genesig.report.sets.collect import SHOWN as SETS_SHOWN
@@ -60,7 +61,7 @@ CHECKS: tuple[Callable[[Report], list[str]], ...] = (
 
 def tables_in(given: Mapping[str, str]) -> list[str]:
     """Return the names of those files that are tables `collect` takes."""
-    known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES}
+    known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES, *QUALITY_TABLES}
     return [name for name in given.keys() if name in known]  # noqa: SIM118 - Snakemake's own kind
 
 
@@ -145,7 +146,8 @@ def _warnings(report: Report, dataset: Dataset, observed: Fits, said: Sequence[s
 
 def _shown(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     own = [name for name in TABLES if name not in SUMMED_UP]
-    return own + [name for name in (*NONLINEAR_SHOWN, *SETS_SHOWN) if name in tables]
+    further = (*NONLINEAR_SHOWN, *SETS_SHOWN, *QUALITY_TABLES)
+    return own + [name for name in further if name in tables]
 
 
 def _packed(name: str, frame: pd.DataFrame) -> PackedTable:

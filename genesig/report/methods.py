@@ -10,12 +10,13 @@ from genesig.report.genes import methods as genes_methods
 from genesig.report.nonlinear import methods as nonlinear_methods
 from genesig.report.page.section import Fold, Limits, Section
 from genesig.report.prediction import methods as prediction_methods
+from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
 from genesig.report.sets import methods as sets_methods
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.samples,),
-    (data_methods.normalisation,),
+    (data_methods.normalisation, quality_methods.module_sentences),
     (prediction_methods.assessment,),
     (prediction_methods.selection,),
     (genes_methods.signature,),
@@ -40,7 +41,9 @@ def references(data: Report) -> list[str]:
     always = (*prediction_methods.REFERENCES, *genes_methods.REFERENCES)
     nonlinear = nonlinear_methods.REFERENCES if data["nonlinear"] else ()
     of_sets = sets_methods.REFERENCES if data["sets"] else ()
-    return sorted({*always, *nonlinear, *of_sets, *external_methods.external_references(data)})
+    modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
+    cohorts = external_methods.external_references(data)
+    return sorted({*always, *nonlinear, *of_sets, *modules, *cohorts})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:

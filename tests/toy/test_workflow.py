@@ -212,6 +212,7 @@ def test_editing_the_package_reruns_what_depends_on_it(finished, edited, rerun, 
         ({"linear": {"tau_count": 5}}, {"fit", "gather"}, {"split", "validate", "baselines"}),
         ({"nonlinear": {"nu": [1.0]}}, {"nonlinear_fit", "controls"}, {"fit", "gather", "null"}),
         ({"nonlinear": {"enabled": False}}, {"controls"}, {"fit", "gather", "nonlinear_fit"}),
+        ({"quality": {"modules": 2}}, {"modules", "report"}, {"fit", "gather", "read", "quality"}),
         ({"splits": {"repeats": 1}}, {"validate", "split", "fit", "baselines"}, set()),
     ],
 )

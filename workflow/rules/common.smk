@@ -4,7 +4,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.study.settings_check import check_files
+from genesig.data.study.files_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 from genesig.selection.linear.protocol import keywords

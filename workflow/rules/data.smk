@@ -2,7 +2,9 @@
 #
 # INPUTS: config["expression"], config["samples"], data.annotation, splits.file, structured.sets
 # OUTPUTS: results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json,
-# results/quality.json, data/geo/*_series_matrix.txt.gz where the config names one
+# results/quality.json, results/modules.tsv, data/geo/*_series_matrix.txt.gz where the config names one
+
+MODULES = ["modules"] if config["quality"]["modules"] else []
 
 KNOWN = {key: config["structured"][key] for key in ("sets", "smallest", "largest")}
 
@@ -108,3 +110,22 @@ rule quality:
         folds=config["normalise"]["folds"],
     script:
         "../scripts/quality.py"
+
+
+# Genes that vary together, without the label; no fit reads it either.
+rule modules:
+    input:
+        dataset="results/dataset.h5ad",
+        code=sources("modules.py"),
+    output:
+        "results/modules.tsv",
+    log:
+        "logs/modules.log",
+    resources:
+        **needs("modules"),
+    params:
+        folds=config["normalise"]["folds"],
+        modules=config["quality"]["modules"],
+        seed=config["seed"],
+    script:
+        "../scripts/modules.py"

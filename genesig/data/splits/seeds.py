@@ -15,6 +15,7 @@ PERMUTATION = 4
 BASELINE = 5
 RESAMPLE = 6
 SET_WEIGHTS = 7
+MODULE = 8
 
 Key = tuple[int, int, int, int]
 

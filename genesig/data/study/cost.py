@@ -22,6 +22,9 @@ much for one number of the training matrix, and for the cube of its samples."""
 FOREST, VALUE = 0.23, 6e-7
 """Seconds of all baselines on one split: a part of its own, and for one number of the matrix."""
 
+MODULE = 6e-6
+"""Seconds of a module, for one number of the matrix."""
+
 CURVE, CURVED, POWER = 0.01, 0.22, 2.9
 """Seconds of one path of 12 tau by derivative penalties: a part of its own, 100 samples, growth."""
 
@@ -83,6 +86,8 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         "baselines": _alone(forest, 190 + 5 * matrix),
         "others": Cost(START, 160 + 4 * matrix, 14 * START + OWN),
     }  # fmt: skip
+    if k := config["quality"]["modules"]:
+        costs["modules"] = _alone(MODULE * k * size.samples * size.genes, 250 + 6 * matrix)
     if curved["enabled"]:
         paths = 1 + _folds(config, size) * len(curved["nu"]) * len(curved["width"])
         each, room = paths * _curved(config, size), 250 + 4 * matrix

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from genesig.data.files.content import absent
-from genesig.data.files.names import is_fetched, named_files, series_file
+from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
 from genesig.data.steps.normalise import MOMENTS, NORMALISERS
-from genesig.errors import InvalidInput, Problem
+from genesig.errors import Problem
 
 Config = dict[str, Any]
 Found = Iterator[tuple[str, str] | tuple[str, str, str]]
@@ -283,19 +281,3 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _groups,
     _sets,
 )
-
-
-def check_files(config: Config) -> None:
-    """Refuse names of files that are not there, but for a series that the study downloads.
-
-    Snakemake leaves out a rule whose inputs are missing where its outputs are still there: after a
-    wrong name, an earlier study's results were reported as this one's.
-
-    Raises
-    ------
-    InvalidInput
-    """
-    names = dict.fromkeys(name for _, name in named_files(config))
-    gone = [Path(name) for name in names if not Path(name).exists() and not is_fetched(name)]
-    if gone:
-        raise InvalidInput([Problem(str(path), absent(path)) for path in gone])

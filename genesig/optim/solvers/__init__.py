@@ -56,11 +56,12 @@ def path(
         For an unknown solver, or tau and mu that leave the problem undetermined.
     """
     solve = pick("solver", SOLVERS, solver)
-    tau, mu = _grid(sets, tau, mu)
+    tau, mu = grid(sets, tau, mu)
     return solve(sets, tau, mu, tolerance, longest).ended(longest)
 
 
-def _grid(sets: TrainingSets, tau: Array | float, mu: Array | float) -> tuple[Array, Array]:
+def grid(sets: TrainingSets, tau: Array | float, mu: Array | float) -> tuple[Array, Array]:
+    """Return tau and mu, each (k, m), or refuse what leaves the problem undetermined."""
     k = len(sets.y_mean)
     tau, mu = np.atleast_2d(np.asarray(tau, float)), np.atleast_2d(np.asarray(mu, float))
     m = np.broadcast_shapes(tau.shape, mu.shape)[1]

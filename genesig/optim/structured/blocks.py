@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,14 @@ class Blocks:
     members : (memberships,) int
         Columns of X, block after block.
     starts : (B + 1,) int
-        Block k is ``members[starts[k] : starts[k + 1]]``.
+        Block k is ``members[starts[k] : starts[k + 1]]``, each column once (`of` checks it).
     weights : (B,) float
         Weight w_k > 0 of each block's norm in the penalty.
 
     Raises
     ------
     GenesigError
-        For a block without columns or with one of them twice, or a weight that is not positive.
+        For a block without columns, or a weight that is not positive.
     """
 
     members: Array
@@ -42,21 +43,16 @@ class Blocks:
             raise GenesigError("there must be blocks, and each needs at least one column")
         if weights.shape != sizes.shape or not (np.isfinite(weights) & (weights > 0)).all():
             raise GenesigError(f"weights must be {len(sizes)} finite numbers > 0, one for a block")
-        owners, members = self.owners(), self.members
-        within = np.diff(owners) == 0
-        if (np.diff(members)[within] <= 0).any():  # not ascending in each block
-            members = members[np.lexsort((members, owners))]
-        same = (np.diff(members) == 0) & within
-        if same.any():
-            twice = owners[np.argmax(same)]
-            raise GenesigError(f"block {twice} names a column twice")
         if self.members.min() < 0:
             raise GenesigError("columns are counted from 0; found a negative number")
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]], weights: Sequence[float] | Array) -> Blocks:
-        """Make the blocks of lists of columns."""
+        """Make the blocks of lists of columns, none of which has a column twice."""
         parts = [np.asarray(each, dtype=np.int64) for each in lists]
+        twice = [k for k, part in enumerate(parts) if len(np.unique(part)) < len(part)]
+        if twice:
+            raise GenesigError(f"block {twice[0]} names a column twice")
         starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
         members = np.concatenate([np.zeros(0, np.int64), *parts])
         return cls(members, starts, np.array(weights, dtype=float))
@@ -89,6 +85,18 @@ class Blocks:
     def owners(self) -> Array:
         """Return the block of each membership, (memberships,)."""
         return np.repeat(np.arange(len(self.weights)), self.sizes())
+
+    @cached_property
+    def used(self) -> Array:
+        """Return the columns that some block has, ascending."""
+        return np.flatnonzero(np.bincount(self.members))
+
+    @cached_property
+    def place(self) -> Array:
+        """Return the place of each membership among the columns used."""
+        places = np.zeros(self.used[-1] + 1, dtype=np.int64)
+        places[self.used] = np.arange(len(self.used))
+        return places[self.members]
 
     def sums(self, of_column: Array) -> Array:
         """Add up, block by block, what each column has: (d, ...) gives (B, ...)."""

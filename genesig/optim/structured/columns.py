@@ -55,12 +55,9 @@ class Columns:
     def __init__(self, X: Array, blocks: Blocks) -> None:
         self.X, self.blocks = np.asarray(X, dtype=float), blocks
         blocks.check(self.d)
-        used = np.zeros(self.d, dtype=bool)
-        used[blocks.members] = True
-        self._rows = np.ascontiguousarray(self.X[:, used].T)
-        self._place = place = (np.cumsum(used) - 1)[blocks.members]
-        ones, shape = np.ones(len(place)), (len(blocks), len(self._rows))
-        self._sums = csr_array((ones, place, blocks.starts), shape=shape)
+        self._rows = self.X.T if len(blocks.used) == self.d else self.X.T[blocks.used]
+        self._rows = np.ascontiguousarray(self._rows)
+        self._sums = membership(blocks, self._rows.dtype)
         self._grams: dict[int, Array] = {}
 
     @property
@@ -99,8 +96,14 @@ class Columns:
     def gram(self, k: int) -> Array:
         """Return ``A_k A_k'``, (n, n)."""
         if k not in self._grams:
-            A = self._rows[self._place[self.blocks.starts[k] : self.blocks.starts[k + 1]]]
+            A = self._rows[self.blocks.place[self.blocks.starts[k] : self.blocks.starts[k + 1]]]
             if len(self._grams) * 8 * self.n**2 > KEPT:
                 self._grams.clear()
             self._grams[k] = A.T @ A
         return self._grams[k]
+
+
+def membership(blocks: Blocks, dtype: Any) -> csr_array:
+    """Return 1 where a block has a column, 0 elsewhere, (B, number of columns used)."""
+    ones = np.ones(len(blocks.place), dtype=dtype)
+    return csr_array((ones, blocks.place, blocks.starts), shape=(len(blocks), len(blocks.used)))

@@ -28,10 +28,11 @@ class Walk:
 
     def __init__(self, design: Design, Y: Array, mu: float, tolerance: float) -> None:
         self.design, self.Y, self.mu, self.tolerance = design, Y, mu, tolerance
-        self.set, self.level, n = np.zeros(0, dtype=np.int64), Level(1.0, mu), len(Y)
+        self.set, self.level, n = np.zeros(0, dtype=np.int64), Level(np.inf, mu), len(Y)
         self.chosen = Chosen.none(n)
         self.point = Reduced(self.chosen, Y, self.level).at(self.chosen.rho)
         self.q = np.zeros(len(design.weights))
+        self.before = np.inf, self.q  # the last but one tau, and rho of all blocks there
         self.steps, self.gap = 0, np.inf
 
     @property
@@ -40,12 +41,19 @@ class Walk:
         return self.point.alpha
 
     def begin(self, tau: float) -> None:
-        """Go on to the next tau with the blocks chosen, and those that the strong rule expects."""
-        kept = np.flatnonzero(self.chosen.rho)
+        """Go on to the next tau with the blocks chosen, and those that the strong rule expects.
+
+        Each rho starts where the line through its last two values leads, not below half the last.
+        """
+        kept, now = np.flatnonzero(self.chosen.rho), np.zeros(len(self.q))
+        now[self.set] = self.chosen.rho
+        last, (came, before) = self.level.tau, self.before
+        self.level, self.steps, self.before = Level(tau, self.mu), 0, (last, now)
         self.set, self.chosen = self.set[kept], self.chosen.only(kept)
         if len(kept):
-            self._admit(2 * self.q > self.design.weights * (2 * tau - self.level.tau))
-        self.level, self.steps = Level(tau, self.mu), 0
+            ahead = now + (now - before) * ((tau - last) / (last - came) if came > last else 0)
+            self.chosen.rho = np.maximum(ahead, now / 2)[self.set]
+            self._admit(2 * self.q > self.design.weights * (2 * tau - last))
 
     def descend(self) -> None:
         """Minimise over the working set."""
@@ -71,7 +79,7 @@ class Walk:
         """Let in those of the wanted blocks (B,) bool that are nearest to being chosen, or none."""
         wanted[self.set] = False
         outside, w = np.flatnonzero(wanted), self.design.weights
-        number = max(FEWEST, len(self.set) // 4)
+        number = max(FEWEST, len(self.set) // 2)
         if len(outside) > number:
             far = np.argpartition(-self.q[outside] / w[outside], number)
             outside = outside[np.sort(far[:number])]

@@ -25,6 +25,7 @@ from genesig.report.quality.record import (
 if TYPE_CHECKING:
     from genesig.results import Dataset
 
+TABLES = ("modules",)
 MOST_COLUMNS = 30
 # A component goes with a column rather than with the label: share of its variance, less what
 # chance gives, at least; by how much more than the label's; largest adjusted p.

@@ -13,6 +13,7 @@ from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import by_kind, clean, counted, percent, shorten, significant
 from genesig.report.quality import captions
 from genesig.report.quality.captions import SIZE, missing_words, size_words
+from genesig.report.quality.modules import modules
 from genesig.report.quality.record import Follows, Missing, Outlier, Quality, QualityRecord
 
 MOST_COUNTS = 50
@@ -48,6 +49,7 @@ def quality(data: Quality, limits: Limits) -> Section:
         items.append(captions.components(data))
     if it["associations"]:
         items.append(captions.associations(data))
+    items += modules(data)
     items += [_table(data, limits), Fold("How samples far from the others are found", HOW)]
     return Section("quality", "Quality of the samples", _words(data), items)
 

@@ -32,7 +32,8 @@ def page_data(dataset, samples=(), folds=MOMENTS):
     design = dataset.design
     study = {"label": design.label, "classes": design.classes, "dropped": [], "response": None,
              "group": design.group, "pair": design.pair}  # fmt: skip
-    data = {"quality": shown(seen, after), "study": study, "design": {"scheme": "leave_one_out"}}
+    data = {"quality": shown(seen, after), "study": study, "design": {"scheme": "leave_one_out"},
+            "tables": {}}  # fmt: skip
     return json.loads(json.dumps(data, allow_nan=False))
 
 

@@ -1,0 +1,64 @@
+"""A denoiser of samples along chromosomes, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.structured.genome import Genome
+from genesig.optim.structured.total_variation import noise, segmented, total_variation
+
+Array = np.ndarray[Any, Any]
+
+
+class TotalVariation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Each sample, along each chromosome, becomes a step function (array CGH, copy numbers).
+
+        min_f 1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|
+
+    Each row stands for itself: nothing is learned from others.
+
+    Parameters
+    ----------
+    chromosomes, positions : sequence of length d, optional
+        Of the features; None is one chromosome, and the order in which they stand.
+    tau : float, optional
+        In standard deviations of the row's noise on the chromosome, which is taken from the
+        differences of neighbours. None takes the means of the segments that BIC keeps of those of
+        several tau.
+
+    Source: Mosci 2009, chapter 5; Johnson 2013.
+    """
+
+    def __init__(
+        self, chromosomes: Sequence[Any] | None = None, positions: Sequence[float] | None = None,
+        tau: float | None = None,
+    ) -> None:  # fmt: skip
+        self.chromosomes = chromosomes
+        self.positions = positions
+        self.tau = tau
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the settings against the features of X (n, d)."""
+        X = validate_data(self, X, dtype=np.float64)
+        if self.tau is not None and not 0 <= self.tau < np.inf:
+            raise InvalidProblem(f"tau must be a number of at least 0, found {self.tau}")
+        self.genome_ = Genome.of(X.shape[1], self.chromosomes, self.positions)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the step functions of the rows of X, (n, d)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        out: Array = np.empty_like(X)
+        for part in self.genome_.parts():
+            out[:, part] = [self._denoised(y) for y in X[:, part]]
+        return out
+
+    def _denoised(self, y: Array) -> Array:
+        return segmented(y) if self.tau is None else total_variation(y, self.tau * noise(y))

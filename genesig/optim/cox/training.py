@@ -1,0 +1,92 @@
+"""Many training sets of one matrix with right-censored times as their response."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.errors import GenesigError
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.training import TrainingSets, training_sets
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class CoxSets:
+    """k training sets, each with its risk sets.
+
+    Attributes
+    ----------
+    sets : TrainingSets
+        Its Y are the martingale residuals at b = 0, so that its `tau_max` is that of the partial
+        likelihood, where every feature is penalised: ``(2/n_k) max_j |z_j'y| / w_j``.
+    risk : tuple of RiskSets
+    rows : tuple of int arrays
+        Rows of X of each training set, in the order of its risk sets.
+    """
+
+    sets: TrainingSets
+    risk: tuple[RiskSets, ...]
+    rows: tuple[Array, ...]
+
+    def columns(self, k: int, features: Array) -> Array:
+        """Return standardised features (n_k, m) of training set k, in the order of risk sets."""
+        X = self.sets.X[np.ix_(self.rows[k], features)]
+        return np.asarray((X - self.sets.mean[k, features]) * self.sets.inverse_scale[k, features])
+
+    def products(self, k: int, u: Array) -> Array:
+        """Return Z'u (d,) for u (n_k,) of sum 0, in the order of risk sets."""
+        F = self.sets.matrix.F
+        wide = np.zeros(F.shape[1])
+        wide[self.rows[k]] = u
+        return np.asarray(self.sets.inverse_scale[k] * (F @ wide))
+
+
+def cox_sets(
+    X: Array, time: Array, event: Array, rows: Array, *, centre: bool, unit_variance: bool,
+    ties: str = "efron", weights: Array | None = None, sample_weights: Array | None = None,
+) -> CoxSets:  # fmt: skip
+    """Describe k training sets of one matrix.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    time, event : (n,) arrays
+    rows : (n, k) bool array
+        Training rows of each set; each must hold an event.
+    centre, unit_variance : bool
+        As in `training.training_sets`; centring changes no fit, only rounding.
+    ties : {"efron", "breslow"}
+    weights : (d,) array, optional
+        Of each feature's l1 term, 1 unless given. A feature of weight 0 has no penalty at all, l1
+        or l2; there must be few of them.
+    sample_weights : (n,) array, optional
+        Above 0, scaled to a mean of 1 on the rows of each set; features are standardised without
+        them.
+
+    Raises
+    ------
+    GenesigError
+        As `training_sets` and `RiskSets.of` do.
+    """
+    time, event, rows = np.asarray(time, float), np.asarray(event), np.asarray(rows, dtype=bool)
+    if rows.ndim != 2 or not len(time) == len(event) == len(rows):
+        raise GenesigError(
+            f"training rows must be (n, k), times and events (n,); found {rows.shape},"
+            f" {time.shape}, {event.shape}"
+        )
+    risk, order, residuals = [], [], np.zeros(rows.shape)
+    for k, inside in enumerate(rows.T):
+        chosen = np.flatnonzero(inside)
+        v = None if sample_weights is None else np.asarray(sample_weights)[chosen]
+        risk.append(RiskSets.of(time[chosen], event[chosen], ties, v))
+        order.append(chosen[risk[-1].order])
+        null = risk[-1].gradient(risk[-1].shares(np.zeros(len(chosen))))
+        residuals[order[-1], k] = -len(chosen) / 2 * null
+    sets = training_sets(
+        X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights
+    )
+    return CoxSets(sets, tuple(risk), tuple(order))

@@ -1,0 +1,107 @@
+"""The fused lasso over features along chromosomes: coefficients that change seldom.
+
+    min_b (1/n)||y - Zb||² + mu ||t||² + tau sum_j w_j |t_j|,    b = cumsum of t in each chromosome
+
+t_j is the step from the feature before to feature j, and the first one of a chromosome its level,
+of weight 0 (free) or 1 (a chromosome without signal has b = 0). Source: Tibshirani et al. 2005, by
+the change of variables to a lasso.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.solution import Path
+from genesig.optim.solvers import path
+from genesig.optim.structured.genome import Genome
+from genesig.optim.training import TrainingSets, training_sets
+
+Array = np.ndarray[Any, Any]
+
+
+def steps_of(Z: Array, genome: Genome) -> Array:
+    """Return the design of the steps (n, d), ``D_j = sum of Z from j to its chromosome's end``."""
+    parts = [np.cumsum(Z[:, part][:, ::-1], axis=1)[:, ::-1] for part in genome.parts()]
+    return np.hstack(parts)
+
+
+def levels_of(t: Array, genome: Genome) -> Array:
+    """Return the coefficients b (d,) of the features from the steps t (d,) along the genome."""
+    b = np.empty(len(t))
+    for part, steps in zip(genome.parts(), np.split(t, genome.starts[1:]), strict=True):
+        b[part] = np.cumsum(steps)
+    return b
+
+
+@dataclass(frozen=True)
+class Fused:
+    """Fits along a path of tau.
+
+    Attributes
+    ----------
+    coef : (m, d) array
+        On the scale of Z.
+    steps : (m, d) array
+        t, along the genome.
+    tau_max : float
+        Smallest tau at which no penalised step is left.
+    gap : (m,) array
+        Of the lasso of the steps, relative to ||y||²/n.
+    path : Path
+    """
+
+    coef: Array
+    steps: Array
+    tau_max: float
+    gap: Array
+    path: Path
+
+
+def fused_path(
+    Z: Array, y: Array, genome: Genome, shares: Array, *, mu: float, first: float, tolerance: float
+) -> Fused:
+    """Solve for falling shares of tau_max.
+
+    Parameters
+    ----------
+    Z : (n, d) array
+        Centred features.
+    y : (n,) array
+    genome : Genome
+    shares : (m,) array
+    mu : float
+        In units of ||D'D||/n.
+    first : float
+        Weight of a chromosome's first step, 0 or more.
+    tolerance : float
+    """
+    weights = np.ones(Z.shape[1])
+    weights[genome.starts] = first
+    rows = np.ones((len(y), 1), dtype=bool)
+    sets = training_sets(
+        steps_of(Z, genome), y[:, None], rows, centre=True, unit_variance=False, weights=weights
+    )
+    top, ridge = _tau_max(sets, mu), mu * float(sets.norm[0])
+    found = path(
+        sets, top * shares[None], ridge, solver="landweber-newton", tolerance=tolerance
+    )  # fmt: skip
+    steps = np.zeros((len(shares), Z.shape[1]))
+    for m in range(len(shares)):
+        steps[m, found.coef(0, m)[0]] = found.coef(0, m)[1]
+    coef = np.array([levels_of(t, genome) for t in steps])
+    return Fused(coef, steps, top, found.gap[0], found)
+
+
+def _tau_max(sets: TrainingSets, mu: float) -> float:
+    """Return the largest ``(2/n)|d_j'r| / w_j``, r what the free steps alone leave of y."""
+    free = sets.weights == 0
+    if not free.any():
+        return float(sets.tau_max[0])
+    D, y, n = sets.standardised(0), sets.Y[:, 0], len(sets.Y)
+    A, w = D[:, free], sets.weights[~free]
+    ridge = np.sqrt(n * mu * sets.norm[0]) * np.eye(A.shape[1])
+    level = np.linalg.lstsq(np.vstack([A, ridge]), np.r_[y, np.zeros(len(ridge))], rcond=None)[0]
+    return float((2 / n * np.abs(D[:, ~free].T @ (y - A @ level)) / w).max(initial=0.0))

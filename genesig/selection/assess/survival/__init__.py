@@ -1,0 +1,1 @@
+"""How well the time to an event is predicted: curves, order, errors and calibration."""

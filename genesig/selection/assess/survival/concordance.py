@@ -1,0 +1,117 @@
+"""Whether those with the higher score have the event earlier: C, Uno's C, AUC at a horizon.
+
+Each is a weighted share of pairs, of an earlier event i and a later sample j,
+
+    C = Σ_ij w_ij (1[f_i > f_j] + ½ 1[f_i = f_j]) / Σ_ij w_ij,
+
+and has the interval of its infinitesimal jackknife: U_i, the derivative of C by the weight of
+sample i, gives the variance Σ U_i², and the limits lie on the scale of log(C/(1-C)). Weights of
+censoring count as known. NaN without a pair, or where a weight is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.selection.assess.intervals import NOTHING, Interval, Z, wilson
+from genesig.selection.assess.survival.curves import Curve
+
+Array = np.ndarray[Any, Any]
+Pairs = Iterable[tuple[Any, float, Array]]
+
+TIE = 1e-8
+"""Scores that differ by no more than this count as equal; so it is in scikit-survival."""
+
+
+class Concordance(NamedTuple):
+    """C and its 95 % interval; U (n,), whose products with those of another score are paired."""
+
+    value: float
+    interval: Interval
+    influence: Array
+
+
+def harrell(time: Array, event: Array, f: Array) -> Concordance:
+    """All pairs whose order is known, alike: an event, and who was followed for longer.
+
+    Who is censored at the time of an event counts as later (Harrell et al. 1996). It depends on the
+    censoring: see `uno`.
+    """
+    time, event = np.asarray(time, dtype=float), np.asarray(event, dtype=bool)
+    return _share(((i, 1.0, _later(time, event, i)) for i in np.flatnonzero(event)), f)
+
+
+def uno(
+    time: Array, event: Array, f: Array, lost: Curve, horizon: float = np.inf
+) -> Concordance:  # fmt: skip
+    """Weigh the pairs by 1/G(t_i)², G the censoring of the training samples.
+
+    Consistent for P(f_i > f_j | t_i < t_j, t_i < horizon), whatever the censoring (Uno et al.
+    2011).
+
+    Parameters
+    ----------
+    lost : Curve
+        `curves.censoring` of the training samples.
+    horizon : float
+        Events from then on are left out. Without it, or beyond the last training sample, one late
+        event may outweigh all others, or have no weight that is known.
+    """
+    time, event = np.asarray(time, dtype=float), np.asarray(event, dtype=bool)
+    early, weight = np.flatnonzero(event & (time < horizon)), lost.at(time)
+    return _share(((i, _inverse(weight[i]) ** 2, _later(time, event, i)) for i in early), f)
+
+
+def auc_at(time: Array, event: Array, f: Array, lost: Curve, horizon: float) -> Concordance:
+    """Pairs of an event up to the horizon, weighed by 1/G(t_i), and who is followed beyond it.
+
+    The cumulative/dynamic AUC (Uno et al. 2007; Hung and Chiang 2010).
+    """
+    time, event = np.asarray(time, dtype=float), np.asarray(event, dtype=bool)
+    early, weight, later = np.flatnonzero(event & (time <= horizon)), lost.at(time), time > horizon
+    return _share(((i, _inverse(weight[i]), later) for i in early), f)
+
+
+def _later(time: Array, event: Array, i: Any) -> Array:
+    return np.asarray((time > time[i]) | ((time == time[i]) & ~event))
+
+
+def _inverse(weight: float) -> float:
+    return 1 / weight if weight > 0 else np.nan
+
+
+def _share(pairs: Pairs, f: Array) -> Concordance:
+    """Return C of (i, w_ij, which j), with its interval."""
+    f, events = np.asarray(f, dtype=float), 0
+    right, every = np.zeros(len(f)), np.zeros(len(f))  # each pair counts at both of its samples
+    for i, weight, later in pairs:
+        gap = f[i] - f
+        good = weight * later * np.where(np.abs(gap) <= TIE, 0.5, gap > 0)
+        total = weight * later
+        right += good
+        every += total
+        right[i] += good.sum()
+        every[i] += total.sum()
+        events += bool(later.any())
+    number = every.sum() / 2
+    if not number > 0 or np.isnan(f).any():
+        return Concordance(np.nan, NOTHING, np.full(len(f), np.nan))
+    value = float(right.sum() / 2 / number)
+    influence = (right - value * every) / number
+    return Concordance(value, _limits(value, influence, events), influence)
+
+
+def _limits(value: float, influence: Array, events: int) -> Interval:
+    """Return the interval; where every pair is ordered alike, that of a share.
+
+    Then the jackknife has no width. The largest variance of C, Kendall's, is 2 C (1 - C)/n: that of
+    a share in half as many samples as there are events.
+    """
+    if not 1e-12 < value < 1 - 1e-12:
+        return wilson(round(value), max(events // 2, 1))
+    spread = Z * float(np.sqrt(influence @ influence)) / (value * (1 - value))
+    low, high = (1 / (1 + np.exp(-(np.log(value / (1 - value)) + s))) for s in (-spread, spread))
+    return float(low), float(high)

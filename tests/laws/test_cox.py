@@ -1,0 +1,278 @@
+"""What the partial likelihood, its certificate and its fits are held to, whatever the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cox_by_hand import dense, log_likelihood, objective, one_set, tied
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.errors import GenesigError
+from genesig.optim.cox.certificate import conjugate, dual_point, duality_gap, null_deviance
+from genesig.optim.cox.hazard import baseline_hazard
+from genesig.optim.cox.path import cox_path, tau_max
+from genesig.optim.cox.ridge import ridge, ridge_coef, ridge_scores
+from genesig.optim.cox.risk_sets import TIES, RiskSets
+from genesig.optim.cox.training import cox_sets
+
+seeds = st.integers(0, 10_000)
+samples = st.integers(3, 30)
+both = pytest.mark.parametrize("ties", TIES)
+
+
+@both
+@settings(deadline=None, max_examples=25)
+@given(seed=seeds, n=samples)
+def test_the_likelihood_is_its_definition(ties, seed, n):
+    _, time, event = tied(seed, n, 1)
+    rng = np.random.default_rng(seed)
+    eta, v = rng.normal(size=n), rng.uniform(0.2, 3, n)
+    risk = RiskSets.of(time, event, ties, v)
+    by_hand = log_likelihood(time, event, eta, ties, v / v.mean())
+    assert risk.value(eta[risk.order]) == pytest.approx(-2 / n * by_hand, rel=1e-12, abs=1e-12)
+    assert risk.value(eta[risk.order] + 7) == pytest.approx(risk.value(eta[risk.order]))
+
+
+@both
+def test_derivatives_are_finite_differences(ties):
+    _, time, event = tied(1, 15, 1)
+    rng = np.random.default_rng(1)
+    risk = RiskSets.of(time, event, ties, rng.uniform(0.5, 2, 15))
+    eta, steps = rng.normal(size=15), 1e-5 * np.eye(15)
+    p = risk.shares(eta)
+    slope = [(risk.value(eta + s) - risk.value(eta - s)) / 2e-5 for s in steps]
+    np.testing.assert_allclose(risk.gradient(p), slope, atol=1e-9)
+    change = [risk.gradient(risk.shares(eta + s)) - risk.gradient(risk.shares(eta - s))
+              for s in steps]  # fmt: skip
+    H = risk.hessian(p)
+    np.testing.assert_allclose(H, np.array(change) / 2e-5, atol=1e-9)
+    np.testing.assert_allclose(risk.curvature(p), np.diag(H), atol=1e-15)
+    Z = rng.normal(size=(15, 4))
+    np.testing.assert_allclose(risk.hessian(p, Z), Z.T @ H @ Z, atol=1e-14)
+
+
+def test_whole_weights_are_repeated_samples():
+    _, time, event = tied(3, 12, 1)
+    times = np.arange(12) % 3 + 1
+    eta = np.random.default_rng(3).normal(size=12)
+    weighed = RiskSets.of(time, event, "breslow", times)
+    repeated = RiskSets.of(*(np.repeat(x, times) for x in (time, event)), "breslow")
+    expected = repeated.value(np.repeat(eta, times)[repeated.order]) - repeated.value(np.zeros(24))
+    found = weighed.value(eta[weighed.order]) - weighed.value(np.zeros(12))
+    assert found == pytest.approx(expected, rel=1e-13)
+    assert null_deviance(weighed) == pytest.approx(null_deviance(repeated), rel=1e-13)
+
+
+@both
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, n=samples, free=st.integers(0, 2), share=st.floats(0, 1), mu=st.floats(0, 1))
+def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, mu):
+    """Weak duality, at points that are far from the solution, too."""
+    rng = np.random.default_rng(seed)
+    weights = np.where(np.arange(4) < free, 0.0, rng.uniform(0.5, 2, 4))
+    sets = one_set(seed, n, 4, ties, weights=weights)
+    risk, Z = sets.risk[0], sets.columns(0, np.arange(4))
+    tau, held = share * float(sets.sets.tau_max[0]) + 1e-3, weights > 0
+    b, others = 0.3 * rng.normal(size=4), rng.normal(size=(20, 4)) * rng.uniform(0, 1, (20, 1))
+    if free:  # near the best of the unpenalised, where the bound is finite
+        fit = ridge(risk, Z[:, held], Z[:, ~held], np.array([1.0]))
+        b = np.concatenate([fit.b[4 - free :, 0], fit.b[: 4 - free, 0]]) + 0.02
+    dual = dual_point(risk, risk.shares(Z @ b), Z[:, ~held])
+    g = (Z.T @ dual.u + 2 * mu * b)[held]
+    gap = duality_gap(risk, Z @ b, dual, g, b[held], tau * weights[held], mu)
+    here = objective(sets, b, tau, mu)
+    best = min(objective(sets, other, tau, mu) for other in [*others, 0 * b])
+    assert gap >= here - best - 1e-12
+    np.testing.assert_allclose(Z[:, ~held].T @ dual.u, 0, atol=1e-10)
+
+
+def test_the_dual_of_the_likelihood_is_exact():
+    risk, eta = one_set(5, 20, 2).risk[0], np.random.default_rng(5).normal(size=20)
+    p = risk.shares(eta)
+    assert risk.value(eta) + conjugate(risk, p) == pytest.approx(risk.gradient(p) @ eta, abs=1e-13)
+
+
+@both
+@settings(deadline=None, max_examples=25)
+@given(seed=seeds, n=samples, d=st.integers(1, 60), mu=st.sampled_from([0, 1e-6, 0.1]))
+def test_every_fit_is_certified_and_none_is_better(ties, seed, n, d, mu):
+    """With copies of features, more features than samples, and many equal times."""
+    sets = one_set(seed, n, d, ties, copies=True)
+    tau = float(sets.sets.tau_max[0]) * np.array([1.0, 0.6, 0.3, 0.1]) + 1e-9
+    rng = np.random.default_rng(seed)
+    B = dense(sets, tau, mu)
+    assert not B[0].any()
+    for level, b in zip(tau, B, strict=True):
+        here = objective(sets, b, level, mu)
+        for scale in (1e-1, 1e-3):
+            other = b + scale * rng.normal(size=d) * (rng.random(d) < 0.5)
+            assert objective(sets, other, level, mu) >= here - 1e-9 * (1 + here)
+
+
+def test_below_the_largest_tau_the_first_feature_enters():
+    sets = one_set(2, 40, 30)
+    (top,) = tau_max(sets)
+    assert top == pytest.approx(sets.sets.tau_max[0], rel=1e-12)
+    assert cox_path(sets, [top * 1.0001, top * 0.999], 0.0, tolerance=1e-9).sizes().tolist() == [
+        [0, 1]
+    ]
+    sets = one_set(2, 40, 30, weights=np.where(np.arange(30) < 2, 0.0, 1.0))
+    (top,) = tau_max(sets)
+    fits = cox_path(sets, [top * 1.0001, top * 0.999], 0.0, tolerance=1e-9)
+    assert fits.sizes().tolist() == [[2, 3]]
+    assert fits.converged.all()
+
+
+def test_a_row_ends_after_its_first_long_list():
+    sets = one_set(2, 40, 30)
+    fits = cox_path(sets, tau_max(sets) * np.geomspace(1, 0.05, 8), 0.0, tolerance=1e-7, longest=5)
+    sizes, ended = fits.sizes()[0], fits.iterations[0] < 0
+    assert ended.any()
+    assert not ended.all()
+    assert (sizes <= 5).all()
+    assert not sizes[ended].any()
+    assert np.isnan(fits.gap[0, ended]).all()
+
+
+def test_training_sets_do_not_know_each_other():
+    X, time, event = tied(4, 40, 50)
+    rows = np.random.default_rng(0).random((40, 3)) < 0.8
+    keys = {"centre": True, "unit_variance": True}
+    every = cox_sets(X, time, event, rows, **keys)
+    fits = cox_path(every, tau_max(every)[:, None] * [0.5, 0.2], 1e-3, tolerance=1e-7)
+    scores, _ = ridge_scores(every, fits, [0.1, 1.0])
+    for k in range(3):
+        alone = cox_sets(X, time, event, rows[:, [k]], **keys)
+        fit = cox_path(alone, tau_max(alone)[:, None] * [0.5, 0.2], 1e-3, tolerance=1e-7)
+        for m in range(2):
+            np.testing.assert_array_equal(fit.coef(0, m), fits.coef(k, m))
+        np.testing.assert_array_equal(ridge_scores(alone, fit, [0.1, 1.0])[0][0], scores[k])
+
+
+def test_neither_the_order_of_samples_nor_a_held_out_row_matters():
+    X, time, event = tied(6, 30, 10)
+    rows, order = np.arange(30)[:, None] < 25, np.random.default_rng(0).permutation(30)
+    keys = {"centre": True, "unit_variance": True}
+    one = cox_sets(X, time, event, rows, **keys)
+    X[25:], time[25:] = 1e3, 1e3
+    other = cox_sets(X[order], time[order], event[order], rows[order], **keys)
+    tau = 0.2 * one.sets.tau_max[0]
+    np.testing.assert_allclose(dense(other, tau, 0.1), dense(one, tau, 0.1), atol=1e-9)
+
+
+@both
+@settings(deadline=None, max_examples=25)
+@given(seed=seeds, n=samples, d=st.integers(1, 60), free=st.integers(0, 1))
+def test_ridge_is_stationary_for_every_lam_and_that_of_the_path(ties, seed, n, d, free):
+    sets = one_set(seed, n, d + free, ties)
+    risk, Z = sets.risk[0], sets.columns(0, np.arange(d + free))
+    lam = np.array([1e-3, 10.0, 0.1])
+    fit = ridge(risk, Z[:, free:], Z[:, :free] * 0.1, lam)
+    assert (fit.gap[1:] <= 1e-9).all() or free
+    for place in np.flatnonzero(fit.gap < 1e-9):
+        b, a = fit.b[:d, place], fit.b[d:, place]
+        u = risk.gradient(risk.shares(Z[:, free:] @ b + 0.1 * Z[:, :free] @ a))
+        np.testing.assert_allclose(Z[:, free:].T @ u, -2 * lam[place] * b, atol=1e-6)
+        np.testing.assert_allclose(Z[:, :free].T @ u, 0, atol=1e-5)
+    if not free:
+        B = dense(sets, 0.0, lam[1])
+        np.testing.assert_allclose(fit.b[:, 1], B[0], atol=1e-7)
+
+
+def test_refit_in_the_units_of_the_matrix_and_its_empty_list():
+    X, time, event = tied(7, 40, 20)
+    X = 3 * X + 11
+    sets = cox_sets(X, time, event, np.ones((40, 1), bool), centre=True, unit_variance=True)
+    fits = cox_path(sets, tau_max(sets) * [1.1, 0.3], 1e-6, tolerance=1e-7)
+    scores, gap = ridge_scores(sets, fits, [0.5])
+    values, intercept, again = ridge_coef(sets, fits, 0.5)
+    A, _ = fits.coef(0, 1)
+    np.testing.assert_allclose(intercept[0, 1] + X[:, A] @ values, scores[0, 1, 0], atol=1e-12)
+    np.testing.assert_array_equal(gap[..., 0], again)
+    assert not scores[0, 0].any()
+    assert gap.max() <= 1e-12
+
+
+def test_unpenalised_features_stay_so_in_both_fits():
+    sets = one_set(9, 60, 12, weights=np.where(np.arange(12) == 5, 0.0, 1.0))
+    alone = ridge(sets.risk[0], sets.columns(0, []), sets.columns(0, [5]), np.array([1.0])).b
+    fits = cox_path(sets, 1e3, 7.0, tolerance=1e-7)
+    np.testing.assert_array_equal(fits.indices, [5])
+    np.testing.assert_allclose(fits.values, alone[:, 0], rtol=1e-9)
+    values, *_ = ridge_coef(sets, fits, 1e6)
+    np.testing.assert_allclose(values * sets.sets.X[:, 5].std(), alone[:, 0], rtol=1e-7)
+
+
+def test_copies_among_the_unpenalised_share_their_coefficient():
+    X, time, event = tied(12, 50, 8, copies=True)
+    rows, keys = np.ones((50, 1), bool), {"centre": True, "unit_variance": True}
+    both = cox_sets(X, time, event, rows, weights=np.where(np.arange(8) < 2, 0.0, 1), **keys)
+    one = cox_sets(X[:, 1:], time, event, rows, weights=np.where(np.arange(7) < 1, 0.0, 1), **keys)
+    tau = tau_max(one)[:, None] * [0.5, 0.05]
+    B, expected = dense(both, tau, 1e-3), dense(one, tau, 1e-3)
+    np.testing.assert_allclose(B[:, 0] + B[:, 1], expected[:, 0], atol=1e-7)
+    np.testing.assert_allclose(B[:, 2:], expected[:, 1:], atol=1e-7)
+
+
+def test_without_a_minimum_a_fit_says_that_it_did_not_converge():
+    """An unpenalised feature that orders all deaths."""
+    X, time = np.arange(8.0)[:, None], np.arange(8.0)[::-1] + 1
+    sets = cox_sets(
+        X, time, np.ones(8), np.ones((8, 1), bool), centre=True, unit_variance=True,
+        weights=np.zeros(1),
+    )  # fmt: skip
+    fits = cox_path(sets, 1.0, 0.0, tolerance=1e-7)
+    assert not fits.converged.any()
+    assert "did not reach" in fits.message
+
+
+def test_hazard_of_no_risk_is_that_of_nelson_and_aalen():
+    _, time, event = tied(8, 30, 1)
+    risk = RiskSets.of(time, event, "breslow")
+    hazard = baseline_hazard(risk, np.zeros(30))
+    expected = [
+        sum(np.sum(event & (time == s)) / np.sum(time >= s) for s in np.unique(time[event])
+            if s <= t)
+        for t in hazard.times
+    ]  # fmt: skip
+    np.testing.assert_allclose(hazard.cumulative, expected, rtol=1e-13)
+    survival = hazard.survival(np.array([0.0, 1.0, 800.0]), [0, hazard.times[0], 1e9])
+    np.testing.assert_array_equal(survival[:, 0], 1)
+    np.testing.assert_allclose(survival[1], survival[0] ** np.e)
+    assert survival[2, 1] == 0
+
+
+def test_martingale_residuals_sum_to_nothing_with_the_fitted_hazard():
+    sets = one_set(10, 50, 3, "breslow")
+    risk, Z = sets.risk[0], sets.columns(0, np.arange(3))
+    eta = Z @ ridge(risk, Z, Z[:, :0], np.array([0.1])).b[:, 0]
+    hazard = baseline_hazard(risk, eta)
+    _, time, event = tied(10, 50, 3)
+    expected = -np.log(np.diag(hazard.survival(eta, time[risk.order])))
+    np.testing.assert_allclose(event[risk.order] - expected, -25 * risk.gradient(risk.shares(eta)),
+                               atol=1e-12)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("time", "event", "said"),
+    [
+        ([1, -2], [1, 0], "sample 1 .* has time -2"),
+        ([np.nan, 2], [1, 0], "has time nan"),
+        ([1, 2], [0, 0], "no event"),
+        ([1, 2], [1, 2], "must be 1"),
+        ([1, 2], [1, np.nan], "must be 1"),
+        ([1, 2], [1], "one time and one event"),
+    ],
+)
+def test_what_is_no_survival_is_refused(time, event, said):
+    with pytest.raises(GenesigError, match=said):
+        RiskSets.of(np.array(time, float), np.array(event))
+
+
+def test_where_all_die_at_once_there_is_nothing_to_learn():
+    risk = RiskSets.of(np.ones(5), np.ones(5), "breslow")
+    assert null_deviance(risk) > 0
+    alone = RiskSets.of(np.array([1.0, 2, 3]), np.array([0, 0, 1]))
+    assert null_deviance(alone) == 1
+    assert risk.gradient(risk.shares(np.zeros(5))) == pytest.approx(0)

@@ -1,0 +1,147 @@
+"""Total variation: the exact step function, its certificate, segments pruned by BIC."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from genesig.errors import GenesigError
+from genesig.models.total_variation import TotalVariation
+from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.structured.genome import Genome
+from genesig.optim.structured.total_variation import (
+    means,
+    noise,
+    pruned,
+    segment_starts,
+    segmented,
+    tau_max,
+    total_variation,
+    variation_gap,
+)
+
+
+@parametrize_with_checks([TotalVariation(), TotalVariation(tau=1.0)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def values(seed, n):
+    """Steps and noise, rounded so that ties occur, far from 0."""
+    rng = np.random.default_rng(seed)
+    return np.round(rng.normal(size=n) + 3 * (rng.random(n) < 0.2).cumsum(), 1) + 100
+
+
+def objective(y, f, tau):
+    return np.sum((y - f) ** 2) / 2 + tau * np.abs(np.diff(f)).sum()
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 60), share=st.floats(0, 1.2))
+def test_every_step_function_is_certified(seed, n, share):
+    y = values(seed, n)
+    tau = share * tau_max(y)
+    f = total_variation(y, tau)
+    assert variation_gap(y, f, tau) <= 1e-13
+    assert f.mean() == pytest.approx(y.mean())
+    worse = f + np.random.default_rng(seed).normal(size=n) * 0.01
+    gap = variation_gap(y, worse, tau) * (np.sum((y - y.mean()) ** 2) / 2 or 1.0)
+    assert gap >= objective(y, worse, tau) - objective(y, f, tau) - 1e-10
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 60))
+def test_tau_max_is_sharp_and_no_penalty_changes_nothing(seed, n):
+    y = values(seed, n)
+    y[-1] += 0.05
+    np.testing.assert_allclose(total_variation(y, 0.0), y, atol=1e-12)
+    assert len(segment_starts(total_variation(y, tau_max(y) * (1 + 1e-9)))) == 1
+    assert len(segment_starts(total_variation(y, tau_max(y) * (1 - 1e-6)))) > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_clarabel_s(seed):
+    cvxpy = pytest.importorskip("cvxpy")
+    y = values(seed, 40)
+    tau = 0.2 * tau_max(y)
+    f = cvxpy.Variable(40)
+    loss = cvxpy.sum_squares(y - f) / 2 + tau * cvxpy.norm1(cvxpy.diff(f))
+    best = cvxpy.Problem(cvxpy.Minimize(loss)).solve(
+        solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13
+    )
+    assert objective(y, total_variation(y, tau), tau) == pytest.approx(best, rel=1e-10)
+
+
+def chromosomes(seed=0, levels=40, each=50):
+    """Return copy numbers of half-steps, and measurements with noise of .3."""
+    rng = np.random.default_rng(seed)
+    true = np.repeat(np.cumsum(rng.choice([-0.5, 0.5, 1.0], levels)), each)
+    return true, true + 0.3 * rng.normal(size=len(true))
+
+
+def test_an_array_cgh_toy_loses_its_staircases_to_bic():
+    """Total variation alone has three to four times the segments, and levels drawn together."""
+    true, y = chromosomes()
+    f = total_variation(y, 3 * 0.3)
+    found = segmented(y)
+    assert noise(y) == pytest.approx(0.3, rel=0.1)
+    assert len(segment_starts(f)) > 2 * 40
+    assert abs(len(segment_starts(found)) - 40) <= 2
+    far = [np.sqrt(np.mean((each - true) ** 2)) for each in (y, f, found)]
+    assert far[2] < 0.08 < far[1] < 0.15 < far[0]
+
+
+def test_bic_keeps_what_is_without_noise_and_joins_what_is_noise():
+    steps = np.repeat([0.0, 1.0, 3.0], 10)
+    np.testing.assert_array_equal(segmented(steps), steps)
+    np.testing.assert_array_equal(segmented(np.full(7, 2.0)), np.full(7, 2.0))
+    joined = [len(segment_starts(segmented(np.random.default_rng(s).normal(size=200))))
+              for s in range(20)]  # fmt: skip
+    assert np.mean(joined) < 1.2
+    assert pruned(steps, np.array([0, 5, 10, 20])).tolist() == [0, 10, 20]
+    np.testing.assert_array_equal(means(steps, np.array([0, 20])), np.repeat([0.5, 3.0], [20, 10]))
+
+
+def test_twenty_thousand_probes_take_a_moment():
+    _, y = chromosomes(1, 200, 100)
+    total_variation(y[:10], 1.0)  # compiles
+    start = process_time()
+    f = total_variation(y, 3 * 0.3)
+    assert process_time() - start < 0.2
+    assert variation_gap(y, f, 0.9) < 1e-12
+
+
+def test_each_row_and_chromosome_stands_for_itself():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(3, 30)) + np.repeat([0.0, 5.0], 15)
+    order = rng.permutation(30)
+    names, place = np.repeat(["b", "a"], 15)[order], np.arange(30.0)[order]
+    made = TotalVariation(names, place).fit(X[:, order]).transform(X[:, order])
+    for row, y in zip(made, X, strict=True):
+        parts = np.concatenate([segmented(y[:15]), segmented(y[15:])])
+        np.testing.assert_array_equal(row[np.argsort(place)], parts)
+    tau = TotalVariation(tau=2.0).fit(X).transform(X)
+    np.testing.assert_array_equal(tau[1], total_variation(X[1], 2 * noise(X[1])))
+
+
+def test_chromosomes_keep_their_order_and_features_are_sorted_within():
+    genome = Genome.of(5, ["X", "2", "X", "2", "X"], [3.0, 1.0, 1.0, 0.0, 2.0])
+    assert [part.tolist() for part in genome.parts()] == [[2, 4, 0], [3, 1]]
+
+
+@pytest.mark.parametrize("settings", [{"tau": -1.0}, {"tau": np.inf}])
+def test_bad_settings_are_refused(settings):
+    with pytest.raises(InvalidProblem, match="tau"):
+        TotalVariation(**settings).fit(np.eye(4))
+
+
+@pytest.mark.parametrize("settings", [{"chromosomes": ["1"]}, {"positions": [0, 1, 2, np.nan]}])
+def test_places_that_do_not_fit_are_refused(settings):
+    with pytest.raises(GenesigError, match="one for a feature"):
+        TotalVariation(**settings).fit(np.eye(4))

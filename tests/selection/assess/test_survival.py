@@ -1,0 +1,304 @@
+"""Survival scores against published tables, their definitions, and scikit-survival."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cox_by_hand import tied
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.optim.cox.ridge import ridge
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.selection.assess.survival.brier import brier_losses, explained, integrated_brier
+from genesig.selection.assess.survival.calibration import risk_at, risk_groups, slope
+from genesig.selection.assess.survival.concordance import auc_at, harrell, uno
+from genesig.selection.assess.survival.curves import censoring, kaplan_meier, nelson_aalen
+from genesig.selection.assess.survival.log_rank import log_rank, numbers_at_risk
+
+# Remission of leukemia in weeks, 6-mercaptopurine and placebo (Freireich et al. 1963).
+DRUG = [6, 6, 6, 7, 10, 13, 16, 22, 23, 6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35]
+PLACEBO = [1, 1, 2, 2, 3, 4, 4, 5, 5, 8, 8, 8, 8, 11, 11, 12, 12, 15, 17, 22, 23]
+WEEKS = np.array(DRUG + PLACEBO, dtype=float)
+RELAPSE = np.r_[np.arange(21) < 9, np.ones(21, dtype=bool)]
+GROUP = np.repeat(["6-MP", "placebo"], 21)
+
+seeds = st.integers(0, 10_000)
+samples = st.integers(4, 40)
+
+
+def test_kaplan_meier_of_the_published_table():
+    """Kleinbaum and Klein 2012, chapter 2; limits as Stata's sts list has them."""
+    curve = kaplan_meier(WEEKS[:21], RELAPSE[:21])
+    kept = curve.events > 0
+    assert curve.times[kept].tolist() == [6, 7, 10, 13, 16, 22, 23]
+    assert curve.at_risk[kept].tolist() == [21, 17, 15, 12, 11, 7, 6]
+    table = [.8571, .8067, .7529, .6902, .6275, .5378, .4482]  # fmt: skip
+    error = [.0764, .0869, .0963, .1068, .1141, .1282, .1346]  # fmt: skip
+    low = [.6197, .5631, .5032, .4316, .3675, .2678, .1881]  # fmt: skip
+    high = [.9516, .9228, .8894, .8491, .8049, .7468, .6801]  # fmt: skip
+    np.testing.assert_allclose(curve.value[kept], table, atol=6e-5)
+    np.testing.assert_allclose(np.sqrt(curve.variance[kept]), error, atol=6e-5)
+    for limit, expected in zip(curve.interval(), (low, high), strict=True):
+        np.testing.assert_allclose(limit[kept], expected, atol=6e-5)
+    assert curve.median() == 23
+    assert kaplan_meier(WEEKS[21:], RELAPSE[21:]).median() == 8
+    np.testing.assert_array_equal(curve.at([0, 5.9, 6, 36]), [1, 1, curve.value[0], np.nan])
+
+
+def test_nelson_aalen_of_the_published_table():
+    """Klein and Moeschberger 2003, table 4.3."""
+    curve = nelson_aalen(WEEKS[:21], RELAPSE[:21])
+    kept = curve.events > 0
+    expected = [.1428, .2017, .2683, .3517, .4426, .5854, .7521]  # fmt: skip
+    np.testing.assert_allclose(curve.value[kept], expected, atol=1e-4)
+    np.testing.assert_allclose(curve.variance[kept][:3], [0.0068, 0.0103, 0.0147], atol=6e-5)
+    low, high = curve.log_interval()
+    assert (low[kept] < curve.value[kept]).all()
+    assert (high[kept] > curve.value[kept]).all()
+
+
+def test_log_rank_of_the_published_table():
+    """Kleinbaum and Klein 2012, chapter 2."""
+    test = log_rank(WEEKS, RELAPSE, GROUP)
+    assert test.observed.tolist() == [9, 21]
+    np.testing.assert_allclose(test.expected, [19.25, 10.75], atol=5e-3)
+    assert test.chi_squared == pytest.approx(16.79, abs=5e-3)
+    assert test.p == pytest.approx(4.17e-5, rel=2e-3)
+    assert numbers_at_risk(WEEKS, GROUP, [0, 10, 20]).tolist() == [[21, 15, 8], [21, 8, 2]]
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected", "likelihood"),
+    [("breslow", 1.509191, -86.379622), ("efron", 1.572125, -85.008422)],
+)
+def test_cox_of_the_published_table(ties, expected, likelihood):
+    """Kleinbaum and Klein 2012, chapter 3 (Breslow); R's coxph (Efron)."""
+    b, (low, high) = slope(WEEKS, RELAPSE, (GROUP == "placebo").astype(float), ties)
+    assert b == pytest.approx(expected, abs=1e-6)
+    assert (high - low) / 2 / 1.959964 == pytest.approx({"breslow": 0.4096, "efron": 0.4124}[ties],
+                                                       abs=1e-4)  # fmt: skip
+    risk = RiskSets.of(WEEKS, RELAPSE, ties)
+    value = risk.value(b * (GROUP == "placebo")[risk.order])
+    assert -21 * value == pytest.approx(likelihood, abs=1e-5)
+
+
+def test_the_log_rank_test_is_the_score_test_of_cox():
+    """Breslow's information is larger only where there are ties."""
+    rng = np.random.default_rng(0)
+    time, event, group = rng.exponential(size=50), rng.random(50) < 0.7, np.arange(50) % 2
+    risk = RiskSets.of(time, event)
+    Z, p = group[risk.order][:, None].astype(float), risk.shares(np.zeros(50))
+    score = (25 * Z.T @ risk.gradient(p))[0] ** 2 / (25 * risk.hessian(p, Z))[0, 0]
+    assert log_rank(time, event, group).chi_squared == pytest.approx(score, rel=1e-12)
+
+
+def test_three_groups_and_what_no_test_can_tell():
+    rng = np.random.default_rng(1)
+    time, event = rng.exponential(size=60), rng.random(60) < 0.8
+    one = log_rank(time, event, np.arange(60) % 3)
+    other = log_rank(time, event, (np.arange(60) % 3)[:] * -1.0)
+    assert one.chi_squared == pytest.approx(other.chi_squared)
+    assert one.observed.sum() == pytest.approx(one.expected.sum())
+    assert np.isnan(log_rank(time, event, np.zeros(60)).p)
+    assert np.isnan(log_rank(time, ~event & False, np.arange(60) % 3).p)
+
+
+def pairs_by_hand(time, event, f, weight):
+    """Sum over all pairs of an event and a later sample; weight(i, j)."""
+    right = total = 0.0
+    for i in np.flatnonzero(event):
+        for j in range(len(time)):
+            later = time[j] > time[i] or (time[j] == time[i] and not event[j])
+            if later and weight(i, j):
+                total += weight(i, j)
+                right += weight(i, j) * (1.0 if f[i] > f[j] else 0.5 if f[i] == f[j] else 0.0)
+    return right / total if total else np.nan
+
+
+def lost_by_hand(time, event, t):
+    """Return G(t), events before censoring at equal times."""
+    total = 1.0
+    for s in np.unique(time[time <= t]):
+        n = np.sum(time >= s) - np.sum(event & (time == s))
+        total *= 1 - np.sum(~event & (time == s)) / n if n else 1.0
+    return total
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds, n=samples)
+def test_concordances_by_their_definition(seed, n):
+    X, time, event = tied(seed, n, 1)
+    f, G = np.round(X[:, 0], 1), lambda i: lost_by_hand(time, event, time[i])
+    lost, horizon = censoring(time, event), float(np.quantile(time, 0.7))
+    expected = pairs_by_hand(time, event, f, lambda i, j: 1.0)
+    assert harrell(time, event, f).value == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    expected = pairs_by_hand(
+        time, event, f, lambda i, j: G(i) ** -2 if time[i] < horizon else 0.0
+    )  # fmt: skip
+    found = uno(time, event, f, lost, horizon).value
+    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    expected = pairs_by_hand(
+        time, event, f, lambda i, j: 1 / G(i) if time[i] <= horizon < time[j] else 0.0
+    )  # fmt: skip
+    found = auc_at(time, event, f, lost, horizon).value
+    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+def test_without_censoring_and_at_one_horizon_auc_is_that_of_two_classes():
+    from sklearn.metrics import roc_auc_score
+
+    X, time, _ = tied(5, 80, 1)
+    event = np.ones(80, dtype=bool)
+    found = auc_at(time, event, X[:, 0], censoring(time, event), 2.0)
+    assert found.value == pytest.approx(roc_auc_score(time <= 2.0, X[:, 0]), rel=1e-12)
+
+
+def test_the_influence_is_the_derivative_by_a_samples_weight():
+    X, time, event = tied(6, 25, 1)
+    found = harrell(time, event, X[:, 0])
+    for i in (0, 7):
+        weight = np.where(np.arange(25) == i, 1 + 1e-6, 1.0)
+        moved = pairs_by_hand(time, event, X[:, 0], lambda a, b, v=weight: v[a] * v[b])
+        assert (moved - found.value) / 1e-6 == pytest.approx(found.influence[i], abs=1e-5)
+
+
+def test_the_interval_covers():
+    """C of one normal score, n = 80, a third censored; 95 % less what 400 rounds leave open."""
+    rng, rounds = np.random.default_rng(0), 400
+    truth = harrell(*drawn(rng, 4000)).value
+    inside = 0
+    for _ in range(rounds):
+        low, high = harrell(*drawn(rng, 80)).interval
+        inside += low <= truth <= high
+    assert inside / rounds > 0.92
+
+
+def drawn(rng, n):
+    """Return time, event and score; exponential times, hazard exp(score)."""
+    f = rng.normal(size=n)
+    failure, end = rng.exponential(size=n) * np.exp(-f), 2 * rng.exponential(size=n)
+    return np.minimum(failure, end), failure <= end, f
+
+
+def test_scores_that_are_not_defined_are_no_numbers():
+    time, event = np.array([1.0, 2, 3, 4]), np.array([False, False, False, True])
+    lost = censoring(time, event)
+    for found in (harrell(time, event, time), uno(time, event, time, lost),
+                  auc_at(time, event, time, lost, 2.0)):  # fmt: skip
+        assert np.isnan(found.value)
+        assert np.isnan(found.interval).all()
+    late = uno(np.array([9.0, 10]), np.array([True, True]), np.array([1.0, 0]), lost)
+    assert late.value == 1  # the last training sample had the event: G is known
+    open_end = censoring(time, ~event)
+    assert np.isnan(uno(np.array([9.0, 10]), np.array([True, True]), np.arange(2.0), open_end)[0])
+    assert np.isnan(harrell(time, ~event, np.array([np.nan, 1, 2, 3])).value)
+
+
+def test_every_pair_in_order_still_has_an_interval():
+    time = np.arange(1.0, 21)
+    found = harrell(time, np.ones(20, dtype=bool), -time)
+    assert found.value == 1
+    assert 0.6 < found.interval[0] < 0.9
+    assert found.interval[1] == 1
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=seeds, n=samples)
+def test_brier_by_its_definition(seed, n):
+    _, time, event = tied(seed, n, 1)
+    rng = np.random.default_rng(seed)
+    times = np.unique(rng.choice(time, 5)) * 0.99
+    S, lost, known = rng.random((n, len(times))), censoring(time, event), time.max()
+    expected = np.zeros(S.shape)
+    for i in range(n):
+        for m, t in enumerate(times):
+            if event[i] and time[i] <= t:
+                expected[i, m] = S[i, m] ** 2 / lost_by_hand(time, event, time[i])
+            elif time[i] > t:
+                expected[i, m] = (1 - S[i, m]) ** 2 / lost_by_hand(time, event, t)
+    found = brier_losses(time, event, S, times, lost)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert np.isnan(lost.at([known + 1])[0]) or lost.value[-1] == 0 or event[time == known].all()
+
+
+def test_integrated_brier_without_censoring_and_its_share():
+    rng = np.random.default_rng(0)
+    time, event, times = rng.exponential(size=40), np.ones(40, dtype=bool), np.linspace(0.1, 1, 7)
+    lost, truth = censoring(time, event), (time[:, None] > times).astype(float)
+    perfect = integrated_brier(time, event, truth, times, lost)
+    assert perfect.value == 0
+    guess = integrated_brier(time, event, np.full((40, 7), 0.5), times, lost)
+    assert guess.value == pytest.approx(0.25)
+    marginal = kaplan_meier(time, event).at(times)[None]
+    none = integrated_brier(time, event, marginal, times, lost)
+    mean = np.trapezoid(((truth - marginal) ** 2).mean(axis=0), times) / 0.9
+    assert none.value == pytest.approx(mean)
+    assert explained(perfect, none)[0] == 1
+    share, (low, high) = explained(none, none)
+    assert share == pytest.approx(0, abs=1e-15)
+    assert low == pytest.approx(0, abs=1e-12) == high
+
+
+def test_calibration_at_a_horizon():
+    rng = np.random.default_rng(3)
+    time, event, f = drawn(rng, 600)
+    S = np.exp(-np.exp(f))  # the truth at time 1
+    every = risk_at(time, event, S, 1.0)
+    ratio, (low, high) = every.ratio
+    assert low < 1 < high
+    assert ratio == pytest.approx(1, abs=0.1)
+    groups = list(risk_groups(time, event, S, 1.0))
+    assert len(groups) == 5
+    assert sum(group.samples for group in groups) == 600
+    assert np.diff([group.expected for group in groups]).min() > 0
+    assert sum(g.interval[0] <= g.expected <= g.interval[1] for g in groups) >= 4
+    b, (low, high) = slope(time, event, f)
+    assert low < 1 < high
+    half, limits = slope(time, event, 2 * f + 5)
+    assert half == pytest.approx(b / 2, rel=1e-6)
+    assert limits[1] < 1
+
+
+def test_calibration_that_nobody_can_tell():
+    time, event, S = np.array([1.0, 2, 3]), np.array([True, False, False]), np.full(3, 0.5)
+    assert np.isnan(risk_at(time, event, S, 4.0).observed)
+    assert risk_at(time, event, S, 0.5).observed == 0
+    assert np.isnan(slope(time, event, np.ones(3))[0])
+    assert np.isnan(slope(time, event & False, time)[0])
+    order = slope(np.arange(1.0, 9), np.ones(8, dtype=bool), -np.arange(8.0))
+    assert np.isnan(order[0])
+    assert np.isnan(order[1]).all()
+
+
+def test_scikit_survival_agrees():
+    metrics = pytest.importorskip("sksurv.metrics")
+    rng = np.random.default_rng(0)
+    train, (time, event, f) = drawn(rng, 200)[:2], drawn(rng, 80)
+    kept = time < 0.9 * train[0].max()
+    time, event, f = time[kept], event[kept], f[kept]
+    kind = [("event", bool), ("time", float)]
+    y, y_train = (np.array(list(zip(e, t, strict=True)), dtype=kind)
+                  for t, e in ((time, event), train))  # fmt: skip
+    lost, times = censoring(*train), np.quantile(time, [0.2, 0.4, 0.6])
+    S = np.exp(-times * np.exp(f)[:, None])
+    assert harrell(time, event, f).value == pytest.approx(
+        metrics.concordance_index_censored(event, time, f)[0], abs=1e-10
+    )
+    for horizon in times:
+        expected = metrics.concordance_index_ipcw(y_train, y, f, tau=horizon)[0]
+        assert uno(time, event, f, lost, horizon).value == pytest.approx(expected, abs=1e-10)
+        expected = metrics.cumulative_dynamic_auc(y_train, y, f, [horizon])[0][0]
+        assert auc_at(time, event, f, lost, horizon).value == pytest.approx(expected, abs=1e-10)
+    found = integrated_brier(time, event, S, times, lost).value
+    expected = metrics.integrated_brier_score(y_train, y, S, times)
+    assert found == pytest.approx(expected, abs=1e-10)
+
+
+def test_ridge_at_lam_0_is_the_maximum_of_the_likelihood():
+    X, time, event = tied(11, 60, 2)
+    risk = RiskSets.of(time, event)
+    fit = ridge(risk, X[risk.order], X[:, :0], np.zeros(1))
+    assert fit.gap[0] <= 1e-10
+    u = risk.gradient(risk.shares(X[risk.order] @ fit.b[:, 0]))
+    np.testing.assert_allclose(X[risk.order].T @ u, 0, atol=1e-8)
