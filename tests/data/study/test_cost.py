@@ -76,3 +76,12 @@ def test_what_is_asked_of_a_cluster_leaves_room():
 def test_the_cost_is_said_in_units_that_people_use(seconds, said):
     costs = {"fit": Cost(1.0, 401.0, seconds)}
     assert announced(costs) == f"takes about {said} of one processor, 400 MB for a job"
+
+
+def test_modules_cost_where_they_are_asked_for() -> None:
+    def costs(modules: int) -> dict[str, Cost]:
+        config = {**STUDY, "quality": {"modules": modules}}
+        return study_costs(resolve_config(config, load_schema()), SIZE)
+
+    assert "modules" not in costs(0)
+    assert costs(4)["modules"].seconds > costs(2)["modules"].seconds > 1
