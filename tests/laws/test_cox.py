@@ -270,6 +270,11 @@ def test_what_is_no_survival_is_refused(time, event, said):
         RiskSets.of(np.array(time, float), np.array(event))
 
 
+def test_as_many_without_a_penalty_as_samples_are_refused():
+    with pytest.raises(GenesigError, match=r"8 features have weight 0 .* 8 samples"):
+        one_set(0, 8, 9, weights=np.where(np.arange(9) < 8, 0.0, 1.0))
+
+
 def test_where_all_die_at_once_there_is_nothing_to_learn():
     risk = RiskSets.of(np.ones(5), np.ones(5), "breslow")
     assert null_deviance(risk) > 0

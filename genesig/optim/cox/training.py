@@ -70,7 +70,8 @@ def cox_sets(
     Raises
     ------
     GenesigError
-        As `training_sets` and `RiskSets.of` do.
+        As `training_sets` and `RiskSets.of` do; and where features without a penalty are as many as
+        the samples of a set.
     """
     time, event, rows = np.asarray(time, float), np.asarray(event), np.asarray(rows, dtype=bool)
     if rows.ndim != 2 or not len(time) == len(event) == len(rows):
@@ -89,4 +90,10 @@ def cox_sets(
     sets = training_sets(
         X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights
     )
+    free, fewest = int(np.sum(sets.weights == 0)), min(map(len, order))
+    if free >= fewest:
+        raise GenesigError(
+            f"{free} features have weight 0 and so no penalty, but a training set has {fewest}"
+            " samples: penalise some of them"
+        )
     return CoxSets(sets, tuple(risk), tuple(order))
