@@ -115,6 +115,26 @@ def test_linear_kernels_on_groups_are_the_group_lasso():
         assert kernel.coef(m).shape == (K.shape[0] * K.shape[1], 1)
 
 
+def test_kernels_by_the_iterative_projection():
+    """Any factor of a kernel will do: its columns are a group."""
+    rng = np.random.default_rng(0)
+    A = [design(rng, 12, size) for size in (3, 9, 5)]
+    kernels = Kernels(np.array([a @ a.T for a in A]), np.array([1.0, 2.0, 1.5]))
+    Y = A[1][:, :1] + rng.normal(size=(12, 1))
+    Y -= Y.mean()
+    tau = 0.4 * 2 / 12 * (np.sqrt(kernels.squares(Y[None])[0]) / kernels.weights).max()
+    one = block_paths(kernels, Y[None], np.array([[tau]]), 0.05, tolerance=1e-11)[0]
+    roots = []
+    for K in kernels.K:
+        values, vectors = np.linalg.eigh(K)
+        roots.append(vectors * np.sqrt(np.maximum(values, 0)))
+    penalty = Groups(Blocks.of(np.arange(36).reshape(3, 12), kernels.weights))
+    other = structured_path(
+        np.concatenate(roots, axis=1), Y, penalty, [tau], 0.05, solver="projection"
+    )
+    np.testing.assert_allclose(one.norms.toarray(), other.norms.toarray(), atol=1e-4)
+
+
 def test_several_responses_at_once_are_as_one_by_one():
     rng = np.random.default_rng(0)
     X, found = design(rng, 20, 60), lists(rng, 60, "overlap")
@@ -208,6 +228,8 @@ def test_weights_by_their_definition():
         ]
         found = permuted_weights(X, responses, blocks.members, blocks.starts)
         np.testing.assert_allclose(found, [each[197] for each in norms], rtol=1e-5)
+        huge = permuted_weights(1e60 * X, responses, blocks.members, blocks.starts)
+        np.testing.assert_allclose(huge, 1e60 * found, rtol=1e-5)
 
 
 def of_nine_kinds(rng, n=60, copies=20):

@@ -34,8 +34,8 @@ def permuted_weights(
     """
     n, most = Y_permuted.shape[:2]
     blocks = Blocks(members, starts, np.ones(len(starts) - 1))
-    rows, sums = single(X.T[blocks.used]), membership(blocks, np.float32)
-    responses = single(Y_permuted.reshape(n, most, -1))
+    (rows, x), sums = single(X.T[blocks.used]), membership(blocks, np.float32)
+    responses, y = single(Y_permuted.reshape(n, most, -1))
     squares = np.empty((len(blocks), most), dtype=np.float32)
     for first in range(0, most, CHUNK):
         part = responses[:, first : first + CHUNK]
@@ -45,9 +45,13 @@ def permuted_weights(
         squares[:, first : first + CHUNK] = sums @ of_column
     place = min(int(np.ceil(quantile * most)), most) - 1
     squares.partition(place, axis=1)
-    return np.asarray(np.sqrt(squares[:, place].astype(float)))
+    return np.asarray(x * y * np.sqrt(squares[:, place].astype(float)))
 
 
-def single(array: Array) -> Array:
-    """Return numbers of 24 bits, one behind the other: enough for a quantile of few."""
-    return np.ascontiguousarray(array, dtype=np.float32)
+def single(array: Array) -> tuple[Array, float]:
+    """Return numbers of 24 bits, at most 1, and what they were divided by.
+
+    Enough for a quantile of few, in half the time and whatever the units.
+    """
+    scale = float(np.abs(array).max(initial=0)) or 1.0
+    return np.ascontiguousarray(array / scale, dtype=np.float32), scale
