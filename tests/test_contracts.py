@@ -57,7 +57,7 @@ def test_the_keys_of_the_nonlinear_section_are_its_protocol():
 
 def test_the_keys_of_the_structured_section_are_its_protocol():
     """Beside those that say which sets there are, read once."""
-    once = {"sets", "smallest", "largest"}
+    once = {"sets", "column", "smallest", "largest"}
     assert {field.name for field in fields(SetsProtocol)} | once == keys("structured")
 
 

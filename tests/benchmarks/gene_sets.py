@@ -76,7 +76,7 @@ def study(n: str, d: str, sets: str, permutations: str = "100") -> None:
         folder = Path(name)
         lay_out(folder)
         rng, path = np.random.default_rng(1), Path(sets).resolve()
-        named = list(dict.fromkeys(gene for one in read_sets(path) for gene in one.genes))
+        named = list(dict.fromkeys(gene for one in read_sets(path, None) for gene in one.genes))
         genes = [*named, *(f"other{j}" for j in range(int(d)))][: int(d)]
         factors = rng.standard_normal((int(n), 30))
         X = 8 + factors @ rng.standard_normal((30, int(d))) / np.sqrt(30)

@@ -1,6 +1,8 @@
 """What the first call in a process brings with it, and jobs that start together."""
 
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,13 @@ import numpy as np
 import pytest
 from compiled_solver import STUDY, run
 from places import ROOT
+
+from genesig.optim import compiled
+
+COMPILED = [
+    importlib.import_module(f"{compiled.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(compiled.__path__)
+]
 
 AFTER = """
 import numba, numpy
@@ -31,6 +40,35 @@ def test_the_solver_loads_no_linear_algebra_that_it_does_not_use():
     job = start(STUDY + AFTER)
     _, error = job.communicate()
     assert job.returncode == 0, error.decode()
+
+
+LISTEN = """
+from numba.core import event
+
+heard = event.RecordingListener()
+event.register("numba:compile", heard)
+"""
+ONCE = """
+made = [each.data["dispatcher"].py_func for _, each in heard.buffer if each.is_start]
+names = [f"{function.__module__}.{function.__qualname__}" for function in made]
+assert len(names) > 60 and sorted(set(names)) == sorted(names), names
+others = [name for name in names if not name.startswith("genesig.")]
+assert len(others) <= 1, others  # the call of numba's allocator
+"""
+
+
+@pytest.mark.slow
+def test_a_first_start_compiles_every_kernel_once_and_nothing_else(tmp_path):
+    job = start(LISTEN + STUDY + ONCE, tmp_path)
+    _, error = job.communicate()
+    assert job.returncode == 0, error.decode()
+
+
+def test_kernels_call_no_function_that_numba_would_compile_for_them():
+    kernels = [k for m in COMPILED for k in vars(m).values() if hasattr(k, "py_func")]
+    assert len(kernels) > 60
+    dear = {"max", "min", "empty", "empty_like", "ones", "eye", "flatnonzero", "sum", "full"}
+    assert not [k for k in kernels if dear & {*k.py_func.__code__.co_names}]
 
 
 UNKNOWN = "import numba; numba.__version__ = '9.0.0'\n"

@@ -33,7 +33,19 @@ def _upper(text: str) -> str:
     return text.replace("gene", "GENE")
 
 
+def _table(column: str, words: list[str], cells: str = "aabbccaabbccaabbccaabbcc") -> Broken:
+    rows = [f"{gene}\t{cell.strip()}" for gene, cell in zip(GENES, cells, strict=False)]
+    return _broken("\n".join(["gene\tlayer", *rows]) + "\n", words, "t.tsv", column=column)
+
+
 SETS: dict[str, Broken] = {
+    "no such column": _table("Layer", ["t.tsv", "no column 'Layer'", "did you mean 'layer'?"]),
+    "a blank column": _table("layer", ["column 'layer' is blank", "with values"], " " * 24),
+    "a column of names": _table("layer", ["hardly two genes for each", "groups"], "abcdefghijklm"),
+    "a column of no table": spoilt(
+        lambda study: study.set("structured", {"column": "layer"}),
+        ["structured.column", "set structured.sets to its file"]),
+    "a column of a GMT": _broken(GOOD, ["sets.gmt", "ending"], column="layer"),
     "an ending that is not known": _broken(GOOD, ["sets.tsv", "'.tsv'", "save"], "sets.tsv"),
     "no ending": _broken(GOOD, ["no ending", "save"], "sets"),
     "a folder": spoilt(_in_folder, ["sets", "is a folder", "name the file"]),

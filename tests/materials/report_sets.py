@@ -13,8 +13,9 @@ from genesig.results.set_fits import SetFits
 from genesig.selection.sets.gather import gather_sets
 
 CONFIG = {
-    "sets": "data/<b>pathways</b>.gmt", "weights": "permuted", "others": "leave_out",
-    "smallest": 2, "largest": 500, "mu": [1e-3], "tau_min": 0.1, "tau_count": 15, "most": 50,
+    "sets": "data/<b>pathways</b>.gmt", "column": None, "weights": "permuted",
+    "others": "leave_out", "smallest": 2, "largest": 500, "mu": [1e-3],
+    "tau_min": 0.1, "tau_count": 15, "most": 50,
     "one_standard_error": True, "tolerance": 1e-6,
 }  # fmt: skip
 LEAST = 16  # sets

@@ -6,7 +6,7 @@
 
 MODULES = ["modules"] if config["quality"]["modules"] else []
 
-KNOWN = {key: config["structured"][key] for key in ("sets", "smallest", "largest")}
+KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest", "largest")}
 
 
 localrules:

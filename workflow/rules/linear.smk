@@ -13,6 +13,7 @@ rule fit:
     input:
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
+        first="results/linear/final.npz",  # jobs that begin together would each compile
         code=sources("fit.py"),
     output:
         "results/linear/{labels}/{batch}.npz",

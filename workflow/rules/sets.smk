@@ -37,7 +37,7 @@ rule gene_sets:
     resources:
         **needs("gene_sets"),
     params:
-        settings={key: KNOWN[key] for key in ("smallest", "largest")},
+        settings={key: value for key, value in KNOWN.items() if key != "sets"},
     script:
         "../scripts/gene_sets.py"
 

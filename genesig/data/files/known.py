@@ -10,6 +10,7 @@ from genesig.data.files.formats.gct import GCT
 from genesig.data.files.formats.genomestudio import GENOMESTUDIO
 from genesig.data.files.formats.geo_series import SERIES
 from genesig.data.files.formats.h5ad import H5AD
+from genesig.data.files.formats.h5mu import H5MU
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.soft import SOFT
@@ -24,6 +25,7 @@ FORMATS: tuple[Format, ...] = (
     GCT,
     SOFT,
     H5AD,
+    H5MU,
     RDATA,
     AGILENT,
     GENOMESTUDIO,

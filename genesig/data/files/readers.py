@@ -20,6 +20,7 @@ from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text
+from genesig.data.files.gene_blocks import blocks_of
 from genesig.data.files.gmt import LAYOUTS, NamedSet, parse_sets
 from genesig.data.files.json_text import parse_json
 from genesig.data.files.known import READERS, told_by_opening
@@ -115,8 +116,10 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
     return kind.genes(content, str(path), part)
 
 
-def read_sets(path: str | Path) -> list[NamedSet]:
-    """Read the gene sets of a GMT or GMX file."""
+def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
+    """Read the gene sets of a GMT or GMX file, or of a column of a gene table."""
+    if column is not None:
+        return blocks_of(read_genes(path, None), column, str(path))
     suffix = suffix_of(path)
     if is_folder(path):
         raise refuse(path, "is a folder; name the file of gene sets in it")

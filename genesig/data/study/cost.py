@@ -22,6 +22,9 @@ much for one number of the training matrix, and for the cube of its samples."""
 FOREST, VALUE = 0.23, 6e-7
 """Seconds of all baselines on one split: a part of its own, and for one number of the matrix."""
 
+GENE = 6e-3
+"""MB for a gene that a job of many permutations may hold: 54,675 genes took from 520 to 820 MB."""
+
 MODULE = 6e-6
 """Seconds of a module, for one number of the matrix."""
 
@@ -77,12 +80,13 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     share = -(-size.splits // batches)
     jobs, fits = batches * (1 - (-permutations // most)), size.splits * (1 + permutations)
     halves = splits["subsamples"] * fit / 4
+    held = 350 + 2 * matrix + GENE * size.genes
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
-        "fit": Cost(START + max(1, min(permutations, most)) * share * fit, 350 + 2 * matrix,
+        "fit": Cost(START + max(1, min(permutations, most)) * share * fit, held,
                     jobs * START + fits * fit),
-        "fit_final": _alone(fit, 350 + 2 * matrix),
-        "fit_subsamples": _alone(halves, 350 + 2 * matrix),
+        "fit_final": _alone(fit, held),
+        "fit_subsamples": _alone(halves, held),
         "baselines": _alone(forest, 190 + 5 * matrix),
         "others": Cost(START, 160 + 4 * matrix, 14 * START + OWN),
     }  # fmt: skip

@@ -22,8 +22,9 @@ Members = dict[str, frozenset[int]]
 
 
 def study_sets(
-    path: str, genes: Sequence[str], symbols: Sequence[str], *, smallest: int, largest: int
-) -> GeneSets:
+    path: str, genes: Sequence[str], symbols: Sequence[str], *, column: str | None, smallest: int,
+    largest: int,
+) -> GeneSets:  # fmt: skip
     """Return the sets of a file as numbers of the study's genes.
 
     Names are compared with the ids or with the symbols, whichever know more of them, to the
@@ -32,18 +33,20 @@ def study_sets(
     Parameters
     ----------
     path : str
-        GMT or GMX.
+        GMT or GMX; or a gene table, of which `column` says to which set each gene belongs.
     genes, symbols : (d,) sequence of str
         Of the columns of the matrix; the symbol is the id where there is none.
+    column : str or None
     smallest, largest : int
-        Sizes of the sets that take part.
+        Sizes of the sets that take part; those of a column all do.
 
     Raises
     ------
     InvalidInput
         If the file cannot be read, none of its genes is measured, or no set is left.
     """
-    sets = read_sets(path)
+    sets = read_sets(path, column)
+    smallest, largest = (smallest, largest) if column is None else (1, len(genes))
     named = dict.fromkeys(name for one in sets for name in one.genes)
     known = _places(path, sets, named, genes, symbols)
     found = {one.name: [name for name in one.genes if name in known] for one in sets}
@@ -74,9 +77,9 @@ def check_sets(
     section = config.get("structured", {})  # the job that checks files is not told of it
     if section.get("sets") is None or section["smallest"] > section["largest"]:
         return
-    of, size = symbols or {}, {key: section[key] for key in ("smallest", "largest")}
+    of, known = symbols or {}, {key: section[key] for key in ("column", "smallest", "largest")}
     try:
-        found = study_sets(section["sets"], genes, [of.get(g) or g for g in genes], **size)
+        found = study_sets(section["sets"], genes, [of.get(g) or g for g in genes], **known)
     except InvalidInput as error:
         yield from error.problems
         return

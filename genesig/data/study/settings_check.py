@@ -255,6 +255,9 @@ def _groups(config: Config) -> Found:
 
 def _sets(config: Config) -> Found:
     section = config.get("structured", {})
+    if section.get("sets") is None and section.get("column") is not None:
+        what = "names a column of a gene table; set structured.sets to its file"
+        yield "structured.column", what
     if section.get("sets") is not None and section["smallest"] > section["largest"]:
         what = f"{section['smallest']} is above structured.largest, {section['largest']}; no set "
         yield "structured.smallest", what + "can have both sizes, lower it"

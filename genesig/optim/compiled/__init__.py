@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from genesig.optim.compiled.parts import compiler_of_parts, load_arrays
+from genesig.optim.compiled.parts import compiler_of_parts, load_arrays, of_any_number
 
 load_arrays()
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,13 +42,13 @@ def jit(function: F) -> F:
 def inner(function: F) -> F:
     """Compile a function that only compiled code calls."""
     made: Any = numba.njit(**PART | {"_nrt": True})(function)
-    return cast(F, made)
+    return cast(F, of_any_number(made))
 
 
 def plain(function: F) -> F:
     """Compile an inner function that makes no array: references need no counting."""
     made: Any = numba.njit(**PART | {"_nrt": False})(function)
-    return cast(F, made)
+    return cast(F, of_any_number(made))
 
 
 def inlined(function: F) -> F:

@@ -27,6 +27,7 @@ from genesig.optim.compiled.column import (
 )
 from genesig.optim.compiled.dense import backward, drop_row, forward
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.operations import larger, zeros
 from genesig.optim.compiled.products import products
 
 Array = np.ndarray[Any, Any]
@@ -196,7 +197,7 @@ def violations(col: Column, W: Array, mark: Array, excess: Array) -> float:
         beyond = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
         if beyond > 0.0:
             excess[w] = beyond * np.sign(g)
-            most = max(most, beyond)
+            most = larger(most, beyond)
     return most
 
 
@@ -251,7 +252,7 @@ def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
     once and thrown out at once would come back for ever: it is BLOCKED in `mark` (d,), one try per
     call; the certificate tells whether that was right.
     """
-    (cut, ridge), way = summed(col), np.empty(len(W))
+    (cut, ridge), way = summed(col), zeros(len(W), np.float64)
     if col.ridge[0] != ridge and not factor(col, ridge):
         clear(col)
         col.ridge[0] = ridge

@@ -12,6 +12,7 @@ import numpy as np
 
 from genesig.optim.compiled import inner, plain
 from genesig.optim.compiled.lanes import LANES
+from genesig.optim.compiled.operations import smaller, zeros
 from genesig.optim.compiled.products import dots, fused
 
 Array = np.ndarray[Any, Any]
@@ -20,15 +21,15 @@ Array = np.ndarray[Any, Any]
 @inner
 def cholesky(M: Array, m: int) -> bool:
     """Overwrite the lower triangle of M[:m, :m] by its factor; False where it is not definite."""
-    sums, block = np.zeros((LANES, LANES)), np.zeros((LANES, LANES))
-    corner = np.ones((LANES, LANES))
+    room = zeros((3, LANES, LANES), np.float64)
+    sums, block, corner = room[0], room[1], room[2]
     for first in range(0, m, LANES):
         for i in range(first, m, LANES):
             for c in range(0, LANES, 2):
                 dots(M, i, M, first + c, first, sums, c)
             fetch(M, i, first, block)
             if i == first:
-                if not on_diagonal(block, sums, min(LANES, m - first), corner):
+                if not on_diagonal(block, sums, smaller(LANES, m - first), corner):
                     return False
             else:
                 below(block, sums, corner)
@@ -47,7 +48,7 @@ def fetch(M: Array, i: int, first: int, block: Array) -> None:
         return
     for r in range(LANES):
         for c in range(LANES):
-            block[c, r] = M[min(i + r, rows - 1), min(first + c, columns - 1)]
+            block[c, r] = M[smaller(i + r, rows - 1), smaller(first + c, columns - 1)]
 
 
 @plain
@@ -58,8 +59,8 @@ def put_back(M: Array, i: int, first: int, m: int, block: Array) -> None:
             for c in range(LANES):
                 M[i + r, first + c] = block[c, r]
         return
-    for r in range(min(LANES, m - i)):
-        for c in range(min(LANES, i + r - first + 1)):
+    for r in range(smaller(LANES, m - i)):
+        for c in range(smaller(LANES, i + r - first + 1)):
             M[i + r, first + c] = block[c, r]
 
 

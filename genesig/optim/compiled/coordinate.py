@@ -8,6 +8,7 @@ import numpy as np
 
 from genesig.optim.compiled import jit
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.operations import larger
 
 Array = np.ndarray[Any, Any]
 
@@ -30,7 +31,7 @@ def descend(
             target = k_y[q] - dot(K[q], b) + K[q, q] * old
             size = (target if nonnegative else abs(target)) - half
             b[q] = np.sign(target) * size / diagonal[q] if size > 0.0 else 0.0
-            moved = max(moved, abs(b[q] - old) * diagonal[q])
+            moved = larger(moved, abs(b[q] - old) * diagonal[q])
         if moved <= small:
             break
 

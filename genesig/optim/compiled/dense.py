@@ -8,6 +8,7 @@ import numpy as np
 
 from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.optim.compiled.operations import larger, smaller, zeros
 from genesig.optim.compiled.products import reflect_four, reflect_one
 
 Array = np.ndarray[Any, Any]
@@ -57,7 +58,8 @@ def tridiagonal(
     H_k = I - beta_k v_k v_k'. M must be stored in full, its rows filled up with zeros to whole
     lanes; work is two rows as long as those of M.
     """
-    width, both, scales = lanes(m), np.zeros((4, lanes(m))), np.zeros((3, LANES))
+    width = lanes(m)
+    both, scales = zeros((4, width), np.float64), zeros((3, LANES), np.float64)
     now, after = 0, 2
     reflector(M, m, 0, both[now + 1], diagonal, beside, beta)
     for i in range(1, m):
@@ -72,7 +74,7 @@ def tridiagonal(
         for j in range(width):
             both[after, j] = 0.0
         for i in range(k + 2, m, 4):
-            rows = min(4, m - i)
+            rows = smaller(4, m - i)
             for r in range(rows):
                 scales[0, r], scales[1, r] = -v[i + r], -p[i + r]
                 scales[2, r] = beta[k + 1] * u[i + r]
@@ -128,7 +130,7 @@ def largest_eigenvalue(M: Array, work: Array) -> Any:
     for i in range(m):
         radius = abs(beside[i]) if i < m - 1 else 0.0
         radius += abs(beside[i - 1]) if i > 0 else 0.0
-        low, high = max(low, diagonal[i]), max(high, diagonal[i] + radius)
+        low, high = larger(low, diagonal[i]), larger(high, diagonal[i] + radius)
     while True:
         middle = 0.5 * (low + high)
         if not low < middle < high:
@@ -137,7 +139,7 @@ def largest_eigenvalue(M: Array, work: Array) -> Any:
         for i in range(1, m):
             if pivot > 0.0:
                 break
-            pivot = diagonal[i] - middle - beside[i - 1] ** 2 / min(pivot, -1e-300)
+            pivot = diagonal[i] - middle - beside[i - 1] * beside[i - 1] / smaller(pivot, -1e-300)
         if pivot > 0.0:
             low = middle
         else:

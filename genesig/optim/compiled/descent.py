@@ -22,6 +22,7 @@ from genesig.optim.compiled.cholesky import cholesky
 from genesig.optim.compiled.dense import backward, forward
 from genesig.optim.compiled.dual import add
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 
@@ -97,11 +98,11 @@ def project(bounds: Bounds, memory: Memory, q: Array) -> Any:
         if norm <= radius * radius:
             memory.shift[g] = -1.0
             continue
-        found, length = root(squares[g], w, radius, curvature, max(memory.shift[g], 0.0), memory)
+        found, length = root(squares[g], w, radius, curvature, larger(memory.shift[g], 0.0), memory)
         memory.shift[g] = found
-        goal = max(radius / (1.0 - curvature * found), radius)
+        goal = larger(radius / (1.0 - curvature * found), radius)
         if curvature > 0.0:
-            total += (goal - radius) ** 2 / (2.0 * curvature)
+            total += (goal - radius) * (goal - radius) / (2.0 * curvature)
         for i in range(n):
             squares[g, i] = goal / length * (w[i] / (w[i] + found))
     for a in range(len(bounds.block)):
@@ -130,7 +131,7 @@ def root(
         change = -rest / (dot(square, inverse) / (total * norm) + curvature / radius)
         if abs(rest) * radius <= 1e-13 or (shift == 0.0 and change <= 0.0):
             break
-        shift = max(shift + change, 0.0)
+        shift = larger(shift + change, 0.0)
     return shift, norm
 
 
@@ -172,7 +173,7 @@ def remember(memory: Memory, at: int) -> None:
     for first in range(0, len(move), n):
         for i in range(n):
             move[first + i] = root[i] * (point[first + i] - memory.ahead[first + i])
-    memory.place[COUNT] = min(memory.place[COUNT] + 1, WINDOW)
+    memory.place[COUNT] = smaller(memory.place[COUNT] + 1, WINDOW)
     for k in range(memory.place[COUNT]):
         other = (at - k) % len(memory.points)
         memory.gram[at, other] = memory.gram[other, at] = dot(move, memory.moves[other])
@@ -182,8 +183,9 @@ def remember(memory: Memory, at: int) -> None:
 def combine(memory: Memory, at: int) -> None:
     """Set z and φ(z)."""
     count, slots = memory.place[COUNT], len(memory.points)
-    M, c, trace, total = np.empty((count, count)), np.ones(count), 0.0, 0.0
+    M, c, trace, total = zeros((count, count), np.float64), zeros(count, np.float64), 0.0, 0.0
     for k in range(count):
+        c[k] = 1.0
         trace += memory.gram[(at - k) % slots, (at - k) % slots]
         for e in range(k + 1):
             M[k, e] = memory.gram[(at - k) % slots, (at - e) % slots]
@@ -198,7 +200,7 @@ def combine(memory: Memory, at: int) -> None:
     for k in range(count):
         total += c[k]
     for first in range(0, len(memory.ahead), BLOCK):
-        last = min(first + BLOCK, len(memory.ahead))
+        last = smaller(first + BLOCK, len(memory.ahead))
         z, phi = memory.ahead[first:last], memory.slope[first:last]
         for e in range(len(z)):
             z[e] = phi[e] = 0.0

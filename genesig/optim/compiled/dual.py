@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, plain
+from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.active_set import SOLVED, STUCK
 from genesig.optim.compiled.cholesky import cholesky
 from genesig.optim.compiled.column import Column, centred, standardised, summed
 from genesig.optim.compiled.dense import backward, forward
 from genesig.optim.compiled.lanes import LANES, dot, lanes
 from genesig.optim.compiled.moments import BLOCK, add_gram, copy, gram_room, lower_from_tiles
+from genesig.optim.compiled.operations import larger, zeros
 
 Array = np.ndarray[Any, Any]
 
@@ -53,7 +54,7 @@ class Line(NamedTuple):
 @plain
 def shrink(v: float, cut: float) -> Any:
     """Return the soft threshold of v."""
-    return np.sign(v) * max(abs(v) - cut, 0.0)
+    return np.sign(v) * larger(abs(v) - cut, 0.0)
 
 
 @plain
@@ -68,7 +69,8 @@ def value(work: Working, line: Line, alpha: float) -> Any:
     """Return the dual objective at u + alpha d."""
     total, square = 0.0, 0.0
     for w in range(len(work.Z)):
-        total += shrink(line.v[w] + alpha * line.move[w], work.cut[w]) ** 2
+        short = shrink(line.v[w] + alpha * line.move[w], work.cut[w])
+        total += short * short
     for i in range(len(line.u)):
         at = line.u[i] + alpha * line.d[i]
         square += at * (0.5 * at - work.y[i])
@@ -80,7 +82,8 @@ def working(col: Column, W: Array, rows: Array) -> Working:
     """Gather the features W on the training rows."""
     cut, ridge = summed(col)
     (signed, tiles), n = gram_room(lanes(len(rows))), col.number[0]
-    Z, y, cuts = np.zeros((len(W), signed.shape[1])), np.zeros(signed.shape[1]), np.empty(len(W))
+    width, cuts = signed.shape[1], zeros(len(W), np.float64)
+    Z, y = zeros((len(W), width), np.float64), zeros(width, np.float64)
     for w in range(len(W)):
         x, z, inverse = col.F[W[w]], Z[w], col.inverse[W[w]]
         mean = dot(x, col.mask) / n if col.number[1] != 0 else 0.0
@@ -89,8 +92,8 @@ def working(col: Column, W: Array, rows: Array) -> Working:
         cuts[w] = cut * col.weights[W[w]]
     for i in range(len(rows)):
         y[i] = col.y[rows[i]]
-    counted = np.zeros(len(W), np.uint8)
-    return Working(Z, y, cuts, ridge, counted, tiles, signed, np.empty_like(signed))
+    counted, unsigned = zeros(len(W), np.uint8), zeros((BLOCK, width), np.float64)
+    return Working(Z, y, cuts, ridge, counted, tiles, signed, unsigned)
 
 
 @plain
@@ -137,13 +140,26 @@ def uphill(work: Working, line: Line, a: Array, sign: Array) -> None:
         line.d[i] = work.y[i] - line.u[i] - line.d[i] / work.ridge
 
 
+@inner
+def training_rows(mask: Array) -> Any:
+    """Return the places of the training rows."""
+    rows, n = zeros(len(mask), np.int64), 0
+    for i in range(len(mask)):
+        if mask[i] != 0.0:
+            rows[n] = i
+            n += 1
+    return rows[:n]
+
+
 @inlined
 def dual_newton(col: Column, W: Array, sign: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the residual; fills it and the signs (len(W),)."""
-    rows = np.flatnonzero(col.mask)
-    work, n, K = working(col, W, rows), len(rows), np.empty((len(rows), len(rows)))
-    u, v, a, move = np.zeros(len(work.y)), np.empty(len(W)), np.empty(len(W)), np.empty(len(W))
-    line, small, status = Line(u, v, np.empty(len(u)), move), 1e-28 * dot(col.y, col.y), STUCK
+    rows = training_rows(col.mask)
+    work, n, K = working(col, W, rows), len(rows), zeros((len(rows), len(rows)), np.float64)
+    of_samples, of_features = zeros((3, len(work.y)), np.float64), zeros((3, len(W)), np.float64)
+    u, v, a, move = of_samples[0], of_features[0], of_features[1], of_features[2]
+    line, small, status = Line(u, v, of_samples[1], move), 1e-28 * dot(col.y, col.y), STUCK
+    gradient = of_samples[2]
     for i in range(n):
         u[i] = col.r[rows[i]]
     for w in range(len(W)):
@@ -158,7 +174,7 @@ def dual_newton(col: Column, W: Array, sign: Array, steps: Array) -> int:
         update_gram(work, a)
         lower_from_tiles(work.tiles, K)
         newton_factor(K, work.ridge)
-        gradient = line.d.copy()
+        copy(line.d, gradient)
         forward(K, n, line.d)
         backward(K, n, line.d)
         for w in range(len(W)):
@@ -198,14 +214,15 @@ def dual_polish(col: Column, A: Array, sign: Array, b: Array) -> None:
     ``(I + Z_A Z_A'/ridge) u = y + Z_A (cut s)/ridge``, ``b = (Z_A'u - cut s)/ridge``.
     """
     n, (cut, ridge) = len(col.y), summed(col)
-    Z, K, (_, tiles) = np.zeros((len(A), lanes(n + LANES))), np.empty((n, n)), gram_room(n)
+    Z, K = zeros((len(A), lanes(n + LANES)), np.float64), zeros((n, n), np.float64)
+    _, tiles = gram_room(n)
     for a in range(len(A)):
         standardised(col, A[a], Z[a])
         b[a] = -cut * col.weights[A[a]] * sign[a] / ridge
     add_gram(Z, Z, len(A), tiles)
     lower_from_tiles(tiles, K)
     newton_factor(K, ridge)
-    u, change = np.zeros(n), np.empty(n)
+    u, change = zeros(n, np.float64), zeros(n, np.float64)
     subtract(col, Z, b)
     for _ in range(2):
         for i in range(n):

@@ -9,6 +9,7 @@ import numpy as np
 from genesig.optim.compiled import inner, jit, plain
 from genesig.optim.compiled.dense import largest_eigenvalue
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.operations import larger, smaller, zeros
 from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
 
 Array = np.ndarray[Any, Any]
@@ -49,7 +50,7 @@ def copy(a: Array, out: Array) -> None:
 @plain
 def inverse_scale(mean: float, variance: float, centre: bool, scale: bool) -> float:
     """Return 1/sd, 1 without scaling, 0 for what is constant up to the rounding of its mean."""
-    spread = np.sqrt(max(variance, 0.0))
+    spread = np.sqrt(larger(variance, 0.0))
     if spread <= CONSTANT * abs(mean) and (centre or scale):
         return 0.0
     return 1.0 / spread if scale else 1.0
@@ -83,7 +84,7 @@ def tile_sums(
     """
     X, shift = matrix.X, matrix.shift
     for i in range(len(X)):
-        for w in range(min(DOUBLES, X.shape[1] - start)):
+        for w in range(smaller(DOUBLES, X.shape[1] - start)):
             x[i, w] = X[i, start + w] - shift[start + w]
             square[i, w] = x[i, w] * x[i, w]
     for k in range(3):
@@ -129,7 +130,7 @@ def lower_from_tiles(tiles: Array, K: Array) -> None:
     for k in range(0, len(K), DOUBLES):
         for i in range(k, len(K)):
             tile, row = tiles[k // DOUBLES, i // COLUMNS], i % COLUMNS
-            for w in range(min(DOUBLES, i - k + 1)):
+            for w in range(smaller(DOUBLES, i - k + 1)):
                 K[i, k + w] = tile[row, w]
 
 
@@ -137,16 +138,17 @@ def lower_from_tiles(tiles: Array, K: Array) -> None:
 def gram_room(n: int) -> Any:
     """Return room for BLOCK features of n samples, and an n × n matrix in tiles, all zero."""
     side = -(-n // DOUBLES)
-    return np.zeros((BLOCK, side * DOUBLES)), np.zeros((side, n // COLUMNS, COLUMNS, DOUBLES))
+    tiles = zeros((side, n // COLUMNS, COLUMNS, DOUBLES), np.float64)
+    return zeros((BLOCK, side * DOUBLES), np.float64), tiles
 
 
 @inner
 def spectral_norm(F: Array, mask: Array, mean: Array, inverse: Array) -> Any:
     """Return ``||Z'Z||``, from the Gram matrix of the rows."""
     d, n = F.shape
-    (Z, tiles), K, work = gram_room(n), np.empty((n, n)), np.zeros((5, n))
+    (Z, tiles), K, work = gram_room(n), zeros((n, n), np.float64), zeros((5, n), np.float64)
     for start in range(0, d, BLOCK):
-        add_features(F, start, min(BLOCK, d - start), mask, mean, inverse, Z, tiles)
+        add_features(F, start, smaller(BLOCK, d - start), mask, mean, inverse, Z, tiles)
     from_tiles(tiles, K)
     return largest_eigenvalue(K, work)
 
@@ -162,10 +164,10 @@ def describe(
     tau_max, 0 before, with ``(2/n) max_j share_j |z_j'y|``.
     """
     F, shift, number = matrix.F, matrix.shift, rows.number
-    (n, d), N, scratch = matrix.X.shape, F.shape[1], np.empty(F.shape[1])
-    masks, Y = np.zeros((N, COLUMNS)), np.zeros((N, COLUMNS))
-    x, square = np.zeros((n, DOUBLES)), np.zeros((n, DOUBLES))
-    sums = np.empty((3, COLUMNS, DOUBLES))
+    (n, d), N, scratch = matrix.X.shape, F.shape[1], zeros(F.shape[1], np.float64)
+    masks, Y = zeros((N, COLUMNS), np.float64), zeros((N, COLUMNS), np.float64)
+    x, square = zeros((n, DOUBLES), np.float64), zeros((n, DOUBLES), np.float64)
+    sums = zeros((3, COLUMNS, DOUBLES), np.float64)
     for q in range(len(mean)):
         for i in range(N):
             masks[i, q], Y[i, q] = rows.mask[q, i], rows.y[q, i]
@@ -173,7 +175,7 @@ def describe(
         tile_sums(matrix, start, masks, Y, x, square, sums)
         for q in range(len(mean)):
             count, centre, scale = number[q, 0], number[q, 1] != 0, number[q, 2] != 0
-            for j in range(start, min(d, start + DOUBLES)):
+            for j in range(start, smaller(d, start + DOUBLES)):
                 m, v = sums[0, q, j - start] / count, sums[1, q, j - start] / count
                 product = sums[2, q, j - start]
                 if v - m * m >= CLEAR * v:
@@ -187,6 +189,6 @@ def describe(
                     product = dot(rows.y[q], scratch)
                 if len(norm) > 0:
                     pull = 2.0 / count * inverse[q, j] * abs(product)
-                    tau_max[q] = max(tau_max[q], share[j] * pull)
+                    tau_max[q] = larger(tau_max[q], share[j] * pull)
     for q in range(len(norm)):
         norm[q] = spectral_norm(F, rows.mask[q], mean[q], inverse[q]) / number[q, 0]

@@ -78,6 +78,17 @@ def load_arrays() -> None:
         linalg.ensure_blas = there
 
 
+def of_any_number(function: Any) -> Any:
+    """Have a function compiled for numbers of a type alone, and not for 0 or 1 once more."""
+    template = function.get_call_template
+
+    def general(args: Any, keywords: Any) -> Any:
+        return template(tuple(map(numba.types.unliteral, args)), keywords)
+
+    function.get_call_template = general
+    return function
+
+
 def compiler_of_parts() -> Any:
     """Return `PartCompiler`, or numba's own where this numba may be built in another way."""
     first, last = TRIED

@@ -23,6 +23,7 @@ from genesig.optim.compiled.lanes import (
     types,
     written_out,
 )
+from genesig.optim.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 BLOCK = 16  # rows that are read once for eight others
@@ -31,14 +32,14 @@ BLOCK = 16  # rows that are read once for eight others
 @inner
 def products(Z: Array, start: int, stop: int, gram: Array) -> None:
     """Fill rows and columns start to stop of ``Z[:stop] Z[:stop]'``; rows are whole lanes."""
-    sums = np.empty((2, LANES))
+    sums = zeros((2, LANES), np.float64)
     for block in range(start, stop, BLOCK):
-        last = min(block + BLOCK, stop)
+        last = smaller(block + BLOCK, stop)
         for first in range(0, last, LANES):
-            for p in range(max(block, first - first % 2), last, 2):
+            for p in range(larger(block, first - first % 2), last, 2):
                 dots(Z, first, Z, p, Z.shape[1], sums, 0)
-                for k in range(min(2, last - p)):
-                    for q in range(first, min(first + LANES, p + k + 1)):
+                for k in range(smaller(2, last - p)):
+                    for q in range(first, smaller(first + LANES, p + k + 1)):
                         gram[p + k, q] = gram[q, p + k] = sums[k, q - first]
 
 

@@ -11,6 +11,7 @@ from genesig.optim.compiled.dense import tridiagonal
 from genesig.optim.compiled.known import Known, gather, learn
 from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
 from genesig.optim.compiled.moments import BLOCK, Matrix, Rows, add_gram, from_tiles, gram_room
+from genesig.optim.compiled.operations import larger, smaller, zeros
 from genesig.optim.compiled.singular import by_singular_values
 from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
 
@@ -90,7 +91,7 @@ def by_samples(known: Known, A: Array, space: Space) -> None:
     """Solve in the n × n form, ``b = Z (Z'Z + ridge I)^-1 y``."""
     n, (Z, tiles) = len(known.y), gram_room(len(known.y))
     for start in range(0, len(A), BLOCK):
-        rows = min(BLOCK, len(A) - start)
+        rows = smaller(BLOCK, len(A) - start)
         gather(known.masked, A, start, rows, Z)
         add_gram(Z, Z, rows, tiles)
     from_tiles(tiles, space.M)
@@ -150,7 +151,7 @@ def by_form(known: Known, A: Array, space: Space) -> int:
     for a in range(len(A)):
         trace += dot(known.masked[A[a]], known.masked[A[a]])
     for e in range(len(space.ridges)):
-        lowest = min(lowest, space.ridges[e])
+        lowest = smaller(lowest, space.ridges[e])
     if lowest <= TINY * trace:
         return SINGULAR
     if len(A) > len(known.y):
@@ -170,8 +171,8 @@ def scores(Z: Array, A: Array, offset: float, space: Space, out: Array) -> None:
                 for w in range(DOUBLES):
                     space.tile[c, w] = offset
             add_products(space.B, e, space.Z, i, len(A), space.tile)
-            for c in range(min(COLUMNS, L - e)):
-                for w in range(min(DOUBLES, n - i)):
+            for c in range(smaller(COLUMNS, L - e)):
+                for w in range(smaller(DOUBLES, n - i)):
                     out[e + c, i + w] = space.tile[c, w]
 
 
@@ -196,18 +197,22 @@ def refit(
     N, U, L, most = matrix.F.shape[1], len(supports.features), len(lam), 1
     indptr, (out, values, constant) = supports.indptr, refits
     for f in range(len(indptr) - 1):
-        most = max(most, indptr[f + 1] - indptr[f])
-    shared, s = U if U <= SHARED * N else 0, min(lanes(most), N)
+        most = larger(most, indptr[f + 1] - indptr[f])
+    shared, s = U if U <= SHARED * N else 0, smaller(lanes(most), N)
     known = Known(
-        np.empty((U, N)), np.empty((U, N)), np.empty((shared, shared)), np.empty(U), np.empty(U),
-        rows.y,
+        zeros((U, N), np.float64), zeros((U, N), np.float64), zeros((shared, shared), np.float64),
+        zeros(U, np.float64), zeros(U, np.float64), rows.y,
     )  # fmt: skip
     learn(matrix, rows, supports.features, known)
+    scored = most if out.shape[2] > 0 else 0
     space = Space(
-        rows.number[0] * lam, np.empty((s, s)), np.empty(s), np.empty((s, L)), np.empty((s, L)),
-        np.empty((5, s)), np.empty((most, L)), np.empty((1, L)),
-        np.zeros((most if out.shape[2] > 0 else 0, lanes(N + LANES))), np.empty((COLUMNS, DOUBLES)),
+        zeros(L, np.float64), zeros((s, s), np.float64), zeros(s, np.float64),
+        zeros((s, L), np.float64), zeros((s, L), np.float64), zeros((5, s), np.float64),
+        zeros((most, L), np.float64), zeros((1, L), np.float64),
+        zeros((scored, lanes(N + LANES)), np.float64), zeros((COLUMNS, DOUBLES), np.float64),
     )  # fmt: skip
+    for e in range(L):
+        space.ridges[e] = rows.number[0] * lam[e]
     for f in range(len(indptr) - 1):
         A = supports.places[indptr[f] : indptr[f + 1]]
         if len(A) > 0:

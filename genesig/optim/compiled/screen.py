@@ -9,6 +9,7 @@ import numpy as np
 from genesig.optim.compiled import plain
 from genesig.optim.compiled.column import Column
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.operations import larger, smaller
 from genesig.optim.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
 
 Array = np.ndarray[Any, Any]
@@ -71,13 +72,13 @@ def enlist(many: Column, screen: Screen, q: int, room: Scan, c: int) -> None:
     """
     r = many.r[q]
     n = len(r)
-    length = max(np.sqrt(dot(r, r)), 1e-200)
+    length = larger(np.sqrt(dot(r, r)), 1e-200)
     for i in range(n):
         room.R[i, c] = r[i] / length
     most = 2.0 / many.number[q, 0] * length * screen.top[q]
     near = many.at.tau[q] - (n + 4) * SINGLE * np.sqrt(n) * most
     room.todo[c], room.near[q] = q, near / most
-    room.low[q] = min(near, many.at.strong[q]) / most
+    room.low[q] = smaller(near, many.at.strong[q]) / most
 
 
 @plain
@@ -92,7 +93,7 @@ def scan(screen: Screen, room: Scan, count: int, sets: Sets) -> None:
                 for w in range(SINGLES):
                     tile[c, w] = np.float32(0.0)
             add_products(room.R, first, tiles[t], 0, tiles.shape[1], tile)
-            for c in range(min(COLUMNS, count - first)):
+            for c in range(smaller(COLUMNS, count - first)):
                 for w in range(0, SINGLES, LINE):
                     q, j = todo[first + c], t * SINGLES + w
                     if any_above(tile, c, w, screen.scaled, q, j, low[q]):
@@ -103,7 +104,7 @@ def scan(screen: Screen, room: Scan, count: int, sets: Sets) -> None:
 def keep(sets: Sets, q: int, j: int, level: Array, low: float) -> None:
     """Add those features of a line whose level is not below `low` to the found ones."""
     n = sets.n_found[q]
-    for w in range(min(LINE, sets.mark.shape[1] - j)):
+    for w in range(smaller(LINE, sets.mark.shape[1] - j)):
         if not level[w] < low:
             sets.found[q, n], sets.level[q, n] = j + w, level[w]
             n += 1

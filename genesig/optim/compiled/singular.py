@@ -9,6 +9,7 @@ import numpy as np
 from genesig.optim.compiled import inner, plain
 from genesig.optim.compiled.known import Known, gather
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.operations import larger, zeros
 
 Array = np.ndarray[Any, Any]
 
@@ -20,19 +21,21 @@ SWEEPS = 60
 def by_singular_values(known: Known, A: Array, ridges: Array, B: Array) -> None:
     """Solve by one-sided Jacobi rotations of the shorter side of Z (m, n)."""
     m, n, y = len(A), len(known.y), known.y
-    Z = np.empty((m, n))
+    Z = zeros((m, n), np.float64)
     gather(known.masked, A, 0, m, Z)
     tall = m >= n
-    W = Z.T.copy() if tall else Z  # rows are made orthogonal
+    W = transposed(Z) if tall else Z  # rows are made orthogonal
     k = len(W)
-    V = np.eye(k)
+    V = zeros((k, k), np.float64)
+    for r in range(k):
+        V[r, r] = 1.0
     for _ in range(SWEEPS):
         if not rotate_pairs(W, V):
             break
-    square, most = np.empty(k), 0.0
+    square, most = zeros(k, np.float64), 0.0
     for r in range(k):
         square[r] = dot(W[r], W[r])
-        most = max(most, square[r])
+        most = larger(most, square[r])
     least = most * RANK**2
     for a in range(m):
         for e in range(len(ridges)):
@@ -45,6 +48,16 @@ def by_singular_values(known: Known, A: Array, ridges: Array, B: Array) -> None:
             share = (W[r, a] if tall else V[r, a]) * along
             for e in range(len(ridges)):
                 B[a, e] += share / (square[r] + ridges[e])
+
+
+@inner
+def transposed(A: Array) -> Any:
+    """Return A', row by row."""
+    B = zeros((A.shape[1], len(A)), np.float64)
+    for i in range(len(A)):
+        for j in range(len(B)):
+            B[j, i] = A[i, j]
+    return B
 
 
 @plain

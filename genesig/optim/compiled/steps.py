@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.compiled import jit
+from genesig.optim.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 
@@ -23,8 +24,8 @@ def denoise(y: Array, tau: float, f: Array) -> None:
     Source: Johnson 2013, J. Comput. Graph. Stat. 22:246, for the squared error.
     """
     n = len(y)
-    knot, slope, height = np.empty(2 * n), np.empty(2 * n), np.empty(2 * n)
-    low, high = np.empty(n), np.empty(n)
+    knots, bounds = zeros((3, 2 * n), np.float64), zeros((2, n), np.float64)
+    knot, slope, height, low, high = knots[0], knots[1], knots[2], bounds[0], bounds[1]
     first, last, left, right = n, n - 1, -y[0], -y[0]
     for i in range(1, n):
         a, c = 1.0, left
@@ -43,4 +44,4 @@ def denoise(y: Array, tau: float, f: Array) -> None:
         a, c, first = a + slope[first], c + height[first], first + 1
     f[n - 1] = -c / a
     for i in range(n - 2, -1, -1):
-        f[i] = min(max(f[i + 1], low[i]), high[i])
+        f[i] = smaller(larger(f[i + 1], low[i]), high[i])

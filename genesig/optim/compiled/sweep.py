@@ -11,6 +11,8 @@ from genesig.optim.compiled.active_set import LONG, NO_ROOM, SLACK, SOLVED, acti
 from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
 from genesig.optim.compiled.dual import dual_newton, dual_polish
 from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.moments import copy
+from genesig.optim.compiled.operations import larger, zeros
 from genesig.optim.compiled.screen import Scan, Screen, Sets, enlist, scan
 from genesig.optim.compiled.tiles import COLUMNS, SINGLES
 
@@ -42,8 +44,8 @@ def step(many: Column, sets: Sets, screen: Screen, progress: Progress) -> bool:
     """
     q, N = len(progress.state), screen.tiles.shape[1]
     room = Scan(
-        np.empty(q, np.int64), np.empty(q), np.empty(q, np.float32),
-        np.zeros((N, q + COLUMNS), np.float32), np.empty((COLUMNS, SINGLES), np.float32),
+        zeros(q, np.int64), zeros(q, np.float64), zeros(q, np.float32),
+        zeros((N, q + COLUMNS), np.float32), zeros((COLUMNS, SINGLES), np.float32),
     )  # fmt: skip
     while True:
         count = solve_all(many, sets, screen, progress, room)
@@ -121,7 +123,7 @@ def check(many: Column, sets: Sets, q: int, near: float, gap: Array) -> bool:
 def solve_dual(col: Column, sets: Sets, q: int, W: Array, steps: Array) -> None:
     """Find the support and its signs, and the residual, by the dual."""
     clear(col)
-    sign, m = np.empty(len(W)), 0
+    sign, m = zeros(len(W), np.float64), 0
     mark, value, support = sets.mark[q], sets.value[q], sets.support[q]
     dual_newton(col, W, sign, steps)
     for w in range(len(W)):
@@ -137,7 +139,8 @@ def solve_dual(col: Column, sets: Sets, q: int, W: Array, steps: Array) -> None:
 def finish_dual(col: Column, sets: Sets, q: int) -> None:
     """Put coefficients in the place of the signs that `solve_dual` has left."""
     m = sets.n_support[q]
-    sign = sets.value[q, :m].copy()
+    sign = zeros(m, np.float64)
+    copy(sets.value[q, :m], sign)
     dual_polish(col, sets.support[q, :m], sign, sets.value[q, :m])
     record(sets, q, sign, m)
 
@@ -180,11 +183,11 @@ def violators(col: Column, sets: Sets, q: int, near: float) -> Any:
         g, limit = abs(gradient(col, j)), col.at.tau * col.weights[j]
         if g <= limit:
             continue
-        beyond += (g - limit) ** 2
-        ratio = max(ratio, g / limit if limit > 0.0 else 1.0)
+        beyond += (g - limit) * (g - limit)
+        ratio = larger(ratio, g / limit if limit > 0.0 else 1.0)
         if not sets.mark[q, j] & WORKING and g > limit * (1.0 + SLACK) + col.at.floor:
             excess[f] = g / col.weights[j] if col.weights[j] > 0.0 else MOST
-            top = max(top, excess[f])
+            top = larger(top, excess[f])
     if top > 0.0:
         # Far from the solution only the largest are worth having: the others may vanish.
         for f in range(len(found)):
@@ -226,7 +229,7 @@ def certificate(col: Column, A: Array, b: Array, ratio: float, beyond: float) ->
         square += b[a] * b[a]
         if limit > 0.0:
             total += limit * abs(b[a]) - b[a] * g
-            ratio = max(ratio, abs(g) / limit)
+            ratio = larger(ratio, abs(g) / limit)
         else:
             total += abs(b[a] * g)
             beyond += g * g
@@ -238,4 +241,4 @@ def certificate(col: Column, A: Array, b: Array, ratio: float, beyond: float) ->
     s = 1.0 / ratio
     q = dot(col.r, col.r) + n * mu * square
     total += (1.0 - s) / n * (2.0 * dot(col.y, col.r) - (1.0 + s) * q)
-    return max(total, 0.0) / energy
+    return larger(total, 0.0) / energy

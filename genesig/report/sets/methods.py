@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
-from genesig.report.page.words import clean, counted, significant
+from genesig.report.page.words import counted, significant
 from genesig.report.sets.record import Sets, Settings
+from genesig.report.sets.section import which
 
 REFERENCES = (
     "Jacob L, Obozinski G, Vert JP (2009). Group lasso with overlap and graph lasso. International"
@@ -24,12 +23,11 @@ def sets_sentences(data: Sets) -> list[str]:
     if data["sets"] is None:
         return []
     it: Settings = data["config"]["structured"]
-    file = clean(PurePath(it["sets"] or "").name)
     rule = " within one standard error of the smallest" if it["one_standard_error"] else ""
     mu = ", ".join(map(significant, it["mu"]))
     return [
-        f"Gene sets ({file}; {counted(data['sets']['known'], 'set')} of {it['smallest']} to"
-        f" {it['largest']} measured genes) were selected on the same splits by least squares under"
+        f"Gene sets ({which(it)}; {counted(data['sets']['known'], 'set')}) were selected on the"
+        " same splits by least squares under"
         " the latent group lasso with overlap (Jacob et al. 2009), each set weighed by"
         f" {WEIGHTS[it['weights']]}, plus μ times the squared norm of its coefficients"
         f" (μ = {mu} ‖X'X‖/n).",

@@ -12,6 +12,7 @@ class Settings(TypedDict):
     """What the page reads of the config's section ``structured``."""
 
     sets: str | None
+    column: str | None
     weights: str
     others: str
     smallest: int

@@ -128,7 +128,6 @@ def _list(data: Study, it: SetsRecord) -> str:
 
 
 def _how(it: SetsRecord, settings: Settings) -> str:
-    file = clean(PurePath(settings["sets"] or "").name)
     others = (
         "Genes in no set take part one by one."
         if settings["others"] == "singletons"
@@ -143,11 +142,19 @@ def _how(it: SetsRecord, settings: Settings) -> str:
         "equal": "All sets weigh the same, which favours large ones.",
     }[settings["weights"]]
     return (
-        f"Sets are those of {file} with {settings['smallest']} to {settings['largest']} measured"
-        f" genes. A set is selected as a whole: all its genes have part in the score, or none by"
-        f" way of it. {weigh} {others} Splits, inner folds and permutations are those of the gene"
-        " lists."
+        f"Sets are {which(settings)}. A set is selected as a whole: all its genes have part in the"
+        f" score, or none by way of it. {weigh} {others} Splits, inner folds and"
+        " permutations are those of the gene lists."
     )
+
+
+def which(settings: Settings) -> str:
+    """Say which sets take part: those of a file by their size, or the values of a column."""
+    file = clean(PurePath(settings["sets"] or "").name)
+    if settings["column"] is not None:
+        return f"the values of the column {clean(settings['column'])} of {file}"
+    sizes = f"{settings['smallest']} to {settings['largest']}"
+    return f"those of {file} with {sizes} measured genes"
 
 
 def _caution(it: SetsRecord, settings: Settings) -> str:

@@ -92,3 +92,12 @@ def test_gene_sets_cost_nothing_where_there_are_none():
         assert (of_sets[1] > of_sets[0]) == (name != "samples")
     few, many = (total(structured=named, controls={"permutations": k}) for k in (10, 500))
     assert many - few > total(controls={"permutations": 500}) - total(controls={"permutations": 10})
+
+
+def test_modules_cost_where_they_are_asked_for() -> None:
+    def costs(modules: int) -> dict[str, Cost]:
+        config = {**STUDY, "quality": {"modules": modules}}
+        return study_costs(resolve_config(config, load_schema()), SIZE)
+
+    assert "modules" not in costs(0)
+    assert costs(4)["modules"].seconds > costs(2)["modules"].seconds > 1

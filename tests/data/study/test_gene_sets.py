@@ -16,11 +16,13 @@ from genesig.results.gene_sets import GeneSets
 
 
 def known(folder: Path, text: str, genes: list[str], symbols: list[str] | None = None,
-          name: str = "sets.gmt", smallest: int = 1, largest: int = 500) -> GeneSets:  # fmt: skip
+          name: str = "sets.gmt", smallest: int = 1, largest: int = 500,
+          column: str | None = None) -> GeneSets:  # fmt: skip
     (folder / name).write_text(text)
     return study_sets(
-        str(folder / name), genes, symbols or genes, smallest=smallest, largest=largest
-    )
+        str(folder / name), genes, symbols or genes, column=column, smallest=smallest,
+        largest=largest,
+    )  # fmt: skip
 
 
 def members(sets: GeneSets) -> dict[str, list[int]]:
@@ -54,6 +56,14 @@ def test_ids_or_symbols_whichever_know_more(tmp_path: Path) -> None:
     assert members(by_symbol) == {"a": [0, 1, 2], "b": [1, 2]}
     assert by_symbol.measured.tolist() == [2, 1]  # two probes of one gene count once
     assert members(known(tmp_path, text, ["EGFR", "MYC", "TP53"])) == {"a": [1, 2], "b": [0, 1]}
+
+
+def test_values_of_a_column_are_sets_of_any_size(tmp_path: Path) -> None:
+    table = "gene\tlayer\ng1\trna\ng2\tprotein\ng3\trna\ng4\t\ng5\tprotein\nelse\trna\n"
+    genes = ["g1", "g2", "g3", "g4", "g5"]
+    sets = known(tmp_path, table, genes, name="t.tsv", column="layer", smallest=3, largest=3)
+    assert members(sets) == {"rna": [0, 2], "protein": [1, 4]}
+    assert sets.named.tolist() == [3, 2]
 
 
 def test_sets_of_the_wanted_size_and_of_different_genes(tmp_path: Path) -> None:
@@ -94,4 +104,4 @@ def test_what_makes_one_doubt_is_a_warning(
 
 def test_a_gmx_of_the_study_is_sound(tmp_path: Path) -> None:
     (tmp_path / "s.gmx").write_text(GMX)
-    assert [one.genes for one in read_sets(tmp_path / "s.gmx")] == [tuple(GENES)] * 2
+    assert [one.genes for one in read_sets(tmp_path / "s.gmx", None)] == [tuple(GENES)] * 2

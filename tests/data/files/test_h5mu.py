@@ -1,0 +1,106 @@
+"""A MuData file, written by MuData itself: modalities side by side, and faults in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from format_files import Numbers
+
+from genesig.data.files.readers import read_genes, read_matrix, read_samples, read_sets
+from genesig.errors import InvalidInput
+
+mudata = pytest.importorskip("mudata")
+
+NUMBERS = Numbers()
+X = np.array(NUMBERS.rows).T
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*pull_on_update.*:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:var_names are not unique:UserWarning"),
+]
+
+
+def write(path: Path, *, genes: Any = None, rows: slice = slice(None)) -> Path:
+    """Write the numbers as modality rna, and three times as much of four genes as protein."""
+    import anndata
+
+    obs = pd.DataFrame({"class": NUMBERS.labels}, index=NUMBERS.samples)
+    rna = anndata.AnnData(X, obs, pd.DataFrame({"symbol": "s"}, index=NUMBERS.genes))
+    names = [f"p{k}" for k in range(4)] if genes is None else genes
+    protein = anndata.AnnData(3 * X[rows, :4], obs.iloc[rows, :0], pd.DataFrame(index=names))
+    with mudata.set_options(pull_on_update=False):
+        data = mudata.MuData({"rna": rna, "protein": protein})
+        data.obs["class"] = rna.obs["class"]
+        data.write_h5mu(path)
+    return path
+
+
+def test_modalities_lie_side_by_side(tmp_path: Path) -> None:
+    path = write(tmp_path / "e.h5mu")
+    found = read_matrix(path)
+    assert found.rows == tuple(NUMBERS.samples)
+    assert found.columns == (*NUMBERS.genes, "p0", "p1", "p2", "p3")
+    np.testing.assert_array_equal(found.cells, np.hstack([X, 3 * X[:, :4]]))
+    assert found.doubt == ""
+    assert read_samples(path, None, None)["class"].tolist() == NUMBERS.labels
+    table = read_genes(path, None)
+    assert table["modality"].tolist() == ["rna"] * len(NUMBERS.genes) + ["protein"] * 4
+    assert table["symbol"].tolist() == ["s"] * len(NUMBERS.genes) + [""] * 4
+    sets = {one.name: len(one.genes) for one in read_sets(path, "modality")}
+    assert sets == {"rna": len(NUMBERS.genes), "protein": 4}
+
+
+def test_one_modality_alone(tmp_path: Path) -> None:
+    found = read_matrix(write(tmp_path / "e.h5mu"), "protein")
+    np.testing.assert_array_equal(found.cells, 3 * X[:, :4])
+
+
+def test_genes_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    path = write(tmp_path / "e.h5mu", genes=NUMBERS.genes[:4])
+    names = [f"rna:{gene}" for gene in NUMBERS.genes] + [f"protein:{g}" for g in NUMBERS.genes[:4]]
+    assert list(read_matrix(path).columns) == read_genes(path, None).index.tolist() == names
+
+
+def test_samples_of_every_modality_are_kept(tmp_path: Path) -> None:
+    path = write(tmp_path / "e.h5mu", rows=slice(1, None))
+    found = read_matrix(path)
+    assert list(found.rows) == NUMBERS.samples[1:]
+    assert found.doubt.startswith(f"only {len(X) - 1} samples of {len(X)} are in every modality")
+    assert read_samples(path, None, None).index.tolist() == NUMBERS.samples[1:]
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:2000])
+
+
+def _without(path: Path) -> None:
+    with h5py.File(path, "r+") as file:
+        del file["mod"]
+
+
+def _apart(path: Path) -> None:
+    with h5py.File(path, "r+") as file:
+        index = file["mod/protein/obs/_index"]
+        index[...] = np.array([f"x{k}" for k in range(len(index))], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("change", "part", "words"),
+    [
+        (_cut, None, "is HDF5, but AnnData cannot read it"),
+        (lambda path: path.write_bytes(b"hello"), None, "is no HDF5 file"),
+        (_without, None, "has no modalities; write it by MuData.write_h5mu"),
+        (lambda path: None, "prot", "is not one of its modalities; did you mean 'protein'?"),
+        (_apart, None, "no sample is in every modality; choose one by data.part"),
+    ],
+)
+def test_what_is_wrong_is_one_line(change: Any, part: Any, words: str, tmp_path: Path) -> None:
+    change(write(tmp_path / "e.h5mu"))
+    with pytest.raises(InvalidInput) as error:
+        read_matrix(tmp_path / "e.h5mu", part)
+    (problem,) = error.value.problems
+    assert words in problem.what
