@@ -133,6 +133,19 @@ def test_where_no_label_can_change_place_all_do() -> None:
     assert len({tuple(column) for column in found.T}) == 6
 
 
+def test_a_gene_that_differs_in_one_sample_is_no_better_than_others() -> None:
+    """By itself it weighs as much as a Gaussian one; its shuffled sums are all of one size."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(40) % 2, 1.0, -1.0)
+    Z = rng.standard_normal((40, 30))
+    Z[:, 0] = np.arange(40) == 3
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    starts, turned = np.arange(31), shuffled(y, None, None, 500, rng)
+    found = weights.weighted("permuted", Z, turned, np.arange(30), starts).weights
+    assert found[0] == pytest.approx(found.min(), rel=1e-6)
+    np.testing.assert_allclose(found, np.median(found), rtol=0.15)
+
+
 def test_halves_take_the_final_models_tau() -> None:
     dataset, splits, sets = planted(subsamples=6)
     final, genes = sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)

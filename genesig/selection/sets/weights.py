@@ -13,6 +13,22 @@ from genesig.optim.structured.weights import permuted_weights
 Array = np.ndarray[Any, Any]
 
 PERMUTATIONS = 500
+GAUSSIAN = 2.5758
+"""The 99 % quantile of |x|, x of a standard Gaussian."""
+
+
+def permuted(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
+    """Return `permuted_weights`; a gene by itself weighs at least what a Gaussian one would, (B,).
+
+    Of a gene that differs in one sample only, every shuffled sum is of the same size: its quantile
+    is no larger than the sum itself, and it would always seem to be as good as 1 in 100.
+    """
+    found = permuted_weights(Z, shuffled, members, starts)
+    alone = np.flatnonzero(np.diff(starts) == 1)
+    spread = np.sqrt(np.mean(np.square(shuffled)))
+    least = GAUSSIAN * spread * np.linalg.norm(Z[:, members[starts[alone]]], axis=0)
+    found[alone] = np.maximum(found[alone], least)
+    return found
 
 
 def of_size(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
@@ -33,7 +49,7 @@ def weighted(name: str, Z: Array, shuffled: Array, members: Array, starts: Array
 
 
 WEIGHTS: dict[str, Callable[[Array, Array, Array, Array], Array]] = {
-    "permuted": permuted_weights,
+    "permuted": permuted,
     "size": of_size,
     "equal": equal,
 }
