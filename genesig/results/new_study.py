@@ -50,6 +50,10 @@ OFFERED = {
 # splits:
 #   scheme: stratified_group_kfold   # goes with data.group
 """,
+    "structured": """\
+# structured:
+#   sets: data/h.all.symbols.gmt  # gene sets (GMT): which pathways predict, beside the genes
+""",
     "report": """\
 # report:
 #   title: My study

@@ -1,17 +1,19 @@
 """Whether gene sets predict, how stable their lists are, and what a study of them costs.
 
     python tests/benchmarks/gene_sets.py real MATRIX SAMPLES LABEL SETS [SECTION.KEY=VALUE ...]
-    python tests/benchmarks/gene_sets.py simulated [DRAWS]
+    python tests/benchmarks/gene_sets.py simulated [DRAWS [CARRIERS [KEY=VALUE ...]]]
     python tests/benchmarks/gene_sets.py study SAMPLES GENES SETS [PERMUTATIONS]
 
 `real` and `study` run the whole workflow on two cores, on given files or on simulated chips whose
 first genes are those of the file of sets; `simulated` draws studies in which one of 50 sets of 40
-genes carries the signal, and holds sets against gene lists without the workflow.
+genes carries the signal, or several do, and holds sets against gene lists without the workflow;
+keys are those of the section `structured`.
 """
 
 import subprocess
 import sys
 import tempfile
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from genesig.selection.gather import gather
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.sets.gather import gather_sets
 from genesig.selection.sets.loop import sets_final, sets_loop, sets_subsamples
+from genesig.selection.sets.protocol import SetsProtocol
 
 Array = np.ndarray[Any, Any]
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
@@ -93,7 +96,7 @@ def study(n: str, d: str, sets: str, permutations: str = "100") -> None:
         whole(folder, config, [])
 
 
-def drawn(seed: int, effect: float) -> tuple[Array, Array, GeneSets]:
+def drawn(seed: int, effect: float, carriers: int) -> tuple[Array, Array, GeneSets]:
     """Draw N samples: overlapping sets of correlated genes, the first of them with the signal."""
     rng = np.random.default_rng([seed, int(1000 * effect)])
     d, y = SETS * SIZE // 2 + 500, np.repeat([-1.0, 1.0], N // 2)
@@ -101,7 +104,8 @@ def drawn(seed: int, effect: float) -> tuple[Array, Array, GeneSets]:
     X = rng.standard_normal((N, d))
     for some in members:
         X[:, some] += np.sqrt(0.2) * rng.standard_normal((N, 1)) * rng.choice([1, 1, 1, -1], SIZE)
-    X[:, members[0]] += effect * y[:, None] * rng.exponential(1, SIZE) * rng.choice([-1, 1], SIZE)
+    for some in members[:carriers]:
+        X[:, some] += effect * y[:, None] * rng.exponential(1, SIZE) * rng.choice([-1, 1], SIZE)
     each = np.full(SETS, SIZE)
     return X, y, GeneSets(
         names=np.array([f"set{k}" for k in range(SETS)]), about=np.full(SETS, ""), named=each,
@@ -110,9 +114,11 @@ def drawn(seed: int, effect: float) -> tuple[Array, Array, GeneSets]:
     )  # fmt: skip
 
 
-def held(seed: int, effect: float) -> dict[str, float]:
+def held(
+    seed: int, effect: float, carriers: int, changes: dict[str, Any]
+) -> dict[str, float]:  # fmt: skip
     """Return error, recovery, length and stability of sets and of gene lists in one study."""
-    X, y, sets = drawn(seed, effect)
+    X, y, sets = drawn(seed, effect, carriers)
     config = resolve_config(NAMES, load_schema())
     dataset = make_dataset(X, y)
     splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 2})
@@ -122,32 +128,37 @@ def held(seed: int, effect: float) -> dict[str, float]:
     halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **linear())
     clusters, often = config["clusters"], config["signature"]["frequency"]
     of_genes = gather(dataset, splits, [genes], final, halves, frequency=often, clusters=clusters)
-    given = {k: v for k, v in config["structured"].items()
-             if k not in ("sets", "smallest", "largest")}  # fmt: skip
-    fits = sets_loop(dataset, splits, sets, **loop, **given)
-    own, _ = sets_final(dataset, splits, sets, folds=MOMENTS, **given)
-    half = sets_subsamples(dataset, splits, sets, own, folds=MOMENTS, **given)
-    found = gather_sets(dataset, splits, sets, [[fits], []], own, half, [genes], frequency=often)
+    given = {field.name: config["structured"][field.name] for field in fields(SetsProtocol)}
+    given |= changes
+    own = sets_loop(dataset, splits, sets, **loop, **given)
+    whole, _ = sets_final(dataset, splits, sets, folds=MOMENTS, **given)
+    half = sets_subsamples(dataset, splits, sets, whole, folds=MOMENTS, **given)
+    found = gather_sets(dataset, splits, sets, [[own], []], whole, half, [genes], frequency=often)
     error, lists = found["sets_error"].iloc[0], of_genes["stability"]
     core = set(of_genes["nested_lists"].query("mu != mu and in_list")["gene"])
-    true = {f"g{j}" for j in sets.members(0)}
+    true = {f"g{j}" for k in range(carriers) for j in sets.members(k)}
     first = found["sets"].query("in_list")["set"]
     return {
         "sets: error": error["error"], "genes: error": error["gene_error"],
-        "sets: planted in list": float("set0" in set(first)), "sets: list": len(first),
+        "sets: planted in list": len({f"set{k}" for k in range(carriers)} & set(first)),
+        "sets: list": len(first), "sets: chosen": found["sets_scores"]["n_selected"].median(),
         "genes: true share of core": len(core & true) / max(1, len(core)),
-        "genes: share of the 40 in core": len(core & true) / SIZE, "genes: core": len(core),
+        "genes: share of the true in core": len(core & true) / len(true), "genes: core": len(core),
         "sets: stability": found["sets_stability"]["stability"].iloc[0],
         "genes: stability": lists[lists["mu"].isna()]["stability"].iloc[0],
     }  # fmt: skip
 
 
-def simulated(draws: str = "10") -> None:
+def simulated(draws: str = "10", carriers: str = "1", *changes: str) -> None:
     """Print the means over some draws."""
-    for effect in (0.15, 0.25, 0.4):
-        table = pd.DataFrame([held(seed, effect) for seed in range(int(draws))])
-        print(f"effect {effect}, {draws} draws of {N} samples")
-        print(table.mean().round(3).to_string())
+    asked = {change.split("=")[0]: yaml.safe_load(change.split("=")[1]) for change in changes}
+    for strength in (0.15, 0.25, 0.4):
+        effect = strength / np.sqrt(int(carriers))
+        each = [held(seed, effect, int(carriers), asked) for seed in range(int(draws))]
+        print(
+            f"strength {strength}, {draws} draws of {N} samples, {carriers} sets carry it {asked}"
+        )
+        print(pd.DataFrame(each).mean().round(3).to_string())
 
 
 if __name__ == "__main__":
