@@ -153,7 +153,8 @@ def test_every_section_has_its_heading_and_the_answer_comes_first(made):
     ids = [a["id"] for a in page.named("section")]
     shown = [key for key, write in SECTIONS.items() if not write(made.data, Limits(12, 500)).empty]
     assert ids == ["answer", *shown]
-    assert set(SECTIONS) - set(shown) <= {"external"}  # none of these studies has another's samples
+    # None of these studies has the samples of another, or gene sets.
+    assert set(SECTIONS) - set(shown) <= {"external", "sets"}
     assert len(page.named("h1")) == 1
     assert len(page.named("h2")) == len(ids)
 

@@ -55,7 +55,9 @@ def test_the_places_of_free_text_are_known() -> None:
     """A new key that takes any text is put into one of these tests."""
     files = {("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
              ("nonlinear", "groups"), ("structured", "sets")}  # fmt: skip
-    columns = {("data", key) for key in ("group", "pair", "batch", "part", "files", "symbol")}
+    columns = {("data", key) for key in ("group", "pair", "batch", "part", "files", "symbol",
+                                         "prior_weights")}  # fmt: skip
+    columns.add(("structured", "column"))
     words = {("label",), ("report", "title"), ("data", "classes"), ("splits", "column")}
     assert set(free(SCHEMA)) == files | columns | words
 
@@ -66,7 +68,8 @@ def test_a_dry_run_takes_braces_as_they_are(tmp_path: Path) -> None:
 
 
 EVERYWHERE = {
-    "data": {key: "{A}" for key in ("part", "files", "batch", "symbol")},
+    "data": {key: "{A}" for key in ("part", "files", "batch", "symbol", "prior_weights")},
+    "structured": {"sets": "samples.tsv", "column": "{A}"},
     "splits": {"scheme": "predefined", "column": "{A}"},
     "external": [{"name": "there", "expression": "expression.tsv.gz", "samples": "samples.tsv",
                   "label": "{A}", "part": "{A}", "symbol": "{A}", "annotation": "samples.tsv",

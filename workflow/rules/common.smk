@@ -75,3 +75,19 @@ def tables(*names):
 def nonlinear(*names):
     """Return the names of these tables of nonlinear selection; none where it is switched off."""
     return names if config["nonlinear"]["enabled"] else ()
+
+
+def of_sets(files):
+    """Return the files of the same splits and labels where sets are selected."""
+    return [file.replace("linear", "sets", 1) for file in files]
+
+
+def sets(*files):
+    """Return these; none where no file of sets is named."""
+    return files if KNOWN["sets"] else ()
+
+
+def sets_costs():
+    """Return the benchmark files of the jobs that select sets."""
+    jobs = sets(*of_sets([*batches("observed"), *permuted()]), "results/sets/final.npz")
+    return [f"results/times/{Path(job).relative_to('results').with_suffix('.tsv')}" for job in jobs]
