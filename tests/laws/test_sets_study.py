@@ -67,6 +67,7 @@ def test_batches_and_ranges_of_permutations_change_nothing() -> None:
         SetFits.joined([*parts, parts[0]], names)
 
 
+@pytest.mark.slow
 def test_labels_without_their_samples_find_nothing() -> None:
     study = planted(effect=0.0, n=60)
     fits = outer(study, "permuted-001-012")
