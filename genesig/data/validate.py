@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.data.cohorts.checks import check_cohorts
 from genesig.data.files.readers import read_json
+from genesig.data.steps.gene_sets import gene_columns
 from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
 from genesig.data.study.cost import Size, announced, check_cost, study_costs
@@ -166,6 +167,11 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             covariates = list(check_covariates(inputs.sheet, config["normalise"]["folds"], where))
             problems += covariates
             wrong_steps = wrong_steps or bool(covariates)
+    if inputs.table is not None:
+        where, columns = config["data"]["annotation"], list(inputs.table.columns)
+        for name in gene_columns(config["normalise"]["folds"]):
+            wrong_steps = wrong_steps or name not in columns
+            check_column(name, "normalise.folds, by", columns, "", where, problems)
     if inputs.expression is not None:
         problems += check_groups(config, inputs.expression.genes)
         problems += check_sets(config, inputs.expression.genes, inputs.symbols)
@@ -192,7 +198,8 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     problems = problems or list(check_scale(X, normalise, where))
     faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
     faults = faults or list(check_empty(X[: len(names)], names, normalise, where))
-    return problems + (faults or list(rehearse_steps(X, normalise, source, sheet)))
+    var = inputs.gene_table(gene_columns(normalise["folds"]))
+    return problems + (faults or list(rehearse_steps(X, normalise, source, sheet, var)))
 
 
 def _inputs(config: Config) -> Inputs:

@@ -57,6 +57,7 @@ rule read:
         "logs/read.log",
     params:
         settings={**config["data"], "label": config["label"]},
+        folds=config["normalise"]["folds"],
     script:
         "../scripts/read.py"
 

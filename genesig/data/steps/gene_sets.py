@@ -53,6 +53,11 @@ def by_size(sets: Array) -> Iterator[tuple[Array, Array]]:
         yield numbers, order[starts[numbers][:, None] + np.arange(size)]
 
 
+def gene_columns(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the columns of the gene table by which steps take columns together."""
+    return [step["by"] for step in steps if step.get("by") is not None]
+
+
 def with_sets(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dict[str, Any]]:
     """Put the set of each column in place of the name of a gene table's column.
 

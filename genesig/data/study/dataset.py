@@ -42,6 +42,8 @@ class Inputs:
         Errors and warnings; with an error, one of the other three may be None.
     weights : (n_genes,) float array or None
         Prior weights of the genes of the matrix; None where the study has none.
+    table : DataFrame of strings or None
+        The gene table as it lies in its file.
     """
 
     sheet: Sheet | None
@@ -49,9 +51,29 @@ class Inputs:
     symbols: dict[str, str] | None
     problems: list[Problem]
     weights: Array | None = None
+    table: pd.DataFrame | None = None
+
+    def gene_table(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Return symbol and further columns of the gene table, for the genes of the matrix.
+
+        Blank cells, and genes that the table lacks, get the gene's own id. A column that the table
+        lacks is left out: the step that needs it says so.
+        """
+        import pandas as pd
+
+        genes = [] if self.expression is None else self.expression.genes
+        found, table = {"symbol": self.symbols or {}}, self.table
+        for name in columns:
+            if table is not None and list(table.columns).count(name) == 1:
+                cells = table[name][~table.index.duplicated()]
+                known = {str(gene): str(text) for gene, text in cells.items()}
+                found[name] = known | _of_probes(genes, known)
+        words = {name: [of.get(gene) or gene for gene in genes] for name, of in found.items()}
+        return pd.DataFrame(words, index=pd.Index(genes, name="gene", dtype=object))
 
 
-def read_dataset(expression: str, samples: str, label: str, *, task: str,
+def read_dataset(expression: str, samples: str, label: str, gene_columns: Sequence[str] = (), *,
+                 task: str,
                  classes: Sequence[str] | None, group: str | None, pair: str | None,
                  batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
@@ -84,6 +106,8 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
         Whether blank and NA cells are kept, as NaN, for a step that fills them in.
     prior_weights : str or None
         Column of the gene table with the prior weight of each gene.
+    gene_columns : sequence of str
+        Further columns of the gene table that are kept: those that steps take genes together by.
 
     Returns
     -------
@@ -115,7 +139,7 @@ def read_dataset(expression: str, samples: str, label: str, *, task: str,
     obs.attrs = {}
     if obs.index.name in ["", "_index", *obs.columns]:  # h5ad would refuse it
         obs.index.name = None
-    var = _gene_table(inputs.expression.genes, inputs.symbols or {})
+    var = inputs.gene_table(gene_columns)
     if inputs.weights is not None:
         var[PRIOR_WEIGHT] = inputs.weights
     return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
@@ -129,7 +153,7 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     matrix, table = _read_both(expression, samples, part, files, problems)
-    sheet, values, symbols, own = None, None, None, None
+    sheet, values, symbols, own, known = None, None, None, None, None
     if table is not None and matrix is not None and _look_swapped(matrix, table, label):
         what = f"is the sample table, and {samples} the matrix, as it looks: expression and samples"
         return Inputs(None, None, None, [Problem(expression, f"{what} are swapped; exchange them")])
@@ -151,7 +175,7 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
             known = known.drop(columns=prior_weights, errors="ignore")
         if known is not None and (own is None or len(known.columns)):
             symbols = _symbols(known, annotation, symbol, genes, problems)
-    return Inputs(sheet, values, symbols, problems, own)
+    return Inputs(sheet, values, symbols, problems, own, known)
 
 
 def _read_both(expression: str, samples: str, part: str | None, files: str | None,
@@ -223,10 +247,3 @@ def _check_annotation(annotation: str, index: str, symbols: dict[str, str], gene
     elif unknown:
         what = f"{len(unknown)} of the {counted(len(genes), 'gene')} not found here, so shown by "
         problems.append(Problem(annotation, f"{what}id: {listing(unknown)}", "warning"))
-
-
-def _gene_table(genes: list[str], symbols: dict[str, str]) -> pd.DataFrame:
-    import pandas as pd
-
-    index = pd.Index(genes, name="gene", dtype=object)
-    return pd.DataFrame({"symbol": [symbols.get(gene) or gene for gene in genes]}, index=index)

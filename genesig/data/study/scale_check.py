@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
 from genesig.data.steps.scale import LOGARITHMS, looks_raw, sizes
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
 from genesig.words import counted, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = np.ndarray[Any, Any]
 # Largest share of genes that the row-wise steps may make constant.
@@ -117,12 +121,12 @@ def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
 
 
 def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
-                   sheet: Sheet | None) -> Iterator[Problem]:  # fmt: skip
+                   sheet: Sheet | None, var: pd.DataFrame) -> Iterator[Problem]:  # fmt: skip
     """Apply the steps to all samples, as the study does to its training samples.
 
     Yields what a step says of itself (a filter that leaves no gene, values that are not positive),
     and a row-wise step that leaves less than half of the genes with values that vary. Without the
-    sheet, batches are left alone.
+    sheet, batches are left alone. `var` is the gene table.
     """
     try:
         for number, step in enumerate(normalise["samples"], 1):
@@ -137,10 +141,11 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
         yield Problem(f"{source}, normalise.samples", what)
         return
     try:
+        folds = with_sets(normalise["folds"], var)
         if sheet is None:
-            fit_steps(X, [s for s in normalise["folds"] if NORMALISERS[s["step"]].kind != "batch"])
+            fit_steps(X, [step for step in folds if NORMALISERS[step["step"]].kind != "batch"])
         else:
-            fit_steps(X, with_batch(normalise["folds"], sheet.design), sheet.obs)
+            fit_steps(X, with_batch(folds, sheet.design), sheet.obs)
     except GenesigError as error:
         what = str(error).removeprefix("normalise.folds: ")
         yield Problem(f"{source}, normalise.folds", what)

@@ -1,0 +1,55 @@
+"""Steps take genes together by any column of the gene table, in validate as in the study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_study import GENES, Study
+
+from genesig.cli import main
+from genesig.data.files.readers import load_schema, read_config
+from genesig.data.study.dataset import read_dataset
+from genesig.data.validate import resolve_config
+
+TABLE = "gene\tsymbol\tentrez\n" + "".join(
+    f"{gene}\tS{k}\t{k // 2 or ''}\n" for k, gene in enumerate(GENES)
+)
+
+
+def study(folder: Path, by: str) -> Study:
+    made = Study(folder)
+    made.set("data.annotation", "genes.tsv")
+    steps = [{"step": "collapse", "by": by}, {"step": "centre"}, {"step": "unit_variance"}]
+    made.set("normalise.folds", steps)
+    made.files["genes.tsv"] = TABLE.encode()
+    made.write()
+    return made
+
+
+def test_another_column_than_the_symbol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study(tmp_path, "entrez")
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 0
+    assert capsys.readouterr().err == ""
+    config = resolve_config(read_config("config.yaml"), load_schema())
+    found = read_dataset("expression.tsv", "samples.tsv", config["label"], ["entrez"],
+                         **config["data"]).var  # fmt: skip
+    assert found["symbol"].tolist() == [f"S{k}" for k in range(len(GENES))]
+    own = [gene if k < 2 else str(k // 2) for k, gene in enumerate(GENES)]
+    assert found["entrez"].tolist() == own
+
+
+def test_a_column_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study(tmp_path, "entres")
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        "error: genes.tsv: normalise.folds, by 'entres' is not a column of genes.tsv; did you mean "
+        "'entrez'?"
+    )
