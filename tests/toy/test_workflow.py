@@ -133,7 +133,7 @@ def without_settings(found):
 @pytest.mark.parametrize(
     ("cores", "changes"),
     [
-        (1, {}),
+        pytest.param(1, {}, marks=pytest.mark.slow),
         (2, {"splits": {"batches": 3}, "controls": {"permutations_per_job": 4}}),
     ],
     ids=["one core", "other batches"],
@@ -266,12 +266,12 @@ def test_the_model_scores_the_training_samples_from_its_json(finished):
 
 
 DESIGNS = {
-    "pairs": {"data": {"pair": "patient"}, "splits": {"scheme": "stratified_group_kfold"}},
     "regression": {"label": "age", "data": {"task": "regression"}},
+}
+SLOW_DESIGNS = {
+    "pairs": {"data": {"pair": "patient"}, "splits": {"scheme": "stratified_group_kfold"}},
     "nothing extra": {"controls": {"permutations": 0, "baselines": []},
                       "splits": {"subsamples": 0}, "nonlinear": {"enabled": False}},
-}  # fmt: skip
-SLOW_DESIGNS = {
     "groups": {"data": {"group": "patient"}, "splits": {"scheme": "leave_one_group_out"}},
     "predefined": {"splits": {"scheme": "predefined", "column": "cohort"}},
     "blocks": {"nonlinear": {"penalty": "group", "genes": None}},

@@ -1,0 +1,58 @@
+# Names of the files of several jobs, and of those that a setting asks for.
+
+from pathlib import Path
+
+
+def batches(labels):
+    """Return the files of all batches of the outer splits under some labels."""
+    count = config["splits"]["batches"]
+    return [f"results/linear/{labels}/{i}of{count}.npz" for i in range(1, count + 1)]
+
+
+def permuted():
+    """Return the files of all batches of all label permutations."""
+    controls = config["controls"]
+    last, step = controls["permutations"], controls["permutations_per_job"]
+    ranges = [(first, min(first + step - 1, last)) for first in range(1, last + 1, step)]
+    return [file for a, b in ranges for file in batches(f"permuted-{a:03d}-{b:03d}")]
+
+
+def optional(*paths):
+    """Return those of the config's optional files that are set."""
+    return [path for path in paths if path]
+
+
+def costs():
+    """Return the benchmark files of the jobs that compute."""
+    fits = [Path(f).relative_to("results/linear") for f in [*batches("observed"), *permuted()]]
+    jobs = [*map(Path, ("fit_final", "fit_subsamples", "baselines")), *fits]
+    if config["nonlinear"]["enabled"]:
+        names = [Path(file).name for file in batches("observed")]
+        jobs += [Path("nonlinear", name) for name in [*names, "final.npz"]]
+    return [f"results/times/{job.with_suffix('.tsv')}" for job in jobs]
+
+
+def tables(*names):
+    """Return the result tables of these names, by name."""
+    return {name: f"results/{name}.tsv" for name in names}
+
+
+def nonlinear(*names):
+    """Return the names of these tables of nonlinear selection; none where it is switched off."""
+    return names if config["nonlinear"]["enabled"] else ()
+
+
+def of_sets(files):
+    """Return the files of the same splits and labels where sets are selected."""
+    return [file.replace("linear", "sets", 1) for file in files]
+
+
+def sets(*files):
+    """Return these; none where no file of sets is named."""
+    return files if KNOWN["sets"] else ()
+
+
+def sets_costs():
+    """Return the benchmark files of the jobs that select sets."""
+    jobs = sets(*of_sets([*batches("observed"), *permuted()]), "results/sets/final.npz")
+    return [f"results/times/{Path(job).relative_to('results').with_suffix('.tsv')}" for job in jobs]
