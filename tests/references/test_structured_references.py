@@ -36,30 +36,37 @@ def pieces_value(problem, fit):
     return squared + problem.tau * problem.blocks.weights @ norms
 
 
-def compare(kind, seeds):
+def excesses(kind, seeds):
+    """How far the objective of each problem lies above Clarabel's, relative, and the own gap."""
     shape, tasks = KINDS[kind]
+    found = []
     for seed in seeds:
         problem = example(seed, shape, tasks)
         fit = block_path(
             problem.X, problem.Y, problem.blocks, [problem.tau], problem.mu, tolerance=1e-11
         )
-        reference = minimum(problem)
-        assert -BELOW <= pieces_value(problem, fit) / reference - 1 <= ABOVE
-        assert fit.gap[0] <= 1e-11
+        found.append((pieces_value(problem, fit) / minimum(problem) - 1, fit.gap[0]))
+    return np.array(found).T
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_minimum(kind):
-    compare(kind, range(4))
+    above, gap = excesses(kind, range(4))
+    assert -BELOW <= above.min() <= above.max() <= ABOVE
+    assert gap.max() <= 1e-11
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_minimum_of_more_problems(kind):
-    compare(kind, range(4, 29))
+    above, gap = excesses(kind, range(4, 29))
+    assert -BELOW <= above.min() <= above.max() <= ABOVE
+    assert gap.max() <= 1e-11
 
 
-def compare_composite(seeds):
+def composite_excesses(seeds):
+    """As `excesses`, with the message of each fit in place of its gap."""
+    found, said = [], []
     for seed in seeds:
         problem = example(seed, "overlap", 1 + seed % 2)
         penalty = Composite(problem.blocks)
@@ -68,17 +75,22 @@ def compare_composite(seeds):
             tolerance=1e-10,
         )  # fmt: skip
         B, reference = fit.coef(0), minimum(problem, latent=False)
-        assert abs(problem.objective(B, penalty.value(B)) / reference - 1) <= 1e-9
-        assert fit.message == ""
+        found.append(problem.objective(B, penalty.value(B)) / reference - 1)
+        said.append(fit.message)
+    return np.array(found), said
 
 
 def test_the_composite_minimum():
-    compare_composite(range(3))
+    above, said = composite_excesses(range(3))
+    assert np.abs(above).max() <= 1e-9
+    assert not any(said)
 
 
 @pytest.mark.slow
 def test_the_composite_minimum_of_more_problems():
-    compare_composite(range(3, 23))
+    above, said = composite_excesses(range(3, 23))
+    assert np.abs(above).max() <= 1e-9
+    assert not any(said)
 
 
 @pytest.mark.parametrize("seed", range(3))

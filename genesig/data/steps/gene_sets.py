@@ -54,8 +54,11 @@ def by_size(sets: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def gene_columns(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the columns of the gene table by which steps take columns together."""
-    return [step["by"] for step in steps if step.get("by") is not None]
+    """Return the columns of the gene table, but for symbols, by which steps take columns together.
+
+    ``symbol`` is the study's, whatever its column is called.
+    """
+    return [step["by"] for step in steps if step.get("by") not in (None, "symbol")]
 
 
 def with_sets(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dict[str, Any]]:

@@ -42,6 +42,17 @@ def test_another_column_than_the_symbol(
     assert found["entrez"].tolist() == own
 
 
+def test_symbol_is_the_study_s_whatever_its_column_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = study(tmp_path, "symbol")
+    made.files["genes.tsv"] = TABLE.replace("symbol", "name").encode()
+    made.write()
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_column_that_is_not_there_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
