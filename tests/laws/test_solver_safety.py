@@ -282,8 +282,3 @@ def test_the_bytes_do_not_depend_on_threads():
             subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
         )
     assert out[0].stdout == out[1].stdout != b""
-
-
-def test_a_cached_kernel_knows_all_the_files_it_is_made_from():
-    stamp = sweep.step._cache._cache_file._source_stamp
-    assert {name for name, _, _ in stamp} >= {"dense.py", "column.py", "sweep.py"}

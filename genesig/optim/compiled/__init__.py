@@ -7,21 +7,17 @@ bytes depend neither on the batching of columns nor on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 
+from genesig.optim.compiled.kept import content, keep
 from genesig.optim.compiled.parts import compiler_of_parts, load_arrays, of_any_number
 
 load_arrays()
 F = TypeVar("F", bound=Callable[..., Any])
 
-SOURCES = tuple(
-    (file.name, file.stat().st_mtime_ns, file.stat().st_size)
-    for file in sorted(Path(__file__).parent.glob("*.py"))
-)
-
+CONTENT = content()
 
 # Strict floating point: the copy that runs is one of several, each optimised by itself.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -33,7 +29,7 @@ def jit(function: F) -> F:
     try:
         made: Any = numba.njit(cache=True, **OPTIONS)(function)
         # numba looks at the file of the entry point alone; what it calls is in all of this folder.
-        made._cache._cache_file._source_stamp = SOURCES
+        keep(made, CONTENT)
     except RuntimeError:
         made = numba.njit(**OPTIONS)(function)
     return cast(F, made)
