@@ -1,4 +1,4 @@
-"""Compiled code is kept by its content: wherever the package lies, and whatever became of a file."""
+"""Compiled code is kept by content: wherever the package lies, whatever became of a file."""
 
 import os
 import shutil
