@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.errors import refuse
+from genesig.response.design import Design
+from genesig.response.known import RESPONSES
+from genesig.response.record import Response
 from genesig.results.files import whole_file
 from genesig.results.h5ad import read_h5ad
 
@@ -22,32 +25,6 @@ Array = np.ndarray[Any, Any]
 
 PRIOR_WEIGHT = "prior_weight"
 """Column of the gene table with the weight of each gene's l1 term."""
-
-
-@dataclass(frozen=True)
-class Design:
-    """What the study asks of its samples.
-
-    Attributes
-    ----------
-    label : str
-        Column of the sample table that is to be predicted.
-    task : {"classification", "regression"}
-    classes : (str, str) or None
-        (negative, positive) class, coded -1 and +1; None for regression.
-    group, pair : str or None
-        Column of samples that must stay on one side of every split; column of matched pairs.
-        With pairs, `group` is the same column.
-    batch : str or None
-        Column of samples that were processed together.
-    """
-
-    label: str
-    task: str
-    classes: tuple[str, str] | None
-    group: str | None
-    pair: str | None
-    batch: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,12 +59,18 @@ class Dataset:
         """Gene ids, in the order of the columns."""
         return [str(name) for name in self.var.index]
 
+    @property
+    def kind(self) -> Response:
+        """What the kind of response says of itself."""
+        return RESPONSES[self.design.kind]
+
     def response(self) -> Array:
-        """Return y: ±1 for two classes (negative, positive), the number itself for regression."""
-        column = self.obs[self.design.label].astype(str)
-        if self.design.classes is None:
-            return column.astype(float).to_numpy()
-        return np.where(column == self.design.classes[1], 1.0, -1.0)
+        """Return y, (n,), as its kind has it: ±1 for two classes, the number for regression."""
+        return self.kind.read(self.obs, self.design)
+
+    def plain(self) -> Array:
+        """Return the label's own numbers, (n,) float."""
+        return self.kind.plain(self.response())
 
     def groups(self) -> Array | None:
         """Return the group name of each sample, or None where the study has no groups."""
@@ -113,7 +96,7 @@ class Dataset:
         """Write an ``.h5ad`` file (X, obs, var; design and provenance as JSON in ``uns``)."""
         import anndata
 
-        notes = {"design": asdict(self.design), "provenance": self.provenance}
+        notes = {"design": self.design.notes(), "provenance": self.provenance}
         data = anndata.AnnData(
             self.X, obs=self.obs, var=self.var, uns={"genesig": json.dumps(notes)}
         )
@@ -141,12 +124,10 @@ class Dataset:
 
     @classmethod
     def _of(cls, X: Array, obs: pd.DataFrame, var: pd.DataFrame, notes: dict[str, Any]) -> Dataset:
-        design = notes["design"]
-        design["classes"] = None if design["classes"] is None else tuple(design["classes"])
         return cls(
             X=X,
             obs=obs.astype(str),
             var=var.assign(symbol=var["symbol"].astype(str)),
-            design=Design(**design),
+            design=Design.of(notes["design"]),
             provenance=notes["provenance"],
         )

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.refit import refit_coef
-from genesig.optim.solvers import path
-from genesig.optim.training import TrainingSets
+from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 
 Array = np.ndarray[Any, Any]
@@ -38,14 +36,14 @@ class Lists:
     gap: Array
 
 
-def stage_two(sets: TrainingSets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
+def stage_two(sets: Sets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
     """Select over growing mu at fixed tau, and refit each support by ridge.
 
     A training set's lists end before the first one of more than `longest` genes.
 
     Parameters
     ----------
-    sets : TrainingSets
+    sets : Sets
         The k outer training sets.
     tau : (k,) float
         Chosen tau as a fraction of tau_max.
@@ -53,13 +51,7 @@ def stage_two(sets: TrainingSets, tau: Array, lam: Array, protocol: Protocol) ->
         Chosen lam in units of ||X'X||/n.
     protocol : Protocol
     """
-    chosen = path(
-        sets,
-        (tau * sets.tau_max)[:, None],
-        np.asarray(protocol.mu) * sets.norm[:, None],
-        solver=protocol.solver,
-        tolerance=protocol.tolerance,
-        longest=protocol.longest,
-    )
-    values, intercept = refit_coef(sets, chosen, lam * sets.norm)
+    mu = np.asarray(protocol.mu) * sets.norm[:, None]
+    chosen = sets.path((tau * sets.tau_max)[:, None], mu, protocol, protocol.longest)
+    values, intercept = sets.coef(chosen, lam * sets.norm)
     return Lists(chosen.indptr, chosen.indices, values, intercept, chosen.gap)

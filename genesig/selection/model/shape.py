@@ -10,6 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
+from genesig.data.study.labels.known import LABELS
 from genesig.errors import InvalidInput, refuse
 from genesig.selection.model.schema import FORMAT, SCHEMA, VERSION
 from genesig.words import listing
@@ -99,7 +100,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     sizes = {len(scale[part]) for part in ("genes", "means", "sds")}
     if sizes != {len(set(scale["genes"]))} or not known.issuperset(scale["genes"]):
         yield "training.scale"
-    if (classes is None) != (model["task"] == "regression"):
+    if (classes is None) == LABELS[model["task"]].named:
         yield "task"
     if classes is not None and classes["negative"] == classes["positive"]:
         yield "classes"
