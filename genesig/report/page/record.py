@@ -214,15 +214,48 @@ class Control(TypedDict):
     difference_high: float | None
 
 
+class CohortError(TypedDict):
+    """The error of the final model in one data set of another study, as in controls.tsv."""
+
+    name: str
+    samples: int
+    seen: bool
+    error: float | None
+    low: float | None
+    high: float | None
+
+
 class Cohorts(TypedDict):
     """Data sets of other studies, and in how many of them the model is better than chance.
 
     Those with a sample that trained the model are no evidence and not counted. Better is where the
-    interval of its AUC lies above 0.5, or that of R² above 0.
+    interval of its AUC lies above 0.5, or that of R² above 0; worse where it lies below. ``rows``
+    are all of them, in their order.
     """
 
     tested: int
     better: int
+    worse: int
+    rows: list[CohortError]
+
+
+class Measured(TypedDict):
+    """A measure of the held-out decisions (auc, sensitivity, specificity) with its interval."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+
+
+class Chip(TypedDict):
+    """A gene of the signature: whether it is core, and ``up`` where it rises with the response."""
+
+    gene: str
+    symbol: str
+    frequency: float
+    core: bool
+    up: bool | None
 
 
 class WrongSample(TypedDict):
@@ -258,10 +291,12 @@ class Finding(TypedDict):
     control: Control | None
     cohorts: Cohorts
     wrong: Wrong | None
+    measures: list[Measured]
+    chips: list[Chip]
 
 
 class PackedTable(TypedDict):
-    """A result table: at most 5000 rows of ``total``, all of them in ``file``."""
+    """A result table: at most 60,000 rows of ``total``, all of them in ``file``."""
 
     columns: list[str]
     rows: list[list[Any]]
