@@ -10,20 +10,15 @@ import numpy as np
 from genesig.report.answer.elsewhere import cohorts
 from genesig.report.answer.measures import chips, measures
 from genesig.report.answer.record import Answer
+from genesig.report.page.finding import Control, Finding, Halves, Stability, Wrong, WrongSample
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import (
-    Control,
     Division,
-    Finding,
-    Halves,
     HeldOut,
     HeldOutSample,
     Null,
     PackedTable,
-    Stability,
     StudyFacts,
-    Wrong,
-    WrongSample,
 )
 from genesig.report.page.rows import Row, of_chosen, own_rows, records
 from genesig.report.page.words import counted, decimal, percent, rate

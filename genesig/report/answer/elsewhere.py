@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from genesig.report.page.record import CohortError, Cohorts
+from genesig.report.page.finding import CohortError, Cohorts
 from genesig.report.page.rounding import rounded
 
 About = Mapping[str, Any]

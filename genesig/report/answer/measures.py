@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from genesig.report.page.record import (
-    Chip,
-    HeldOut,
-    HeldOutSample,
-    Measured,
-    PackedTable,
-    StudyFacts,
-)
+from genesig.report.page.finding import Chip, Measured
+from genesig.report.page.record import HeldOut, HeldOutSample, PackedTable, StudyFacts
 from genesig.report.page.rounding import rounded
 from genesig.report.page.rows import Row, records
 from genesig.selection.assess.intervals import wilson

@@ -9,9 +9,9 @@ from functools import partial
 from genesig.report.answer.figures import FEWEST_FOR_BAND, forest, lines_of
 from genesig.report.answer.record import Answer
 from genesig.report.answer.verdict import Verdict, verdict
+from genesig.report.page.finding import Measured, WrongSample
 from genesig.report.page.gene_links import Link, gene_links, short_symbol
 from genesig.report.page.measure import measure
-from genesig.report.page.record import Measured, WrongSample
 from genesig.report.page.shuffling import where
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from genesig.report.page.finding import Measured
 from genesig.report.page.gene_links import short_symbol
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
-from genesig.report.page.record import Measured
 from genesig.report.page.shuffling import where
 from genesig.report.page.words import clean, counted, decimal, percent, rate, shorten, significant
 from genesig.report.writeup.record import Writeup
