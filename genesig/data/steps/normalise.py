@@ -29,6 +29,7 @@ from genesig.data.steps.ranks import RankSamples
 from genesig.data.steps.standardise import StandardiseSamples
 from genesig.data.steps.state import state_of
 from genesig.errors import GenesigError, pick
+from genesig.plugins import Registry
 from genesig.results import Dataset, Design
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Data
     return replace(dataset, X=X, provenance=notes)
 
 
-NORMALISERS: dict[str, Any] = {
+_OWN: dict[str, Any] = {
     "log2": Log2,
     "standardise_samples": StandardiseSamples,
     "rank_samples": RankSamples,
@@ -294,3 +295,12 @@ NORMALISERS: dict[str, Any] = {
     "centre": Centre,
     "unit_variance": UnitVariance,
 }
+
+
+def _is_step(found: Any) -> bool:
+    """Tell whether another package's class is a step: its kind, its settings, what it does."""
+    needed = ("kind", "settings", "transform")
+    return all(hasattr(found, name) for name in needed)
+
+
+NORMALISERS: Registry[Any] = Registry("steps", _OWN, _is_step)
