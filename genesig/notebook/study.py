@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genesig.data.files.content import read_content
 from genesig.data.files.names import with_absolute_names
 from genesig.data.files.readers import load_schema
 from genesig.data.validate import study_config
@@ -156,9 +157,7 @@ class Study:
 
 
 def _is_own(config: Path) -> bool:
-    from genesig.data.files.readers import read_text
-
-    return config.is_file() and read_text(config).startswith(HEAD)
+    return config.is_file() and read_content(config).startswith(HEAD.encode())
 
 
 def _plain(config: dict[str, Any]) -> dict[str, Any]:

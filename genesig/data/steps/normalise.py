@@ -277,7 +277,7 @@ def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Data
     return replace(dataset, X=X, provenance=notes)
 
 
-_OWN: dict[str, Any] = {
+NORMALISERS: Registry[Any] = Registry("steps", {
     "log2": Log2,
     "standardise_samples": StandardiseSamples,
     "rank_samples": RankSamples,
@@ -294,13 +294,4 @@ _OWN: dict[str, Any] = {
     "combat": BatchCorrection,
     "centre": Centre,
     "unit_variance": UnitVariance,
-}
-
-
-def _is_step(found: Any) -> bool:
-    """Tell whether another package's class is a step: its kind, its settings, what it does."""
-    needed = ("kind", "settings", "transform")
-    return all(hasattr(found, name) for name in needed)
-
-
-NORMALISERS: Registry[Any] = Registry("steps", _OWN, _is_step)
+}, lambda found: {"kind", "settings", "transform"} <= set(dir(found)))  # fmt: skip
