@@ -1,6 +1,6 @@
 """The site: every page of the repository that people read, the tutorials executed.
 
-    sphinx-build -W --keep-going -c docs/site . build/site
+sphinx-build -W --keep-going -c docs/site . build/site
 """
 
 import re
@@ -50,6 +50,8 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#5fd0ae", "color-brand-content": "#7fdcc0"},
 }
 
+REQUESTS = ", ".join(f"set_{method}_request" for method in ("fit", "score", "predict", "transform"))
+autodoc_default_options = {"exclude-members": REQUESTS}  # scikit-learn's own
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
