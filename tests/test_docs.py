@@ -22,6 +22,7 @@ READERS_OWN = re.compile(
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
+FRONT = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)  # of a page that is executed
 FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\n)+")
 INLINE = re.compile(r"`([^`\n]+)`")
@@ -35,7 +36,7 @@ def each(paths):
 
 
 def prose(page: Path) -> str:
-    return FENCED.sub("", page.read_text(encoding="utf-8"))
+    return FENCED.sub("", FRONT.sub("", page.read_text(encoding="utf-8")))
 
 
 def links(page: Path) -> list[str]:

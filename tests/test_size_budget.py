@@ -105,7 +105,7 @@ def test_top_level_is_the_table_of_contents():
 
 def test_the_package_has_five_floors_their_records_and_the_door_of_python():
     packages = {path.parent.name for path in (ROOT / "genesig").glob("*/__init__.py")}
-    floors = {"results", "data", "optim", "models", "selection", "report"}
+    floors = {"results", "response", "data", "optim", "models", "selection", "report"}
     assert packages == floors | {"notebook"}
 
 

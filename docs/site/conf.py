@@ -27,8 +27,6 @@ exclude_patterns = ["docs/README.md", ".*", "build", "tests", "workflow", "resul
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
-# README is GitHub's front page as index.md is that of the site.
-suppress_warnings = ["myst.xref_missing_readme"]
 
 nb_execution_mode = "force"
 nb_execution_in_temp = True
@@ -44,6 +42,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_extra_path = ["front"]
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#00694d", "color-brand-content": "#005a42"},
