@@ -73,13 +73,6 @@ class Results:
     folder : path
         The folder ``results`` of a study, however that was run.
 
-    Attributes
-    ----------
-    tables : mapping of name -> DataFrame
-        Every table of the folder, as ``results.tables["signature"]``.
-    model, record : dict
-        The content of ``model.json`` and of ``run.json``.
-
     Raises
     ------
     InvalidInput
@@ -96,12 +89,11 @@ class Results:
         self._tables = Tables(self.folder)
 
     def __repr__(self) -> str:
-        genes = len(self.model["training"]["genes"])
-        return f"Results of a study of {genes} genes in {self.folder}"
+        return f"Results({str(self.folder)!r})"
 
     @property
     def tables(self) -> Tables:
-        """Every table of the folder by its name."""
+        """Every table of the folder by its name, as ``results.tables["signature"]``."""
         self._check_same()
         return self._tables
 
@@ -112,7 +104,7 @@ class Results:
 
     @cached_property
     def record(self) -> dict[str, Any]:
-        """The content of ``run.json``: settings, seed, versions, checksums of the inputs."""
+        """The content of ``run.json``, with settings, seed, versions, checksums of the inputs."""
         return dict(load_json(self.folder / "run.json"))
 
     @property
