@@ -6,6 +6,8 @@
 from genesig.data.study.cost import Size, requests, study_costs
 from genesig.results import load_json
 
+CHECKED = str(workflow.modifier.modify_path("results/validation.json"))
+
 
 def needs(rule):
     """Return what jobs of a rule ask of the machine, twice as much at a second attempt.
@@ -17,7 +19,7 @@ def needs(rule):
     def ask(what):
         def asked(wildcards, input, attempt):
             input.size_mb  # Snakemake asks again when it is there
-            cost = study_costs(config, Size(**load_json("results/validation.json")["size"]))
+            cost = study_costs(config, Size(**load_json(CHECKED)["size"]))
             return attempt * requests(cost.get(rule, cost["others"]))[what]
 
         return asked
