@@ -45,7 +45,7 @@ except InvalidInput as problems:
 def sources(script):
     """Return every file of the package that a script needs, as inputs of its rule."""
     path = Path(workflow.source_path(f"../scripts/{script}"))
-    return [str(file) for file in needed(path, PACKAGE.parent)]
+    return [local(str(file)) for file in needed(path, PACKAGE.parent)]
 
 
 include: "files.smk"
