@@ -91,6 +91,9 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="tell which results were changed since the run")
     verify.add_argument("folder", nargs="?", default="results", metavar="RESULTS",
                         help="folder with run.json (default: %(default)s)")  # fmt: skip
+    crate = commands.add_parser("crate", help="describe results as an RO-Crate, for an archive")
+    crate.add_argument("folder", nargs="?", default="results", metavar="RESULTS",
+                       help="folder with run.json (default: %(default)s)")  # fmt: skip
     commands.add_parser("parameters", help="print the table of all settings (Markdown)")
     return parser
 
@@ -231,6 +234,15 @@ def _verify(chosen: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
+def _crate(chosen: argparse.Namespace) -> int:
+    from genesig.data.files.readers import read_json
+    from genesig.results.crate import write_crate
+
+    source = Path(chosen.folder) / "run.json"
+    print(write_crate(read_json(source), source.parent, str(source)))
+    return 0
+
+
 def _parameters(chosen: argparse.Namespace) -> int:
     from genesig.data.files.readers import load_schema
     from genesig.data.study.parameters import parameter_table
@@ -246,6 +258,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "fetch": _fetch,
     "predict": _predict,
     "verify": _verify,
+    "crate": _crate,
     "parameters": _parameters,
 }
 
