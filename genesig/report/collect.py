@@ -95,7 +95,7 @@ def collect(
     null : mapping
         ``error``: (B, n_mu) double-CV errors of the permutations; B may be 0.
     config, run : mapping
-        The resolved config and the content of run.json.
+        The resolved config and the content of settings.json.
     said : list of str
         Warnings of the validation.
     external : list of mapping
