@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.content import read_content
-from genesig.data.files.readers import read_json, read_samples, sha256
+from genesig.data.files.readers import read_json, read_samples
 from genesig.errors import refuse
 from genesig.notebook.given import matrix_of
 from genesig.results.annotated import read_annotated
+from genesig.results.checksums import sha256
 from genesig.results.files import load_arrays, load_json, load_table
 
 if TYPE_CHECKING:

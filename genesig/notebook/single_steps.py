@@ -20,12 +20,12 @@ from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results import Dataset, Design
 from genesig.results.annotated import dense
 from genesig.words import counted, is_missing, listing, number_fault
+from genesig.workflow import home
 
 if TYPE_CHECKING:
     import anndata
     import pandas as pd
 
-HOME = Path(__file__).parents[2]
 NO_STUDY = {"expression": "-", "samples": "-", "label": "-"}
 
 
@@ -42,7 +42,7 @@ def example(name: str) -> Path:
     InvalidInput
         There is none of this name.
     """
-    path = HOME / name
+    path = home() / name
     if not path.exists():
         raise refuse(name, absent(path))
     return path
