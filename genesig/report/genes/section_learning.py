@@ -53,11 +53,13 @@ def sentence(data: Genes) -> str:
     found = line(it)
     if found is None:
         return f"{said} More samples of the same kind would hardly change it, as far as this shows."
-    twice = shown.value(found.at(2 * data["study"]["samples"]))
+    twice, more = found.at(2 * data["study"]["samples"]), data["study"]["samples"]
+    if not twice:  # below the lowest error there is
+        return f"{said} More samples would help; by how much, two sizes do not tell."
     return (
         f"{said} More samples would help: if the excess goes on falling as 1/n,"
-        f" {counted(data['study']['samples'], 'sample')} more would bring it to about"
-        f" {write(twice)}. That is a guess from two sizes."
+        f" {counted(more, 'sample')} more would bring it to about {write(shown.value(twice))}. That"
+        " is a guess from two sizes."
     )
 
 

@@ -116,7 +116,9 @@ def test_more_samples_help_only_beyond_the_scatter_of_the_halves():
     assert found.at(15) == pytest.approx(np.mean([0.2, 0.22, 0.21, 0.19]))
     assert found.at(24) == pytest.approx(0.05)
     assert found.at(1e9) == 0.0
-    assert f"to about {rate(found.at(60))}" in sentence(steep)
+    assert "two sizes do not tell" in sentence(steep)
+    gentle = learned([0.2, 0.22, 0.21, 0.19], error=0.15)
+    assert f"to about {rate(line(gentle['learning']).at(60))}" in sentence(gentle)
     assert "mean of 4 halves" in sentence(steep)
     flat = learned([0.0, 0.2, 0.1, 0.05])
     assert line(flat["learning"]) is None
