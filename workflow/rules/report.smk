@@ -34,7 +34,7 @@ rule report_data:
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
         observed=batches("observed"),
-        final="results/linear/final.npz",
+        **{key: f"results/linear/{key}.npz" for key in ("final", "subsamples")},
         null="results/null.npz",
         run="results/settings.json",
         said=SAID,
