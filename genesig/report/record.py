@@ -8,6 +8,7 @@ paragraph in `methods`.
 from __future__ import annotations
 
 from genesig.report.answer.record import Answer
+from genesig.report.covariates.record import Covariates
 from genesig.report.data.record import Data
 from genesig.report.external.record import External
 from genesig.report.genes.record import Genes
@@ -19,7 +20,7 @@ from genesig.report.sets.record import Sets
 VERSION = 1
 
 
-class Report(Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets):
+class Report(Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets, Covariates):
     """What all topics read; ``warnings`` are sentences for the first screen."""
 
     version: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from genesig.report.answer.section import Tile, note, sentences, tiles
+from genesig.report.covariates.section import added_value, covariates
 from genesig.report.data.section import reproducibility, study
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
@@ -18,7 +19,12 @@ from genesig.report.quality.section import quality
 from genesig.report.record import Report
 from genesig.report.sets.section import in_sets, sets
 
-FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (sentences, in_sets, elsewhere)
+FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
+    sentences,
+    added_value,
+    in_sets,
+    elsewhere,
+)
 TILES: Callable[[Report], list[Tile]] = tiles
 NOTE: tuple[Callable[[Report], list[str]], ...] = (note, caution)
 
@@ -27,6 +33,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "quality": quality,
     "selection": model_selection,
     "performance": performance,
+    "covariates": covariates,
     "samples": samples,
     "chance": chance,
     "external": external,

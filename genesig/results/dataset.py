@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.errors import refuse
+from genesig.results.covariates import Covariate, encoded
 from genesig.results.files import whole_file
 from genesig.results.h5ad import read_h5ad
 
@@ -22,6 +23,8 @@ Array = np.ndarray[Any, Any]
 
 PRIOR_WEIGHT = "prior_weight"
 """Column of the gene table with the weight of each gene's l1 term."""
+BALANCED = "balanced"
+"""Weights of samples by which each class of a training set counts alike."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,12 @@ class Design:
         With pairs, `group` is the same column.
     batch : str or None
         Column of samples that were processed together.
+    covariates : tuple of Covariate
+        Columns that are held fixed.
+    filled : bool
+        Whether a missing covariate counts as the mean of the training samples.
+    weights : str or None
+        ``balanced``, or the column of the samples' weights.
     """
 
     label: str
@@ -48,6 +57,25 @@ class Design:
     group: str | None
     pair: str | None
     batch: str | None = None
+    covariates: tuple[Covariate, ...] = ()
+    filled: bool = False
+    weights: str | None = None
+
+    def stored(self) -> dict[str, Any]:
+        """Return what `Design.of` takes; what is held fixed only where there is something."""
+        base = Design(self.label, self.task, self.classes, self.group, self.pair)
+        new = ("covariates", "filled", "weights")
+        return {key: value for key, value in asdict(self).items()
+                if key not in new or getattr(self, key) != getattr(base, key)}  # fmt: skip
+
+    @classmethod
+    def of(cls, stored: dict[str, Any]) -> Design:
+        """Return the design that was stored as JSON."""
+        classes, covariates = stored["classes"], stored.get("covariates", ())
+        listed = (Covariate(c["column"], c["levels"] and tuple(c["levels"])) for c in covariates)
+        return cls(**stored | {
+            "classes": None if classes is None else tuple(classes), "covariates": tuple(listed)
+        })  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,6 +127,17 @@ class Dataset:
         column = self.design.batch
         return None if column is None else self.obs[column].astype(str).to_numpy(dtype=object)
 
+    def covariates(self) -> Array:
+        """Return what is held fixed, (n_samples, q), NaN where missing; q is 0 where nothing is."""
+        return encoded(self.design.covariates, self.obs)
+
+    def sample_weights(self) -> Array | None:
+        """Return the weights that a column gives, (n_samples,), or None: equal, or balanced."""
+        column = self.design.weights
+        if column is None or column == BALANCED:
+            return None
+        return self.obs[column].astype(float).to_numpy()
+
     def prior_weights(self) -> Array | None:
         """Return the weight of each gene's l1 term, (n_genes,), or None where all are 1."""
         known = PRIOR_WEIGHT in self.var
@@ -113,7 +152,7 @@ class Dataset:
         """Write an ``.h5ad`` file (X, obs, var; design and provenance as JSON in ``uns``)."""
         import anndata
 
-        notes = {"design": asdict(self.design), "provenance": self.provenance}
+        notes = {"design": self.design.stored(), "provenance": self.provenance}
         data = anndata.AnnData(
             self.X, obs=self.obs, var=self.var, uns={"genesig": json.dumps(notes)}
         )
@@ -141,12 +180,10 @@ class Dataset:
 
     @classmethod
     def _of(cls, X: Array, obs: pd.DataFrame, var: pd.DataFrame, notes: dict[str, Any]) -> Dataset:
-        design = notes["design"]
-        design["classes"] = None if design["classes"] is None else tuple(design["classes"])
         return cls(
             X=X,
             obs=obs.astype(str),
             var=var.assign(symbol=var["symbol"].astype(str)),
-            design=Design(**design),
+            design=Design.of(notes["design"]),
             provenance=notes["provenance"],
         )

@@ -9,6 +9,7 @@ from typing import Any
 from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
 from genesig.data.steps.normalise import MOMENTS, NORMALISERS
+from genesig.data.study.covariates_check import fixed_settings
 from genesig.errors import Problem
 
 Config = dict[str, Any]
@@ -283,4 +284,5 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _external,
     _groups,
     _sets,
+    fixed_settings,
 )

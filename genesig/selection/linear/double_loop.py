@@ -13,6 +13,7 @@ from genesig.data.steps.normalise import Reference, bound, moments
 from genesig.errors import GenesigError, pick
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.results import Dataset, Fits, Splits
+from genesig.selection.assess.held import held_fixed
 from genesig.selection.linear.grid import Surface, stage_one
 from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.protocol import Protocol
@@ -111,7 +112,10 @@ def _outer_sets(X: Array, todo: list[Task], folds: Steps, weights: Array | None)
     rows = np.hstack([task.training_rows() for task in todo])
     learned = moments(folds)
     centre, scale = learned["centre"], learned["unit_variance"]
-    return training_sets(X, Y, rows, centre=centre, unit_variance=scale, weights=weights)
+    return training_sets(
+        X, Y, rows, centre=centre, unit_variance=scale, weights=weights,
+        adjustment=held_fixed([(task.held, task.y) for task in todo], rows),
+    )  # fmt: skip
 
 
 def _fit_together(
@@ -143,6 +147,8 @@ def _fit_together(
         values=lists.values,
         intercept=lists.intercept,
         gap=lists.gap,
+        gamma=lists.gamma,
+        covariate_mean=lists.covariate_mean,
         test_indptr=np.cumsum([0, *(len(task.test) for task in todo)]),
         test_rows=np.concatenate([task.positions for task in todo]),
         scores=np.concatenate(scores),
@@ -169,12 +175,18 @@ def _listed(todo: list[Task], lists: Lists, choice: Array, protocol: Protocol) -
 
 
 def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:
-    """Return f(x) = intercept + x'b of the test samples, (n_test, n_mu); NaN without a list."""
+    """Return f(x) = intercept + x'b + c'γ of the test samples, (n_test, n_mu); NaN without a list.
+
+    A covariate that is missing counts as the mean of the training samples.
+    """
     n_mu = lists.intercept.shape[1]
     scores = np.empty((len(task.test), n_mu))
     for mu in range(n_mu):
         part = slice(*lists.indptr[fit * n_mu + mu :][:2])
         genes = X[np.ix_(task.test, lists.indices[part])]
         scores[:, mu] = lists.intercept[fit, mu] + genes @ lists.values[part]
+    if lists.gamma is not None and lists.covariate_mean is not None and task.held is not None:
+        C = task.held.covariates[task.test]
+        scores += np.where(np.isnan(C), lists.covariate_mean[fit], C) @ lists.gamma[fit].T
     scores[:, np.isnan(lists.gap[fit])] = np.nan
     return scores

@@ -18,6 +18,7 @@ from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.criteria import CRITERIA
+from genesig.selection.assess.held import held_fixed
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.rules import RULES, Rule, Searched
 from genesig.selection.linear.tasks import Task
@@ -64,9 +65,11 @@ def stage_one(todo: list[Task], outer: TrainingSets, protocol: Protocol) -> list
     folds = np.array([len(task.inner) for task in todo])
     rows = np.hstack([task.inner_rows() for task in todo])
     Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
+    held = [(task.held, task.y) for task in todo for _ in task.inner]
     inner = training_sets(
-        outer.X, Y, rows, centre=outer.centre, unit_variance=outer.unit_variance, like=outer
-    )
+        outer.X, Y, rows, centre=outer.centre, unit_variance=outer.unit_variance, like=outer,
+        adjustment=held_fixed(held, rows),
+    )  # fmt: skip
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
     found = [
         _search(inner, todo, tau, mu, protocol, rule.longest(protocol)) for mu in rule.mu(protocol)

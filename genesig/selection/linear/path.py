@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.refit import refit_coef
+from genesig.optim.refit import covariate_coef, refit_coef
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets
 from genesig.selection.linear.protocol import Protocol
@@ -29,6 +29,8 @@ class Lists:
         Refitted weights per unit of X, as in `genesig.results.Fits`.
     intercept, gap : (k, n_mu) float
         The gap is NaN where lists had grown too long to be kept.
+    gamma, covariate_mean : (k, n_mu, q), (k, q) float, or None
+        Weights of the covariates, their means over the training samples; None without covariates.
     """
 
     indptr: Array
@@ -36,6 +38,8 @@ class Lists:
     values: Array
     intercept: Array
     gap: Array
+    gamma: Array | None
+    covariate_mean: Array | None
 
 
 def stage_two(sets: TrainingSets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
@@ -62,4 +66,8 @@ def stage_two(sets: TrainingSets, tau: Array, lam: Array, protocol: Protocol) ->
         longest=protocol.longest,
     )
     values, intercept = refit_coef(sets, chosen, lam * sets.norm)
-    return Lists(chosen.indptr, chosen.indices, values, intercept, chosen.gap)
+    found, gamma, mean = (chosen.indptr, chosen.indices, values), None, None
+    if sets.adjustment is not None and sets.of_y.shape[1]:
+        gamma, mean = covariate_coef(sets, chosen, values), sets.adjustment.mean
+        intercept = intercept - np.einsum("kmq,kq->km", gamma, mean)
+    return Lists(*found, intercept, chosen.gap, gamma, mean)
