@@ -37,8 +37,9 @@ class Column(NamedTuple):
     F (d, N) features, shared; shift (d,); weights (d,); mask, y, number, basis as in `Rows`; r (N,)
     residual, times √v as y is, pull (N,) = √v r; inverse (d,) scale. Known features, those that
     were ever active: feature (E,), Z (E, N), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,)
-    bool, slot (d,) place among the known or -1. active (E,) places of the active ones in the order of the
-    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are scratch.
+    bool, slot (d,) place among the known or -1. active (E,) places of the active ones in the order
+    of the Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are
+    scratch.
     """
 
     at: Point

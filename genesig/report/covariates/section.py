@@ -76,8 +76,8 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     verb = "is" if len(it["columns"]) == 1 else "are"
     words = [
         *added_value(data),
-        f"{names} {verb} in every model without a penalty, so that genes are selected for what they"
-        f" add; a gene that only follows {names} adds nothing.{filled} The comparison uses the same"
+        f"Held fixed: {names}, which {verb} in every model without a penalty. Genes are selected"
+        f" for what they add; a gene that only follows {names} adds nothing.{filled} The comparison uses the same"
         " splits, and its interval the difference on each held-out sample.",
     ]
     rows = [

@@ -134,7 +134,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
 
 def _unknown(model: Mapping[str, Any]) -> str:
     """Name the keys of the top level that are missing or nobody knows."""
-    odd = set(SCHEMA["properties"]) ^ set(model)
+    odd = (set(SCHEMA["properties"]) ^ set(model)) - {"covariates"}
     return listing(sorted(map(str, odd))).strip("'")
 
 
