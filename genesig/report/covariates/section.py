@@ -77,8 +77,8 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     words = [
         *added_value(data),
         f"Held fixed: {names}, which {verb} in every model without a penalty. Genes are selected"
-        f" for what they add; a gene that only follows {names} adds nothing.{filled} The comparison uses the same"
-        " splits, and its interval the difference on each held-out sample.",
+        f" for what they add; a gene that only follows {names} adds nothing.{filled} The comparison"
+        " uses the same splits, and its interval the difference on each held-out sample.",
     ]
     rows = [
         [one["name"], one["reference"], one["weight"], one["per_sd"], one["mean"], one["low"],
