@@ -81,7 +81,7 @@ def test_the_cut_is_that_of_the_predictions(study):
     told = predictions_table(study.dataset, study.splits, fits)
     told = told[told["mu"].isna()]
     found = decided(study, run("genesig", study))
-    assert HEADLINE.loss(found.y, found.scores[:, 0]).tolist() == told["wrong"].tolist()
+    assert HEADLINE.loss(found)[:, 0].tolist() == told["wrong"].tolist()
 
 
 def test_the_first_gene_enters_where_it_is_said_to(study):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import getmembers, getmodule, isclass, isfunction, signature
 from pathlib import Path
@@ -14,16 +14,23 @@ import numpy as np
 import pytest
 from places import ROOT
 
+from genesig.data.cohorts.read import TRANSLATED
 from genesig.data.files import known, readers
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.strings import number_matrix
 from genesig.data.steps import normalise
 from genesig.data.steps.gene_filters import Filter, KeptGenes
+from genesig.data.study.labels.known import LABELS
 from genesig.models import baselines
 from genesig.optim import kernels, solvers
 from genesig.optim.nonlinear import penalties
 from genesig.optim.nonlinear import solvers as nonlinear_solvers
 from genesig.optim.structured import solvers as structured_solvers
+from genesig.report.answer.collect import ERROR
+from genesig.report.page.measure import MEASURES
+from genesig.response.known import RESPONSES
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.linear.kinds.known import FITTED
 
 PACKAGE = ROOT / "genesig"
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
@@ -155,3 +162,48 @@ def test_a_solver_is_one_file_and_one_line(module):
     files = {dotted(path) for path in modules(folder.relative_to(PACKAGE).as_posix())}
     homes = [each.__module__ for each in module.SOLVERS.values()]
     assert sorted(homes) == sorted(files)
+
+
+KINDS: dict[str, Mapping[str, object]] = {
+    "response": RESPONSES,
+    "labels": LABELS,
+    "cohorts": TRANSLATED,
+    "fitted": FITTED,
+    "assessed": ASSESSED,
+    "dummy": baselines.BASELINES["dummy"],
+    "page": MEASURES,
+    "page, its answer": ERROR,
+}
+
+
+@pytest.mark.parametrize("floor", KINDS)
+def test_every_floor_knows_the_same_kinds_of_response(floor):
+    assert list(KINDS[floor]) == list(RESPONSES)
+
+
+def compared_kinds(tree: ast.Module) -> list[str]:
+    """Return the comparisons in which the name of a kind of response stands."""
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.Compare | ast.match_case))
+    return [
+        ast.unparse(node)
+        for node in found
+        for each in ast.walk(node.pattern if isinstance(node, ast.match_case) else node)
+        if isinstance(each, ast.Constant) and each.value in RESPONSES
+    ]
+
+
+@pytest.mark.parametrize("path", TREES, ids=dotted)
+def test_what_a_kind_does_stands_in_its_record_and_in_no_comparison(path):
+    assert compared_kinds(TREES[path]) == []
+
+
+def test_the_search_finds_comparisons():
+    text = "if a == 'regression' or b in ('classification', 1): pass\nc = {'regression': 2}"
+    assert len(compared_kinds(ast.parse(text))) == 2
+
+
+def test_a_kind_is_one_file_and_one_line_on_each_floor():
+    rooms = ["response", "data/study/labels", "selection/assess/kinds", "selection/linear/kinds"]
+    for room in rooms:
+        files = {path.stem for path in modules(room)}
+        assert set(RESPONSES) <= files

@@ -3,7 +3,8 @@
 No pickle anywhere: h5ad, JSON, npz (``allow_pickle=False``) and TSV.
 """
 
-from genesig.results.dataset import Dataset, Design
+from genesig.response.design import Design
+from genesig.results.dataset import Dataset
 from genesig.results.files import (
     load_arrays,
     load_json,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.errors import refuse
-from genesig.results.covariates import Covariate, encoded
+from genesig.response.covariates import encoded
+from genesig.response.design import BALANCED, Design
+from genesig.response.known import RESPONSES
+from genesig.response.record import Response
 from genesig.results.files import whole_file
 from genesig.results.h5ad import read_h5ad
 
@@ -23,59 +26,6 @@ Array = np.ndarray[Any, Any]
 
 PRIOR_WEIGHT = "prior_weight"
 """Column of the gene table with the weight of each gene's l1 term."""
-BALANCED = "balanced"
-"""Weights of samples by which each class of a training set counts alike."""
-
-
-@dataclass(frozen=True)
-class Design:
-    """What the study asks of its samples.
-
-    Attributes
-    ----------
-    label : str
-        Column of the sample table that is to be predicted.
-    task : {"classification", "regression"}
-    classes : (str, str) or None
-        (negative, positive) class, coded -1 and +1; None for regression.
-    group, pair : str or None
-        Column of samples that must stay on one side of every split; column of matched pairs.
-        With pairs, `group` is the same column.
-    batch : str or None
-        Column of samples that were processed together.
-    covariates : tuple of Covariate
-        Columns that are held fixed.
-    filled : bool
-        Whether a missing covariate counts as the mean of the training samples.
-    weights : str or None
-        ``balanced``, or the column of the samples' weights.
-    """
-
-    label: str
-    task: str
-    classes: tuple[str, str] | None
-    group: str | None
-    pair: str | None
-    batch: str | None = None
-    covariates: tuple[Covariate, ...] = ()
-    filled: bool = False
-    weights: str | None = None
-
-    def stored(self) -> dict[str, Any]:
-        """Return what `Design.of` takes; what is held fixed only where there is something."""
-        base = Design(self.label, self.task, self.classes, self.group, self.pair)
-        new = ("covariates", "filled", "weights")
-        return {key: value for key, value in asdict(self).items()
-                if key not in new or getattr(self, key) != getattr(base, key)}  # fmt: skip
-
-    @classmethod
-    def of(cls, stored: dict[str, Any]) -> Design:
-        """Return the design that was stored as JSON."""
-        classes, covariates = stored["classes"], stored.get("covariates", ())
-        listed = (Covariate(c["column"], c["levels"] and tuple(c["levels"])) for c in covariates)
-        return cls(**stored | {
-            "classes": None if classes is None else tuple(classes), "covariates": tuple(listed)
-        })  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -110,12 +60,18 @@ class Dataset:
         """Gene ids, in the order of the columns."""
         return [str(name) for name in self.var.index]
 
+    @property
+    def kind(self) -> Response:
+        """What the kind of response says of itself."""
+        return RESPONSES[self.design.kind]
+
     def response(self) -> Array:
-        """Return y: ±1 for two classes (negative, positive), the number itself for regression."""
-        column = self.obs[self.design.label].astype(str)
-        if self.design.classes is None:
-            return column.astype(float).to_numpy()
-        return np.where(column == self.design.classes[1], 1.0, -1.0)
+        """Return y, (n,), as its kind has it: ±1 for two classes, the number for regression."""
+        return self.kind.read(self.obs, self.design)
+
+    def plain(self) -> Array:
+        """Return the label's own numbers, (n,) float."""
+        return self.kind.plain(self.response())
 
     def groups(self) -> Array | None:
         """Return the group name of each sample, or None where the study has no groups."""
@@ -152,7 +108,7 @@ class Dataset:
         """Write an ``.h5ad`` file (X, obs, var; design and provenance as JSON in ``uns``)."""
         import anndata
 
-        notes = {"design": self.design.stored(), "provenance": self.provenance}
+        notes = {"design": self.design.notes(), "provenance": self.provenance}
         data = anndata.AnnData(
             self.X, obs=self.obs, var=self.var, uns={"genesig": json.dumps(notes)}
         )

@@ -11,13 +11,14 @@ from answers_data import Study
 from answers_runs import Lists, Record
 from scipy.stats import t
 
-from genesig.selection.assess.assessment import HEADLINES, assess
+from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import HeldOut, arrange
+from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.genes.frequency import least_count
 
 Array = np.ndarray[Any, Any]
 
-HEADLINE = HEADLINES["classification"]
+HEADLINE = ASSESSED["classification"].headline
 CORE = 0.75
 """Share of the outer splits whose lists hold a core gene."""
 
@@ -65,7 +66,7 @@ def apart(one: HeldOut, other: HeldOut) -> tuple[float, float, float]:
     """
     lost = []
     for found in (one, other):
-        loss = HEADLINE.loss(found.y[:, None], found.scores)[:, 0].astype(float)
+        loss = HEADLINE.loss(found)[:, 0].astype(float)
         rows, at, times = np.unique(found.row, return_inverse=True, return_counts=True)
         lost.append(np.bincount(at, weights=loss) / times)
     y = dict(zip(one.row.tolist(), one.y.tolist(), strict=True))

@@ -15,8 +15,8 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.errors import InvalidInput
+from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits
-from genesig.results.covariates import Covariate
 from genesig.selection.assess.covariates_alone import covariates_alone
 from genesig.selection.assess.permutations import null_errors
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples

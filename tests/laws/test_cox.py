@@ -111,7 +111,7 @@ def test_every_fit_is_certified_and_none_is_better(ties, seed, n, d, mu):
 
 
 @pytest.mark.parametrize(("seed", "n", "d"), [(48, 6, 60), (66, 8, 200), (91, 6, 60)])
-def test_quadratic_models_that_cannot_be_solved_from_0_are_solved_in_steps(seed, n, d):
+def test_quadratic_models_of_few_samples_are_solved_from_0(seed, n, d):
     sets = one_set(seed, n, d)
     levels = float(sets.sets.tau_max[0]) * np.geomspace(1, 1e-3, 12)
     assert cox_path(sets, levels, 0.0, tolerance=1e-7).gap.max() <= 1e-7

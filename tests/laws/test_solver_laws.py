@@ -122,3 +122,17 @@ def test_scores_and_coefficients_of_the_refit_agree():
             part = slice(*fits.indptr[k * 3 + m :][:2])
             f = intercept[k, m] + X[:, fits.indices[part]] @ values[part]
             np.testing.assert_allclose(f, scores[k, m, 1], atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", [124, 170, 684, 911, 1024, 2480, 2881, 0, 1])
+def test_from_0_at_any_tau_where_features_depend_on_each_other(seed):
+    """Seeds but for the last two: several dependent features were let in together, and threw
+    each other out."""
+    rng = np.random.default_rng(seed)
+    n, d, r = (int(rng.integers(*ends)) for ends in ((5, 10), (10, 100), (3, 5)))
+    X = rng.normal(size=(n, r)) @ (rng.normal(size=(r, d)) + 3 * rng.normal(size=(r, 1)))
+    y, rows = X @ rng.normal(size=d), np.ones((n, 1), bool)
+    sets = training_sets(X, y[:, None], rows, centre=False, unit_variance=False)
+    for share in (0.3, 0.1, 0.02):
+        fit = path(sets, sets.tau_max * share, 0.0, solver="landweber-newton", tolerance=1e-9)
+        assert fit.gap.max() <= 1e-12

@@ -24,7 +24,7 @@ def task_of(y, folds):
     """Return a training set of all samples but the last two."""
     train = np.arange(len(y) - 2)
     test = np.arange(len(y) - 2, len(y))
-    return Task("r1f1", 0, np.asarray(y, float), train, test, folds, test, True)
+    return Task("r1f1", 0, np.asarray(y, float), train, test, folds, test, "classification")
 
 
 def out_of_fold(seed):

@@ -14,3 +14,11 @@ def linear(**changes: Any) -> dict[str, Any]:
     """Return the defaults of the schema, with changes."""
     names = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
     return {**keywords(resolve_config(names, load_schema())), **changes}
+
+
+def of_kind(kind: str) -> dict[str, Any]:
+    """Return small settings for one kind of response, with the defaults of the kind."""
+    names = {"expression": "e.tsv", "samples": "s.tsv", "label": "l", "data": {"task": kind}}
+    small = {"list": "minimal", "mu": [1e-6, 1.0], "lam": [1e-2, 1e-1], "tau_min": 0.1,
+             "tau_count": 5}  # fmt: skip
+    return {**keywords(resolve_config(names, load_schema())), **small}

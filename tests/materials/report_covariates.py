@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from report_study import Study, arguments, make_dataset
 
+from genesig.response.covariates import Covariate
 from genesig.results import Fits
-from genesig.results.covariates import Covariate
 
 APART = {"adds": (0.15, 0.05, 0.25), "open": (0.01, -0.08, 0.1), "hurts": (-0.1, -0.2, -0.02)}
 

@@ -10,8 +10,9 @@ import pytest
 from study import outer_fits, settings, splits_of
 from toys import dataset, noise, paired_lines
 
-from genesig.selection.assess.assessment import HEADLINES, study_errors
+from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.permutations import null_errors, p_value
 
 NO_SUBSAMPLES = {"subsamples": 0}
@@ -19,7 +20,7 @@ ONE_REPEAT = {"subsamples": 0, "repeats": 1}
 LEAVE_PAIR_OUT = {"subsamples": 0, "scheme": "leave_one_group_out"}
 LEAVE_ONE_OUT = {"subsamples": 0, "scheme": "leave_one_out"}
 SMALL = {"subsamples": 0, "repeats": 1, "folds": 3, "inner_folds": 3}
-HEADLINE = HEADLINES["classification"]
+HEADLINE = ASSESSED["classification"].headline
 WHOLE = {"longest": None}  # so that there is an error at each mu
 
 

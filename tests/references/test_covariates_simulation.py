@@ -11,8 +11,8 @@ from linear_settings import linear
 from settings import MOMENTS, SPLITS
 
 from genesig.data.splits.draw import draw_splits
+from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.results.covariates import Covariate
 from genesig.selection.linear.double_loop import fit_final
 
 N, GENES, FOLLOWERS, TRUE = 80, 1000, 50, 999

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from genesig.selection.assess.assessment import HEADLINES, assess
+from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import HeldOut
 from genesig.selection.assess.intervals import corrected_t
+from genesig.selection.assess.kinds.known import ASSESSED
 
-CLASSES, NUMBERS = HEADLINES["classification"], HEADLINES["regression"]
+CLASSES, NUMBERS = ASSESSED["classification"].headline, ASSESSED["regression"].headline
 SIZES = (27, 11)
 
 
@@ -64,7 +65,7 @@ def test_the_interval_covers(signal, folds, repeats, least):
         found = cross_validate(rng, X, y, folds, repeats)
         each = assess(found, CLASSES)[0]
         held.append(each.low <= truth <= each.high)
-        loss = CLASSES.loss(found.y, found.scores[:, 0]).astype(float)
+        loss = CLASSES.loss(found)[:, 0].astype(float)
         alone = corrected_t(CLASSES.of_splits(found, loss), each.error, found.ratio)
         over_splits.append(alone[0] <= truth <= alone[1])
     assert np.mean(held) >= least
@@ -129,5 +130,5 @@ def test_few_splits_of_groups_keep_the_interval_over_splits():
     assert grouped.high - grouped.low > alone.high - alone.low
     five = validate_numbers(rng, *numbers(rng, 30, 1.0), 5)
     assert assess(five, NUMBERS) == assess(replace(five, grouped=True), NUMBERS)
-    loss = NUMBERS.loss(found.y, found.scores[:, 0])
+    loss = NUMBERS.loss(found)[:, 0]
     assert (alone.low, alone.high) == NUMBERS.of_samples(found, loss)

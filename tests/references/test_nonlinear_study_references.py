@@ -10,9 +10,10 @@ from sklearn.inspection import partial_dependence
 
 from genesig.models.derivative import DerivativeRegressor
 from genesig.results.nonlinear_fits import NonlinearFits
-from genesig.selection.assess.assessment import HEADLINES, study_errors
+from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.difference import difference
 from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.nonlinear.curves import straightness
 from genesig.selection.nonlinear.gather import (
     agreement_table,
@@ -21,7 +22,7 @@ from genesig.selection.nonlinear.gather import (
     scored,
 )
 
-HEADLINE = HEADLINES["classification"]
+HEADLINE = ASSESSED["classification"].headline
 FIVE = {"folds": 5, "inner_folds": 3}
 
 
@@ -32,14 +33,18 @@ def valley(rng, n=80, d=40):
 
 
 def error(dataset, splits, found, model="nonlinear"):
-    return study_errors(scored(dataset, splits, found)[model], HEADLINES[dataset.design.task])[0, 0]
+    return study_errors(
+        scored(dataset, splits, found)[model], ASSESSED[dataset.design.kind].headline
+    )[0, 0]
 
 
 def linear_error(dataset, splits):
     from study import outer_fits, settings
 
     fits = outer_fits(dataset, splits, settings({}))
-    return study_errors(held_out(dataset, splits, fits), HEADLINES[dataset.design.task])[0, 0]
+    return study_errors(held_out(dataset, splits, fits), ASSESSED[dataset.design.kind].headline)[
+        0, 0
+    ]
 
 
 def test_it_finds_a_gene_that_goes_down_and_up_where_the_linear_protocol_fails():

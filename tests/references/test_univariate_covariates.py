@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
+from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.results.covariates import Covariate
 from genesig.selection.genes.univariate import univariate_table, what_was_tested
 
 AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))

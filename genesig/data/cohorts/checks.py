@@ -19,6 +19,7 @@ from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.study.dataset import Inputs, read_inputs
+from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt
 from genesig.results import Design
@@ -83,7 +84,7 @@ def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> I
 def _declared(config: Config) -> Design | None:
     """Return what the config alone says of the label, where the sample table could not."""
     classes, task = config["data"]["classes"], config["data"]["task"]
-    if classes is None and task == "classification":
+    if classes is None and LABELS[task].named:
         return None
     return Design(config["label"], task, None if classes is None else tuple(classes), None, None)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from genesig.errors import Problem, did_you_mean
-from genesig.results.covariates import Covariate
+from genesig.response.covariates import Covariate
 from genesig.words import counted, is_missing, is_number, listing, number_fault, too
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from genesig.data.files.readers import read_matrix, read_samples, sha256
 from genesig.data.study.matrix_check import check_samples, orient
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, did_you_mean
+from genesig.response.known import RESPONSES
 from genesig.results import Design
 from genesig.words import counted, is_missing, is_number, listing, number_fault
 
@@ -170,44 +171,48 @@ def _labels(table: pd.DataFrame, where: str, design: Design, label: str | None,
         what = f"no label for {listing(n for n in given if n in blank)}; left out"
         problems.append(Problem(at, f"{what} ({len(blank)} of {len(given)})", "warning"))
     rest = {name: value for name, value in given.items() if name not in blank}
-    chosen, others = _translate(rest, design, words, at, problems)
+    chosen, others = TRANSLATED[design.kind](rest, design, words, at, problems)
     names = tuple(chosen)
-    y = _numbers(chosen, at, problems) if design.classes is None else np.array(
-        [1.0 if value == design.classes[1] else -1.0 for value in chosen.values()])  # fmt: skip
+    y = _coded(chosen, design) if not _faulty(problems) else np.full(len(chosen), np.nan)
     return _Labels(names, tuple(given[name] for name in names), tuple(chosen.values()), y,
                    dropped + others)  # fmt: skip
+
+
+def _coded(chosen: dict[str, str], design: Design) -> Array:
+    import pandas as pd
+
+    return RESPONSES[design.kind].read(pd.DataFrame({design.label: list(chosen.values())}), design)
 
 
 def _translate(given: dict[str, str], design: Design, words: dict[str, str], at: str,
                problems: Problems) -> tuple[dict[str, str], list[dict[str, str]]]:  # fmt: skip
     """Turn labels into classes of the study; samples of other classes are left out and counted."""
-    if design.classes is None:
-        return given, []
+    classes = design.classes or ()
     counts = Counter(given.values())
     turned = {name: word for word, name in words.items()}
-    if turned and set(turned) <= set(counts) and set(words) <= set(design.classes) - set(turned):
+    if turned and set(turned) <= set(counts) and set(words) <= set(classes) - set(turned):
         pairs = ", ".join(f"{word}: {name}" for word, name in turned.items())
         what = "classes: the other way round; their word first, then the class of the study: "
         problems.append(Problem(at, f"{what}{{{pairs}}}"))
         return {}, []
     for word, name in words.items():
-        if name not in design.classes:
-            near = did_you_mean(name, design.classes) or f" (it has {listing(design.classes)})"
+        if name not in classes:
+            near = did_you_mean(name, classes) or f" (it has {listing(classes)})"
             problems.append(Problem(at, f"classes: '{name}' is no class of the study{near}"))
         if word not in counts:
             near = did_you_mean(word, counts)
             what = f"classes: no sample is '{word}'{near or f' (found: {listing(counts, 6)})'}"
             problems.append(Problem(at, what, "error" if near else "warning"))
     named = {name: words.get(value, value) for name, value in given.items()}
-    chosen = {name: value for name, value in named.items() if value in design.classes}
+    chosen = {name: value for name, value in named.items() if value in classes}
     other = Counter(given[name] for name in named if name not in chosen)
     found = ", ".join(f"'{word}' ({counted(n, 'sample')})" for word, n in other.items())
     if not chosen:
-        what = f"no label is a class of the study: found {found}, needs {listing(design.classes)}; "
-        problems.append(Problem(at, what + _mapping(list(other), design.classes)))
+        what = f"no label is a class of the study: found {found}, needs {listing(classes)}; "
+        problems.append(Problem(at, what + _mapping(list(other), classes)))
     elif other:
         problems.append(Problem(at, f"left out, as no class of the study: {found}", "warning"))
-    for name in design.classes if chosen else ():
+    for name in classes if chosen else ():
         if name not in chosen.values():
             what = f"no sample is '{name}', so AUC and balanced error are not defined; the samples "
             what += "are scored"
@@ -224,14 +229,17 @@ def _mapping(words: list[str], classes: tuple[str, ...]) -> str:
     return f"is it spelled otherwise? classes: {{{', '.join(pairs)}}}"
 
 
-def _numbers(given: dict[str, str], at: str, problems: Problems) -> Array:
+def _numbers(given: dict[str, str], design: Design, words: dict[str, str], at: str,
+             problems: Problems) -> tuple[dict[str, str], list[dict[str, str]]]:  # fmt: skip
     wrong = [name for name, value in given.items() if not is_number(value)]
     if wrong:
         more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
         what = f"the label of '{wrong[0]}' {number_fault(given[wrong[0]])}{more}"
         problems.append(Problem(at, f"{what}; regression needs a number for each sample"))
-        return np.full(len(given), np.nan)
-    return np.array([float(value) for value in given.values()])
+    return given, []
+
+
+TRANSLATED = {"classification": _translate, "regression": _numbers}
 
 
 def _left_out(name: str, reason: str) -> dict[str, str]:

@@ -85,11 +85,6 @@ def _torn(samples: Samples, where: str, train: Array, test: Array) -> Iterator[P
 
 def _one_sided(samples: Samples, where: str, train: Array, level: str) -> Iterator[Problem]:
     """Yield a problem if there is nothing to tell apart in a training set."""
-    if len(np.unique(samples.y[train])) > 1:
-        return
-    found = "do not have two different responses"
-    if samples.classes is not None and len(train):
-        only = samples.classes[int(samples.y[train[0]] > 0)]
-        found = f"are all '{only}', and both classes are needed"
-    sentence = f"its {len(train)} training samples {found}; choose {REMEDY[level]}"
-    yield Problem(where, sentence)
+    if found := samples.kind.untold(samples.y[train], samples.classes):
+        sentence = f"its {len(train)} training samples {found}; choose {REMEDY[level]}"
+        yield Problem(where, sentence)

@@ -156,13 +156,12 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
         raise GenesigError(f"splits.scheme: {scheme} needs data.group (or data.pair)")
     if scheme == "leave_one_batch_out":
         _check_batches(samples)
-    if scheme == "stratified_kfold" and samples.classes is not None:
-        for number, name in enumerate(samples.classes):
-            size = int(np.sum((samples.y > 0) == number))
-            if size < folds:
+    if scheme == "stratified_kfold":
+        for who, inside in samples.kind.needed(samples.y, samples.classes).items():
+            if (size := int(inside.sum())) < folds:
                 raise GenesigError(
-                    f"splits.folds: {folds} folds, but class '{name}' has {size} samples; each "
-                    f"fold needs one: at most {size} folds"
+                    f"splits.folds: {folds} folds, but {who} has {size} samples; each fold needs "
+                    f"one: at most {size} folds"
                 )
 
 

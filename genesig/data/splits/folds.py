@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.data.splits.seeds import generator, random_state
 from genesig.errors import GenesigError
+from genesig.response.record import Response
 from genesig.results import Dataset
 
 Array = np.ndarray[Any, Any]
@@ -23,10 +24,11 @@ class Samples:
     Attributes
     ----------
     names : (n,) str
-    y : (n,) float
-        ±1, or the response of a regression.
-    classes : (str, str) or None
-        Names of -1 and +1; None for regression.
+    y : (n,) array
+        Response.
+    kind : Response
+        What it is.
+    classes : names of classes, or None
     groups : (n,) str or None
         Samples of one group stay together.
     batches : (n,) str or None
@@ -35,16 +37,16 @@ class Samples:
 
     names: tuple[str, ...]
     y: Array
-    classes: tuple[str, str] | None
+    kind: Response
+    classes: tuple[str, ...] | None
     groups: Array | None
     batches: Array | None
 
     @classmethod
     def of(cls, dataset: Dataset) -> Samples:
         """Take them from a data set."""
-        response = dataset.response()
-        classes, groups = dataset.design.classes, dataset.groups()
-        return cls(tuple(dataset.samples), response, classes, groups, dataset.batches())
+        return cls(tuple(dataset.samples), dataset.response(), dataset.kind,
+                   dataset.design.classes, dataset.groups(), dataset.batches())  # fmt: skip
 
     def rows(self, names: Iterable[str]) -> Array:
         """Return the row numbers of some names, growing."""
@@ -54,20 +56,6 @@ class Samples:
     def named(self, rows: Array) -> tuple[str, ...]:
         """Return the names of some rows, in the order of the data set."""
         return tuple(self.names[row] for row in np.sort(rows))
-
-    def strata(self, rows: Array, parts: int) -> Array:
-        """Return the stratum of each row: its class, or a bin of at least `parts` like responses.
-
-        A regression is cut along the ranks of its response, so that each part gets low, middle and
-        high responses alike.
-        """
-        if self.classes is not None:
-            return (self.y[rows] > 0).astype(np.int64)
-        bins = np.empty(len(rows), dtype=np.int64)
-        by_rank = np.argsort(self.y[rows], kind="stable")
-        for number, members in enumerate(np.array_split(by_rank, max(1, len(rows) // parts))):
-            bins[members] = number
-        return bins
 
     def one_by_one(self, rows: Array) -> list[Array]:
         """Return each sample, or each group (in the order of their names), as a part."""
@@ -83,7 +71,7 @@ class Samples:
         GenesigError
             If there are fewer samples or groups, or fewer samples of every class, than parts.
         """
-        strata = self.strata(rows, number)
+        strata = self.kind.strata(self.y[rows], number)
         units = len(self.one_by_one(rows))
         if max(np.bincount(strata)) < number or units < number:
             unit = "samples" if self.groups is None else "groups"

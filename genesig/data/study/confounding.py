@@ -11,6 +11,7 @@ from genesig.data.study.association import association as measure
 from genesig.data.study.leak_check import ROUNDING, correlations
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem
+from genesig.response.known import RESPONSES
 from genesig.results import Design
 from genesig.words import is_number, listing, number_fault, too
 
@@ -64,8 +65,7 @@ def check_confounding(obs: pd.DataFrame, design: Design, limit: float,
                       "between batches to look at", "warning")  # fmt: skip
         return
     labels = obs[design.label]
-    y = labels.astype(float) if design.classes is None else (labels == design.classes[1]) * 2.0 - 1
-    value = association(y.to_numpy(), batch)
+    value = association(_numbers(obs, design), batch)
     if value is None:
         yield Problem(at, f"data.batch: {len(set(batch))} batches for {len(batch)} samples; how "
                       "far batch and label go together cannot be measured", "warning")  # fmt: skip
@@ -93,8 +93,7 @@ def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
     Biostatistics 17:29).
     """
     obs, design = sheet.obs, sheet.design
-    labels = obs[design.label]
-    y = labels.astype(float) if design.classes is None else (labels == design.classes[1]) * 1.0
+    y = _numbers(obs, design)
     named = dict.fromkeys(name for step in folds for name in step.get("covariates", ()))
     for name in [n for n in named if n not in (design.label, design.batch)]:  # see settings_check
         at = f"{where}, column '{name}'"
@@ -110,10 +109,15 @@ def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
                           f"{number_fault(wrong[0][1])}, needs a number, such as 0 and 1 for two "
                           f"kinds{more}")  # fmt: skip
             continue
-        r = correlations(obs[[name]].to_numpy(dtype=float), y.to_numpy())[0]
+        r = correlations(obs[[name]].to_numpy(dtype=float), y)[0]
         if abs(r) >= 1 - ROUNDING:
             yield Problem(at, f"covariate of combat: equals the label '{design.label}', which no "
                           "step may see; take it out")  # fmt: skip
+
+
+def _numbers(obs: pd.DataFrame, design: Design) -> Array:
+    kind = RESPONSES[design.kind]
+    return kind.number(kind.read(obs, design))
 
 
 def _measured(value: float, design: Design) -> str:

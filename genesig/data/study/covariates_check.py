@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.study.label_words import check_names_alike
+from genesig.data.study.labels.known import LABELS
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem
-from genesig.results.covariates import Covariate, encoded, names_of
-from genesig.results.dataset import BALANCED
+from genesig.response.covariates import Covariate, encoded, names_of
+from genesig.response.design import BALANCED, label_columns
+from genesig.response.known import RESPONSES
 from genesig.words import counted, is_missing, is_number, listing, number_fault, too
 
 if TYPE_CHECKING:
@@ -35,19 +37,23 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
     """
     data, label = config["data"], config["label"]
     covariates, weights = data["covariates"], data["weights"]
-    own = {data["group"]: "data.group", data["pair"]: "data.pair", label: "the label"}
+    kind = LABELS[data["task"]]
+    own = {data["group"]: "data.group", data["pair"]: "data.pair",
+           **dict.fromkeys(label_columns(label), "the label")}  # fmt: skip
     for number, name in enumerate(covariates, 1):
         if name in own:
             yield f"data.covariates, item {number}", f"'{name}' is {own[name]}; take it out"
-    if weights == label:
-        yield "data.weights", f"'{label}' is the label; name a column of numbers, or balanced"
-    if weights == BALANCED and data["task"] != "classification":
+    if weights in label_columns(label):
+        yield "data.weights", f"'{weights}' is the label; name a column of numbers, or balanced"
+    if weights == BALANCED and not kind.named:
         yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
     key = "data.covariates" if covariates else "data.weights"
     if not covariates and weights is None:
         if data["missing_covariates"] != "refuse":
             yield "data.missing_covariates", "is for data.covariates; name some, or take it away"
         return
+    if not kind.held:
+        yield key, f"is not offered with data.task: {data['task']}; take it away"
     if data["pair"] is not None:
         what = "is not offered with data.pair; a pair holds fixed what its samples share already"
         yield key, f"{what}, so take one of the two away"
@@ -72,7 +78,9 @@ def with_fixed(
     covariates, missing, weights
         ``data.covariates``, ``data.missing_covariates`` and ``data.weights``.
     """
-    obs, y, design = sheet.obs, _numbers(sheet), sheet.design
+    obs, design = sheet.obs, sheet.design
+    kind = RESPONSES[design.kind]
+    y = kind.number(kind.read(obs, design))
     known, index = list(obs.columns), str(obs.index.name)
     for name in covariates:
         check_column(name, "data.covariates", known, index, where, problems)
@@ -86,16 +94,8 @@ def with_fixed(
         check_column(weights, "data.weights", known, index, where, problems)
         if weights in known and weights != design.label:
             problems += _of_weights(obs[weights], y, where)
-    filled = missing == "mean"
-    held = replace(design, covariates=found, filled=filled, weights=weights)
+    held = replace(design, covariates=found, filled=missing == "mean", weights=weights)
     return replace(sheet, design=held)
-
-
-def _numbers(sheet: Sheet) -> Array:
-    label, design = sheet.obs[sheet.design.label], sheet.design
-    if design.classes is None:
-        return label.astype(float).to_numpy()
-    return np.where(label == design.classes[1], 1.0, -1.0)
 
 
 def _of_one(covariate: Covariate, obs: pd.DataFrame, missing: str, where: str) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
+from genesig.response.known import RESPONSES
 from genesig.results import Splits
 from genesig.words import counted, listing, too
 
@@ -56,12 +57,11 @@ def check_tested(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
 
 
 def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
-    """Count units: of each class, or of all samples for a regression."""
-    design = sheet.design
+    """Count the units of which every training set needs some, such as those of each class."""
+    design, kind = sheet.design, RESPONSES[sheet.design.kind]
     unit = obs.index.to_series() if design.group is None else obs[design.group]
-    if design.classes is None:
-        return {"": int(unit.nunique())}
-    return {name: int(unit[obs[design.label] == name].nunique()) for name in design.classes}
+    needed = kind.needed(kind.read(obs, design), design.classes)
+    return {who: int(unit[inside].nunique()) for who, inside in needed.items()}
 
 
 def _check_units(
@@ -69,8 +69,7 @@ def _check_units(
 ) -> Iterator[Problem]:
     group, scheme, folds = sheet.design.group, splits["scheme"], splits["folds"]
     at = f"{where}, column '{sheet.design.label}'"
-    who = f"class '{name}' has" if name else "the study has"
-    who += f" {counted(units, 'sample' if group is None else 'group')}"
+    who = f"{name} has {counted(units, 'sample' if group is None else 'group')}"
     who += f" (column '{group}')" if group is not None else ""
     who += " to train on" if scheme == "predefined" else ""
     kfold = scheme in ("stratified_kfold", "stratified_group_kfold")

@@ -11,6 +11,7 @@ import numpy as np
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem
+from genesig.response.known import RESPONSES
 from genesig.results import Design
 from genesig.words import is_missing, listing
 
@@ -48,8 +49,8 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
     is then, and 97 % of labels cut from a random gene of nine data sets are.
     """
     design = sheet.design
-    labels = sheet.obs[design.label].to_numpy()
-    y = labels.astype(float) if design.classes is None else (labels == design.classes[1]) * 1.0
+    response = RESPONSES[design.kind]
+    y = response.plain(response.read(sheet.obs, design))
     parts = np.array_split(expression.X, len(expression.genes) // GENES_AT_ONCE + 1, axis=1)
     chance = MOST_WARNED / 2 / max(1, len(expression.genes))
     kinds = [_kind(X, y, chance, design.classes) for X in parts]

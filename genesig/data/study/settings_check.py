@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
 from genesig.data.steps.normalise import MOMENTS, NORMALISERS
 from genesig.data.study.covariates_check import fixed_settings
+from genesig.data.study.labels.known import LABELS
+from genesig.data.study.labels.record import Config, Found
 from genesig.errors import Problem
-
-Config = dict[str, Any]
-Found = Iterator[tuple[str, str] | tuple[str, str, str]]
 
 GROUPED = {
     "stratified_kfold": "stratified_group_kfold",
@@ -22,7 +20,6 @@ GROUPED = {
 K_FOLD = ("stratified_kfold", "stratified_group_kfold")
 MOST_JOBS = 10_000
 """Of label permutations; Snakemake plans for minutes where there are more."""
-CLASS_CRITERIA = ("balanced_error", "misclassification", "log_loss")
 
 
 def check_settings(config: Config, source: str) -> list[Problem]:
@@ -132,16 +129,14 @@ def _lengths(config: Config) -> Found:
         yield "linear.longest", what
 
 
-def _regression(config: Config) -> Found:
-    data, criterion = config["data"], config["linear"]["criterion"]
-    if data["task"] != "regression":
-        return
-    if criterion in CLASS_CRITERIA:
-        yield "linear.criterion", f"'{criterion}' needs classes; regression needs 'squared_error'"
-    for key in ("classes", "pair"):
-        if data[key] is not None:
-            what = "is for classification; take it away or set data.task: classification"
-            yield f"data.{key}", what
+def _kind(config: Config) -> Found:
+    data, own = config["data"], LABELS[config["data"]["task"]]
+    yield from own.settings(config)
+    for kind, other in LABELS.items():
+        for key in other.own:
+            if data[key] is not None and key not in own.own:
+                what = f"is for {kind}; take it away or set data.task: {kind}"
+                yield f"data.{key}", what
 
 
 def _columns(config: Config) -> Found:
@@ -218,9 +213,7 @@ def _leave_one_out(config: Config) -> Found:
     splits, data = config["splits"], config["data"]
     if splits["scheme"] != "leave_one_out" or splits["file"] or data["pair"] or data["group"]:
         return
-    found = "predictions run against the label"
-    if data["task"] == "classification":
-        found = "it gives a balanced error of 0.53 to 0.56 and an AUC of 0.43 to 0.49"
+    found = LABELS[data["task"]].alone
     yield ("splits.scheme", "'leave_one_out' is pessimistic where there is little to find: without "
            f"any signal {found}; stratified_kfold is less so", "warning")  # fmt: skip
 
@@ -239,7 +232,7 @@ def _external(config: Config) -> Found:
         # Folders on some disks do not tell upper from lower case.
         if cohort["name"].lower() in [name.lower() for name in names[: number - 1]]:
             yield f"{at}, name", f"'{cohort['name']}' is already taken; each needs its own folder"
-        if config["data"]["task"] == "regression" and cohort["classes"]:
+        if cohort["classes"] and not LABELS[config["data"]["task"]].named:
             yield f"{at}, classes", "is for classification; take it away"
         if cohort["batch"] is not None and not cohort["combat"]:
             yield f"{at}, batch", "is used by combat only; set combat: true or take it away"
@@ -274,7 +267,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _missing,
     _mu,
     _lengths,
-    _regression,
+    _kind,
     _columns,
     _batches,
     _scheme,

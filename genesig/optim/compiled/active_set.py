@@ -229,9 +229,14 @@ def learn_all(col: Column, W: Array, way: Array) -> bool:
 
 @plain
 def enter(col: Column, W: Array, way: Array, ridge: float, mark: Array) -> bool:
-    """Let features enter, each with the sign in `way`, unless that is NaN; False without room."""
+    """Let features enter, each with the sign in `way`, unless that is NaN; False without room.
+
+    A dependent one comes in only alone: along its null direction the objective falls where all
+    others are at their optimum.
+    """
     if not learn_all(col, W, way):
         return False
+    before = col.size[ACTIVE]
     for w in range(len(W)):
         sign = way[w]
         if np.isnan(sign):
@@ -239,8 +244,11 @@ def enter(col: Column, W: Array, way: Array, ridge: float, mark: Array) -> bool:
         if col.size[ACTIVE] + 1 >= len(col.feature):
             return False
         p = col.slot[W[w]]
-        if not append(col, p, sign, ridge) and (sign == 0.0 or not exchange(col, p, sign, ridge)):
-            mark[W[w]] |= BLOCKED
+        if append(col, p, sign, ridge) or (sign != 0.0 and col.size[ACTIVE] > before):
+            continue
+        if sign != 0.0 and exchange(col, p, sign, ridge):
+            break
+        mark[W[w]] |= BLOCKED
     return True
 
 

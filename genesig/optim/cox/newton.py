@@ -26,8 +26,6 @@ STEPS = 60
 """Most Newton steps of a fit."""
 INNER = 1e-12
 """Relative duality gap of the quadratic models."""
-LEAPS = 10
-"""Values of tau on the way to a quadratic model that could not be solved from 0."""
 DEPENDENT = 1e-12
 """Eigenvalues of a Hessian below this share of the largest are rounding."""
 ARMIJO = 1e-4
@@ -123,10 +121,7 @@ def _lasso(A: Array, y: Array, cut: Array, mu: float) -> Array:
         weights=cut / level if level else None,
     )  # fmt: skip
     fit = path(sets, level, mu, **keys)
-    if level and not fit.converged.all():  # from 0 the leap was too long: in small ones
-        top = max(level, sets.tau_max[0])
-        fit = path(sets, np.geomspace(top, level, LEAPS), mu, **keys)
-    b, (features, values) = np.zeros(A.shape[1]), fit.coef(0, fit.shape[1] - 1)
+    b, (features, values) = np.zeros(A.shape[1]), fit.coef(0, 0)
     b[features] = values
     return b
 

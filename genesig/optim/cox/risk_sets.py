@@ -107,6 +107,13 @@ class RiskSets:
         sums = np.log(self.c @ np.exp(eta - top)) + top
         return float(2 / len(eta) * (self.omega @ sums - self.died @ eta))
 
+    def log_likelihood(self, eta: Array) -> Array:
+        """Return l of several η, (n, m) to (m,); -infinity where η is too wide."""
+        top = eta.max(axis=0)
+        narrow = top - eta.min(axis=0) <= WIDEST
+        sums = np.log(self.c @ np.exp(np.where(narrow, eta - top, 0.0))) + top
+        return np.where(narrow, self.died @ eta - self.omega @ sums, -np.inf)
+
     def shares(self, eta: Array) -> Array:
         """Return ``p_lj = c_lj exp η_j / Σ_i c_li exp η_i``, (T, n): who of those at risk dies."""
         p = self.c * np.exp(eta - eta.max())

@@ -48,13 +48,15 @@ class CoxSets:
 def cox_sets(
     X: Array, time: Array, event: Array, rows: Array, *, centre: bool, unit_variance: bool,
     ties: str = "efron", weights: Array | None = None, sample_weights: Array | None = None,
+    like: CoxSets | None = None,
 ) -> CoxSets:  # fmt: skip
     """Describe k training sets of one matrix.
 
     Parameters
     ----------
     X : (n, d) array
-    time, event : (n,) arrays
+    time, event : (n,) or (n, k) arrays
+        Shared by all sets, or those of each.
     rows : (n, k) bool array
         Training rows of each set; each must hold an event.
     centre, unit_variance : bool
@@ -66,6 +68,8 @@ def cox_sets(
     sample_weights : (n,) array, optional
         Above 0, scaled to a mean of 1 on the rows of each set; features are standardised without
         them.
+    like : CoxSets, optional
+        Others of the same X: their copy of it and weights serve both.
 
     Raises
     ------
@@ -74,22 +78,25 @@ def cox_sets(
         the samples of a set.
     """
     time, event, rows = np.asarray(time, float), np.asarray(event), np.asarray(rows, dtype=bool)
-    if rows.ndim != 2 or not len(time) == len(event) == len(rows):
+    fits = rows.ndim == 2 and len(time) == len(event) == len(rows)
+    if not fits or not {time.shape[1:], event.shape[1:]} <= {(), rows.shape[1:]}:
         raise GenesigError(
             f"training rows must be (n, k), times and events (n,); found {rows.shape},"
             f" {time.shape}, {event.shape}"
         )
     risk, order, residuals = [], [], np.zeros(rows.shape)
+    T, E = (each.T if each.ndim == 2 else [each] * rows.shape[1] for each in (time, event))
     for k, inside in enumerate(rows.T):
         chosen = np.flatnonzero(inside)
         v = None if sample_weights is None else np.asarray(sample_weights)[chosen]
-        risk.append(RiskSets.of(time[chosen], event[chosen], ties, v))
+        risk.append(RiskSets.of(T[k][chosen], E[k][chosen], ties, v))
         order.append(chosen[risk[-1].order])
         null = risk[-1].gradient(risk[-1].shares(np.zeros(len(chosen))))
         residuals[order[-1], k] = -len(chosen) / 2 * null
     sets = training_sets(
-        X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights
-    )
+        X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights,
+        like=None if like is None else like.sets,
+    )  # fmt: skip
     free, fewest = int(np.sum(sets.weights == 0)), min(map(len, order))
     if free >= fewest:
         raise GenesigError(

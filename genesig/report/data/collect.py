@@ -33,7 +33,7 @@ FEW = 5  # batches, below which t on so few degrees of freedom makes the interva
 def study(dataset: Dataset) -> StudyFacts:
     """Say what was studied and what was left out, with its reason."""
     design, notes = dataset.design, dataset.provenance
-    y, kept = dataset.response(), spread(len(dataset.samples), MOST_SAMPLES)
+    y, kept = dataset.plain(), spread(len(dataset.samples), MOST_SAMPLES)
     counts = None if design.classes is None else [int((y == s).sum()) for s in (-1, 1)]
     return {
         "label": design.label,
@@ -60,7 +60,7 @@ def _exchanged(dataset: Dataset) -> str:
     groups = dataset.groups()
     if groups is None:
         return "samples"
-    y = dataset.response()
+    y = dataset.plain()
     several = [np.ptp(y[groups == group]) > 0 for group in set(groups)]
     return "within" if all(several) else "both" if any(several) else "groups"
 
@@ -108,7 +108,7 @@ def batch(
     names, column = dataset.batches(), dataset.design.batch
     if names is None or column is None:
         return None
-    y, classes = dataset.response(), dataset.design.classes
+    y, classes = dataset.plain(), dataset.design.classes
     each = [names == name for name in sorted(set(names))]
     of = dict(zip(dataset.samples, names, strict=True))
     few = [_too_few(split.train, split.test, of) for split in splits.outer]

@@ -135,7 +135,7 @@ def heat(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -
         **_names(shown),
         "blocks": [None if value != value else int(value) for value in shown["block"]],
         "samples": [dataset.samples[row] for row in order],
-        "response": rounded(dataset.response()[order], 5),
+        "response": rounded(dataset.plain()[order], 5),
         "z": np.clip(z, -4, 4).round(2).tolist(),
         "total": len(signature),
     }
@@ -145,7 +145,7 @@ def _sample_order(dataset: Dataset, predictions: pd.DataFrame) -> Array:
     """Sort by response, then by mean held-out score: doubtful samples meet at the border."""
     means = predictions.groupby("sample")["score"].mean()
     score = np.array([means.get(name, 0.0) for name in dataset.samples], dtype=float)
-    return np.lexsort((score, dataset.response()))
+    return np.lexsort((score, dataset.plain()))
 
 
 def _names(table: pd.DataFrame) -> Named:

@@ -70,7 +70,7 @@ def held_out(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     """Sum up the scores that samples got while they were held out, from the chosen lists."""
     table = predictions[at_mu(predictions, None)]
     classes = dataset.design.classes
-    truth = dict(zip(dataset.samples, dataset.response().tolist(), strict=True))
+    truth = dict(zip(dataset.samples, dataset.plain().tolist(), strict=True))
     samples = [_sample(name, rows, truth, classes) for name, rows in _by_sample(dataset, table)]
     two = classes is not None
     return {

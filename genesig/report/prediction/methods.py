@@ -7,7 +7,7 @@ from genesig.report.page.shuffling import shuffled
 from genesig.report.page.style import power
 from genesig.report.page.words import clean, counted, significant
 from genesig.report.prediction.record import Prediction
-from genesig.selection.assess.assessment import HEADLINES
+from genesig.selection.assess.kinds.known import ASSESSED
 
 SCHEMES = {
     "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
@@ -66,7 +66,7 @@ def assessment(data: Prediction) -> list[str]:
 
 def _covers(data: Prediction) -> str:
     """Say what the interval is about: see `genesig.selection.assess.assessment.assess`."""
-    study, few = data["study"], HEADLINES[data["study"]["task"]].fewest
+    study, few = data["study"], ASSESSED[data["study"]["task"]].headline.fewest
     apart = not study["group"] and data["design"]["scheme"] != "leave_one_batch_out"
     if data["design"]["outer"] < few and apart:
         return "is that of the mean over samples, taken as independent, the training sets as given"

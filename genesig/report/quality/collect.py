@@ -59,7 +59,7 @@ def quality(found: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
         "kind": found["size"]["kind"],
         "samples": [dataset.samples[row] for row in rows],
         "total": len(dataset.samples),
-        "response": rounded(dataset.response()[rows], 5),
+        "response": rounded(dataset.plain()[rows], 5),
         "batches": None if found["batch"] is None else _cells(dataset, found["batch"], rows),
         "before": _look(found["before"], rows),
         "after": _look(found["after"], rows),
@@ -86,7 +86,7 @@ def _order(found: Mapping[str, Any], dataset: Dataset) -> list[int]:
     if found["batch"] is not None:
         names = dataset.obs[found["batch"]].astype(str).to_numpy(dtype=object)
         batch = np.unique(names, return_inverse=True)[1]
-    order: list[int] = np.lexsort((dataset.response(), batch)).tolist()
+    order: list[int] = np.lexsort((dataset.plain(), batch)).tolist()
     kept = {order[at] for at in spread(len(order), MOST_SAMPLES)}
     kept |= {one["row"] for one in found["outliers"]["samples"]}
     return [row for row in order if row in kept]

@@ -1,63 +1,20 @@
 """The double cross-validation error: one number with its interval for each predictor.
 
 The error of a repeat is that of all its held-out scores together, the error of a study the mean
-over its repeats. It is the balanced error for two classes and 1 - R² for regression.
+over its repeats; what it is stands in `genesig.selection.assess.kinds`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from genesig.selection.assess.held_out import HeldOut
-from genesig.selection.assess.intervals import (
-    NOTHING,
-    Interval,
-    corrected_t,
-    delong,
-    hull,
-    mean_of_shares,
-    mean_t,
-)
-from genesig.selection.assess.scores import zero_one_loss
+from genesig.selection.assess.intervals import NOTHING, Interval, corrected_t, hull
+from genesig.selection.assess.kinds.record import Headline, HeldOut
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class Headline:
-    """The error that is reported, as a weighted sum of a loss over the samples of a pool.
-
-    Attributes
-    ----------
-    name : str
-    loss : callable
-        Responses (t, 1) and scores (t, m) to losses (t, m).
-    weights : callable
-        Responses (t,) and pool numbers (t,) to weights (t,): those of a pool, times the losses,
-        add up to its error. NaN where a pool does not define it.
-    of_splits, of_samples : callable
-        Held-out samples and their loss (t,) to the error of each split, (J,); to the interval
-        that takes samples as the only source of chance.
-    highest : float
-        Upper limit of the error.
-    fewest : int
-        Splits below which the interval over splits is left out, unless samples come in groups.
-    area : callable
-        Response and mean score of each sample to the AUC and the limits of its interval.
-    """
-
-    name: str
-    loss: Callable[[Array, Array], Array]
-    weights: Callable[[Array, Array], Array]
-    of_splits: Callable[[HeldOut, Array], Array]
-    of_samples: Callable[[HeldOut, Array], Interval]
-    highest: float
-    fewest: int
-    area: Callable[[Array, Array], tuple[float, float, float]]
 
 
 @dataclass(frozen=True)
@@ -72,9 +29,9 @@ class Assessment:
     auc_high: float
 
 
-def pooled_error(y: Array, scores: Array, pool: Array, headline: Headline) -> Array:
-    """Return the error of each pool, (n_pools, m), from scores (t, m) and pool numbers (t,)."""
-    loss = headline.loss(y[:, None], scores) * headline.weights(y, pool)[:, None]
+def pooled_error(found: HeldOut, pool: Array, headline: Headline) -> Array:
+    """Return the error of each pool, (n_pools, m), from pool numbers (t,)."""
+    loss = headline.loss(found) * headline.weights(found, pool)[:, None]
     n_pools = int(pool.max()) + 1
     sums = [np.bincount(pool, weights=column, minlength=n_pools) for column in loss.T]
     return np.stack(sums, axis=1)
@@ -84,7 +41,7 @@ def study_errors(found: HeldOut, headline: Headline) -> Array:
     """Return the error of each permutation, mean over its repeats, (n_permutations, m)."""
     n_repeats = int(found.repeat.max()) + 1
     pool = found.permutation * n_repeats + found.repeat
-    errors = pooled_error(found.y, found.scores, pool, headline)
+    errors = pooled_error(found, pool, headline)
     return np.asarray(errors.reshape(-1, n_repeats, errors.shape[1]).mean(axis=1))
 
 
@@ -116,11 +73,11 @@ def assess(found: HeldOut, headline: Headline) -> list[Assessment]:
     score of each sample over the repeats, with the interval of `delong`; empty for regression.
     """
     errors = study_errors(found, headline)[0]
-    losses = headline.loss(found.y[:, None], found.scores)
+    losses = headline.loss(found)
     out = []
     for at, error in enumerate(map(float, errors)):
         low, high = _interval(found, losses[:, at].astype(float), error, headline)
-        y, mean = _per_sample(found, found.scores[:, at])
+        y, mean = found.per_sample(found.scores[:, at])
         out.append(Assessment(error, low, high, *headline.area(y, mean)))
     return out
 
@@ -134,67 +91,3 @@ def _interval(found: HeldOut, loss: Array, error: float, headline: Headline) -> 
     over_splits = NOTHING if left_out else corrected_t(splits, error, found.ratio)
     low, high = hull(over_splits, headline.of_samples(found, loss))
     return max(0.0, low), min(headline.highest, high)
-
-
-def _per_sample(found: HeldOut, values: Array) -> tuple[Array, Array]:
-    """Return the response and the mean of the values of each sample that was tested."""
-    _, first, number = np.unique(found.row, return_index=True, return_inverse=True)
-    return found.y[first], np.bincount(number, weights=values) / np.bincount(number)
-
-
-def _class_weights(y: Array, pool: Array) -> Array:
-    """1/(2 n_c), with n_c the size of the sample's class in its pool."""
-    cell = 2 * pool + (y > 0)
-    size = np.bincount(cell, minlength=2 * (int(pool.max()) + 1))
-    both: Array = np.all(size.reshape(-1, 2) > 0, axis=1, keepdims=False)
-    return np.where(both[pool], 0.5 / size[cell], np.nan)
-
-
-def _class_splits(found: HeldOut, loss: Array) -> Array:
-    _, split = np.unique(found.split, return_inverse=True)
-    weighted = _class_weights(found.y, split) * loss
-    return np.bincount(split, weights=weighted)
-
-
-def _class_samples(found: HeldOut, loss: Array) -> Interval:
-    shares, sizes = [], []
-    for c in (-1.0, 1.0):
-        of_class = found.y == c
-        repeats = np.unique(found.repeat[of_class])
-        each = [loss[of_class & (found.repeat == repeat)].mean() for repeat in repeats]
-        shares.append(float(np.mean(each)))
-        sizes.append(len(np.unique(found.row[of_class])))
-    return mean_of_shares(shares, sizes)
-
-
-def _number_weights(y: Array, pool: Array) -> Array:
-    """1 / Σ (y - ȳ)² over the sample's pool."""
-    mean = np.bincount(pool, weights=y) / np.maximum(np.bincount(pool), 1)
-    total = np.bincount(pool, weights=np.square(y - mean[pool]))
-    return 1.0 / np.where(total > 0, total, np.nan)[pool]
-
-
-def _number_splits(found: HeldOut, loss: Array) -> Array:
-    """Mean loss of each split over the variance of all responses: few of one split have little."""
-    _, split = np.unique(found.split, return_inverse=True)
-    return np.bincount(split, weights=loss) / np.bincount(split) / _variance(found)
-
-
-def _number_samples(found: HeldOut, loss: Array) -> Interval:
-    return mean_t(_per_sample(found, loss)[1] / _variance(found))
-
-
-def _variance(found: HeldOut) -> float:
-    return float(np.var(_per_sample(found, found.y)[0]))
-
-
-HEADLINES = {
-    "classification": Headline(
-        "balanced error", zero_one_loss, _class_weights, _class_splits, _class_samples, 1.0, 2,
-        delong,
-    ),
-    "regression": Headline(
-        "1 - R²", lambda y, f: np.square(y - f), _number_weights, _number_splits,
-        _number_samples, np.inf, 5, lambda y, f: (np.nan, *NOTHING),
-    ),
-}  # fmt: skip

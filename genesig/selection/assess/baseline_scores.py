@@ -85,7 +85,7 @@ def _of_split(
     fitted = fit_steps(dataset.X[train], bound(folds, dataset), about.iloc[train])
     X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
     state = random_state(splits.seed, spawn_key(BASELINE, split=number))
-    varies, task = np.ptp(X, axis=0).any(), dataset.design.task
+    varies, task = np.ptp(X, axis=0).any(), dataset.design.kind
     for name in baselines:
         score = pick("controls.baselines", BASELINES, name).get(task)
         if score is not None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
-from genesig.selection.assess.assessment import HEADLINES, assess
+from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.difference import difference
 from genesig.selection.assess.held_out import arrange, held_out
+from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.permutations import p_value
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def controls_table(
     """
     import pandas as pd
 
-    headline = HEADLINES[dataset.design.task]
+    headline = ASSESSED[dataset.design.kind].headline
     fits = joined(observed, splits).with_chosen()
     rows: list[tuple[Any, ...]] = []
     own = held_out(dataset, splits, fits)

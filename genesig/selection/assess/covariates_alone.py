@@ -31,10 +31,11 @@ def covariates_alone(dataset: Dataset, split: Split) -> Array | None:
     rows[train] = True
     for k, fold in enumerate(inner, 1):
         rows[fold, k] = False
-    fixed = held_fixed([(held, y)] * rows.shape[1], rows)
+    Y = np.tile(y[:, None], rows.shape[1])
+    fixed = held_fixed([held] * rows.shape[1], Y, rows)
     if fixed is None:
         return None
-    _, mean, of_y = fixed.centred(np.tile(y[:, None], rows.shape[1]))
+    _, mean, of_y = fixed.centred(Y)
     f = mean[:, None] + fixed.scores(of_y)
     cut = 0.0
     if dataset.design.classes is not None and inner:

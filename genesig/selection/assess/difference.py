@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from genesig.selection.assess.assessment import Headline, study_errors
-from genesig.selection.assess.held_out import HeldOut
+from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.intervals import LEVEL, NOTHING, Interval, corrected_t, hull
+from genesig.selection.assess.kinds.record import Headline, HeldOut
 
 Array = np.ndarray[Any, Any]
 
@@ -36,14 +36,13 @@ def difference(
     errors = [float(study_errors(other, headline)[0, 0]),
               float(study_errors(linear, headline)[0, at])]  # fmt: skip
     one, two = _order(other), _order(linear)
-    y = other.y[one]
-    losses = [
-        headline.loss(y[:, None], scores)[:, 0].astype(float)
-        for scores in (other.scores[one], linear.scores[two][:, [at]])
-    ]
+    ours, theirs = linear.taken(two), other.taken(one)
+    ours = replace(ours, scores=ours.scores[:, [at]])
+    losses = [headline.loss(found)[:, 0].astype(float) for found in (theirs, ours)]
     apart, centre = losses[0] - losses[1], errors[0] - errors[1]
-    weights = headline.weights(y, np.zeros(len(y), dtype=np.int64)) * len(y)
-    by_split = headline.of_splits(_taken(other, one), apart)
+    n = len(theirs.y)
+    weights = headline.weights(theirs, np.zeros(n, dtype=np.int64)) * n
+    by_split = headline.of_splits(theirs, apart)
     usable = len(by_split) > 1 and not np.isnan(by_split).any()
     over_splits = corrected_t(by_split, centre, other.ratio) if usable else NOTHING
     low, high = hull(over_splits, _over_samples(other.row[one], apart * weights, centre))
@@ -52,11 +51,6 @@ def difference(
 
 def _order(found: HeldOut) -> Array:
     return np.lexsort((found.row, found.split))
-
-
-def _taken(found: HeldOut, order: Array) -> HeldOut:
-    rows = ("y", "row", "split", "repeat", "permutation", "scores")
-    return replace(found, **{name: getattr(found, name)[order] for name in rows})
 
 
 def _over_samples(row: Array, apart: Array, centre: float) -> Interval:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.adjustment import Adjustment, adjustment
+from genesig.response.design import BALANCED
 from genesig.results import Dataset
-from genesig.results.dataset import BALANCED
 
 Array = np.ndarray[Any, Any]
 
@@ -47,20 +47,23 @@ class Held:
         return np.ones(len(y)) if self.weights is None else self.weights
 
 
-def held_fixed(sets: Sequence[tuple[Held | None, Array]], rows: Array) -> Adjustment | None:
+def held_fixed(sets: Sequence[Held | None], Y: Array, rows: Array) -> Adjustment | None:
     """Return the adjustment of k training sets, or None where nothing is held fixed.
 
     Parameters
     ----------
-    sets : k pairs of Held and (n,) responses
+    sets : k of Held, or of None
+    Y : (n, k) float
+        Responses.
     rows : (n, k) bool
         Training rows of each set.
     """
-    known = [(held, y) for held, y in sets if held is not None]
+    known = [held for held in sets if held is not None]
     if not known:
         return None
     weights = None
-    if any(held.balanced or held.weights is not None for held, _ in known):
-        columns = [held.weights_in(y, rows[:, k]) for k, (held, y) in enumerate(known)]
-        weights = np.column_stack(columns)
-    return adjustment(rows, np.stack([held.covariates for held, _ in known]), weights)
+    if any(held.balanced or held.weights is not None for held in known):
+        weights = np.column_stack([
+            held.weights_in(Y[:, k], rows[:, k]) for k, held in enumerate(known)
+        ])  # fmt: skip
+    return adjustment(rows, np.stack([held.covariates for held in known]), weights)

@@ -2,55 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.assess.scores import (
-    auc,
-    balanced_error,
-    misclassification,
-    squared_error,
-    wrong,
-)
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds.record import HeldOut
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Every held-out score of a study, one row per (permutation, split, test sample).
-
-    Attributes
-    ----------
-    y : (t,) float
-        Response in the place of the test sample: ±1, or a number.
-    row : (t,) int
-        Row of the data set whose label and place the test sample has.
-    split, repeat, permutation : (t,) int
-        Numbers from 0: place of the split in ``splits.outer``, of its repeat among the repeats,
-        of the permutation among those present.
-    scores : (t, m) float
-        f(x) less the threshold of its fit, one column per mu: above 0 the positive class.
-    ratio : float
-        Mean of n_test/n_train over the splits.
-    grouped : bool
-        Whether samples come in groups, or are tested in batches, so that they are not independent.
-    """
-
-    y: Array
-    row: Array
-    split: Array
-    repeat: Array
-    permutation: Array
-    scores: Array
-    ratio: float
-    grouped: bool = False
 
 
 def held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:
@@ -85,13 +48,13 @@ def arrange(
 def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFrame:
     """Return scores.tsv: the errors of each split at each mu; that of the chosen list has none.
 
-    Misclassification, balanced error and AUC are empty for regression, and the latter two where a
-    test fold lacks a class; errors and n_genes where a list was too long to be kept. tau is the
-    chosen fraction of tau_max, lam in units of ||X'X||/n.
+    The errors are those of the kind, empty where a test fold does not define them; they and n_genes
+    are, where a list was too long to be kept. tau is the chosen fraction of tau_max, lam in units
+    of ||X'X||/n.
     """
     import pandas as pd
 
-    y = dataset.response()
+    y, kind = dataset.response(), ASSESSED[dataset.design.kind]
     size = observed.sizes()
     outer = {split.name: split for split in splits.outer}
     rows = []
@@ -101,38 +64,31 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
         split = outer[name]
         for at, mu in enumerate(observed.mu):
             margin = scores[:, at] - observed.threshold[fit]
-            errors = split_errors(y[test], margin, dataset.design.classes is not None)
+            errors = kind.of_split(y[test], margin)
             rows.append(
                 (name, split.repeat, mu, len(split.train), len(split.test), size[fit, at],
                  observed.tau[tau], observed.lam[lam], *errors)
             )  # fmt: skip
     columns = [
-        "split", "repeat", "mu", "n_train", "n_test", "n_genes", "tau", "lam",
-        "misclassification", "balanced_error", "squared_error", "auc",
+        "split", "repeat", "mu", "n_train", "n_test", "n_genes", "tau", "lam", *kind.errors,
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns).astype({"n_genes": "Int64"})
-
-
-def split_errors(y: Array, f: Array, classes: bool) -> tuple[float, float, float, float]:
-    """Return misclassification, balanced error, squared error, AUC; NaN where not defined."""
-    if not classes:
-        return np.nan, np.nan, squared_error(y, f), np.nan
-    return misclassification(y, f), balanced_error(y, f), squared_error(y, f), auc(y, f)
 
 
 def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFrame:
     """Return predictions.tsv: the score of every test sample of every split at each mu.
 
-    ``score`` is f less the threshold of the split's fit, and ``predicted`` the class of its sign
-    (empty at 0, which counts as wrong); for regression it is the score, and ``wrong`` is empty.
-    All three are empty where a list was too long to be kept. Rows of the chosen list have no mu.
+    ``score`` is f less the threshold of the split's fit; ``predicted`` and ``wrong`` are those of
+    the kind: for two classes the class of its sign (empty at 0, which counts as wrong), for
+    regression the score and nothing. All three are empty where a list was too long to be kept. Rows
+    of the chosen list have no mu.
     """
     import pandas as pd
 
     found = held_out(dataset, splits, observed)
     names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
-    label = dataset.obs[dataset.design.label].astype(str).to_numpy(dtype=object)
+    label = dataset.kind.shown(dataset.obs, dataset.design)
     tables = [
         pd.DataFrame(
             {
@@ -151,12 +107,5 @@ def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.Da
 
 def decisions(dataset: Dataset, y: Array, f: Array) -> dict[str, Array]:
     """Return the columns score, predicted and wrong of held-out samples."""
-    if dataset.design.classes is None:
-        return {"score": f, "predicted": f, "wrong": np.full(len(f), None, dtype=object)}
-    negative, positive = dataset.design.classes
-    predicted = np.select([f > 0, f < 0], [positive, negative], default="").astype(object)
-    said, unknown = wrong(y, f), np.isnan(f)
-    if unknown.any():
-        said = said.astype(object)
-        said[unknown] = None
-    return {"score": f, "predicted": predicted, "wrong": said}
+    said = ASSESSED[dataset.design.kind].decided(y, f, dataset.design.classes)
+    return {"score": f, **said}

@@ -9,8 +9,9 @@ import numpy as np
 
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
-from genesig.selection.assess.assessment import HEADLINES, study_errors
+from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.genes.frequency import frequency_curve, selection_counts
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
     np.add.at(size, group, permuted.sizes())
     return {
         **null,
-        "error": study_errors(held_out(dataset, splits, permuted), HEADLINES[dataset.design.task]),
+        "error": study_errors(
+            held_out(dataset, splits, permuted), ASSESSED[dataset.design.kind].headline
+        ),
         "size": size / np.bincount(group)[:, None],
     }
 

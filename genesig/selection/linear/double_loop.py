@@ -11,10 +11,10 @@ import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, moments
 from genesig.errors import GenesigError, pick
-from genesig.optim.training import TrainingSets, training_sets
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.assess.held import held_fixed
 from genesig.selection.linear.grid import Surface, stage_one
+from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.kinds.record import Ground, Sets
 from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.rules import RULES
@@ -28,7 +28,7 @@ from genesig.selection.linear.tasks import (
 
 Array = np.ndarray[Any, Any]
 Steps = Sequence[dict[str, Any]]
-Choice = Callable[[list[Task], TrainingSets, Protocol], list[Surface]]
+Choice = Callable[[list[Task], Sets, Protocol], list[Surface]]
 
 MEMORY = 5e6
 """Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
@@ -78,7 +78,7 @@ def fit_subsamples(
     """
     tau, lam, mu = (int(index) for index in final.choice[0])
 
-    def as_final(todo: list[Task], outer: TrainingSets, protocol: Protocol) -> list[Surface]:
+    def as_final(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface]:
         unknown = np.full((len(final.searched), protocol.tau_count, len(protocol.lam)), np.nan)
         none = unknown[:, :, 0]
         return [Surface(unknown, unknown, none, none, (tau, lam, mu), np.nan) for _ in todo]
@@ -107,19 +107,15 @@ def _none(protocol: Protocol) -> Fits:
     return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched)
 
 
-def _outer_sets(X: Array, todo: list[Task], folds: Steps, weights: Array | None) -> TrainingSets:
+def _outer_sets(X: Array, todo: list[Task], folds: Steps, weights: Array | None) -> Sets:
     Y = np.column_stack([task.y for task in todo])
     rows = np.hstack([task.training_rows() for task in todo])
-    learned = moments(folds)
-    centre, scale = learned["centre"], learned["unit_variance"]
-    return training_sets(
-        X, Y, rows, centre=centre, unit_variance=scale, weights=weights,
-        adjustment=held_fixed([(task.held, task.y) for task in todo], rows),
-    )  # fmt: skip
+    ground = Ground(**moments(folds), weights=weights, ties=todo[0].ties)
+    return FITTED[todo[0].kind].sets(X, Y, rows, [task.held for task in todo], ground)
 
 
 def _fit_together(
-    todo: list[Task], outer: TrainingSets, reference: Reference, protocol: Protocol, choose: Choice
+    todo: list[Task], outer: Sets, reference: Reference, protocol: Protocol, choose: Choice
 ) -> Fits:
     surfaces = choose(todo, outer, protocol)
     choice = np.array([surface.choice for surface in surfaces])
@@ -147,11 +143,11 @@ def _fit_together(
         values=lists.values,
         intercept=lists.intercept,
         gap=lists.gap,
-        gamma=lists.gamma,
-        covariate_mean=lists.covariate_mean,
         test_indptr=np.cumsum([0, *(len(task.test) for task in todo)]),
         test_rows=np.concatenate([task.positions for task in todo]),
         scores=np.concatenate(scores),
+        gamma=lists.gamma,
+        covariate_mean=lists.covariate_mean,
     )
 
 

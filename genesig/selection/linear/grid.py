@@ -13,16 +13,12 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import pick
-from genesig.optim.refit import refit_scores
 from genesig.optim.solution import Path
-from genesig.optim.solvers import path
-from genesig.optim.training import TrainingSets, training_sets
-from genesig.selection.assess.criteria import CRITERIA
-from genesig.selection.assess.held import held_fixed
+from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.rules import RULES, Rule, Searched
 from genesig.selection.linear.tasks import Task
-from genesig.selection.linear.validation import midpoint, validation_error
 
 Array = np.ndarray[Any, Any]
 
@@ -51,13 +47,13 @@ class Surface:
     threshold: float
 
 
-def stage_one(todo: list[Task], outer: TrainingSets, protocol: Protocol) -> list[Surface]:
+def stage_one(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface]:
     """Search the grid for every task; their inner folds are solved together.
 
     Parameters
     ----------
     todo : list of Task
-    outer : TrainingSets
+    outer : Sets
         Those of the tasks, one column each; inner folds are centred and scaled as they are.
     protocol : Protocol
     """
@@ -65,11 +61,7 @@ def stage_one(todo: list[Task], outer: TrainingSets, protocol: Protocol) -> list
     folds = np.array([len(task.inner) for task in todo])
     rows = np.hstack([task.inner_rows() for task in todo])
     Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
-    held = [(task.held, task.y) for task in todo for _ in task.inner]
-    inner = training_sets(
-        outer.X, Y, rows, centre=outer.centre, unit_variance=outer.unit_variance, like=outer,
-        adjustment=held_fixed(held, rows),
-    )  # fmt: skip
+    inner = outer.inner(Y, rows, [task.held for task in todo for _ in task.inner])
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
     found = [
         _search(inner, todo, tau, mu, protocol, rule.longest(protocol)) for mu in rule.mu(protocol)
@@ -79,19 +71,12 @@ def stage_one(todo: list[Task], outer: TrainingSets, protocol: Protocol) -> list
 
 
 def _search(
-    inner: TrainingSets, todo: list[Task], tau: Array, mu: float, protocol: Protocol,
+    inner: Sets, todo: list[Task], tau: Array, mu: float, protocol: Protocol,
     longest: int | None,
 ) -> list[Searched]:  # fmt: skip
     """Go down the paths of one mu, and hold them against the samples left out."""
-    lists = path(
-        inner,
-        tau,
-        mu * inner.norm[:, None],
-        solver=protocol.solver,
-        tolerance=protocol.tolerance,
-        longest=longest,
-    )
-    scores = refit_scores(inner, lists, protocol.lam_grid() * inner.norm[:, None])
+    lists = inner.path(tau, mu * inner.norm[:, None], protocol, longest)
+    scores = inner.scores(lists, protocol.lam_grid() * inner.norm[:, None])
     out, start = [], 0
     for task in todo:
         columns = range(start, start + len(task.inner))
@@ -103,11 +88,10 @@ def _search(
 def _searched(
     task: Task, scores: Array, lists: Path, columns: range, protocol: Protocol
 ) -> Searched:
-    criterion = CRITERIA[protocol.criterion]
-    cut = np.zeros(scores.shape[1:3])
-    if protocol.threshold == "midpoint" and task.classes:
-        cut = midpoint(task, scores)
-    error, standard_error = validation_error(task, scores, cut, criterion)
+    kind, cut = FITTED[task.kind], np.zeros(scores.shape[1:3])
+    if protocol.threshold == "midpoint":
+        cut = kind.cut(task, scores)
+    error, standard_error = kind.error(task, scores, cut, protocol.criterion)
     ended = (lists.iterations[columns.start : columns.stop] < 0).any(axis=0)
     error[ended] = standard_error[ended] = np.nan
     return Searched(error, standard_error, cut, lists, columns)

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.refit import covariate_coef, refit_coef
-from genesig.optim.solvers import path
-from genesig.optim.training import TrainingSets
+from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 
 Array = np.ndarray[Any, Any]
@@ -42,14 +40,14 @@ class Lists:
     covariate_mean: Array | None
 
 
-def stage_two(sets: TrainingSets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
+def stage_two(sets: Sets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
     """Select over growing mu at fixed tau, and refit each support by ridge.
 
     A training set's lists end before the first one of more than `longest` genes.
 
     Parameters
     ----------
-    sets : TrainingSets
+    sets : Sets
         The k outer training sets.
     tau : (k,) float
         Chosen tau as a fraction of tau_max.
@@ -57,17 +55,11 @@ def stage_two(sets: TrainingSets, tau: Array, lam: Array, protocol: Protocol) ->
         Chosen lam in units of ||X'X||/n.
     protocol : Protocol
     """
-    chosen = path(
-        sets,
-        (tau * sets.tau_max)[:, None],
-        np.asarray(protocol.mu) * sets.norm[:, None],
-        solver=protocol.solver,
-        tolerance=protocol.tolerance,
-        longest=protocol.longest,
-    )
-    values, intercept = refit_coef(sets, chosen, lam * sets.norm)
-    found, gamma, mean = (chosen.indptr, chosen.indices, values), None, None
-    if sets.adjustment is not None and sets.of_y.shape[1]:
-        gamma, mean = covariate_coef(sets, chosen, values), sets.adjustment.mean
+    mu = np.asarray(protocol.mu) * sets.norm[:, None]
+    chosen = sets.path((tau * sets.tau_max)[:, None], mu, protocol, protocol.longest)
+    values, intercept = sets.coef(chosen, lam * sets.norm)
+    gamma, mean = sets.covariates(chosen, values)
+    if gamma is not None and mean is not None:
         intercept = intercept - np.einsum("kmq,kq->km", gamma, mean)
+    found = (chosen.indptr, chosen.indices, values)
     return Lists(*found, intercept, chosen.gap, gamma, mean)

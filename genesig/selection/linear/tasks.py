@@ -31,7 +31,7 @@ class Task:
     split : str
     permutation : int
         0 for the observed labels.
-    y : (n_samples,) float
+    y : (n_samples,) array
         Response of each row of X under this permutation.
     train, test : int arrays
         Rows of X.
@@ -39,8 +39,10 @@ class Task:
         Validation rows of each inner fold.
     positions : (n_test,) int
         Which sample's label and place each test row holds; equals `test` when observed.
-    classes : bool
-        Whether y is ±1 for two classes.
+    kind : str
+        What the response is, a name in `kinds.known.FITTED`.
+    ties : str or None
+        How ties of survival are treated.
     held : Held or None
         What is held fixed, of each row of X under this permutation.
     """
@@ -52,7 +54,8 @@ class Task:
     test: Array
     inner: tuple[Array, ...]
     positions: Array
-    classes: bool
+    kind: str
+    ties: str | None = None
     held: Held | None = None
 
     def training_rows(self) -> Array:
@@ -121,7 +124,8 @@ def _task(
         test=pi[positions],
         inner=tuple(np.sort(pi[dataset.rows(fold)]) for fold in split.inner),
         positions=positions,
-        classes=dataset.design.classes is not None,
+        kind=dataset.design.kind,
+        ties=dataset.design.ties,
         held=held,
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.selection.assess.criteria import Criterion
+from genesig.selection.assess.criteria import CRITERIA
 from genesig.selection.linear.tasks import Task
 
 Array = np.ndarray[Any, Any]
@@ -35,9 +35,7 @@ def midpoint(task: Task, scores: Array) -> Array:
     return np.asarray((total[0] / sizes[0] + total[1] / sizes[1]) / 2)
 
 
-def validation_error(
-    task: Task, scores: Array, cut: Array, criterion: Criterion
-) -> tuple[Array, Array]:
+def validation_error(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
     """Return mean validation error and its standard error over the grid.
 
     E = sum_i w_i loss(y_i, f_i), each training sample i scored by the fold that left it out; with
@@ -51,7 +49,8 @@ def validation_error(
     scores : (n_folds, n_tau, n_lam, n_samples) float
     cut : (n_tau, n_lam) float
         Taken off the scores for a criterion that counts errors.
-    criterion : Criterion
+    criterion : str
+        A name in `criteria.CRITERIA`.
 
     Returns
     -------
@@ -62,13 +61,13 @@ def validation_error(
     Friedman, Hastie, Tibshirani 2010, J. Stat. Softw. 33(1); ``cv.glmnet`` computes cvm and cvsd
     by the same weighted formulas.
     """
-    weight = np.zeros(len(task.y))
-    weight[task.train] = criterion.weights(task.y[task.train])
+    weight, by = np.zeros(len(task.y)), CRITERIA[criterion]
+    weight[task.train] = by.weights(task.y[task.train])
     shares = np.array([weight[rows].sum() for rows in task.inner])
-    left = cut[..., None] if criterion.counts else 0.0
+    left = cut[..., None] if by.counts else 0.0
     sums = np.stack(
         [
-            criterion.loss(task.y[rows], scores[k][..., rows] - left) @ weight[rows]
+            by.loss(task.y[rows], scores[k][..., rows] - left) @ weight[rows]
             for k, rows in enumerate(task.inner)
         ]
     )

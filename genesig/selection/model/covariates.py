@@ -9,8 +9,8 @@ import numpy as np
 
 from genesig.data.cohorts.covariates import check_known
 from genesig.errors import Problem, refuse
+from genesig.response.covariates import Covariate, encoded, names_of
 from genesig.results import Dataset, Fits
-from genesig.results.covariates import Covariate, encoded, names_of
 
 if TYPE_CHECKING:
     import pandas as pd

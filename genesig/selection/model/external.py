@@ -184,7 +184,7 @@ def _no_batch_of_the_study(model: Model) -> Iterator[str]:
 def _other_mix(dataset: Dataset, cohort: Cohort, combat: bool) -> Iterator[str]:
     """Warn where ComBat takes part of the difference of the classes for one of the batches."""
     classes = dataset.design.classes
-    here, there = (float(np.mean(y > 0)) for y in (dataset.response(), cohort.y))
+    here, there = (float(np.mean(y > 0)) for y in (dataset.plain(), dataset.kind.plain(cohort.y)))
     if combat and classes and abs(here - there) > OTHER_MIX:
         yield (
             f"combat: {100 * there:.0f} % of the samples are {classes[1]}, and {100 * here:.0f} %"

@@ -105,7 +105,7 @@ def _scale(dataset: Dataset, models: Sequence[Mapping[str, Any]],
     names = [dataset.genes[gene] for gene in learned.genes]
     columns = [k for k, gene in enumerate(names) if gene in listed]
     X = learned.transform(dataset.X, dataset.obs)[:, columns]
-    return training_scale(X, dataset.response(), [names[k] for k in columns])
+    return training_scale(X, dataset.kind.number(dataset.response()), [names[k] for k in columns])
 
 
 def _at_mu(dataset: Dataset, final: Fits, at: int) -> dict[str, Any]:

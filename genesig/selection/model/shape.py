@@ -10,8 +10,9 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
+from genesig.data.study.labels.known import LABELS
 from genesig.errors import InvalidInput, refuse
-from genesig.results.covariates import names_of
+from genesig.response.covariates import names_of
 from genesig.selection.model.covariates import covariates_of
 from genesig.selection.model.schema import FORMAT, SCHEMA, VERSION, WITH_COVARIATES
 from genesig.words import listing
@@ -103,7 +104,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     sizes = {len(scale[part]) for part in ("genes", "means", "sds")}
     if sizes != {len(set(scale["genes"]))} or not known.issuperset(scale["genes"]):
         yield "training.scale"
-    if (classes is None) != (model["task"] == "regression"):
+    if (classes is None) == LABELS[model["task"]].named:
         yield "task"
     if classes is not None and classes["negative"] == classes["positive"]:
         yield "classes"

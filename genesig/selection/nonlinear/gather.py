@@ -10,9 +10,10 @@ import numpy as np
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
 from genesig.results.nonlinear_fits import NonlinearFits
-from genesig.selection.assess.assessment import HEADLINES
 from genesig.selection.assess.difference import difference
-from genesig.selection.assess.held_out import HeldOut, arrange, decisions, held_out, split_errors
+from genesig.selection.assess.held_out import arrange, decisions, held_out
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.genes.frequency import least_count, of_list
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def gather_nonlinear(
         "nonlinear_predictions": predictions_table(dataset, splits, known),
         "nonlinear_agreement": agreement_table(fits, linear, nested, genes),
         "nonlinear_difference": pd.DataFrame(
-            [(model, *difference(found, of_linear, -1, HEADLINES[dataset.design.task]))
+            [(model, *difference(found, of_linear, -1, ASSESSED[dataset.design.kind].headline))
              for model, found in known.items()],
             columns=["model", "error", "linear", "difference", "low", "high"],
         ),
@@ -147,13 +148,13 @@ def scores_table(dataset: Dataset, splits: Splits, fits: NonlinearFits) -> pd.Da
     """Return nonlinear_scores.tsv: choice, size and errors of each split."""
     import pandas as pd
 
-    y, classes, rows = dataset.response(), dataset.design.classes is not None, []
+    y, kind, rows = dataset.response(), ASSESSED[dataset.design.kind], []
     for fit, split in enumerate(splits.outer):
         part = slice(*fits.test_indptr[fit:][:2])
-        errors = split_errors(y[fits.test_rows[part]], fits.scores[part], classes)
+        errors = kind.of_split(y[fits.test_rows[part]], fits.scores[part])
         rows.append((split.name, split.repeat, len(split.train), len(split.test), *errors))
     head = ["split", "repeat", "n_train", "n_test"]
-    tail = ["misclassification", "balanced_error", "squared_error", "auc"]
+    tail = list(kind.errors)
     table = pd.DataFrame(rows, columns=[*head, *tail])
     chosen = {key: getattr(fits, key) for key in CHOSEN}
     table = table.assign(n_genes=np.diff(fits.indptr), fvm_genes=fits.fvm_genes, **chosen)

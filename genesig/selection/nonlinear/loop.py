@@ -21,6 +21,7 @@ from genesig.errors import GenesigError
 from genesig.optim.nonlinear.choice import Fit
 from genesig.results import Dataset, Splits
 from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import Task, batch_of, shared_matrices, tasks
 from genesig.selection.nonlinear.choice import Choice, choose, final_fit
 from genesig.selection.nonlinear.curves import curves
@@ -77,7 +78,7 @@ def nonlinear_final(
     todo = tasks(dataset, splits, [splits.final], [0])
     X, reference, task, given = next(_matrices(dataset, todo, folds, protocol))
     outer, grounds, held = _grounds(X, task, given)
-    choice = choose(grounds, held, protocol, task.classes)
+    choice = choose(grounds, held, protocol, FITTED[task.kind].signs)
     fit = _fitted(outer, choice, task, protocol)
     row = _row(reference, task, outer, choice, fit, protocol)
     row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
@@ -98,14 +99,14 @@ def _matrices(dataset: Dataset, todo: list[Task], folds: Steps, protocol: Nonlin
 def _assessed(X: Array, reference: Reference, task: Task, given: Given) -> dict[str, Any]:
     protocol = given.protocol
     outer, grounds, held = _grounds(X, task, given)
-    choice = choose(grounds, held, protocol, task.classes)
+    choice = choose(grounds, held, protocol, FITTED[task.kind].signs)
     fit = _fitted(outer, choice, task, protocol)
     row = _row(reference, task, outer, choice, fit, protocol)
     row["scores"] = _test_scores(outer, fit, X[task.test]) - choice.threshold
     row["fvm_scores"], row["fvm_genes"] = np.full(len(task.test), np.nan), 0
     if protocol.fvm_genes:
         row["fvm_scores"], row["fvm_genes"] = fvm_scores(
-            outer, grounds, held, X[task.test], protocol, task.classes
+            outer, grounds, held, X[task.test], protocol, FITTED[task.kind].signs
         )
     return row
 

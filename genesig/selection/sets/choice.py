@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.structured.blocks import Blocks
-from genesig.selection.assess.criteria import CRITERIA
+from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import Task
-from genesig.selection.linear.validation import midpoint, validation_error
 from genesig.selection.sets.ground import Ground
 from genesig.selection.sets.protocol import SetsProtocol
 
@@ -38,8 +37,8 @@ def choose(
     """
     held = zip(folds, task.inner, strict=True)
     scores = np.stack([_scores(ground, blocks, rows, protocol) for ground, rows in held])
-    cut = midpoint(task, scores) if task.classes else np.zeros(scores.shape[1:3])
-    error, se = validation_error(task, scores, cut, CRITERIA[CRITERION])
+    cut = FITTED[task.kind].cut(task, scores)
+    error, se = FITTED[task.kind].error(task, scores, cut, CRITERION)
     error = error.round(12)
     if np.isnan(error).all():
         return Choice(0, 0, 0.0)

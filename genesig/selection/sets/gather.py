@@ -12,9 +12,11 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.gene_sets import GeneSets
 from genesig.results.joined import joined
 from genesig.results.set_fits import SetFits
-from genesig.selection.assess.assessment import HEADLINES, assess, study_errors
+from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.difference import difference
-from genesig.selection.assess.held_out import HeldOut, arrange, decisions, held_out, split_errors
+from genesig.selection.assess.held_out import arrange, decisions, held_out
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.permutations import p_value
 from genesig.selection.assess.stability import pair_stability, stability
 from genesig.selection.genes.frequency import least_count
@@ -132,17 +134,17 @@ def scores_table(dataset: Dataset, splits: Splits, fits: SetFits) -> pd.DataFram
     """Return sets_scores.tsv: choice, number of sets and errors of each split."""
     import pandas as pd
 
-    y, classes, rows = dataset.response(), dataset.design.classes is not None, []
+    y, kind, rows = dataset.response(), ASSESSED[dataset.design.kind], []
     for fit, split in enumerate(splits.outer):
         part = slice(*fits.test_indptr[fit:][:2])
-        errors = split_errors(y[fits.test_rows[part]], fits.scores[part], classes)
+        errors = kind.of_split(y[fits.test_rows[part]], fits.scores[part])
         count = len(fits.selected(fit)[0])
         chosen = fits.tau[fit], fits.mu[fit], fits.gap[fit]
         sizes = len(split.train), len(split.test)
         rows.append((split.name, split.repeat, *sizes, count, *chosen, *errors, fits.message[fit]))
     columns = [
         "split", "repeat", "n_train", "n_test", "n_selected", "tau", "mu", "gap",
-        "misclassification", "balanced_error", "squared_error", "auc", "message",
+        *kind.errors, "message",
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
 
@@ -193,7 +195,7 @@ def error_table(
     """
     import pandas as pd
 
-    headline = HEADLINES[dataset.design.task]
+    headline = ASSESSED[dataset.design.kind].headline
     found = assess(own, headline)[0]
     errors = np.zeros(0) if null is None else study_errors(null, headline)[:, 0]
     _, of_genes, *apart = difference(own, genes, -1, headline)

@@ -10,8 +10,8 @@ import pytest
 from small_study import Study
 
 from genesig.cli import main
+from genesig.response.covariates import Covariate, encoded, names_of
 from genesig.results import Dataset, Design
-from genesig.results.covariates import Covariate, encoded, names_of
 
 AGE = [str(40 + 3 * k) for k in range(12)]
 SEX = ["f", "f", "m", "m"] * 3
@@ -243,4 +243,4 @@ def test_a_stored_data_set_keeps_them(tmp_path):
     for each in (design, Design("y", "classification", ("a", "b"), None, None, **held)):
         Dataset(np.zeros((4, 1)), obs, var, each, {}).save(tmp_path / "d.h5ad")
         assert Dataset.load(tmp_path / "d.h5ad").design == each
-    assert "covariates" not in design.stored()
+    assert "covariates" not in design.notes()

@@ -10,13 +10,14 @@ from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
 from genesig.errors import GenesigError
 from genesig.results.joined import joined
-from genesig.selection.assess.assessment import HEADLINES, assess, study_errors
+from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out, predictions_table, scores_table
+from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.permutations import null_study, p_value
 from genesig.selection.assess.rejection import rejection_table
 from genesig.selection.assess.scores import balanced_error, relative_squared_error
 
-CLASSES, NUMBERS = HEADLINES["classification"], HEADLINES["regression"]
+CLASSES, NUMBERS = ASSESSED["classification"].headline, ASSESSED["regression"].headline
 POINTWISE = {"classification": balanced_error, "regression": relative_squared_error}
 
 
@@ -38,12 +39,12 @@ def by_hand(dataset, splits, fits, permutation, mu, metric):
     return np.mean(errors)
 
 
-@pytest.mark.parametrize("task", HEADLINES)
+@pytest.mark.parametrize("task", ASSESSED)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_error_is_pooled_per_repeat_for_every_permutation(task, seed):
     dataset, splits, _, _ = make_study(seed, task=task)
     fits = make_fits(dataset, splits.outer, seed, permutations=(0, 2, 5))
-    found = study_errors(held_out(dataset, splits, fits), HEADLINES[task])
+    found = study_errors(held_out(dataset, splits, fits), ASSESSED[task].headline)
     for at, permutation in enumerate((0, 2, 5)):
         for mu in range(len(MU)):
             expected = by_hand(dataset, splits, fits, permutation, mu, POINTWISE[task])
@@ -64,12 +65,12 @@ def test_one_repeat_is_the_metric_of_scikit_learn():
     assert assess(found, NUMBERS)[1].error == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("task", HEADLINES)
+@pytest.mark.parametrize("task", ASSESSED)
 @pytest.mark.parametrize("signal", [0.0, 0.5, 2.0, 50.0])
 def test_intervals_hold_the_error_and_stay_in_bounds(task, signal):
     dataset, splits, observed, _ = make_study(1, task=task, signal=signal)
-    for each in assess(held_out(dataset, splits, observed), HEADLINES[task]):
-        assert 0 <= each.low <= each.error <= each.high <= HEADLINES[task].highest
+    for each in assess(held_out(dataset, splits, observed), ASSESSED[task].headline):
+        assert 0 <= each.low <= each.error <= each.high <= ASSESSED[task].headline.highest
         assert each.low < each.high
 
 
@@ -91,7 +92,7 @@ def test_repeats_of_the_same_scores_do_not_add_samples():
         repeat=np.concatenate([found.repeat, found.repeat + 1]),
         scores=np.tile(found.scores, (2, 1)),
     )
-    loss = CLASSES.loss(found.y, found.scores[:, 0]).astype(float)
+    loss = CLASSES.loss(found)[:, 0].astype(float)
     assert CLASSES.of_samples(twice, np.tile(loss, 2)) == CLASSES.of_samples(found, loss)
     assert assess(twice, CLASSES)[0].error == assess(found, CLASSES)[0].error
 
@@ -99,7 +100,7 @@ def test_repeats_of_the_same_scores_do_not_add_samples():
 def test_leave_one_out_has_the_interval_over_samples_alone():
     dataset, splits, observed, _ = make_study(3, n=12, folds=12, repeats=1)
     found = held_out(dataset, splits, observed)
-    loss = CLASSES.loss(found.y, found.scores[:, 0]).astype(float)
+    loss = CLASSES.loss(found)[:, 0].astype(float)
     assert np.isnan(CLASSES.of_splits(found, loss)).all()
     each = assess(found, CLASSES)[0]
     assert (each.low, each.high) == CLASSES.of_samples(found, loss)
@@ -229,12 +230,13 @@ def without_lists(fits, fit, mu):
     return replace(fits, gap=gap, scores=scores, choice=choice)
 
 
-@pytest.mark.parametrize("task", HEADLINES)
+@pytest.mark.parametrize("task", ASSESSED)
 def test_a_mu_at_which_a_list_was_not_kept_has_no_error(task):
     dataset, splits, observed, _ = make_study(5, task=task)
     fits = without_lists(observed, 3, 2)
     before, after = (
-        assess(held_out(dataset, splits, each), HEADLINES[task]) for each in (observed, fits)
+        assess(held_out(dataset, splits, each), ASSESSED[task].headline)
+        for each in (observed, fits)
     )
     assert np.isnan(list(vars(after[2]).values())).all()
     assert after[:2] == before[:2]

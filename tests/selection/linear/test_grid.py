@@ -14,7 +14,7 @@ from genesig.selection.linear.validation import validation_error
 
 def make_task(y, folds):
     rows = np.arange(len(y))
-    return Task("r1f1", 0, np.asarray(y, float), rows, rows[:0], folds, rows[:0], True)
+    return Task("r1f1", 0, np.asarray(y, float), rows, rows[:0], folds, rows[:0], "classification")
 
 
 ZERO = np.zeros((3, 2))
@@ -43,14 +43,14 @@ REFEREES = {
 @pytest.mark.parametrize("name", CRITERIA)
 def test_the_error_is_the_pooled_one_of_scikit_learn(name):
     task, scores, pooled = five_folds(1)
-    error, _ = validation_error(task, scores, ZERO, CRITERIA[name])
+    error, _ = validation_error(task, scores, ZERO, name)
     for index in np.ndindex(3, 2):
         assert error[index] == pytest.approx(REFEREES[name](task.y, pooled[index]), abs=1e-12)
 
 
 def test_equal_folds_give_the_mean_and_the_standard_error_of_the_fold_means():
     task, scores, _ = five_folds(2, n=20)
-    error, se = validation_error(task, scores, ZERO, CRITERIA["squared_error"])
+    error, se = validation_error(task, scores, ZERO, "squared_error")
     means = np.array(
         [((task.y[r] - scores[k][..., r]) ** 2).mean(-1) for k, r in enumerate(task.inner)]
     )

@@ -14,8 +14,8 @@ from settings import MOMENTS
 from genesig.data.files.readers import read_matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.errors import InvalidInput
+from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.results.covariates import Covariate
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,11 @@ class Covariate:
         """Tell words from numbers: numbers are all that is not missing, or it is words."""
         known = sorted({cell for cell in cells if not is_missing(cell)})
         return cls(column, None if all(map(is_number, known)) else tuple(known))
+
+    @classmethod
+    def of_notes(cls, notes: Mapping[str, Any]) -> Covariate:
+        """Read what JSON keeps of one: column and levels."""
+        return cls(notes["column"], notes["levels"] and tuple(notes["levels"]))
 
     @property
     def names(self) -> tuple[str, ...]:

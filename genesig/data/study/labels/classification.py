@@ -1,0 +1,83 @@
+"""Two classes: which they are, and who is of neither."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from genesig.data.study.label_words import check_class_words
+from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels
+from genesig.errors import Problem, did_you_mean
+from genesig.words import control_first, counted, is_number, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Problems = list[Problem]
+
+
+def _choose(asked: Asked, problems: Problems) -> Chosen:
+    labels, where, classes = asked.labels, asked.where, asked.settings["classes"]
+    chosen = _choose_classes(labels, where, asked.label, classes, problems)
+    if classes is None and labels.nunique() == 2:
+        problems.extend(check_class_words(asked.table, asked.label, chosen, where))
+    others = {} if classes is None else _of_other_classes(labels, chosen, where, problems)
+    return Chosen(chosen, others)
+
+
+def _choose_classes(column: pd.Series[str], where: str, label: str, classes: Sequence[str] | None,
+                    problems: Problems) -> tuple[str, str]:  # fmt: skip
+    counts = Counter(sorted(column))
+    at = f"{where}, column '{label}'"
+    if classes is not None:
+        for name in classes:
+            if name not in counts:
+                near = did_you_mean(name, counts) or f" (found: {listing(counts, 6)})"
+                problems.append(Problem(at, f"data.classes: no sample is '{name}'{near}"))
+        return classes[0], classes[1]
+    if len(counts) < 2:
+        only = f"every sample is {listing(counts)}" if counts else "no sample has a label"
+        problems.append(Problem(at, f"{only}; two classes are needed"))
+    if len(counts) > 2:
+        problems.append(Problem(at, _many_classes(counts)))
+    names = control_first(list(counts)) if len(counts) == 2 else [*counts, "", ""]
+    return names[0], names[1]
+
+
+def _many_classes(counts: Counter[str]) -> str:
+    found = ", ".join(f"'{name}' ({times})" for name, times in counts.most_common(6))
+    more = f" and {len(counts) - 6} more" if len(counts) > 6 else ""
+    what = f"{len(counts)} classes: {found}{more}; two classes or regression are supported: "
+    if len({name.casefold() for name in counts}) == 2:
+        return what + "some differ only in upper and lower case, write them alike"
+    if len(counts) > 6 and all(map(is_number, counts)):
+        return what + "these are numbers, set data.task: regression"
+    pair = ", ".join(name for name, _ in counts.most_common(2))
+    return what + f"choose two by data.classes: [{pair}], the others are then left out"
+
+
+def _of_other_classes(column: pd.Series[str], classes: tuple[str, str] | None, where: str,
+                      problems: Problems) -> dict[str, str]:  # fmt: skip
+    other = {str(name): value for name, value in column.items()
+             if value not in (classes or ())}  # fmt: skip
+    if other:
+        times = Counter(other.values())
+        found = ", ".join(f"'{name}' ({counted(n, 'sample')})" for name, n in times.items())
+        what = f"left out by data.classes: {found}"
+        problems.append(Problem(f"{where}, column '{column.name}'", what, "warning"))
+    return {name: f"class '{value}' is not in data.classes" for name, value in other.items()}
+
+
+def _settings(config: Config) -> Found:
+    yield from ()
+
+
+CLASSIFICATION = Labels(
+    choose=_choose,
+    settings=_settings,
+    alone="it gives a balanced error of 0.53 to 0.56 and an AUC of 0.43 to 0.49",
+    named=True,
+    held=True,
+    own=("classes", "pair"),
+)

@@ -1,0 +1,12 @@
+"""How each kind of response is checked."""
+
+from __future__ import annotations
+
+from genesig.data.study.labels.classification import CLASSIFICATION
+from genesig.data.study.labels.record import Labels
+from genesig.data.study.labels.regression import REGRESSION
+
+LABELS: dict[str, Labels] = {
+    "classification": CLASSIFICATION,
+    "regression": REGRESSION,
+}

@@ -1,0 +1,80 @@
+"""What is asked of the sample table, and what each kind of response answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from genesig.errors import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Config = dict[str, Any]
+Found = Iterator[tuple[str, str] | tuple[str, str, str]]
+
+
+class Asked(NamedTuple):
+    """The sample table with what the config says of its label.
+
+    Attributes
+    ----------
+    table : DataFrame of strings
+        All samples; ``attrs["lines"]`` are their lines in the file.
+    where : str
+        The file, in messages.
+    label : str
+    labels : Series of str
+        Those of the samples that have one.
+    settings : mapping
+        The section ``data`` of the config.
+    """
+
+    table: pd.DataFrame
+    where: str
+    label: str
+    labels: pd.Series[str]
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The classes, or None; name -> reason of each sample left out; further fields of `Design`."""
+
+    classes: tuple[str, str] | None = None
+    dropped: dict[str, str] = field(default_factory=dict)
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """One kind of response, as it is checked.
+
+    Attributes
+    ----------
+    choose : callable
+        What is asked, and the list that problems join, to what is chosen.
+    settings : callable
+        Resolved config to (key, what is wrong with it) of each setting that does not fit the kind.
+    alone : str
+        What leave-one-out gives without any signal.
+    named : bool
+        Whether there are classes, which another study may name otherwise.
+    own : tuple of str
+        Keys of the section ``data`` that other kinds may lack.
+    held : bool
+        Whether covariates and weights of samples are offered.
+    """
+
+    choose: Callable[[Asked, list[Problem]], Chosen]
+    settings: Callable[[Config], Found]
+    alone: str
+    named: bool
+    own: tuple[str, ...] = ()
+    held: bool = False
+
+
+def line(table: pd.DataFrame, row: int) -> int:
+    """Return the line of the file on which a row of the table stands."""
+    return int(table.attrs["lines"][row])

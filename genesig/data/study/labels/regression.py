@@ -1,0 +1,50 @@
+"""A number for each sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genesig.data.study.label_words import check_codes
+from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, line
+from genesig.errors import Problem
+from genesig.words import counted, is_missing, is_number, number_fault
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLASS_CRITERIA = ("balanced_error", "misclassification", "log_loss")
+
+
+def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
+    _check_numbers(asked.table, asked.where, asked.label, problems)
+    problems.extend(check_codes(asked.table, asked.label, asked.where))
+    return Chosen()
+
+
+def _check_numbers(table: pd.DataFrame, where: str, label: str, problems: list[Problem]) -> None:
+    values = list(table[label])
+    wrong = [row for row, value in enumerate(values) if not (is_missing(value) or is_number(value))]
+    if wrong:
+        row = wrong[0]
+        at = f"{where}, line {line(table, row)}, column '{label}'"
+        more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
+        what = f"the label of '{table.index[row]}' {number_fault(values[row])}{more}"
+        problems.append(Problem(at, f"{what}; regression needs a number for each sample"))
+    elif len({float(value) for value in values if not is_missing(value)}) < 2:
+        what = "regression needs labels that vary; here is one value or none"
+        problems.append(Problem(f"{where}, column '{label}'", what))
+
+
+def _settings(config: Config) -> Found:
+    criterion = config["linear"]["criterion"]
+    if criterion in CLASS_CRITERIA:
+        yield "linear.criterion", f"'{criterion}' needs classes; regression needs 'squared_error'"
+
+
+REGRESSION = Labels(
+    choose=_choose,
+    settings=_settings,
+    alone="predictions run against the label",
+    named=False,
+    held=True,
+)

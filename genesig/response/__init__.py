@@ -1,0 +1,1 @@
+"""What a study predicts: one file for each kind of response."""

@@ -1,0 +1,79 @@
+"""What a study asks of its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from genesig.response.covariates import Covariate
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the study asks of its samples.
+
+    Attributes
+    ----------
+    label : str
+        Column of the sample table that is to be predicted.
+    task : str
+        A name in `genesig.response.known.RESPONSES`.
+    classes : (str, str) or None
+        (negative, positive) class, coded -1 and +1; None where the response has no classes.
+    group, pair : str or None
+        Column of samples that must stay on one side of every split; column of matched pairs.
+        With pairs, `group` is the same column.
+    batch : str or None
+        Column of samples that were processed together.
+    event, occurred, horizon, ties : str, str, float, str or None
+        Of survival, where `label` is the column of times: the column that says whether the event
+        came, the word for it, the time at which risks are told, and how ties are treated.
+    covariates : tuple of Covariate
+        Columns that are held fixed.
+    filled : bool
+        Whether a missing covariate counts as the mean of the training samples.
+    weights : str or None
+        ``balanced``, or the column of the samples' weights.
+    """
+
+    label: str
+    task: str
+    classes: tuple[str, str] | None
+    group: str | None
+    pair: str | None
+    batch: str | None = None
+    event: str | None = None
+    occurred: str | None = None
+    horizon: float | None = None
+    ties: str | None = None
+    covariates: tuple[Covariate, ...] = ()
+    filled: bool = False
+    weights: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """Name of the kind of response, as every dict of kinds has it."""
+        return self.task
+
+    def notes(self) -> dict[str, Any]:
+        """Return the fields as JSON has them; those that a study may lack only where they are."""
+        first = ("label", "task", "classes", "group", "pair", "batch")
+        return {k: v for k, v in asdict(self).items() if k in first or v not in (None, False, ())}
+
+    @classmethod
+    def of(cls, notes: Mapping[str, Any]) -> Design:
+        """Read what `notes` wrote."""
+        classes = notes["classes"]
+        held = tuple(Covariate.of_notes(each) for each in notes.get("covariates", ()))
+        names = None if classes is None else tuple(classes)
+        return cls(**{**notes, "classes": names, "covariates": held})
+
+
+BALANCED = "balanced"
+"""Weights of samples by which each class of a training set counts alike."""
+
+
+def label_columns(label: str | Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns that a config's ``label`` names: one, or those of time and event."""
+    return (label,) if isinstance(label, str) else (label["time"], label["event"])

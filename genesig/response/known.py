@@ -1,0 +1,12 @@
+"""The kinds of response by the names of ``data.task``."""
+
+from __future__ import annotations
+
+from genesig.response.classification import CLASSIFICATION
+from genesig.response.record import Response
+from genesig.response.regression import REGRESSION
+
+RESPONSES: dict[str, Response] = {
+    "classification": CLASSIFICATION,
+    "regression": REGRESSION,
+}

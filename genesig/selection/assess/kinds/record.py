@@ -1,0 +1,110 @@
+"""What is measured on held-out samples, for each kind of response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from genesig.selection.assess.intervals import Interval
+
+Array = np.ndarray[Any, Any]
+Classes = tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Every held-out score of a study, one row per (permutation, split, test sample).
+
+    Attributes
+    ----------
+    y : (t,) array
+        Response in the place of the test sample.
+    row : (t,) int
+        Row of the data set whose label and place the test sample has.
+    split, repeat, permutation : (t,) int
+        Numbers from 0: place of the split in ``splits.outer``, of its repeat among the repeats,
+        of the permutation among those present.
+    scores : (t, m) float
+        f(x) less the threshold of its fit, one column per mu: above 0 the positive class.
+    ratio : float
+        Mean of n_test/n_train over the splits.
+    grouped : bool
+        Whether samples come in groups, or are tested in batches, so that they are not independent.
+    """
+
+    y: Array
+    row: Array
+    split: Array
+    repeat: Array
+    permutation: Array
+    scores: Array
+    ratio: float
+    grouped: bool = False
+
+    def taken(self, order: Array) -> HeldOut:
+        """Return some of the rows, in the order given."""
+        rows = ("y", "row", "split", "repeat", "permutation", "scores")
+        return replace(self, **{name: getattr(self, name)[order] for name in rows})
+
+    def per_sample(self, values: Array) -> tuple[Array, Array]:
+        """Return the response and the mean of the values of each sample that was tested."""
+        _, first, number = np.unique(self.row, return_index=True, return_inverse=True)
+        return self.y[first], np.bincount(number, weights=values) / np.bincount(number)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The error that is reported, as a weighted sum of a loss over the samples of a pool.
+
+    Attributes
+    ----------
+    name : str
+    loss : callable
+        What was held out to the loss of each sample at each column of scores, (t, m).
+    weights : callable
+        What was held out and pool numbers (t,) to weights (t,): those of a pool, times the losses,
+        add up to its error. NaN where a pool does not define it.
+    of_splits, of_samples : callable
+        Held-out samples and their loss (t,) to the error of each split, (J,); to the interval
+        that takes samples as the only source of chance.
+    highest : float
+        Upper limit of the error.
+    fewest : int
+        Splits below which the interval over splits is left out, unless samples come in groups.
+    area : callable
+        Response and mean score of each sample to the AUC and the limits of its interval.
+    """
+
+    name: str
+    loss: Callable[[HeldOut], Array]
+    weights: Callable[[HeldOut, Array], Array]
+    of_splits: Callable[[HeldOut, Array], Array]
+    of_samples: Callable[[HeldOut, Array], Interval]
+    highest: float
+    fewest: int
+    area: Callable[[Array, Array], tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """One kind of response, as it is assessed.
+
+    Attributes
+    ----------
+    headline : Headline
+    errors : tuple of str
+        Columns of scores.tsv.
+    of_split : callable
+        y and scores (less the threshold) of a test set to the values of these columns, NaN where
+        they are not defined.
+    decided : callable
+        y, scores and the names of classes to the columns ``predicted`` and ``wrong``.
+    """
+
+    headline: Headline
+    errors: tuple[str, ...]
+    of_split: Callable[[Array, Array], tuple[float, ...]]
+    decided: Callable[[Array, Array, Classes], dict[str, Array]]

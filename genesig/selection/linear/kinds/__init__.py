@@ -1,0 +1,1 @@
+"""How each kind of response is fitted, cut and validated."""

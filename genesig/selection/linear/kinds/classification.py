@@ -1,0 +1,9 @@
+"""Two classes: least squares on ±1, cut halfway between the classes."""
+
+from __future__ import annotations
+
+from genesig.selection.linear.kinds.least_squares import LeastSquares
+from genesig.selection.linear.kinds.record import Fitting
+from genesig.selection.linear.validation import midpoint, validation_error
+
+CLASSIFICATION = Fitting(sets=LeastSquares.of, cut=midpoint, error=validation_error, signs=True)

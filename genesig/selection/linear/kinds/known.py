@@ -1,0 +1,12 @@
+"""How each kind of response is fitted."""
+
+from __future__ import annotations
+
+from genesig.selection.linear.kinds.classification import CLASSIFICATION
+from genesig.selection.linear.kinds.record import Fitting
+from genesig.selection.linear.kinds.regression import REGRESSION
+
+FITTED: dict[str, Fitting] = {
+    "classification": CLASSIFICATION,
+    "regression": REGRESSION,
+}

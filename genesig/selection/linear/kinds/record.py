@@ -1,0 +1,97 @@
+"""What the loop asks of a kind of response: training sets that solve, left-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from genesig.optim.solution import Path
+from genesig.selection.assess.held import Held
+from genesig.selection.linear import protocol as settings
+from genesig.selection.linear.tasks import Task
+
+Array = np.ndarray[Any, Any]
+
+
+class Ground(NamedTuple):
+    """What all training sets of a matrix share.
+
+    Attributes
+    ----------
+    centre, unit_variance : bool
+        What is done to each gene on the training rows.
+    weights : (d,) float or None
+        Of each gene's l1 term.
+    ties : str or None
+        How ties of survival are treated.
+    """
+
+    centre: bool
+    unit_variance: bool
+    weights: Array | None
+    ties: str | None
+
+
+class Sets(Protocol):
+    """k training sets of one matrix, under one kind of response."""
+
+    @property
+    def X(self) -> Array:
+        """The matrix, (n, d)."""
+
+    @property
+    def tau_max(self) -> Array:
+        """The smallest tau of each at which nothing is selected, (k,)."""
+
+    @property
+    def norm(self) -> Array:
+        """``||Z'Z||/n`` of each, the unit of mu and lam, (k,)."""
+
+    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None]) -> Sets:
+        """Return other training sets of the matrix, responses and masks (n, m), treated alike."""
+
+    def path(self, tau: Array, mu: Array, protocol: settings.Protocol, longest: int | None) -> Path:
+        """Select along absolute tau and mu; a row ends after its first list of more than this."""
+
+    def scores(self, lists: Path, lam: Array) -> Array:
+        """Refit at each lam (k, L); return the scores of all rows, (k, m, L, n)."""
+
+    def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit at lam (k,); return values (nnz,) and intercept (k, m), in the units of X.
+
+        The intercept is for samples that have the mean of each covariate.
+        """
+
+    def covariates(self, lists: Path, values: Array) -> tuple[Array, Array] | tuple[None, None]:
+        """Return the weights (k, m, q) of covariates beside these values, and their means (k, q).
+
+        None where nothing but weights of samples is held fixed.
+        """
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """One kind of response, as it is fitted.
+
+    Attributes
+    ----------
+    sets : callable
+        X (n, d), responses and masks (n, k), what each set holds fixed, and the `Ground` to k
+        training sets.
+    cut : callable
+        A task and the scores (n_folds, n_tau, n_lam, n) of its inner folds to where a score
+        is cut, (n_tau, n_lam).
+    error : callable
+        The same, the cut and the name of a criterion to the validation error and its standard
+        error, each (n_tau, n_lam).
+    signs : bool
+        Whether y is ±1 for two classes.
+    """
+
+    sets: Callable[[Array, Array, Array, Sequence[Held | None], Ground], Sets]
+    cut: Callable[[Task, Array], Array]
+    error: Callable[[Task, Array, Array, str], tuple[Array, Array]]
+    signs: bool

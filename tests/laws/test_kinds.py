@@ -1,0 +1,150 @@
+"""What holds for every kind of response: splits, permutations, leaks, batches, chance."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from kinds_study import COLUMNS, study_of
+from linear_settings import of_kind
+from settings import MOMENTS, SPLITS
+
+from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.folds import Samples
+from genesig.data.splits.permute import permutation
+from genesig.response.design import Design
+from genesig.response.known import RESPONSES
+from genesig.results import Fits
+from genesig.selection.assess.assessment import study_errors
+from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.linear.double_loop import double_loop
+
+CHANCE = {"classification": 0.5, "regression": 1.0}
+KINDS = pytest.mark.parametrize("kind", RESPONSES)
+
+
+def splits_of(dataset, **changes):
+    return draw_splits(dataset, seed=1, **{**SPLITS, **changes})
+
+
+def fitted(dataset, splits, labels="observed", batch="1of1"):
+    return double_loop(
+        dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **of_kind(dataset.design.kind)
+    )
+
+
+def errors(dataset, splits, fits):
+    headline = ASSESSED[dataset.design.kind].headline
+    return study_errors(held_out(dataset, splits, fits.with_chosen()), headline)[:, -1]
+
+
+def test_there_is_a_study_of_every_kind():
+    assert list(COLUMNS) == list(CHANCE) == list(RESPONSES)
+
+
+@KINDS
+def test_every_training_set_has_what_it_needs(kind):
+    dataset = study_of(kind, 1)
+    samples, y = Samples.of(dataset), dataset.response()
+    for split in splits_of(dataset, folds=4, repeats=3).outer:
+        rows = samples.rows(split.train)
+        assert dataset.kind.untold(y[rows], dataset.design.classes) is None
+        for inside in dataset.kind.needed(y, dataset.design.classes).values():
+            share = inside[rows].sum() / inside.sum()
+            assert share == pytest.approx(3 / 4, abs=1 / min(inside.sum(), 12))
+
+
+@KINDS
+def test_one_response_for_all_cannot_be_learned_from(kind):
+    dataset = study_of(kind, 1)
+    one = np.repeat(dataset.response()[:1], 10)
+    assert isinstance(dataset.kind.untold(one, dataset.design.classes), str)
+
+
+@KINDS
+def test_a_permutation_exchanges_whole_responses(kind):
+    dataset = study_of(kind, 2)
+    splits, y = splits_of(dataset), dataset.response()
+    pi = permutation(dataset, splits, 1)
+    assert sorted(pi) == list(range(len(y)))
+    assert (pi != np.arange(len(y))).any()
+    assert sorted(y[pi].tolist()) == sorted(y.tolist())
+
+
+@KINDS
+def test_numbers_of_a_response_are_one_for_each_sample(kind):
+    dataset = study_of(kind, 3)
+    y = dataset.response()
+    for numbers in (dataset.kind.number(y), dataset.kind.plain(y)):
+        assert numbers.shape == (40,)
+        assert np.isfinite(numbers).all()
+    assert len(dataset.kind.shown(dataset.obs, dataset.design)) == 40
+
+
+@KINDS
+def test_what_a_file_holds_of_a_design_is_read_again(kind):
+    design = study_of(kind, 1).design
+    assert Design.of(design.notes()) == design
+
+
+@KINDS
+def test_test_samples_have_no_part_in_their_model(kind):
+    dataset = study_of(kind, 4, signal=1.0)
+    splits = splits_of(dataset)
+    before = fitted(dataset, splits)
+    for fit, split in enumerate(splits.outer):
+        rows = dataset.rows(split.test)
+        X = dataset.X.copy()
+        X[rows] += np.random.default_rng(1).standard_normal(X[rows].shape)
+        obs = dataset.obs.copy()
+        obs.iloc[rows] = obs.iloc[rows[::-1]].to_numpy()
+        after = fitted(replace(dataset, X=X, obs=obs), splits)
+        for mu in range(len(before.mu)):
+            for one, other in zip(before.coef(fit, mu), after.coef(fit, mu), strict=True):
+                np.testing.assert_array_equal(one, other)
+        assert before.threshold[fit] == after.threshold[fit]
+
+
+@KINDS
+def test_batches_change_nothing(kind):
+    dataset = study_of(kind, 5, signal=0.7)
+    splits = splits_of(dataset)
+    names = [split.name for split in splits.outer]
+    for labels in ("observed", "permuted-1-2"):
+        whole = Fits.gather([fitted(dataset, splits, labels)], names)
+        parts = [fitted(dataset, splits, labels, batch) for batch in ("2of2", "1of2")]
+        joined = Fits.gather(parts, names)
+        for name in ("scores", "values", "indices", "choice", "cv_error", "threshold"):
+            np.testing.assert_array_equal(getattr(whole, name), getattr(joined, name))
+
+
+@KINDS
+def test_a_signal_is_found(kind):
+    dataset = study_of(kind, 6, n=60, signal=1.5)
+    splits = splits_of(dataset)
+    assert errors(dataset, splits, fitted(dataset, splits))[0] < 0.7 * CHANCE[kind]
+
+
+@KINDS
+def test_noise_is_at_chance(kind):
+    found = []
+    for seed in range(6):
+        dataset = study_of(kind, seed, n=30, d=20)
+        splits = splits_of(dataset)
+        found += errors(dataset, splits, fitted(dataset, splits, "permuted-1-4")).tolist()
+    assert np.mean(found) > CHANCE[kind] - 0.08
+
+
+@KINDS
+@pytest.mark.slow
+def test_p_values_of_noise_are_uniform(kind):
+    p = []
+    for seed in range(60):
+        dataset = study_of(kind, 100 + seed, n=30, d=15)
+        splits = splits_of(dataset)
+        own = errors(dataset, splits, fitted(dataset, splits))
+        null = errors(dataset, splits, fitted(dataset, splits, "permuted-1-9"))
+        p.append((1 + (null <= own + 1e-12).sum()) / 10)
+    # of 60 draws from {.1, .2, ..., 1}, the share at or below each is within .22 (p < .01)
+    for level in np.arange(1, 10) / 10:
+        assert abs(np.mean(np.array(p) <= level + 1e-9) - level) < 0.22
