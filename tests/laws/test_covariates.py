@@ -238,6 +238,19 @@ def test_a_model_edited_by_hand_is_refused(part):
         predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
 
 
+def test_noise_adds_nothing():
+    """Neither genes nor covariates tell of the label: the error is that of a coin."""
+    errors = []
+    for seed in range(12):
+        dataset = study(seed, n=30, d=300)
+        rng = np.random.default_rng(100 + seed)
+        words = np.where(rng.permutation(30) < 15, "b", "a")
+        noise = replace(dataset, X=rng.normal(size=(30, 300)), obs=dataset.obs.assign(y=words))
+        splits = draw_splits(noise, seed=1, **SPLITS)
+        errors.append(null_errors(noise, splits, loop(noise))["error"][0, 0])
+    assert 0.4 < np.mean(errors) < 0.6
+
+
 @pytest.mark.slow
 def test_p_is_uniform_where_expression_adds_nothing():
     """The label follows age and sex, no gene does; 19 permutations in each of 60 studies."""

@@ -16,6 +16,7 @@ from genesig.errors import Problem
 from genesig.response.covariates import Covariate, encoded, names_of
 from genesig.response.design import BALANCED, label_columns
 from genesig.response.known import RESPONSES
+from genesig.results import Splits
 from genesig.words import counted, is_missing, is_number, listing, number_fault, too
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _of_one(covariate: Covariate, obs: pd.DataFrame, missing: str, where: str) -
 def _of_words(
     covariate: Covariate, obs: pd.DataFrame, cells: dict[str, str], where: str
 ) -> Iterator[Problem]:
-    """Yield what looks wrong with a column of words: numbers among them, names, rare levels."""
+    """Yield what looks wrong with a column of words: numbers among them, or names."""
     at, times = f"{where}, column '{covariate.column}'", Counter(cells.values())
     odd = [(name, cell) for name, cell in cells.items() if not is_number(cell)]
     if 2 * len(odd) < len(cells):
@@ -137,12 +138,24 @@ def _of_words(
         obs[[not is_missing(cell) for cell in obs[covariate.column]]], "data.covariates",
         covariate.column, where,
     )  # fmt: skip
-    rare = [level for level in covariate.levels or () if times[level] == 1]
-    if rare:
-        first = (covariate.levels or ("",))[0]
-        what = f"data.covariates: only one sample is {listing(rare)}; while held out, it counts as "
-        yield Problem(at, f"{what}'{first}', as every word does that no training sample has",
-                      "warning")  # fmt: skip
+
+
+def check_levels(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
+    """Yield the words of a covariate that a test sample has and no sample it is tested with."""
+    for covariate in sheet.design.covariates:
+        if covariate.levels is None:
+            continue
+        cells = sheet.obs[covariate.column].to_dict()
+        torn = [
+            unseen for split in splits.outer
+            if (unseen := {cells[name] for name in split.test if not is_missing(cells[name])}
+                - {cells[name] for name in split.train})
+        ]  # fmt: skip
+        if torn:
+            what = f"data.covariates: in {counted(len(torn), 'split')} of {len(splits.outer)} no "
+            what += f"training sample is {listing(sorted(set().union(*torn)))}, which counts as "
+            what += f"'{covariate.levels[0]}' there"
+            yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
 
 
 def _of_all(

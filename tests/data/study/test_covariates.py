@@ -174,8 +174,8 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
 WARNED: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "a rare word": (
         ["f"] * 5 + ["m"] * 6 + ["x"], {},
-        "warning: samples.tsv, column 'x': data.covariates: only one sample is 'x'; while held out,"
-        " it counts as 'f', as every word does that no training sample has",
+        "warning: samples.tsv, column 'x': data.covariates: in 1 split of 3 no training sample is"
+        " 'x', which counts as 'f' there",
     ),
     "one follows from the other": (
         [str(2 * int(age)) for age in AGE], {"data__covariates": ["age", "x"]},
