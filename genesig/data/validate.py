@@ -15,7 +15,7 @@ from genesig.data.steps.gene_sets import gene_columns
 from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
 from genesig.data.study.cost import Size, announced, check_cost, study_costs
-from genesig.data.study.covariates_check import check_levels
+from genesig.data.study.covariates_check import check_trained
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import check_design, check_tested
 from genesig.data.study.gene_groups import check_groups
@@ -240,7 +240,7 @@ def _rehearse_splits(
         problems += _idle_jobs(len(splits.outer), config["splits"]["batches"], source)
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
         problems += check_tested(inputs.sheet, splits, config["samples"])
-        problems += check_levels(inputs.sheet, splits, config["samples"])
+        problems += check_trained(inputs.sheet, splits, config["samples"])
         return Size.of(splits, len(inputs.expression.genes))
     except InvalidInput as error:
         problems += error.problems

@@ -27,6 +27,8 @@ Config = dict[str, Any]
 
 SHARE = 4
 """Samples there must be for each column of covariates: they are fitted without a penalty."""
+SPARE = 3
+"""Samples more than columns in every training set: for the mean, and for something to be left."""
 SAME = 1e-9
 """Share of a column's variance that is left where another one, or the label, says the same."""
 
@@ -140,7 +142,19 @@ def _of_words(
     )  # fmt: skip
 
 
-def check_levels(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
+def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
+    """Yield what the splits leave of covariates: too few samples for them, words never seen."""
+    columns = len(names_of(sheet.design.covariates))
+    trained = [*splits.outer, splits.final, *splits.subsamples]
+    sizes = [len(one.train) - max(map(len, one.inner), default=0) for one in trained]
+    if columns and min(sizes) < columns + SPARE:
+        what = f"data.covariates make {counted(columns, 'column')}, and the smallest training set "
+        what += f"has {counted(min(sizes), 'sample')}; at least {columns + SPARE} are needed: take "
+        yield Problem(where, what + "some out, or set more splits.folds and splits.inner_folds")
+    yield from _unseen(sheet, splits, where)
+
+
+def _unseen(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
     """Yield the words of a covariate that a test sample has and no sample it is tested with."""
     for covariate in sheet.design.covariates:
         if covariate.levels is None:

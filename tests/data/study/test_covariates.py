@@ -31,7 +31,7 @@ def study(folder: Path, cells: list[str], **settings: Any) -> Study:
 FINE: dict[str, tuple[list[str], dict[str, Any]]] = {
     "numbers": (AGE, {}),
     "words": (SEX, {}),
-    "both": (SEX, {"data__covariates": ["x", "age"]}),
+    "both": (SEX, {"data__covariates": ["x", "age"], "splits__inner_folds": 4}),
     "balanced weights": (SEX, {"data__weights": "balanced"}),
     "weights of a column": (AGE, {"data__covariates": [], "data__weights": "x"}),
     "missing, to be filled in": (["", *AGE[1:]], {"data__missing_covariates": "mean"}),
@@ -92,6 +92,12 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
         list("aabbccddaabb"), {"data__covariates": ["x", "age"]},
         "error: samples.tsv: data.covariates make 4 columns for 12 samples; at most 3 can be held"
         " fixed, so take some out",
+    ),
+    "more than a training set can tell": (
+        SEX, {"data__covariates": ["x", "age"]},
+        "error: samples.tsv: data.covariates make 2 columns, and the smallest training set has 4"
+        " samples; at least 5 are needed: take some out, or set more splits.folds and"
+        " splits.inner_folds",
     ),
     "the label": (
         AGE, {"data__covariates": ["diagnosis"]},
@@ -173,12 +179,13 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
 
 WARNED: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "a rare word": (
-        ["f"] * 5 + ["m"] * 6 + ["x"], {},
+        ["f"] * 5 + ["m"] * 6 + ["x"], {"splits__inner_folds": 4},
         "warning: samples.tsv, column 'x': data.covariates: in 1 split of 3 no training sample is"
         " 'x', which counts as 'f' there",
     ),
     "one follows from the other": (
-        [str(2 * int(age)) for age in AGE], {"data__covariates": ["age", "x"]},
+        [str(2 * int(age)) for age in AGE], {"data__covariates": ["age", "x"],
+                                                "splits__inner_folds": 4},
         "warning: samples.tsv: data.covariates: 'x' follows from 'age'; one weight can not be told"
         " from the other's",
     ),
