@@ -1,3 +1,52 @@
-"""Gene signatures from expression data."""
+"""Gene signatures from expression data.
+
+What is public stands in `PUBLIC` and is imported when it is first used; all else is private and may
+change from version to version.
+"""
+
+from typing import Any
 
 __version__ = "0.1.0"
+
+# By name and not by an import statement: those of the package are inputs of the workflow's rules.
+PUBLIC = {
+    "GenesigError": "errors",
+    "InvalidInput": "errors",
+    "Study": "notebook.study",
+    "Results": "notebook.outcome",
+    "read": "notebook.single_steps",
+    "normalise": "notebook.single_steps",
+    "L1L2Classifier": "models.l1l2",
+    "L1L2Regressor": "models.l1l2",
+    "L1L2Cox": "models.cox",
+    "GeneSetClassifier": "models.gene_sets",
+    "GeneSetRegressor": "models.gene_sets",
+    "GroupLassoClassifier": "models.group_lasso",
+    "GroupLassoRegressor": "models.group_lasso",
+    "FusedLassoClassifier": "models.fused_lasso",
+    "FusedLassoRegressor": "models.fused_lasso",
+    "TotalVariation": "models.total_variation",
+    "DerivativeClassifier": "models.derivative",
+    "DerivativeRegressor": "models.derivative",
+    "FeatureVectorMachine": "models.fvm",
+    "MultipleKernelClassifier": "models.multiple_kernel",
+    "MultipleKernelRegressor": "models.multiple_kernel",
+    "KernelPCRClassifier": "models.kernel_pcr",
+    "KernelPCRRegressor": "models.kernel_pcr",
+    "SparsePCA": "models.sparse_pca",
+}
+__all__ = ["PUBLIC", "__version__", *PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used; the package itself imports nothing."""
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'genesig' has no public name '{name}'")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"genesig.{PUBLIC[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *PUBLIC})

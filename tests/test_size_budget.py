@@ -103,9 +103,10 @@ def test_top_level_is_the_table_of_contents():
     assert {line.split("/")[0] for line in done.stdout.splitlines()} - TOP_LEVEL == set()
 
 
-def test_the_package_has_five_floors_and_their_records():
+def test_the_package_has_five_floors_what_they_share_and_the_door_of_python():
     packages = {path.parent.name for path in (ROOT / "genesig").glob("*/__init__.py")}
-    assert packages == {"results", "data", "optim", "models", "selection", "report"}
+    floors = {"data", "optim", "models", "selection", "report"}
+    assert packages == floors | {"response", "results", "notebook"}
 
 
 def test_the_measure_sees_what_is_too_long(tmp_path, monkeypatch):

@@ -10,12 +10,13 @@ models; cut where their makers do, they would lean to the larger class.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from genesig.optim.principal_components import Points, choose_components, component_regressions
+from genesig.plugins import Registry
 
 Array = np.ndarray[Any, Any]
 Folds = Sequence[Array]
@@ -217,7 +218,7 @@ def _midpoint(y: Array, left_out: Array) -> float:
     return float(np.mean([f.mean() for f in means])) if all(map(len, means)) else 0.0
 
 
-BASELINES: dict[str, dict[str, Baseline]] = {
+_OWN: dict[str, dict[str, Baseline]] = {
     "dummy": {"classification": majority, "regression": mean},
     "ridge": {"classification": ridge_classes, "regression": ridge_numbers},
     "pcr": {"classification": pcr_classes, "regression": pcr_numbers},
@@ -226,3 +227,8 @@ BASELINES: dict[str, dict[str, Baseline]] = {
     "linear_svm": {"classification": svm_classes, "regression": svm_numbers},
     "random_forest": {"classification": forest_classes, "regression": forest_numbers},
 }
+BASELINES: Registry[Mapping[str, Baseline]] = Registry(
+    "baselines",
+    _OWN,
+    lambda found: isinstance(found, Mapping) and all(map(callable, found.values())),
+)

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import GenesigError
+from genesig.models.selects import Selects
 from genesig.optim.cox.hazard import baseline_hazard
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.ridge import ridge_coef
@@ -20,7 +21,7 @@ from genesig.optim.solution import not_converged
 Array = np.ndarray[Any, Any]
 
 
-class L1L2Cox(BaseEstimator):  # type: ignore[misc]
+class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
     """``hazard(t | x) = h_0(t) exp(η(x))``, ``η = intercept + x'b``, by l1-l2 selection and ridge.
 
     The selection minimises ``-(2/n) l(Zb) + mu ||b||² + tau ||b||_1`` over the centred, scaled
@@ -92,7 +93,9 @@ class L1L2Cox(BaseEstimator):  # type: ignore[misc]
         self.intercept_ = float(intercept[0, 0])
         self.gap_, self.refit_gap_ = float(fits.gap[0, 0]), float(gap[0, 0])
         self.n_iter_ = int(fits.iterations[0, 0])
-        self.hazard_ = baseline_hazard(sets.risk[0], self.predict(X)[sets.rows[0]])
+        self.hazard_ = baseline_hazard(
+            sets.risk[0], (self.intercept_ + X @ self.coef_)[sets.rows[0]]
+        )
         return self
 
     def predict(self, X: Array) -> Array:

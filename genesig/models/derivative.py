@@ -45,10 +45,10 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Choose what is not fixed, and fit; X (n, d), y (n,) of two labels."""
-        X, y = self._checked(X, y)
-        coded = self._coded(y)
-        self._fit(X, coded, list(check_cv(self.cv, y, classifier=True).split(X, y)))
-        return self
+        rows, labels = self._checked(X, y)
+        folds = list(check_cv(self.cv, labels, classifier=True).split(rows, labels))
+        self._fit(rows, self._coded(labels), folds)
+        return self._calibrated(X, labels)
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x), positive for the second class, (m,)."""

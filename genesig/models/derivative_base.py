@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.checks import checked
+from genesig.models.selects import Selects
 from genesig.optim.nonlinear.checks import InvalidProblem, check_tau
 from genesig.optim.nonlinear.choice import Settings, fit_path, validation_errors
 
@@ -18,7 +19,7 @@ Array = np.ndarray[Any, Any]
 RIDGE = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 
 
-class DerivativeModel(BaseEstimator):  # type: ignore[misc]
+class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
     """SUMMARY.
 
         min_f (1/n) Σ_i (y_i - f(x_i))² + τ Σ_a ||∂_a f||_n + ν ||f||²

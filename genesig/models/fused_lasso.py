@@ -119,9 +119,9 @@ class FusedLassoClassifier(SignClassifier, _FusedLasso):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to X (n, d) and the classes y (n,) of its rows."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self._fit(X, self._coded(y))
-        return self
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self._fit(rows, self._coded(labels))
+        return self._calibrated(X, labels)
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.checks import checked
+from genesig.models.selects import Selects
 from genesig.optim.feature_vectors import select_feature_vectors
 from genesig.optim.mutual_information import pointwise_information
 from genesig.optim.nonlinear.checks import InvalidProblem
@@ -19,7 +20,7 @@ from genesig.optim.nonlinear.checks import InvalidProblem
 Array = np.ndarray[Any, Any]
 
 
-class FeatureVectorMachine(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ignore[misc]
     """min_b ½ b'K b - k_y'b + (λ/2)||b||_1, K and k_y mutual information between ranks.
 
     Selection is its purpose. It sees one feature's dependence on the response at a time, of any

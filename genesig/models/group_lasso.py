@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from genesig.errors import pick
-from genesig.models.structured import ClassColumns, LinearBlocks, Scale
+from genesig.models.structured import ClassColumns, LinearBlocks, Scale, shares
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.composite import Composite
 from genesig.optim.structured.latent import LatentOverlap
@@ -94,9 +94,12 @@ class _GroupLasso(LinearBlocks):
         self.solver = solver
         self.tolerance = tolerance
 
-    def _fit(self, X: Array, Y: Array) -> None:
-        scale, centre = Scale.of(X, unit_variance=self.unit_variance), Y.mean(axis=0)
-        Z, Yc, penalty = scale.apply(X), Y - centre, self._penalty(X.shape[1])
+    def _fit(self, X: Array, Y: Array, v: Array | None = None) -> None:
+        """Fit to rows with the weights v; those of rows are their roots in a sum of squares."""
+        scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
+        centre, penalty = np.average(Y, axis=0, weights=v), self._penalty(X.shape[1])
+        root = np.ones((len(X), 1)) if v is None else np.sqrt(v)[:, None]
+        Z, Yc = root * scale.apply(X), root * (Y - centre)
         tau, mu = self._levels(Z, Yc, penalty)
         fits = structured_path(
             Z, Yc, penalty, tau, mu, solver=self.solver, tolerance=self.tolerance
@@ -124,13 +127,13 @@ class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
         tags.target_tags.single_output = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and y (n,) or (n, T)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and y (n,) or (n, T), rows weighted by sample_weight (n,)."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2
         )
         y = np.asarray(y, dtype=float)
-        self._fit(X, y.reshape(len(y), -1))
+        self._fit(X, y.reshape(len(y), -1), shares(sample_weight, X))
         if y.ndim == 1:
             self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
         self._several = y.ndim > 1
@@ -150,9 +153,11 @@ class GroupLassoClassifier(ClassColumns, _GroupLasso):
         "Two or more classes by groups of features, the one whose mean score is nearest",
     )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and the classes y (n,)."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self._fit(X, self._columns(y))
-        self._learn_cut(self._scores(X), y)
-        return self
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        v = shares(sample_weight, rows)
+        self._fit(rows, self._columns(labels, v), v)
+        self._learn_cut(self._scores(rows), labels, v)
+        known = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._calibrated(X, labels, **known)

@@ -116,9 +116,9 @@ class KernelPCRClassifier(SignClassifier, _KernelPCR):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to X (n, d) and the classes y (n,) of its rows."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self._fit(X, self._coded(y), classifier=True)
-        return self
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self._fit(rows, self._coded(labels), classifier=True)
+        return self._calibrated(X, labels)
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""

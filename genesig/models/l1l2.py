@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.models.selects import Selects
 from genesig.models.two_classes import SignClassifier
 from genesig.optim.refit import refit_coef
 from genesig.optim.solvers import path
@@ -18,7 +19,7 @@ from genesig.optim.training import training_sets
 Array = np.ndarray[Any, Any]
 
 
-class _L1L2(BaseEstimator):  # type: ignore[misc]
+class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
     """What both estimators share: the settings, their check, the two fits and the score f(x)."""
 
     def __init__(
@@ -122,9 +123,9 @@ class L1L2Classifier(SignClassifier, _L1L2):
 
     def fit(self, X: Array, y: Array) -> L1L2Classifier:
         """Fit to X (n, d) and the classes y (n,) of its rows."""
-        X, y = self._checked(X, y, numbers=False)
-        self._fit(X, self._coded(y))
-        return self
+        rows, labels = self._checked(X, y, numbers=False)
+        self._fit(rows, self._coded(labels))
+        return self._calibrated(X, labels)
 
     def decision_function(self, X: Array) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""

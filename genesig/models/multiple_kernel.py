@@ -176,7 +176,7 @@ class MultipleKernelClassifier(ClassColumns, _MultipleKernel):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to X (n, d) and the classes y (n,)."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self._fit(X, self._columns(y))
-        self._learn_cut(self._scores(X), y)
-        return self
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self._fit(rows, self._columns(labels))
+        self._learn_cut(self._scores(rows), labels)
+        return self._calibrated(X, labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,7 +15,7 @@ from genesig.optim.sparse_components import SHARES, directions, held_out, moment
 Array = np.ndarray[Any, Any]
 
 
-class SparsePCA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Directions in which samples differ, each of few features.
 
         min_{A, B} sum_k (1/n)||Z a_k - Z b_k||² + mu ||b_k||² + tau_k ||b_k||_1,    A'A = I
@@ -77,6 +77,7 @@ class SparsePCA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Z = (X - self.mean_) / self.scale_
         found = sparse_components(Z, directions(Z, k), tau=self.tau_, mu=self.mu)
         self.components_ = found.loadings().T
+        self._n_features_out = len(self.components_)
         self.explained_, self.gap_ = found.explained(Z), found.gap
         return self
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from genesig.models.probabilities import CrossFitted
+from genesig.models.selects import Selects
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.penalties import Penalty
 from genesig.optim.structured.solution import Minimisers
@@ -27,15 +29,32 @@ class Scale:
     scale: Array
 
     @classmethod
-    def of(cls, X: Array, *, unit_variance: bool) -> Scale:
-        """Learn from X (n, d)."""
-        scale = X.std(axis=0) if unit_variance else np.ones(X.shape[1])
-        scale[(np.ptp(X, axis=0) == 0) | (scale == 0)] = 1
-        return cls(X.mean(axis=0), scale)
+    def of(cls, X: Array, *, unit_variance: bool, weights: Array | None = None) -> Scale:
+        """Learn from X (n, d), rows with the weights (n,) if there are any."""
+        mean = X.mean(axis=0) if weights is None else weights @ X / len(X)
+        square = None if weights is None else weights @ (X - mean) ** 2 / len(X)
+        scale = X.std(axis=0) if square is None else np.sqrt(square)
+        scale = scale if unit_variance else np.ones(X.shape[1])
+        seen = X if weights is None else X[weights > 0]
+        scale[(np.ptp(seen, axis=0) == 0) | (scale == 0)] = 1
+        return cls(mean, scale)
 
     def apply(self, X: Array) -> Array:
         """Centre and scale."""
         return np.asarray((X - self.mean) / self.scale)
+
+
+def shares(sample_weight: Any, X: Array) -> Array | None:
+    """Return weights of mean 1, (n,), so that of n rows the sum of squares stays one of n.
+
+    Whole numbers then stand for rows that occur so often.
+    """
+    if sample_weight is None:
+        return None
+    given = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    if not given.any():
+        raise InvalidProblem("sample_weight is 0 for all samples")
+    return np.asarray(given * len(given) / given.sum())
 
 
 def levels(estimator: Any, largest: float, norm: float) -> tuple[Array, float]:
@@ -52,7 +71,7 @@ def warn_of(fits: Minimisers) -> None:
         warnings.warn(fits.message, ConvergenceWarning, stacklevel=5)
 
 
-class LinearBlocks(BaseEstimator):  # type: ignore[misc]
+class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
     """Linear models of centred features with a penalty on blocks of them."""
 
     coef_: Any
@@ -84,7 +103,7 @@ class LinearBlocks(BaseEstimator):  # type: ignore[misc]
         return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_)
 
 
-class ClassColumns(ClassifierMixin):  # type: ignore[misc]
+class ClassColumns(CrossFitted):
     """Classes as responses, and the class whose mean training score is nearest.
 
     Two classes are -1 and +1, cut halfway between their mean scores. More are a column each, 1
@@ -93,20 +112,25 @@ class ClassColumns(ClassifierMixin):  # type: ignore[misc]
 
     classes_: Array
 
-    def _columns(self, y: Array) -> Array:
+    def _columns(self, y: Array, weights: Array | None = None) -> Array:
         """Keep the classes and return their columns, (n, T), not centred."""
         check_classification_targets(y)
         self.classes_, number = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:  # scikit-learn's own checks look for these words
             raise InvalidProblem("y has only one class; at least two are needed")
+        if weights is not None and not np.bincount(number, weights).all():
+            raise InvalidProblem("sample_weight is 0 for all samples of a class; leave it out")
         if len(self.classes_) == 2:
             return np.where(number == 1, 1.0, -1.0)[:, None]
         member = np.eye(len(self.classes_))[number]
-        return np.asarray(member / np.sqrt(member.mean(axis=0)))
+        return np.asarray(member / np.sqrt(np.average(member, axis=0, weights=weights)))
 
-    def _learn_cut(self, scores: Array, y: Array) -> None:
+    def _learn_cut(self, scores: Array, y: Array, weights: Array | None = None) -> None:
         """Keep the mean training scores of the classes, (K, T)."""
-        self.means_ = np.array([scores[y == each].mean(axis=0) for each in self.classes_])
+        rows = [y == each for each in self.classes_]
+        known = [None if weights is None else weights[mine] for mine in rows]
+        self.means_ = np.array([np.average(scores[mine], axis=0, weights=v)
+                                for mine, v in zip(rows, known, strict=True)])  # fmt: skip
 
     def decision_function(self, X: Any) -> Array:
         """Return how much nearer each class's mean is, (m, K); of two classes that of the second.

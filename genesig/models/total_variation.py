@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.optim.nonlinear.checks import InvalidProblem
@@ -16,7 +16,7 @@ from genesig.optim.structured.total_variation import noise, segmented, total_var
 Array = np.ndarray[Any, Any]
 
 
-class TotalVariation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Each sample, along each chromosome, becomes a step function (array CGH, copy numbers).
 
         min_f 1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|

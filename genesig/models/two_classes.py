@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from genesig.models.probabilities import CrossFitted
 from genesig.optim.nonlinear.checks import InvalidProblem
 
 Array = np.ndarray[Any, Any]
 
 
-class SignClassifier(ClassifierMixin):  # type: ignore[misc]
+class SignClassifier(CrossFitted):
     """A classifier of two classes by the sign of its ``decision_function``, f fitted to ±1."""
 
     classes_: Array

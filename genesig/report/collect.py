@@ -52,7 +52,7 @@ TABLES = (
     "frequency_curve", "lists", "prototypes", "predictions",
 )  # fmt: skip
 SUMMED_UP = ("predictions",)  # shown as `held_out`
-MOST_ROWS = 5000
+MOST_ROWS = 60_000
 
 CHECKS: tuple[Callable[[Report], list[str]], ...] = (
     signature_warnings, error_warnings, batch_warnings, stability_warnings, grid_warnings,

@@ -9,6 +9,7 @@ from genesig.report.data import methods as data_methods
 from genesig.report.external import methods as external_methods
 from genesig.report.genes import methods as genes_methods
 from genesig.report.nonlinear import methods as nonlinear_methods
+from genesig.report.page.bibtex import bibtex
 from genesig.report.page.section import Fold, Limits, Section
 from genesig.report.prediction import methods as prediction_methods
 from genesig.report.quality import methods as quality_methods
@@ -50,6 +51,13 @@ def references(data: Report) -> list[str]:
 
 
 def methods_section(data: Report, limits: Limits) -> Section:
-    """Show the Methods text and what it cites."""
-    words = ["Written from the settings of this run, to be copied and edited.", *methods(data)]
-    return Section("methods", "Methods", words, [Fold("References", "\n".join(references(data)))])
+    """Show the Methods text."""
+    return Section("methods", "Methods", methods(data), part="writeup", folded=True)
+
+
+def references_section(data: Report, limits: Limits) -> Section:
+    """Show what the Methods text cites, to be read and to be taken into a library."""
+    cited = references(data)
+    items = [Fold("References", "\n".join(cited)), Fold("BibTeX", bibtex(cited))]
+    words = ["What the Methods text cites."]
+    return Section("references", "References", words, items, part="writeup")

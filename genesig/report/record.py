@@ -16,12 +16,14 @@ from genesig.report.nonlinear.record import Nonlinear
 from genesig.report.prediction.record import Prediction
 from genesig.report.quality.record import Quality
 from genesig.report.sets.record import Sets
+from genesig.report.writeup.record import Writeup
 
-VERSION = 1
+VERSION = 2
 
 
-class Report(Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets, Covariates):
-    """What all topics read; ``warnings`` are sentences for the first screen."""
+class Report(
+    Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets, Covariates, Writeup
+):  # fmt: skip
+    """What all topics read; ``warnings`` are sentences for the first screen and the limits."""
 
     version: int
-    warnings: list[str]

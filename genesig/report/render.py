@@ -12,10 +12,14 @@ from markupsafe import Markup
 
 from genesig.errors import GenesigError
 from genesig.report.page import templates
-from genesig.report.page.section import Limits
+from genesig.report.page.embedded import embedded
+from genesig.report.page.outline import anchor, each, labels, outline
+from genesig.report.page.section import Limits, rows
 from genesig.report.page.svg import Picture
+from genesig.report.page.tables import Table
+from genesig.report.page.words import counted
 from genesig.report.record import VERSION, Report
-from genesig.report.sections import FIRST_SCREEN, NOTE, SECTIONS, TILES
+from genesig.report.sections import SECTIONS, summary
 from genesig.results import save_text
 
 _TEMPLATES = Path(templates.__file__).parent
@@ -45,7 +49,7 @@ def render(
     top_genes : int
         Genes that get a plot of their own.
     table_rows : int
-        Rows after which a table ends with a link to its TSV.
+        Rows of a table that stand on the page at once.
 
     Raises
     ------
@@ -59,24 +63,24 @@ def render(
         )
     limits = Limits(top_genes, table_rows)
     found = (write(data, limits) for write in SECTIONS.values())
-    sections = [section for section in found if not section.empty]
+    parts = outline([section for section in found if not section.empty])
+    first = summary(data)
+    items = [*first.items, *(i for part in parts for s in part.sections for i in each(s.items))]
     css, js = (Asset.of(_TEMPLATES / name) for name in ("page.css", "page.js"))
     page = _environment().get_template("page.html.j2")
     html = page.render(
         title=title,
         data=data,
-        sentences=[said for say in FIRST_SCREEN for said in say(data)],
-        note=" ".join(said for say in NOTE for said in say(data)),
-        tiles=TILES(data),
-        sections=sections,
-        limits=limits,
+        summary=first,
+        parts=parts,
+        labels=labels(first.items, parts),
+        embedded=embedded(item for item in items if isinstance(item, Table)),
         css=css,
         js=js,
     )
-    for section in sections:
-        for item in section.items:
-            if isinstance(item, Picture):
-                save_text(Path(figures_dir) / f"{item.name}.svg", item.svg + "\n")
+    for item in items:
+        if isinstance(item, Picture):
+            save_text(Path(figures_dir) / f"{item.name}.svg", item.svg + "\n")
     save_text(html_path, html)
 
 
@@ -104,6 +108,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["kind"] = _kind
+    environment.filters["anchor"] = anchor
+    environment.filters["rows"] = rows
+    environment.filters["rowcount"] = lambda count: f"({counted(count, 'row')})"
     # Pictures come from matplotlib, whose text is escaped where it is written.
     environment.filters["drawn"] = lambda image: Markup(image.svg)
     return environment

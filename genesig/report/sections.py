@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from genesig.report.answer.section import Tile, note, sentences, tiles
+from genesig.report.answer.lights import RULES, Light, lights
+from genesig.report.answer.section import (
+    MOST_NAMED,
+    GeneChip,
+    Tile,
+    gene_chips,
+    note,
+    overview,
+    sentences,
+    tiles,
+)
 from genesig.report.covariates.section import added_value, covariates
 from genesig.report.data.section import reproducibility, study
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
-from genesig.report.genes.section import blocks, expression, lists, signature, single_genes
-from genesig.report.methods import methods_section
+from genesig.report.genes.section import (
+    blocks,
+    expression,
+    lists,
+    signature,
+    single_genes,
+    stability,
+)
+from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear
 from genesig.report.page.section import Limits, Section
+from genesig.report.page.svg import Picture
 from genesig.report.prediction.section import chance, controls, model_selection, performance
+from genesig.report.prediction.section_decision import decisions
 from genesig.report.prediction.section_samples import samples
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
 from genesig.report.sets.section import in_sets, sets
+from genesig.report.writeup.section import limitations, results_paragraph, tripod
 
 FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
     sentences,
@@ -25,26 +46,61 @@ FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
     in_sets,
     elsewhere,
 )
-TILES: Callable[[Report], list[Tile]] = tiles
 NOTE: tuple[Callable[[Report], list[str]], ...] = (note, caution)
 
+
+@dataclass(frozen=True)
+class Summary:
+    """The first screen: the finding, its numbers, lights, genes and one picture."""
+
+    sentences: Sequence[str]
+    tiles: Sequence[Tile]
+    lights: Sequence[Light]
+    rules: str
+    chips: Sequence[GeneChip]
+    more_genes: int
+    items: Sequence[Picture]
+    note: str
+
+
+def summary(data: Report) -> Summary:
+    """Return what stands on the first screen."""
+    return Summary(
+        [said for say in FIRST_SCREEN for said in say(data)],
+        tiles(data),
+        lights(data),
+        RULES,
+        gene_chips(data),
+        max(0, data["answer"]["size"] - MOST_NAMED),
+        overview(data),
+        " ".join(said for say in NOTE for said in say(data)),
+    )
+
+
+# In the order of the page; each names the part that it belongs to.
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
-    "data": study,
-    "quality": quality,
-    "selection": model_selection,
+    "signature": signature,
+    "expression": expression,
+    "single-genes": single_genes,
     "performance": performance,
     "covariates": covariates,
+    "decisions": decisions,
     "samples": samples,
     "chance": chance,
-    "external": external,
-    "signature": signature,
+    "controls": controls,
+    "list-stability": stability,
     "lists": lists,
     "blocks": blocks,
     "sets": sets,
-    "expression": expression,
-    "controls": controls,
-    "single-genes": single_genes,
     "nonlinear": nonlinear,
+    "external": external,
+    "results": results_paragraph,
     "methods": methods_section,
+    "limits": limitations,
+    "references": references_section,
+    "tripod": tripod,
     "reproducibility": reproducibility,
+    "data": study,
+    "quality": quality,
+    "selection": model_selection,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import filecmp
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -10,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.errors import InvalidInput, refuse
+from genesig.errors import InvalidInput, did_you_mean, refuse
 from genesig.machine import check_size
+from genesig.results.files import whole_file
+from genesig.words import listing
 
 if TYPE_CHECKING:
     import anndata
@@ -58,6 +62,39 @@ def read_annotated(source: BytesIO | Path, where: str) -> anndata.AnnData:
 
     with checked_file(source, where):
         return anndata.read_h5ad(source)
+
+
+def values_of(data: anndata.AnnData, part: str | None, where: str) -> Any:
+    """Return X, or the layer that `part` names.
+
+    Raises
+    ------
+    InvalidInput
+        There is no X, or no such layer.
+    """
+    layers = list(data.layers)
+    if part is not None and part not in layers:
+        near = did_you_mean(part, layers) or f" (layers: {', '.join(layers) or 'none'})"
+        raise refuse(where, f"data.part '{part}' is not one of its layers{near}")
+    values = data.X if part is None else data.layers[part]
+    if values is None:
+        found = f"; choose a layer by data.part: {listing(layers)}" if layers else ""
+        raise refuse(where, f"has no X{found or ', and no layers; write the expression into X'}")
+    return values
+
+
+def save_annotated(path: Path, data: anndata.AnnData) -> None:
+    """Write X, layers, obs and var of an AnnData.
+
+    Where the file says the same already, it keeps its time: what was made of it is still good.
+    """
+    import anndata
+
+    parts = {"X": data.X, "obs": data.obs, "var": data.var, "layers": dict(data.layers)}
+    with whole_file(path) as part:
+        anndata.AnnData(**parts).write_h5ad(part)
+        if path.is_file() and filecmp.cmp(path, part, shallow=False):
+            shutil.copystat(path, part)
 
 
 def dense(values: Any, where: str) -> Array:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 import genesig
+from genesig.plugins import packages
 from genesig.results import Dataset
 
 LIBRARIES = (
@@ -43,5 +44,6 @@ def run_record(dataset: Dataset, config: Mapping[str, Any]) -> dict[str, Any]:
             "genesig": genesig.__version__,
             "python": platform.python_version(),
             **{name: version(name) for name in LIBRARIES},
+            **packages(),
         },
     }

@@ -64,6 +64,12 @@ def make_study(folder, config=(), n=24, d=40, seed=1):
     return folder
 
 
+def empty(folder):
+    """Make a folder, and return it."""
+    folder.mkdir(parents=True)
+    return folder
+
+
 def write_config(folder, changes=()):
     """Write config/config.yaml: the toy's settings with some sections or keys changed."""
     config = {key: dict(v) if isinstance(v, dict) else v for key, v in CONFIG.items()}

@@ -83,7 +83,9 @@ def cohorts(given, *better, seen_before=0):
 def test_other_studies_belong_to_the_verdict(regression, p, better, wanted, words):
     given = arguments(Study(permutations=99, regression=regression))
     data = with_own(given, cohorts(given, *better), p_value=p, high=0.4)
-    assert data["answer"]["cohorts"] == {"tested": len(better), "better": sum(better)}
+    it = data["answer"]["cohorts"]
+    assert (it["tested"], it["better"], it["worse"]) == (len(better), sum(better), 0)
+    assert [row["name"] for row in it["rows"]] == [f"c{k}" for k in range(len(better))]
     assert verdict(data)[0] == wanted
     sentence = sentences(data)[0]
     assert words in sentence
@@ -100,7 +102,8 @@ def test_other_studies_settle_what_too_few_permutations_leave_open(permutations)
 def test_training_samples_under_another_name_are_no_evidence():
     given = arguments(Study(permutations=99))
     data = with_own(given, cohorts(given, True, seen_before=25), p_value=0.4)
-    assert data["answer"]["cohorts"] == {"tested": 0, "better": 0}
+    it = data["answer"]["cohorts"]
+    assert (it["tested"], it["better"], len(it["rows"])) == (0, 0, 1)
     assert verdict(data)[0] == NO_BETTER
 
 

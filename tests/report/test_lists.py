@@ -10,6 +10,7 @@ from genesig.report.collect import collect
 from genesig.report.genes import figures_lists
 from genesig.report.genes.section import blocks, lists, single_genes
 from genesig.report.methods import methods
+from genesig.report.page.outline import each
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import shown_table
 from genesig.report.page.words import ABSENT
@@ -49,7 +50,7 @@ def test_lists_too_long_to_be_kept_say_so_and_have_no_numbers():
     for draw in (error_by_mu, figures_lists.nested):
         assert ticks(draw(data))[-1] == "1\n> 60 genes"
         assert not any(">" in label for label in ticks(draw(data))[:-1])
-    table = next(item for item in lists(data, LIMITS).items if item.name == "lists")
+    table = next(item for item in each(lists(data, LIMITS).items) if item.name == "lists")
     heads = [column.label for column in table.columns]
     row = next(row for row in table.rows if row[heads.index("μ")].text == "1")
     names = ("Genes in the list", "Mean length", "Shortest of a split", "Longest of a split")

@@ -11,6 +11,7 @@ from report_study import Study, arguments
 
 from genesig.data.study.settings_check import RULES
 from genesig.report.answer.collect import answer
+from genesig.report.answer.lights import lights
 from genesig.report.answer.section import sentences, tiles
 from genesig.report.collect import collect
 from genesig.report.data.methods import STEPS
@@ -18,6 +19,7 @@ from genesig.report.data.section import reproducibility
 from genesig.report.data.section import study as study_section
 from genesig.report.genes.section import expression, single_genes
 from genesig.report.methods import methods
+from genesig.report.page.outline import each
 from genesig.report.page.section import Limits
 from genesig.report.page.style import power
 from genesig.report.page.tables import COLUMNS, WRITERS, cell
@@ -164,22 +166,22 @@ def test_single_gene_tests_say_what_was_averaged(labels, words):
 )
 def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
     data = collect(**in_patients(Study(), labels))
-    tile = next(tile for tile in tiles(data) if "chance" in tile.name)
+    light = lights(data)[0]
     section = chance(data, Limits(3, 5)).words[0]
-    for text in (sentences(data)[2], tile.words, " ".join(methods(data)), section):
+    for text in (sentences(data)[2], light.words, " ".join(methods(data)), section):
         assert words.removeprefix("shuffled") in text
     assert ("not of those between them" in section) == (labels is WITHIN)
 
 
 def test_one_split_shuffles_each_side_by_itself():
     data = collect(**arguments(Study(folds=1, repeats=1)))
-    assert "shuffled separately among training and test samples" in sentences(data)[2]
+    assert "labels separately among training and test samples" in sentences(data)[2]
 
 
 def words_of(data):
     """Return all words of the sections: theirs, and captions of figures and tables."""
     made = [write(data, Limits(3, 5)) for write in SECTIONS.values()]
-    items = [item for section in made for item in section.items]
+    items = [item for section in made for item in each(section.items)]
     captions = [item.caption for item in items if hasattr(item, "caption")]
     return " ".join([*(word for section in made for word in section.words), *captions])
 
@@ -190,9 +192,9 @@ def test_a_number_is_not_spoken_of_as_a_class():
         assert phrase not in said
     assert "samples by class, from small to large" in said  # the label's name is class
     data = collect(**arguments(Study(regression=True)))
-    table = next(i for i in samples(data, Limits(3, 5)).items if i.name == "held-out-samples")
+    table = next(i for i in each(samples(data, Limits(3, 5)).items) if i.name == "held-out-samples")
     found = {one["sample"]: abs(one["mean"] - one["label"]) for one in data["held_out"]["samples"]}
-    assert [row[0].text for row in table.rows] == sorted(found, key=lambda s: -found[s])[:5]
+    assert [row[0].text for row in table.rows] == sorted(found, key=lambda s: -found[s])
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -225,7 +227,7 @@ def test_one_gene_is(both, size, words):
 
 
 def stability_words(data):
-    return next(tile for tile in tiles(data) if tile.name.startswith("Stability"))
+    return next(light for light in lights(data) if light.name.startswith("Stable"))
 
 
 def test_overlapping_splits_are_never_excellent():
@@ -233,7 +235,7 @@ def test_overlapping_splits_are_never_excellent():
     given["tables"]["stability"]["stability"] = 1.0
     data = collect(**given)
     tile = stability_words(data)
-    assert tile.value == "not measured"
+    assert tile.state.name == "UNKNOWN"
     assert tile.words.startswith("no halves of the samples were drawn; overlapping splits, which")
     assert "excellent" not in tile.words
     assert any("set splits.subsamples" in warning for warning in data["warnings"])
@@ -248,7 +250,7 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
     table.loc[none, "mean_size"] = 0.0
     data = collect(**given)
     tile = stability_words(data)
-    assert tile.value == "not measured"
+    assert tile.state.name == "UNKNOWN"
     assert tile.words.startswith("no gene was selected in any of 6 halves of the samples")
     said = " ".join(data["warnings"])
     assert "all 6 lists of halves are empty" in said
@@ -257,8 +259,8 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
 
 def test_halves_are_called_what_they_are():
     tile = stability_words(collect(**arguments(Study())))
-    assert tile.value == "0.30"
-    assert tile.words.startswith("poor; ")
+    assert tile.state.name == "PROBLEM"
+    assert tile.words.startswith("poor: stability 0.30 on halves of the samples")
 
 
 def wrong_tile(times, tested):
@@ -272,20 +274,20 @@ def wrong_tile(times, tested):
         data["study"], data["design"], data["held_out"], data["null"], data["tables"], []
     )  # fmt: skip
     text = samples(data, Limits(3, 5)).words[0]
-    return next(tile for tile in tiles(data) if "wrong" in tile.name), text
+    return next(tile for tile in tiles(data) if "misclassified" in tile.name), text
 
 
 def test_samples_wrong_in_most_repeats_are_named():
     tile, text = wrong_tile([3, 2, 4, 1], tested=4)
     assert tile.value == "2 of 30"
-    assert tile.words == "while held out: S02 (4 of 4 times), S00 (3 of 4 times)"
+    assert tile.words == "S02 (in 4 of 4 repeats), S00 (in 3 of 4 repeats)"
     assert "2 of 30 samples were wrong more often than right" in text
     assert "1 of them every time" in text
     tile, text = wrong_tile([2, 1], tested=4)
     assert tile.value == "0 of 30"
     assert text.startswith("No sample was wrong more often than right")
     tile, text = wrong_tile([0, 1], tested=1)
-    assert tile.words == "while held out: S01"
+    assert tile.words == "S01"
     assert "every time" not in text
 
 

@@ -16,6 +16,7 @@ from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.soft import SOFT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import opening
+from genesig.plugins import Registry
 
 # In the order in which messages list their endings, and in which openings are tried.
 FORMATS: tuple[Format, ...] = (
@@ -30,7 +31,11 @@ FORMATS: tuple[Format, ...] = (
     AGILENT,
     GENOMESTUDIO,
 )
-READERS: dict[str, Format] = {suffix: kind for kind in FORMATS for suffix in kind.suffixes}
+READERS = Registry(
+    "formats",
+    {suffix: kind for kind in FORMATS for suffix in kind.suffixes},
+    lambda found: isinstance(found, Format),
+)
 
 
 def told_by_opening(content: bytes) -> Format | None:

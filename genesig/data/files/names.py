@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TypeGuard
 
 Config = dict[str, Any]
@@ -36,6 +37,17 @@ def with_file_names(config: Config) -> Config:
         config["samples"] = config.get("samples") or series_file(geo)
     for section, key, _ in _places(config):
         section[key] = _file(section[key])
+    return config
+
+
+def with_absolute_names(config: Config) -> Config:
+    """Write every name of a file from the root, in place, so that it is good in any folder.
+
+    The file of a series of GEO stays as it is: each study fetches its own.
+    """
+    for section, key, _ in _places(with_file_names(config)):
+        if not is_fetched(section[key]):
+            section[key] = str(Path(section[key]).absolute())
     return config
 
 

@@ -24,6 +24,7 @@ from genesig.data.files.gene_blocks import blocks_of
 from genesig.data.files.gmt import LAYOUTS, NamedSet, parse_sets
 from genesig.data.files.json_text import parse_json
 from genesig.data.files.known import READERS, told_by_opening
+from genesig.data.files.plugin_settings import with_plugins
 from genesig.data.files.yaml_text import parse_yaml
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse
 
@@ -168,7 +169,8 @@ def load_schema(name: str = "config") -> dict[str, Any]:
     within = Path("workflow", "schemas", f"{name}.schema.yaml")
     for root in (Path(__file__).parents[3], Path.cwd()):
         if (root / within).is_file():
-            return deepcopy(_parsed((root / within).read_text(encoding="utf-8")))
+            schema = deepcopy(_parsed((root / within).read_text(encoding="utf-8")))
+            return with_plugins(schema) if name == "config" else schema
     raise GenesigError(f"{within} is not here; run genesig in the folder of the study's workflow")
 
 

@@ -29,6 +29,7 @@ from genesig.data.steps.ranks import RankSamples
 from genesig.data.steps.standardise import StandardiseSamples
 from genesig.data.steps.state import state_of
 from genesig.errors import GenesigError, pick
+from genesig.plugins import Registry
 from genesig.results import Dataset, Design
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Data
     return replace(dataset, X=X, provenance=notes)
 
 
-NORMALISERS: dict[str, Any] = {
+NORMALISERS: Registry[Any] = Registry("steps", {
     "log2": Log2,
     "standardise_samples": StandardiseSamples,
     "rank_samples": RankSamples,
@@ -293,4 +294,4 @@ NORMALISERS: dict[str, Any] = {
     "combat": BatchCorrection,
     "centre": Centre,
     "unit_variance": UnitVariance,
-}
+}, lambda found: {"kind", "settings", "transform"} <= set(dir(found)))  # fmt: skip

@@ -16,10 +16,13 @@ paper's group weight is p_g itself, for example the square root of the group's s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from genesig.plugins import Registry
 
 Array = np.ndarray[Any, Any]
 
@@ -127,4 +130,6 @@ def elastic(tau: float, n: int, block: Array, weights: Array, mu: float) -> Pena
     return Penalty(radius, np.arange(len(block)), 2 * tau * (1 - mu) / n)
 
 
-PENALTIES = {"lasso": lasso, "group": group, "elastic": elastic}
+PENALTIES: Registry[Callable[..., Penalty]] = Registry(
+    "penalties", {"lasso": lasso, "group": group, "elastic": elastic}, callable
+)

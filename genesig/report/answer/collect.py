@@ -7,22 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from genesig.report.answer.elsewhere import cohorts
+from genesig.report.answer.measures import chips, measures
 from genesig.report.answer.record import Answer
+from genesig.report.page.finding import Control, Finding, Halves, Stability, Wrong, WrongSample
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import (
-    Cohorts,
-    Control,
     Division,
-    Finding,
-    Halves,
     HeldOut,
     HeldOutSample,
     Null,
     PackedTable,
-    Stability,
     StudyFacts,
-    Wrong,
-    WrongSample,
 )
 from genesig.report.page.rows import Row, of_chosen, own_rows, records
 from genesig.report.page.words import counted, decimal, percent, rate
@@ -64,18 +60,11 @@ def answer(
         "stability": _stability(halves),
         "halves": _halves(halves, design["subsamples"]),
         "control": _best(controls),
-        "cohorts": _cohorts(external, study["classes"] is not None),
+        "cohorts": cohorts(external, study["classes"] is not None),
         "wrong": _wrong(held_out["samples"]),
+        "measures": measures(study, held_out, own),
+        "chips": chips(tables),
     }  # fmt: skip
-
-
-def _cohorts(external: Sequence[Mapping[str, Any]], classes: bool) -> Cohorts:
-    """Count the data sets of other studies in which the model is better than chance."""
-    measure, chance = ("auc", 0.5) if classes else ("r2", 0.0)
-    new = [one for one in external if not one["seen_before"]]
-    rows = [row for one in new for row in one["scores"] if row["measure"] == measure]
-    better = sum(row["low"] is not None and row["low"] > chance for row in rows)
-    return {"tested": len(new), "better": better}
 
 
 def _stability(rows: list[Row]) -> Stability | None:

@@ -1,18 +1,20 @@
-"""The first screen in plain words: one sentence, then tiles."""
+"""The first screen in plain words: the finding, its numbers, its genes, one picture."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from genesig.report.answer.collect import EXCELLENT, POOR
+from genesig.report.answer.figures import FEWEST_FOR_BAND, forest, lines_of
 from genesig.report.answer.record import Answer
 from genesig.report.answer.verdict import Verdict, verdict
+from genesig.report.page.finding import Measured, WrongSample
+from genesig.report.page.gene_links import Link, gene_links, short_symbol
 from genesig.report.page.measure import measure
-from genesig.report.page.model_names import model_name
-from genesig.report.page.record import WrongSample
-from genesig.report.page.shuffling import held, shuffled, where
+from genesig.report.page.shuffling import held, where
+from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import (
-    ABSENT,
     clean,
     counted,
     decimal,
@@ -118,13 +120,13 @@ def _error_words(data: Answer, value: float) -> str:
 def _chance(data: Answer) -> str:
     p, errors, observed = data["answer"]["p"], data["null"]["errors"], data["null"]["observed"]
     if p["value"] is None or observed is None:
-        return "Whether chance could do as well was not tested: no shuffled labels were analysed."
+        return "Chance was not tested: no permutations of the labels were run."
     as_good = sum(error <= observed + 1e-9 for error in errors)
-    often = f"in {as_good} of them it did" if as_good else "it never did"
+    often = f"reached this error in {as_good}" if as_good else "never reached this error"
     return (
-        f"The whole analysis was also run {counted(len(errors), 'time')} with the labels"
-        f" {shuffled(data)}: {often} as well as with the true ones"
-        f" (p\u00a0=\u00a0{significant(p['value'], 2)})."
+        f"In {counted(len(errors), 'permutation')} of the labels{where(data)} the whole analysis"
+        f" {often} (permutation p\u00a0=\u00a0{significant(p['value'], 2)}; minimum attainable"
+        f" {significant(p['smallest'], 2)})."
     )
 
 
@@ -140,7 +142,7 @@ def note(data: Answer) -> list[str]:
 
 def tiles(data: Answer) -> list[Tile]:
     """Return the tiles of the first screen."""
-    found = [_size(data), _error(data), _p(data), _stability(data), _control(data), _wrong(data)]
+    found = [_size(data), _error(data), *map(_measured, data["answer"]["measures"]), _wrong(data)]
     return [tile for tile in found if tile is not None]
 
 
@@ -158,67 +160,24 @@ def _error(data: Answer) -> Tile:
     error = data["answer"]["error"]
     if data["study"]["classes"] is None:
         low, high = map(decimal, measure(data).interval(error))
-        words = f"share of the differences that is explained; 95\u00a0% interval {low} to {high}"
+        words = f"share of the differences that is explained; 95\u00a0% CI {low} to {high}"
         value = decimal(measure(data).value(error["value"]))
         return Tile("R² on unseen samples", value, f"{words}; 0 is no better than the mean")
     limits = f"{rate(error['low'])} to {rate(error['high'])}"
     return Tile(
-        "Error on unseen samples",
+        "Balanced error on unseen samples",
         rate(error["value"]),
-        f"95\u00a0% interval {limits}; guessing gives 50\u00a0%",
+        f"95\u00a0% CI {limits}; guessing gives 50\u00a0%",
     )
 
 
-def _p(data: Answer) -> Tile:
-    p = data["answer"]["p"]
-    if p["value"] is None:
-        return Tile("Could it be chance?", "not tested", "no permutations of the labels were run")
-    runs = counted(p["permutations"], "shuffle")
-    return Tile(
-        "Could it be chance? p",
-        significant(p["value"], 2),
-        f"from {runs} of the labels{where(data)}; the smallest p they allow is"
-        f" {significant(p['smallest'], 2)}",
-    )
+MEASURED = {"auc": "AUC", "sensitivity": "Sensitivity", "specificity": "Specificity"}
 
 
-def _stability(data: Answer) -> Tile:
-    it, name = data["answer"]["stability"], "Stability of the list"
-    if it is None or it["source"] != "half_subsamples":
-        return Tile(name, "not measured", _unmeasured(data))
-    word = "poor" if it["value"] < POOR else "fair" if it["value"] < EXCELLENT else "excellent"
-    limits = f"{decimal(it['low'])} to {decimal(it['high'])}"
-    return Tile(
-        name,
-        decimal(it["value"]),
-        f"{word}; agreement of lists from disjoint halves of the samples (resampling error"
-        f" {limits}); 1: the same list, 0: nothing in common beyond chance",
-    )
-
-
-def _unmeasured(data: Answer) -> str:
-    """Say why halves give no stability; overlapping splits agree too well to stand in for them."""
-    it, halves = data["answer"]["stability"], data["answer"]["halves"]
-    words = "no halves of the samples were drawn"
-    if halves["drawn"]:
-        words = f"not defined on {halves['drawn']} halves of the samples"
-    if halves["empty"]:
-        words = f"no gene was selected in any of {halves['drawn']} halves of the samples"
-    if it is None:
-        return words
-    return f"{words}; overlapping splits, which flatter it, give {decimal(it['value'])}"
-
-
-def _control(data: Answer) -> Tile:
-    best = data["answer"]["control"]
-    if best is None:
-        return Tile("Best other method", ABSENT, "no other method was run")
-    value, limits = measure(data).value(best["error"]), measure(data).interval(best)
-    write = rate if data["study"]["classes"] else decimal
-    words = f"{measure(data).name} on the same splits"
-    if None not in limits:
-        words += f"; 95\u00a0% interval {write(limits[0])} to {write(limits[1])}"
-    return Tile("Best other method", write(value), f"{model_name(best['model'])}: {words}")
+def _measured(one: Measured) -> Tile:
+    write = decimal if one["name"] == "auc" else percent
+    limits = f"{write(one['low'])} to {write(one['high'])}"
+    return Tile(MEASURED[one["name"]], write(one["value"]), f"95\u00a0% CI {limits}")
 
 
 def _wrong(data: Answer) -> Tile | None:
@@ -227,12 +186,86 @@ def _wrong(data: Answer) -> Tile | None:
         return None
     mostly = wrong["mostly"]
     shown = ", ".join(map(_times, mostly[:6])) + (" …" if len(mostly) > 6 else "")
-    words = f"while held out: {shown}" if mostly else "no sample was, while held out"
     return Tile(
-        "Samples more often wrong than right", f"{len(mostly)} of {wrong['samples']}", words
+        "Samples misclassified in most repeats",
+        f"{len(mostly)} of {wrong['samples']}",
+        shown or "each was classified correctly in at least half of its repeats",
     )
 
 
 def _times(one: WrongSample) -> str:
     name = shorten(one["sample"], 20)
-    return name if one["tested"] == 1 else f"{name} ({one['wrong']} of {one['tested']} times)"
+    if one["tested"] == 1:
+        return name
+    return f"{name} (in {one['wrong']} of {one['tested']} repeats)"
+
+
+def overview(data: Answer) -> list[Picture]:
+    """Return the picture of the first screen; none where there is no error to show."""
+    lines = lines_of(data)
+    if data["answer"]["error"]["value"] is None:
+        return []
+    write = rate if data["study"]["classes"] else decimal
+    named = "; ".join(f"{line.name} {write(line.value)}" for line in lines)
+    left_out = len(data["answer"]["cohorts"]["rows"]) - sum(line.marker == "D" for line in lines)
+    banded = len(data["null"]["errors"]) >= FEWEST_FOR_BAND
+    band = " grey: 95\u00a0% of the permutations;" if banded else ""
+    more = f" {counted(left_out, 'cohort')} not shown: listed in part 5." if left_out else ""
+    return [picture(
+        "forest",
+        partial(forest, data),
+        title=f"{measure(data).title} of this study{_beside(data)}",
+        description=f"{measure(data).name}, with 95 % intervals: {named}.",
+        caption=f"{measure(data).title} with its 95\u00a0% interval. Circle: this procedure in"
+        " cross-validation; square: the best other method on the same splits;"
+        f"{_diamonds(data)}{band} dashed: chance.{more}",
+    )]  # fmt: skip
+
+
+def _beside(data: Answer) -> str:
+    return " and of other cohorts" if data["answer"]["cohorts"]["rows"] else ""
+
+
+def _diamonds(data: Answer) -> str:
+    return " diamonds: the final model in other cohorts;" * bool(data["answer"]["cohorts"]["rows"])
+
+
+MOST_NAMED = 12
+"""Genes of the signature on the first screen."""
+
+
+@dataclass(frozen=True)
+class GeneChip:
+    """A gene of the signature as the first screen shows it."""
+
+    name: str
+    gene: str
+    direction: str
+    frequency: str
+    core: bool
+    links: Sequence[Link]
+
+
+def gene_chips(data: Answer) -> list[GeneChip]:
+    """Return the genes of the signature, those selected most often first."""
+    found = sorted(data["answer"]["chips"], key=lambda one: -one["frequency"])
+    return [
+        GeneChip(
+            short_symbol(one["symbol"]) or shorten(one["symbol"], 18),
+            clean(one["gene"]),
+            _direction(data, one["up"]),
+            percent(one["frequency"]),
+            one["core"],
+            gene_links(one["gene"], one["symbol"]),
+        )
+        for one in found[:MOST_NAMED]
+    ]
+
+
+def _direction(data: Answer, up: bool | None) -> str:
+    classes = data["study"]["classes"]
+    if up is None:
+        return ""
+    if classes is None:
+        return f"{'↑ rises' if up else '↓ falls'} with {shorten(data['study']['label'], 18)}"
+    return f"{'↑' if up else '↓'} in {shorten(classes[1], 18)}"

@@ -91,5 +91,5 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     )
     return Section(
         "covariates", TITLE, words,
-        [filled_table("covariates", caption, COLUMNS, rows, limits.table_rows)],
+        [filled_table("covariates", caption, COLUMNS, rows, limits.table_rows)], part="evidence",
     )  # fmt: skip

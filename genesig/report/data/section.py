@@ -97,4 +97,4 @@ def reproducibility(data: Data, limits: Limits) -> Section:
         "Seconds and memory of each job are in times/jobs.tsv.",
     ]
     items: list[Item] = [Facts("run", "Run", pairs), Fold("Settings, with all defaults", config)]
-    return Section("reproducibility", "Reproducibility", words, items)
+    return Section("reproducibility", "Reproducibility", words, items, part="writeup", folded=True)

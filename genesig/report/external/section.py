@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from genesig.report.external import captions
@@ -10,7 +11,7 @@ from genesig.report.external.first_screen import samples_tested
 from genesig.report.external.record import CohortRecord, External, Quantiles, Score
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
-from genesig.report.page.section import Facts, Item, Limits, Section
+from genesig.report.page.section import Facts, Group, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import (
     between,
@@ -42,6 +43,10 @@ SAMPLES = {
 }
 
 
+MOST_SENTENCES = 3
+"""Cohorts that have a sentence before the table of all of them."""
+LOWER, UPPER = "Lower limit of the 95 % interval", "Upper limit of the 95 % interval"
+SHIFT = "Of the genes, in training standard deviations"
 SHOWN: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "auc": ("AUC", decimal),
     "balanced_error": ("Error, both classes counting alike", rate),
@@ -52,20 +57,57 @@ SHOWN: dict[str, tuple[str, Callable[[float | None], str]]] = {
 
 
 def external(data: External, limits: Limits) -> Section:
-    """Show what the final model does on samples of other studies; empty without any."""
+    """Show what the final model does on samples of other studies."""
     cohorts = data["external"]
     if not cohorts:
-        return Section("external", "Other studies")
+        words = [
+            "The final model was not tested on samples of another study. Name one under external"
+            " in the configuration."
+        ]
+        return Section("external", "Samples of other studies", words, part="cohorts")
     threshold = " and its threshold stayed" if data["study"]["classes"] else ""
     words = [
         "The final model, as it stands in model.json, on samples of other studies: nothing was"
         f" fitted again{threshold}. These intervals are for this one model in samples"
         " like these; those of the cross-validation are for the procedure that made it.",
-        *(finding(data, cohort) for cohort in cohorts),
+        *(finding(data, cohort) for cohort in cohorts[:MOST_SENTENCES]),
         *_moved(cohorts),
     ]
-    items = [item for cohort in cohorts for item in _items(data, cohort, limits)]
-    return Section("external", "Other studies", words, items)
+    items: list[Item] = [_overview(data, limits)]
+    items += [
+        Group(cohort["name"], clean(cohort["name"]),
+              [finding(data, cohort)] if place >= MOST_SENTENCES else [],
+              list(_items(data, cohort, limits)))
+        for place, cohort in enumerate(cohorts)
+    ]  # fmt: skip
+    return Section("external", "Samples of other studies", words, items, part="cohorts")
+
+
+def _overview(data: External, limits: Limits) -> Table:
+    """List every cohort with its measures, one a row."""
+    keys = [key for key in SHOWN if any(key in one["scores"] for one in data["external"])]
+    columns = [Column("Cohort", "name"), Column("Samples", "integer"),
+               Column("Seen in training", "integer", "Samples that trained the model")]  # fmt: skip
+    for key in keys:
+        columns += [Column(SHOWN[key][0], _kind(key)), Column("from", _kind(key), LOWER),
+                    Column("to", _kind(key), UPPER)]  # fmt: skip
+    columns += [Column("Genes absent", "integer"), Column("Median shift", "number", SHIFT)]
+    rows = [
+        [one["name"], one["samples"], one["seen_before"],
+         *(value for key in keys for value in _three(one["scores"].get(key))),
+         one["absent"], one["shift"]["scored"]["median"]]
+        for one in data["external"]
+    ]  # fmt: skip
+    caption = "The final model in each cohort, with 95\u00a0% intervals."
+    return filled_table("cohorts", caption, columns, rows, limits.table_rows, shown=True)
+
+
+def _three(row: Score | None) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if row is None else (row["value"], row["low"], row["high"])
+
+
+def _kind(key: str) -> str:
+    return "number" if key in ("auc", "r2") else "share"
 
 
 def _moved(cohorts: Sequence[CohortRecord]) -> Iterator[str]:
@@ -191,9 +233,8 @@ def _table(
     rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column], caption: str, file: str,
     most: int, total: int,
 ) -> Table:  # fmt: skip
-    shown = rows[:most]
-    keep = [key for key in columns if any(row.get(key) is not None for row in shown)]
-    values = [[row[key] for key in keep] for row in shown]
+    keep = [key for key in columns if any(row.get(key) is not None for row in rows)]
+    values = [[row[key] for key in keep] for row in rows]
     name = file.removesuffix(".tsv").replace("/", "-")
-    heads = [columns[key] for key in keep]
+    heads = [replace(columns[key], key=key) for key in keep]
     return filled_table(name, caption, heads, values, most, total=total, file=file)

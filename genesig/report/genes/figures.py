@@ -157,7 +157,7 @@ def heat(data: Genes) -> Figure:
     it = data["heat"]
     z = np.array(it["z"], dtype=float)
     count, width = z.shape
-    body = 0.165 * max(count, 3)
+    body = 0.14 * max(count, 3)
     tall = 1.15 + body
     figure, axes = sheet(WIDE, tall, 2, 1, sharex=True, height_ratios=[0.13, body])
     band, ax = axes[:, 0]
@@ -167,7 +167,7 @@ def heat(data: Genes) -> Figure:
     names = [
         gene_label(g, s, 40) for g, s in zip(it["genes"], it["symbols"], strict=True)
     ]  # fmt: skip
-    ax.set_yticks(range(count), names, fontsize=7.5)
+    ax.set_yticks(range(count), names, fontsize=7)
     few = it["samples"] if width <= 60 else []
     ax.set_xticks(range(len(few)), [shorten(s, 14) for s in few], rotation=90, fontsize=6.5)
     for edge in range(1, count):

@@ -8,7 +8,7 @@ from genesig.report.genes import figures, figures_lists
 from genesig.report.genes.methods import in_test, one_value
 from genesig.report.genes.record import Genes
 from genesig.report.page.rows import Row, records
-from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
 from genesig.report.page.words import (
@@ -23,18 +23,23 @@ from genesig.report.page.words import (
 
 
 def signature(data: Genes, limits: Limits) -> Section:
-    """Show the signature as one table, and how stable such a list is."""
+    """Show the signature as one table."""
     items: list[Item] = [packed_table(
         data, "signature", "The signature: the genes of the final model.", limits.table_rows,
-        search=True,
+        search=True, shown=True,
     )]  # fmt: skip
     if not data["answer"]["size"]:
         items = []
-    if _stability_rows(data):
-        items.append(_stability(data))
+    words = _signature_words(data)
+    return Section("signature", "Genes of the signature", words, items, part="signature")
+
+
+def stability(data: Genes, limits: Limits) -> Section:
+    """Show how stable such a list is."""
+    items: list[Item] = [_stability(data)] if _stability_rows(data) else []
     if data["tables"]["stability"]["rows"]:
         items.append(packed_table(data, "stability", "Stability at each μ.", limits.table_rows))
-    return Section("signature", "The signature", _signature_words(data), items)
+    return Section("list-stability", "Stability of the list", (), items, part="stability")
 
 
 def _signature_words(data: Genes) -> list[str]:
@@ -84,14 +89,14 @@ def lists(data: Genes, limits: Limits) -> Section:
     if data["tables"]["frequency_curve"]["rows"]:
         items.append(_curve(data))
     if data["nested"]:
-        items.append(_nested(data))
+        items.append(Group("nesting", "The lists gene by gene", (), [_nested(data)]))
     items.append(packed_table(data, "lists", "The lists, one per μ.", limits.table_rows))
     if data["tables"]["nested_lists"]["rows"]:
         caption = "Every gene that any split selected, at each μ."
         items.append(
             packed_table(data, "nested_lists", caption, limits.table_rows, search=True)
         )  # fmt: skip
-    return Section("lists", "Nested lists", words, items)
+    return Section("lists", "Nested lists", words, items, part="stability")
 
 
 def _curve(data: Genes) -> Picture:
@@ -131,7 +136,8 @@ def blocks(data: Genes, limits: Limits) -> Section:
     """Show the blocks of correlated genes around the minimal list."""
     total, shown = data["correlation"]["total"], len(data["correlation"]["genes"])
     if not shown:
-        return Section("blocks", "Blocks of correlated genes", ["There are no lists to group."])
+        words = ["There are no lists to group."]
+        return Section("blocks", "Blocks of correlated genes", words, part="stability")
     words = [
         "Each gene of the final model's minimal list seeds a block; every other gene of its lists"
         " joins the seed with which its absolute correlation is highest. Blocks are numbered by the"
@@ -145,7 +151,9 @@ def blocks(data: Genes, limits: Limits) -> Section:
     items.append(packed_table(data, "prototypes", caption, limits.table_rows))
     caption = "All genes of the lists by block, in the order in which they enter."
     items.append(packed_table(data, "blocks", caption, limits.table_rows, search=True))
-    return Section("blocks", "Blocks of correlated genes", words, items)
+    return Section(
+        "blocks", "Blocks of correlated genes", words, items, part="stability", folded=True
+    )
 
 
 def _apart(data: Genes) -> str:
@@ -193,14 +201,16 @@ def expression(data: Genes, limits: Limits) -> Section:
     """Show samples and values of the signature."""
     if not data["answer"]["size"]:
         words = ["The signature is empty, so there is nothing to show."]
-        return Section("expression", "Expression of the signature", words)
+        return Section("expression", "Expression of the signature", words, part="signature")
     words = [
         "These pictures use all samples, and the genes were chosen because they differ: a clear"
         " separation is expected here and is no evidence. The evidence is the error above."
     ]
     return Section(
         "expression", "Expression of the signature", words,
-        [_strips(data, limits), _components(data), _heat(data)],
+        [_heat(data), _strips(data, limits), Group(
+            "components", "The samples on the components of the signature", (), [_components(data)]
+        )], part="signature",
     )  # fmt: skip
 
 
@@ -287,4 +297,4 @@ def single_genes(data: Genes, limits: Limits) -> Section:
         ))  # fmt: skip
     caption = "Test of each gene by itself, smallest p first."
     items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
-    return Section("single-genes", "Single-gene tests", words, items)
+    return Section("single-genes", "Single-gene tests", words, items, part="signature")

@@ -55,7 +55,7 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
     items.append(
         packed_table(data, "nonlinear_scores", caption, limits.table_rows, without=("message",))
     )
-    return Section("nonlinear", "Nonlinear selection", words, items)
+    return Section("nonlinear", "Nonlinear selection", words, items, part="stability", folded=True)
 
 
 def finding(data: Study, it: NonlinearRecord) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
+from genesig.report.page.finding import Finding
+
 
 class Response(TypedDict):
     """The response of each sample, -1 or 1 for two classes; at most 1000 samples."""
@@ -164,104 +166,8 @@ class ListCount(TypedDict):
     kept: float | None
 
 
-class Error(TypedDict):
-    """The error, and its value without any signal."""
-
-    name: str
-    chance: float
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-class P(TypedDict):
-    """The p-value, and the smallest that so many permutations allow."""
-
-    value: float | None
-    permutations: int
-    smallest: float
-
-
-class Stability(TypedDict):
-    """Stability of the signature's list; ``source`` is half_subsamples or outer_splits."""
-
-    value: float
-    low: float | None
-    high: float | None
-    source: str
-    sets: int
-
-
-class Halves(TypedDict):
-    """Halves of the samples drawn, and whether every list of them was empty."""
-
-    drawn: int
-    empty: bool
-
-
-class Control(TypedDict):
-    """The best predictor that is not this procedure.
-
-    ``difference`` is its error less that of this procedure on the same samples, with its interval.
-    """
-
-    model: str
-    error: float
-    low: float | None
-    high: float | None
-    difference: float | None
-    difference_low: float | None
-    difference_high: float | None
-
-
-class Cohorts(TypedDict):
-    """Data sets of other studies, and in how many of them the model is better than chance.
-
-    Those with a sample that trained the model are no evidence and not counted. Better is where the
-    interval of its AUC lies above 0.5, or that of R² above 0.
-    """
-
-    tested: int
-    better: int
-
-
-class WrongSample(TypedDict):
-    """A sample that was wrong more often than right."""
-
-    sample: str
-    wrong: int
-    tested: int
-
-
-class Wrong(TypedDict):
-    """Samples wrong more often than right, those wrong each time, and how many were tested."""
-
-    mostly: list[WrongSample]
-    always: list[str]
-    samples: int
-
-
-class Finding(TypedDict):
-    """The numbers of the first screen.
-
-    ``size`` is the number of genes of the signature, the final model's list, ``core`` that of its
-    core genes; ``lengths`` the smallest, median and largest length of the splits' lists.
-    """
-
-    size: int
-    core: int
-    lengths: list[int]
-    error: Error
-    p: P
-    stability: Stability | None
-    halves: Halves
-    control: Control | None
-    cohorts: Cohorts
-    wrong: Wrong | None
-
-
 class PackedTable(TypedDict):
-    """A result table: at most 5000 rows of ``total``, all of them in ``file``."""
+    """A result table: at most 60,000 rows of ``total``, all of them in ``file``."""
 
     columns: list[str]
     rows: list[list[Any]]

@@ -9,10 +9,20 @@ from genesig.report.page.style import WIDE
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
 
+PARTS = {
+    "signature": "Signature",
+    "evidence": "Evidence",
+    "stability": "Stability and alternatives",
+    "cohorts": "Other cohorts",
+    "writeup": "Write-up",
+    "supplement": "Supplement",
+}
+"""The parts after the summary, in their order; each section names its own."""
+
 
 @dataclass(frozen=True)
 class Limits:
-    """How much the page shows: genes with a plot of their own, rows of a table."""
+    """How much the page shows at once: genes with a plot of their own, rows of a table."""
 
     top_genes: int
     table_rows: int
@@ -35,33 +45,48 @@ class Fold:
     text: str
 
 
-Item = Picture | Table | Facts | Fold
+@dataclass(frozen=True)
+class Group:
+    """Words, pictures and tables that open together on demand."""
+
+    key: str
+    title: str
+    words: Sequence[str]
+    items: Sequence[Item]
+
+
+Item = Picture | Table | Facts | Fold | Group
 
 
 @dataclass(frozen=True)
 class Section:
-    """One section: its words first, then pictures and tables in their order."""
+    """One section of a part: its words first, then pictures and tables in their order.
+
+    A section that is ``folded`` is closed on screen and open on paper, as all of the supplement.
+    """
 
     key: str
     title: str
     words: Sequence[str] = ()
     items: Sequence[Item] = ()
+    part: str = "supplement"
+    folded: bool = False
 
     @property
     def empty(self) -> bool:
         """Whether the study has nothing of this kind; the page leaves it out."""
         return not self.words and not self.items
 
-    @property
-    def rows(self) -> list[list[Item]]:
-        """Items in rows: small pictures that follow one another stand side by side."""
-        rows: list[list[Item]] = []
-        for item in self.items:
-            if rows and _small(item) and all(_small(other) for other in rows[-1]):
-                rows[-1].append(item)
-            else:
-                rows.append([item])
-        return rows
+
+def rows(items: Sequence[Item]) -> list[list[Item]]:
+    """Return items in rows: small pictures that follow one another stand side by side."""
+    found: list[list[Item]] = []
+    for item in items:
+        if found and _small(item) and all(_small(other) for other in found[-1]):
+            found[-1].append(item)
+        else:
+            found.append([item])
+    return found
 
 
 def _small(item: object) -> bool:

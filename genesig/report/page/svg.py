@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from genesig.report.page.marks import hand_down_clips, merge, unfold
 from genesig.report.page.style import STYLE
 from genesig.report.page.words import clean
 
@@ -74,6 +75,7 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
     ET.register_namespace("xlink", _LINK)
     root = ET.fromstring(text)
     _strip(root)
+    unfold(root)
     used = {link for element in root.iter() for link in _links(element)}
     for element in root.iter():
         _unstyle(element)
@@ -84,7 +86,9 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
         element.tail = None
         if element.tag != f"{{{_SVG}}}text":
             element.text = None
+    hand_down_clips(root)
     _flatten(root)
+    merge(root)
     _describe(root, f"figure-{name}", title, description)
     return ET.tostring(root, encoding="unicode")
 
@@ -134,13 +138,15 @@ def _shorter(value: str, key: str) -> str:
 
 
 def _flatten(root: ET.Element) -> None:
-    """Drop groups that carry nothing but their children."""
-    for parent in list(root.iter()):
+    """Drop groups that carry nothing but their children, the innermost first, and empty defs."""
+    for parent in reversed(list(root.iter())):
         children: list[ET.Element] = []
         for child in parent:
+            if child.tag == f"{{{_SVG}}}defs" and not len(child):
+                continue
             bare = child.tag == f"{{{_SVG}}}g" and not child.attrib
             children += list(child) if bare else [child]
-        if len(children) != len(parent):
+        if children != list(parent):
             parent[:] = children
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import Study
@@ -16,11 +16,12 @@ _WORDS = ("text", "name", "source", "model")
 
 @dataclass(frozen=True)
 class Column:
-    """Heading of a column, what it means, and how its values are written."""
+    """Heading of a column, what it means, how its values are written, its name in the file."""
 
     label: str
     kind: str
     help: str = ""
+    key: str = ""
 
     @property
     def numeric(self) -> bool:
@@ -33,12 +34,11 @@ class Column:
         return "n" if self.numeric else "w" if self.kind == "text" else "t"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What a cell shows, and the number it sorts by."""
+class Cell(NamedTuple):
+    """What a cell shows, and the value that it is written from."""
 
     text: str
-    sort: str | None = None
+    value: Any = None
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,17 @@ class Table:
     caption : str
     columns : sequence of Column
     rows : list of list of Cell
+        All of them; the page shows `most` at once.
     total : int
-        Rows of the whole table.
+        Rows of the file, more than those here where there are very many.
     file : str or None
         TSV beside the page with all rows.
     search : bool
         Whether readers may filter it.
+    shown : bool
+        Whether it is open before anybody asks for it.
+    most : int
+        Rows that stand on the page at once.
     """
 
     name: str
@@ -67,6 +72,8 @@ class Table:
     total: int
     file: str | None = None
     search: bool = False
+    shown: bool = False
+    most: int = 15
 
 
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
@@ -203,54 +210,53 @@ WRITERS: dict[str, Callable[[Any], str]] = {
 def cell(value: Any, kind: str) -> Cell:
     """Write one value."""
     if value is None:
-        return Cell("chosen" if kind == "grown" else ABSENT, "")
-    sort = None
-    if isinstance(value, int | float) and kind not in _WORDS:
-        sort = repr(float(value))
-    return Cell(WRITERS[kind](value), sort)
+        return Cell("chosen" if kind == "grown" else ABSENT)
+    return Cell(WRITERS[kind](value), value)
 
 
 def filled_table(
     name: str, caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Any]], most: int, *,
-    total: int | None = None, file: str | None = None, search: bool = False,
+    total: int | None = None, file: str | None = None, search: bool = False, shown: bool = False,
 ) -> Table:  # fmt: skip
-    """Write the first `most` rows of values under their columns; `total` is their number if more.
+    """Write rows of values under their columns; `total` is their number if more.
 
     Every table of the page is made here.
     """
     cells = [
         [cell(value, column.kind) for value, column in zip(row, columns, strict=True)]
-        for row in rows[:most]
+        for row in rows
     ]
-    return Table(name, caption, columns, cells, len(rows) if total is None else total, file, search)
+    count = len(rows) if total is None else total
+    return Table(name, caption, columns, cells, count, file, search, shown, most)
 
 
 def packed_table(
-    data: Study, name: str, caption: str, most: int, *, search: bool = False,
+    data: Study, name: str, caption: str, most: int, *, search: bool = False, shown: bool = False,
     without: tuple[str, ...] = (),
 ) -> Table:  # fmt: skip
-    """Show a table of report_data.json, at most `most` rows of it, `without` some columns."""
+    """Show a table of report_data.json, at most `most` rows at once, `without` some columns."""
     table = data["tables"][name]
     kept = [place for place, column in enumerate(table["columns"]) if column not in without]
     rows = [[row[place] for place in kept] for row in table["rows"]]
     return shown_table(
         name, caption, [table["columns"][place] for place in kept], rows, most,
-        total=table["total"], file=table["file"], search=search,
+        total=table["total"], file=table["file"], search=search, shown=shown,
     )  # fmt: skip
 
 
 def shown_table(
     name: str, caption: str, columns: list[str], rows: list[list[Any]], most: int, *,
-    total: int | None = None, file: str | None = None, search: bool = False,
+    total: int | None = None, file: str | None = None, search: bool = False, shown: bool = False,
 ) -> Table:  # fmt: skip
     """Show rows of values under the columns of these names; columns without any value go."""
-    shown = rows[:most]
     keep = [
-        place for place in range(len(columns)) if any(row[place] is not None for row in shown)
+        place for place in range(len(columns)) if any(row[place] is not None for row in rows)
     ]  # fmt: skip
     words = {**COLUMNS, **_OF_TABLE.get(name, {})}
-    heads = [words.get(columns[p], Column(columns[p], "text")) for p in keep]
+    heads = [
+        replace(words.get(columns[p], Column(columns[p], "text")), key=columns[p]) for p in keep
+    ]
     return filled_table(
-        name.replace("_", "-"), caption, heads, [[row[p] for p in keep] for row in shown], most,
-        total=len(rows) if total is None else total, file=file, search=search,
+        name.replace("_", "-"), caption, heads, [[row[p] for p in keep] for row in rows], most,
+        total=len(rows) if total is None else total, file=file, search=search, shown=shown,
     )  # fmt: skip

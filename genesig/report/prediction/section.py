@@ -9,13 +9,14 @@ from genesig.report.page.confusion import confusion, confusion_words
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Curve
 from genesig.report.page.rows import control_rows, of_chosen, own_rows, records
-from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.shuffling import held, shuffled
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Table, packed_table, shown_table
 from genesig.report.page.words import clean, counted, decimal, significant, with_limits
 from genesig.report.prediction import figures, figures_selection
 from genesig.report.prediction.record import Prediction
+from genesig.report.prediction.section_decision import precision
 
 
 def model_selection(data: Prediction, limits: Limits) -> Section:
@@ -66,9 +67,9 @@ def performance(data: Prediction, limits: Limits) -> Section:
         f"{what} of samples that took no part in any choice. The interval is for the"
         " procedure, not for this one model: it says how well lists made in this way predict."
     ]
-    items: list[Item] = []
+    each: list[Item] = []
     if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
-        items.append(picture(
+        each.append(picture(
             "performance_splits",
             partial(figures_selection.per_split, data),
             title="Performance of each outer split",
@@ -76,6 +77,7 @@ def performance(data: Prediction, limits: Limits) -> Section:
             caption="One dot per outer split; the bar is the mean of the repeat. Test sets are"
             " small, so single splits scatter; the mean over all of them is what counts.",
         ))  # fmt: skip
+    items: list[Item] = [*(_of_classes(data) if data["study"]["classes"] else _of_a_number(data))]
     items.append(picture(
         "performance_mu",
         partial(figures_selection.error_by_mu, data),
@@ -85,15 +87,17 @@ def performance(data: Prediction, limits: Limits) -> Section:
         " whose error is the one reported; open: the lists of each μ, at the same τ. Choosing the"
         " μ with the lowest error here would bias the estimate.",
     ))  # fmt: skip
-    items += _of_classes(data) if data["study"]["classes"] else _of_a_number(data)
-    scores = packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows)
-    return Section("performance", "How well it predicts", words, [*items, scores])
+    each.append(packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows))
+    items.append(Group("splits", "Each outer split", (), each))
+    return Section("performance", "How well it predicts", words, items, part="evidence")
 
 
 def _of_classes(data: Prediction) -> Iterator[Picture]:
     classes, held_out = data["study"]["classes"] or [], data["held_out"]
     if held_out["roc"] is not None:
         yield _roc(held_out["roc"], classes, _auc(data), data["design"]["repeats"])
+    if held_out["samples"]:
+        yield precision(held_out["samples"], classes)
     if held_out["confusion"] is not None:
         yield _confusion(held_out["confusion"], classes, data["design"]["repeats"])
 
@@ -162,7 +166,7 @@ def chance(data: Prediction, limits: Limits) -> Section:
     p, errors, observed = data["answer"]["p"], data["null"]["errors"], data["null"]["observed"]
     if not errors or observed is None:
         words = ["No permutations were run (controls.permutations is 0), so there is no p-value."]
-        return Section("chance", "Could it be chance?", words)
+        return Section("chance", "Could it be chance?", words, part="evidence")
     words = [
         f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
         f" {shuffled(data)}.{_speaks_of(data)}"
@@ -181,7 +185,7 @@ def chance(data: Prediction, limits: Limits) -> Section:
         caption="Grey: what the same procedure finds when labels mean nothing. The further the"
         f" observed {measured.name} lies to the {side} of them, the less it can be chance.",
     )
-    return Section("chance", "Could it be chance?", words, [image])
+    return Section("chance", "Could it be chance?", words, [image], part="evidence")
 
 
 def _speaks_of(data: Prediction) -> str:
@@ -207,7 +211,7 @@ def controls(data: Prediction, limits: Limits) -> Section:
     ]
     rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
-        return Section("controls", "Other methods", words, [table])
+        return Section("controls", "Other methods", words, [table], part="evidence")
     shown = measure(data)
     named = "; ".join(f"{r['model']} {decimal(shown.value(r['error']))}" for r in rows)
     image = picture(
@@ -218,7 +222,7 @@ def controls(data: Prediction, limits: Limits) -> Section:
         caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."
         f" Dashed: chance.{_band(data)} Overlapping intervals do not rank methods.",
     )
-    return Section("controls", "Other methods", words, [image, table])
+    return Section("controls", "Other methods", words, [image, table], part="evidence")
 
 
 def _band(data: Prediction) -> str:

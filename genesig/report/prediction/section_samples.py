@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from genesig.report.page.record import HeldOutSample, Rejection
-from genesig.report.page.section import Limits, Section
+from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import shown_table
 from genesig.report.page.words import clean, counted, percent, significant
-from genesig.report.prediction import figures
+from genesig.report.prediction import figures, figures_decision
 from genesig.report.prediction.record import Prediction
 
 
@@ -29,7 +29,12 @@ def samples(data: Prediction, limits: Limits) -> Section:
         file="predictions.tsv", search=True,
     )  # fmt: skip
     pictures = _pictures(found, data["held_out"]["rejection"] or [], classes) if classes else []
-    return Section("samples", "Sample by sample", _sample_words(data), [*pictures, table])
+    items: list[Item] = [*pictures[:1], *_more(pictures[1:]), table]
+    return Section("samples", "Sample by sample", _sample_words(data), items, part="evidence")
+
+
+def _more(pictures: list[Picture]) -> list[Item]:
+    return [Group("repeats", "Each repeat, and whom to refuse", (), pictures)] if pictures else []
 
 
 def _worst(one: HeldOutSample) -> tuple[float, float]:
@@ -59,6 +64,16 @@ def _pictures(
 ) -> list[Picture]:
     both = "; ".join(map(_rejection_words, refused))
     return [
+        picture(
+            "waterfall",
+            partial(figures_decision.waterfall, found, classes),
+            title="Waterfall of the held-out scores",
+            description=f"Mean held-out scores of {counted(len(found), 'sample')} in their order,"
+            " coloured by true class.",
+            caption=f"Bars above zero are called {clean(classes[1])}, bars below"
+            f" {clean(classes[0])}; the colour is the true class. A bar of the wrong colour is a"
+            " misclassified sample.",
+        ),
         picture(
             "samples",
             partial(figures.samples, found, classes),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypedDict
 
 from genesig.report.page.compared import Difference
-from genesig.report.page.record import P, Study
+from genesig.report.page.finding import P
+from genesig.report.page.record import Study
 
 
 class Settings(TypedDict):

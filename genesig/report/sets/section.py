@@ -47,7 +47,7 @@ def sets(data: Sets, limits: Limits) -> Section:
     items.append(
         packed_table(data, "sets_scores", caption, limits.table_rows, without=("message",))
     )
-    return Section("sets", TITLE, words, items)
+    return Section("sets", TITLE, words, items, part="stability", folded=True)
 
 
 def in_sets(data: Sets) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
@@ -12,6 +13,7 @@ from jsonschema.validators import extend
 
 from genesig.data.study.labels.known import LABELS
 from genesig.errors import InvalidInput, refuse
+from genesig.plugins import offered
 from genesig.response.covariates import names_of
 from genesig.selection.model.covariates import covariates_of
 from genesig.selection.model.schema import FORMAT, SCHEMA, VERSION, WITH_COVARIATES
@@ -68,7 +70,7 @@ def check_model(model: Any, source: str) -> None:
         what = f"is '{model['format']}' of version {model['version']}, and this genesig reads "
         what = (what if len(what) < 120 else "is none that ") + f"'{FORMAT}' of version {VERSION}"
         raise refuse(source, what + "; run the study again")
-    for fault in VALIDATOR.iter_errors(model):
+    for fault in _validator().iter_errors(model):
         raise damaged(source, ".".join(map(str, fault.absolute_path)) or _unknown(model))
     for part in _contradictions(model):
         raise damaged(source, part)
@@ -157,6 +159,17 @@ def _items(validator: Any, schema: Any, values: Any, node: Any) -> Iterator[Any]
             yield ValidationError("below the minimum")
     else:
         yield from Draft202012Validator.VALIDATORS["items"](validator, schema, values, node)
+
+
+def _validator() -> Any:
+    """Return the validator; of the steps that other packages add, these know the fields."""
+    if not offered("steps"):
+        return VALIDATOR
+    schema = deepcopy(SCHEMA)
+    steps = schema["properties"]["normalisation"]["properties"]["steps"]["items"]["anyOf"]
+    steps += [{"type": "object", "required": ["step"], "properties": {"step": {"const": name}}}
+              for name in offered("steps")]  # fmt: skip
+    return VALIDATOR.evolve(schema=schema)
 
 
 VALIDATOR: Any = extend(  # type: ignore[no-untyped-call]

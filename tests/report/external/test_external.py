@@ -15,6 +15,7 @@ from genesig.report.collect import collect
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
 from genesig.report.methods import methods, references
+from genesig.report.page.outline import each
 from genesig.report.page.section import Facts, Limits
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
@@ -38,7 +39,12 @@ def one() -> dict[str, Any]:
 
 def test_without_other_studies_nothing_is_said() -> None:
     data = _data()
-    assert external(data, LIMITS).empty
+    section = external(data, LIMITS)
+    assert (section.part, list(section.items)) == ("cohorts", [])
+    assert section.words == [
+        "The final model was not tested on samples of another study. Name one under external in the"
+        " configuration."
+    ]
     assert elsewhere(data) == []
     assert caution(data) == ["Before it is used on patients it needs samples of another study."]
 
@@ -67,16 +73,16 @@ def test_counts_and_curve_are_those_of_the_samples(one: dict[str, Any]) -> None:
 
 def test_the_section_shows_each_data_set_with_its_files(one: dict[str, Any]) -> None:
     section = external(one, LIMITS)
-    pictures = [item.name for item in section.items if isinstance(item, Picture)]
+    pictures = [item.name for item in each(section.items) if isinstance(item, Picture)]
     assert pictures == [f"external_c0_{name}" for name in
                         ("roc", "confusion", "scores", "calibration", "shift")]  # fmt: skip
-    files = [item.file for item in section.items if isinstance(item, Table)]
-    assert files == ["external/c0/genes.tsv", "external/c0/predictions.tsv"]
-    (facts,) = [item for item in section.items if isinstance(item, Facts)]
+    files = [item.file for item in each(section.items) if isinstance(item, Table)]
+    assert files == [None, "external/c0/genes.tsv", "external/c0/predictions.tsv"]
+    (facts,) = [item for item in each(section.items) if isinstance(item, Facts)]
     pairs = dict(facts.pairs)
     assert pairs["Genes of the model"] == "7 genes needed, all there"
     assert pairs["Samples"].endswith("left out: 1 (no label in column 'a & b')")
-    assert "no probability" in "".join(i.caption for i in section.items if isinstance(i, Picture))
+    assert "no probability" in "".join(getattr(i, "caption", "") for i in each(section.items))
 
 
 def test_methods_cite_what_was_done_and_nothing_else() -> None:
@@ -95,7 +101,7 @@ def test_methods_cite_what_was_done_and_nothing_else() -> None:
 def test_one_class_has_no_curve_and_says_so() -> None:
     data = _data({"one_class": True})
     section = external(data, LIMITS)
-    pictures = [item.name for item in section.items if isinstance(item, Picture)]
+    pictures = [item.name for item in each(section.items) if isinstance(item, Picture)]
     assert pictures == [f"external_c0_{name}" for name in ("confusion", "scores", "shift")]
     assert "25 samples of one class, so that there is no AUC" in section.words[1]
     assert "error in c0 (25 samples), of one class" in elsewhere(data)[0]
@@ -104,7 +110,7 @@ def test_one_class_has_no_curve_and_says_so() -> None:
 def test_a_regression_shows_r2() -> None:
     data = _data({}, study=Study(regression=True))
     section = external(data, LIMITS)
-    pictures = [item.name for item in section.items if isinstance(item, Picture)]
+    pictures = [item.name for item in each(section.items) if isinstance(item, Picture)]
     assert pictures == ["external_c0_fit", "external_c0_shift"]
     r2 = data["external"][0]["scores"]["r2"]["value"]
     assert f"R² {r2:.2f}" in section.words[1]
@@ -187,3 +193,22 @@ def test_worse_than_chance_is_called_so() -> None:
     assert "worse than chance" in external(data, LIMITS).words[1]
     data["external"][0]["scores"]["auc"] |= {"value": 0.4, "low": 0.2, "high": 0.6}
     assert "not told apart from chance" in external(data, LIMITS).words[1]
+
+
+def test_the_overview_has_a_row_for_each_cohort_with_its_numbers() -> None:
+    data = _data({}, {"one_class": True}, {}, {}, {})
+    section = external(data, LIMITS)
+    overview, *groups = section.items
+    assert isinstance(overview, Table)
+    heads = [column.label for column in overview.columns]
+    assert [row[0].text for row in overview.rows] == [f"c{k}" for k in range(5)]
+    scores = data["external"][0]["scores"]
+    for label, key in (("AUC", "auc"), ("Sensitivity", "sensitivity")):
+        at = heads.index(label)
+        assert [cell.value for cell in overview.rows[0][at : at + 3]] == [
+            scores[key][part] for part in ("value", "low", "high")
+        ]
+    assert overview.rows[1][heads.index("AUC")].text == "–"
+    # The first cohorts have their sentence above the table, the others in their own place.
+    assert [len(group.words) for group in groups] == [0, 0, 0, 1, 1]
+    assert sum("c3 (" in one for one in section.words) == 0

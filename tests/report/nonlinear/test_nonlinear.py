@@ -222,5 +222,5 @@ def test_tables_are_told_by_their_names():
 
 
 def test_what_was_chosen_is_shown_to_the_limit():
-    rows = nonlinear(made(), replace(LIMITS, table_rows=2)).items[-1].rows
-    assert len(rows) == 2
+    table = nonlinear(made(), replace(LIMITS, table_rows=2)).items[-1]
+    assert (table.most, len(table.rows)) == (2, table.total)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.strings import number_matrix, text_table
-from genesig.errors import did_you_mean, refuse
-from genesig.results.annotated import dense, read_annotated
-from genesig.words import listing
+from genesig.errors import refuse
+from genesig.results.annotated import dense, read_annotated, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,14 +26,7 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
         No HDF5, no AnnData, no X, no such layer, no numbers.
     """
     data = _load(content, where)
-    layers = list(data.layers)
-    if part is not None and part not in layers:
-        near = did_you_mean(part, layers) or f" (layers: {', '.join(layers) or 'none'})"
-        raise refuse(where, f"data.part '{part}' is not one of its layers{near}")
-    values = data.X if part is None else data.layers[part]
-    if values is None:
-        found = f"; choose a layer by data.part: {listing(layers)}" if layers else ""
-        raise refuse(where, f"has no X{found or ', and no layers; write the expression into X'}")
+    values = values_of(data, part, where)
     return number_matrix(data.obs_names, data.var_names, dense(values, where))
 
 

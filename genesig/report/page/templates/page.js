@@ -1,66 +1,260 @@
 "use strict";
-// Sorting and searching of tables; the page can be read without them.
+// Search, sorting and saving; the page can be read without them.
 (function () {
   const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  const make = (tag, attributes, ...children) => {
+    const element = Object.assign(document.createElement(tag), attributes);
+    element.append(...children);
+    return element;
+  };
 
-  function value(row, column) {
-    const cell = row.cells[column];
-    return cell.hasAttribute("data-v") ? cell.getAttribute("data-v") : cell.textContent;
+  function save(name, content, type) {
+    const url = URL.createObjectURL(new Blob([content], { type }));
+    make("a", { href: url, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  }
+
+  // All rows of all tables, unpacked when they are first asked for.
+  let unpacked = null;
+  function allRows() {
+    unpacked = unpacked || (async function () {
+      const text = document.getElementById("rows").textContent;
+      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+      return JSON.parse(await new Response(stream).text());
+    })();
+    return unpacked;
+  }
+
+  const textOf = (column, row) => (column.texts || column.values)[row] ?? "–";
+
+  // What can be searched of each row, made once.
+  function haystack(state) {
+    if (!state.hay) {
+      const wordy = state.columns.filter((column) => !column.numeric);
+      state.hay = state.columns[0].values.map((_, row) =>
+        wordy.map((column) => `${column.values[row] ?? ""}`).join(" ").toLowerCase());
+    }
+    return state.hay;
+  }
+
+  function found(state, query) {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const rows = haystack(state);
+    const all = state.order || rows.map((_, row) => row);
+    return words.length ? all.filter((row) => words.every((word) => rows[row].includes(word))) : all;
   }
 
   // Empty cells stay at the end in both directions.
-  function compare(a, b, numeric, sign) {
-    if (a === "" || b === "") return (a === "") - (b === "");
-    return sign * (numeric ? Number(a) - Number(b) : collator.compare(a, b));
+  function sorted(column, down) {
+    const values = column.values, sign = down ? -1 : 1;
+    const order = Array.from(values.keys());
+    const empty = (value) => value === null || value === "";
+    return order.sort((a, b) => empty(values[a]) || empty(values[b])
+      ? empty(values[a]) - empty(values[b])
+      : sign * (column.numeric ? values[a] - values[b] : collator.compare(values[a], values[b])));
   }
 
-  function sort(table, column) {
-    const heads = table.tHead.rows[0].cells;
-    const head = heads[column];
-    const down = head.getAttribute("aria-sort") === "ascending";
-    for (const other of heads) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const body = table.tBodies[0];
-    const numeric = head.classList.contains("n");
-    const rows = Array.from(body.rows, (row) => [value(row, column), row]);
-    rows.sort((a, b) => compare(a[0], b[0], numeric, down ? -1 : 1));
-    body.append(...rows.map((pair) => pair[1]));
+  function draw(state) {
+    const rows = found(state, state.query);
+    const last = Math.max(0, Math.ceil(rows.length / state.most) - 1);
+    state.at = Math.min(Math.max(state.at, 0), last);
+    const start = state.at * state.most;
+    state.body.replaceChildren(...rows.slice(start, start + state.most).map(function (row) {
+      return make("tr", {}, ...state.columns.map((column, place) =>
+        make("td", { className: state.looks[place], textContent: textOf(column, row) })));
+    }));
+    const total = state.columns[0].values.length;
+    const end = Math.min(start + state.most, rows.length);
+    state.count.textContent = rows.length
+      ? `Rows ${start + 1} to ${end} of ${rows.length}${state.query ? ` found in ${total}` : ""}`
+      : `None of ${total} rows`;
+    state.back.disabled = state.at === 0;
+    state.on.disabled = state.at === last;
   }
 
-  function makeSortable(table) {
-    Array.from(table.tHead.rows[0].cells).forEach(function (head, column) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...head.childNodes);
-      button.addEventListener("click", () => sort(table, column));
-      head.append(button);
-    });
+  async function loaded(state) {
+    if (!state.columns) state.columns = (await allRows())[state.name];
+    return state;
   }
 
-  function makeSearchable(box) {
-    const rows = Array.from(box.querySelectorAll("tbody tr"));
-    const texts = rows.map((row) => row.textContent.toLowerCase());
-    const label = document.createElement("label");
-    const input = document.createElement("input");
-    const count = document.createElement("span");
-    input.type = "search";
-    input.placeholder = "gene, symbol, sample …";
-    count.setAttribute("role", "status");
-    label.append("Search ", input);
-    label.className = "find";
-    label.append(count);
-    input.addEventListener("input", function () {
-      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      let shown = 0;
-      rows.forEach(function (row, i) {
-        row.hidden = !words.every((word) => texts[i].includes(word));
-        shown += row.hidden ? 0 : 1;
+  function asTsv(columns) {
+    const word = (value) => value === null ? ""
+      : typeof value === "boolean" ? (value ? "True" : "False") : `${value}`;
+    const lines = [columns.map((column) => column.key).join("\t")];
+    columns[0]?.values.forEach((_, row) =>
+      lines.push(columns.map((column) => word(column.values[row])).join("\t")));
+    return lines.join("\n") + "\n";
+  }
+
+  function button(text, action) {
+    const made = make("button", { type: "button", textContent: text });
+    made.addEventListener("click", action);
+    return made;
+  }
+
+  function makeTable(table) {
+    const body = table.tBodies[0], outer = table.closest(".table");
+    const heads = Array.from(table.tHead.rows[0].cells);
+    const state = {
+      name: table.dataset.name, most: Number(table.dataset.most), body, at: 0, query: "",
+      looks: Array.from(body.rows[0]?.cells ?? [], (cell) => cell.className), outer,
+      count: make("span", { className: "shown" }),
+    };
+    const turn = (step) => async function () {
+      await loaded(state);
+      state.at += step;
+      draw(state);
+    };
+    state.back = button("‹ Back", turn(-1));
+    state.on = button("Next ›", turn(1));
+    state.back.disabled = true;
+    state.count.setAttribute("role", "status");
+    heads.forEach(function (head, place) {
+      const sorter = make("button", { type: "button" }, ...head.childNodes);
+      sorter.addEventListener("click", async function () {
+        await loaded(state);
+        const down = head.getAttribute("aria-sort") === "ascending";
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        state.order = sorted(state.columns[place], down);
+        state.at = 0;
+        draw(state);
       });
-      count.textContent = words.length ? shown + " of " + rows.length + " rows" : "";
+      head.append(sorter);
     });
-    box.prepend(label);
+    const tools = make("div", { className: "tools" });
+    if ("search" in table.dataset) {
+      state.input = make("input", { type: "search", placeholder: "gene, symbol, sample …" });
+      state.input.addEventListener("input", async function () {
+        await loaded(state);
+        state.query = state.input.value;
+        state.at = 0;
+        draw(state);
+      });
+      tools.append(make("label", {}, "Search all rows ", state.input));
+    }
+    tools.append(state.back, state.on, state.count, button("Save as TSV", async function () {
+      await loaded(state);
+      save((table.dataset.file || `${state.name}.tsv`).split("/").pop(),
+        asTsv(state.columns), "text/tab-separated-values");
+    }));
+    outer.querySelector(".scroll").before(tools);
+    return state;
   }
 
-  document.querySelectorAll(".table table").forEach(makeSortable);
-  document.querySelectorAll(".table.search").forEach(makeSearchable);
+  // Figures: as they are drawn for paper, whatever the colours of the screen.
+  const sheet = (svg, width) => {
+    const copy = svg.cloneNode(true), [, , w, h] = svg.getAttribute("viewBox").split(" ").map(Number);
+    copy.setAttribute("width", `${width}mm`);
+    copy.setAttribute("height", `${(width * h / w).toFixed(2)}mm`);
+    return { text: new XMLSerializer().serializeToString(copy), ratio: h / w };
+  };
+
+  const DPI = 600;
+  const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
+    for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
+    return n >>> 0;
+  });
+  const crc = (bytes) =>
+    ~bytes.reduce((sum, byte) => TABLE[(sum ^ byte) & 255] ^ (sum >>> 8), -1) >>> 0;
+
+  // The size in millimetres is in the file: dots per metre, a chunk after the header of 33 bytes.
+  function withSize(png) {
+    const chunk = new DataView(new ArrayBuffer(21)), perMetre = Math.round(DPI / 0.0254);
+    chunk.setUint32(0, 9);
+    [..."pHYs"].forEach((letter, k) => chunk.setUint8(4 + k, letter.charCodeAt(0)));
+    chunk.setUint32(8, perMetre);
+    chunk.setUint32(12, perMetre);
+    chunk.setUint8(16, 1);
+    chunk.setUint32(17, crc(new Uint8Array(chunk.buffer, 4, 13)));
+    return new Blob([png.slice(0, 33), chunk.buffer, png.slice(33)]);
+  }
+
+  function savePng(svg, name, width) {
+    const { text, ratio } = sheet(svg, width);
+    const canvas = make("canvas", { width: Math.round((width / 25.4) * DPI) });
+    canvas.height = Math.round(canvas.width * ratio);
+    const image = new Image();
+    image.onload = function () {
+      const context = canvas.getContext("2d");
+      context.fillStyle = "#ffffff";
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      context.imageSmoothingEnabled = false;
+      context.drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob(async (blob) =>
+        save(`${name}_${width}mm.png`, withSize(await blob.arrayBuffer()), "image/png"));
+    };
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  }
+
+  function makeFigure(figure) {
+    const svg = figure.querySelector("svg"), name = figure.id.replace("figure-", "");
+    const tools = make("div", { className: "tools", role: "group" }, "Save as ",
+      button("SVG", () => save(`${name}.svg`, sheet(svg, 178).text, "image/svg+xml")),
+      ...[85, 178].map((width) => button(`PNG ${width} mm`, () => savePng(svg, name, width))));
+    tools.setAttribute("aria-label", `Save ${figure.querySelector(".number").textContent}`);
+    figure.append(tools);
+  }
+
+  function open(element) {
+    for (let at = element; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  }
+
+  // One search over all tables; names in figures are marked.
+  function makeSearch(states) {
+    const input = make("input", { type: "search", placeholder: "gene, symbol, sample …" });
+    const list = make("ul", { className: "hits" });
+    const said = make("span", { className: "shown" });
+    said.setAttribute("role", "status");
+    const texts = Array.from(document.querySelectorAll("figure svg text"));
+    let last = 0;
+    input.addEventListener("input", async function () {
+      const turn = ++last, query = input.value.trim().toLowerCase();
+      await Promise.all(states.map(loaded));
+      if (turn !== last) return;
+      texts.forEach((text) => text.classList.toggle("hit",
+        query.length > 1 && text.textContent.toLowerCase().includes(query)));
+      const hits = query.length > 1
+        ? states.map((state) => [state, found(state, query).length]).filter((pair) => pair[1]) : [];
+      const marked = new Set(texts.filter((text) => text.classList.contains("hit"))
+        .map((text) => text.closest("figure")));
+      list.replaceChildren(...hits.map(function ([state, count]) {
+        const link = make("a", { href: `#${state.outer.id}`, textContent:
+          `${state.outer.querySelector(".number").textContent}: ${count}` });
+        link.addEventListener("click", function () {
+          open(state.outer);
+          state.input.value = query;
+          state.input.dispatchEvent(new Event("input"));
+        });
+        return make("li", {}, link);
+      }), ...Array.from(marked, function (figure) {
+        const link = make("a", { href: `#${figure.id}`,
+          textContent: figure.querySelector(".number").textContent });
+        link.addEventListener("click", () => open(figure));
+        return make("li", {}, link);
+      }));
+      said.textContent = query.length < 2 ? ""
+        : hits.length || marked.size ? "Found in" : "Found nowhere";
+    });
+    document.querySelector("header").append(make("search", { className: "everywhere" },
+      make("label", {}, "Find a gene or sample everywhere ", input), said, list));
+  }
+
+  const states = Array.from(document.querySelectorAll("table[data-name]"), makeTable);
+  document.querySelectorAll("figure").forEach(makeFigure);
+  makeSearch(states.filter((state) => state.input));
+
+  const shown = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    if (target) open(target);
+  };
+  addEventListener("hashchange", shown);
+  shown();
+  let closed = [];
+  addEventListener("beforeprint", function () {
+    closed = Array.from(document.querySelectorAll("main details:not([open]):not(.columns)"));
+    closed.forEach((one) => { one.open = true; });
+  });
+  addEventListener("afterprint", () => closed.forEach((one) => { one.open = false; }));
 })();

@@ -1,0 +1,43 @@
+"""The settings of what other packages add, in the schema of the config."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from genesig.plugins import offered
+
+Node = dict[str, Any]
+
+
+def with_plugins(schema: Node) -> Node:
+    """Add the names that other packages offer to the config's schema, and the settings of steps.
+
+    Raises
+    ------
+    InvalidInput
+        A step cannot be loaded.
+    """
+    sections = schema["properties"]
+    baselines = sections["controls"]["properties"]["baselines"]["items"]["enum"]
+    penalties = sections["nonlinear"]["properties"]["penalty"]["enum"]
+    for group, known in (("baselines", baselines), ("penalties", penalties)):
+        known += [name for name in offered(group) if name not in known]
+    if steps := [name for name in offered("steps") if name not in schema["$defs"]]:
+        from genesig.data.steps.normalise import NORMALISERS
+
+        for name in steps:
+            _add_step(schema["$defs"], name, NORMALISERS[name])
+    return schema
+
+
+def _add_step(definitions: Node, name: str, step: Any) -> None:
+    about = (step.__doc__ or name).strip().split("\n")[0]
+    definitions[name] = {
+        "type": "object", "additionalProperties": False, "description": about,
+        "properties": {"step": {"const": name}, **step.settings},
+    }  # fmt: skip
+    definitions["step"]["properties"]["step"]["enum"].append(name)
+    definitions["step"]["allOf"].append({
+        "if": {"properties": {"step": {"const": name}}, "required": ["step"]},
+        "then": {"$ref": f"#/$defs/{name}"},
+    })  # fmt: skip

@@ -1,0 +1,187 @@
+"""The results of a finished study: tables, signature, model, report and plots."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from genesig.data.files.content import read_content
+from genesig.data.files.readers import read_json, read_samples, sha256
+from genesig.errors import refuse
+from genesig.notebook.given import matrix_of
+from genesig.results.annotated import read_annotated
+from genesig.results.files import load_arrays, load_json, load_table
+
+if TYPE_CHECKING:
+    import anndata
+    import pandas as pd
+
+    from genesig.notebook.plots import Plots
+
+MISSING = 0.1
+"""Largest share of the model's genes that a new sample may lack; they get their training means."""
+
+
+class Tables(Mapping[str, "pd.DataFrame"]):
+    """The tables of a results folder by name, read when they are asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        paths = sorted(folder.rglob("*.tsv"))
+        self._paths = {p.relative_to(folder).with_suffix("").as_posix(): p for p in paths}
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        """Read a table; names of genes and samples stay text, whatever they look like."""
+        from genesig.report.collect import TEXT
+
+        if name not in self._paths:
+            known = ", ".join(self._paths)
+            raise KeyError(f"{self.folder} has no table '{name}' (it has: {known})")
+        return load_table(self._paths[name], TEXT)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __repr__(self) -> str:
+        return f"Tables({', '.join(self)})"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report: shown in a notebook, and a file for any browser."""
+
+    path: Path
+
+    def _repr_html_(self) -> str:
+        page = html.escape(read_content(self.path).decode())
+        frame = 'width="100%" height="800" style="border: 0" sandbox="allow-scripts"'
+        return f'<iframe title="Report" {frame} srcdoc="{page}"></iframe>'
+
+
+class Results:
+    """What a finished study found.
+
+    Parameters
+    ----------
+    folder : path
+        The folder ``results`` of a study, however that was run.
+
+    Attributes
+    ----------
+    tables : mapping of name -> DataFrame
+        Every table of the folder, as ``results.tables["signature"]``.
+    model, record : dict
+        The content of ``model.json`` and of ``run.json``.
+
+    Raises
+    ------
+    InvalidInput
+        There is no finished study in the folder.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder).absolute()
+        for name in ("run.json", "model.json", "report.html"):
+            if not (self.folder / name).is_file():
+                what = f"holds no finished study: {name} is not there; name the folder 'results'"
+                raise refuse(self.folder, what)
+        self._mark = sha256(self.folder / "run.json")
+        self._tables = Tables(self.folder)
+
+    def __repr__(self) -> str:
+        genes = len(self.model["training"]["genes"])
+        return f"Results of a study of {genes} genes in {self.folder}"
+
+    @property
+    def tables(self) -> Tables:
+        """Every table of the folder by its name."""
+        self._check_same()
+        return self._tables
+
+    @cached_property
+    def model(self) -> dict[str, Any]:
+        """The content of ``model.json``."""
+        return dict(read_json(self.folder / "model.json"))
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """The content of ``run.json``: settings, seed, versions, checksums of the inputs."""
+        return dict(load_json(self.folder / "run.json"))
+
+    @property
+    def signature(self) -> anndata.AnnData:
+        """The samples and the genes of the signature, with all that is known of each gene."""
+        self._check_same()
+        path = self.folder / "signature.h5ad"
+        return read_annotated(path, str(path))
+
+    @property
+    def null(self) -> Any:
+        """Errors of the chosen lists under permuted labels, (permutations,)."""
+        self._check_same()
+        return load_arrays(self.folder / "null.npz")["error"][:, -1]
+
+    @property
+    def plot(self) -> Plots:
+        """Plots: ``results.plot.roc()``; each takes and returns matplotlib axes."""
+        from genesig.notebook.plots import Plots
+
+        return Plots(self)
+
+    def report(self) -> Page:
+        """Return the report; a notebook shows it, ``report().path`` is its file."""
+        return Page(self.folder / "report.html")
+
+    def predict(
+        self, new: anndata.AnnData | pd.DataFrame | str | Path, *, missing: float = MISSING,
+        mu: float | None = None, part: str | None = None, samples: str | Path | None = None,
+    ) -> pd.DataFrame:  # fmt: skip
+        """Score new samples with the final model, as ``genesig predict`` does.
+
+        Parameters
+        ----------
+        new : AnnData, DataFrame or path
+            As measured; a DataFrame may have samples as rows or as columns.
+        missing : float
+            Largest share, 0 to 1, of the model's genes that a sample may lack.
+        mu : float, optional
+            Which of the nested models; None is that of the signature.
+        part : str, optional
+            Which matrix of a file, or layer of an AnnData.
+        samples : path, optional
+            Sample table of the new samples, for a model that corrects batches.
+
+        Returns
+        -------
+        DataFrame (sample, score, predicted, imputed)
+
+        Raises
+        ------
+        InvalidInput
+            As ``genesig predict`` says it.
+        """
+        import warnings
+
+        from genesig.selection.model.new_samples import predict
+
+        where, matrix = matrix_of(new, part)
+        about = None if samples is None else read_samples(samples, None, None)
+        table, problems = predict(
+            self.model, matrix, where, missing=missing, mu=mu,
+            source=str(self.folder / "model.json"), samples=about,
+        )  # fmt: skip
+        for problem in problems:
+            warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
+        return table
+
+    def _check_same(self) -> None:
+        if sha256(self.folder / "run.json") != self._mark:
+            what = "was run again with other settings; take the results of that run"
+            raise refuse(self.folder, what)

@@ -1,0 +1,193 @@
+"""Plots of the results of a study: each draws into matplotlib axes and returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from genesig.errors import refuse
+from genesig.report.page.style import CLASS_COLOURS, DIVERGING, INK, MUTED, OTHER, OWN, rule
+from genesig.report.page.words import gene_label, shorten
+from genesig.results.annotated import dense
+
+if TYPE_CHECKING:
+    import anndata
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Array = np.ndarray[Any, Any]
+JITTER = 0.618034
+
+
+class Read(Protocol):
+    """What plots are made of; see `Results`."""
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Tables by name."""
+
+    @property
+    def signature(self) -> anndata.AnnData:
+        """Samples and genes of the signature."""
+
+    @property
+    def null(self) -> Array:
+        """Errors under permuted labels."""
+
+    @property
+    def model(self) -> dict[str, Any]:
+        """The content of model.json."""
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The content of run.json."""
+
+
+class Plots:
+    """Plots of one study; `ax` are the axes to draw into, None makes a figure."""
+
+    def __init__(self, results: Read) -> None:
+        self._results = results
+
+    def roc(self, ax: Axes | None = None) -> Axes:
+        """Draw the ROC curve of the held-out scores, one line for each repeat."""
+        (negative, positive), ax = self._classes("roc"), _axes(ax)
+        ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
+        for _, rows in self._held_out().groupby("repeat"):
+            x, y = _roc(rows["score"].to_numpy(), (rows["label"] == positive).to_numpy())
+            ax.plot(x, y, color=OWN, lw=1.6, alpha=0.6)
+        ax.set(xlabel=f"share of {negative} called {positive}",
+               ylabel=f"share of {positive} called {positive}", aspect="equal")  # fmt: skip
+        return ax
+
+    def scores(self, ax: Axes | None = None) -> Axes:
+        """Draw each sample's score while it was held out, classes apart or against the number."""
+        ax, rows = _axes(ax), self._held_out()
+        if self._results.model["classes"] is None:
+            observed = rows["label"].astype(float)
+            ax.scatter(observed, rows["score"], s=14, color=OWN, alpha=0.6, lw=0)
+            ax.axline((observed.mean(), observed.mean()), slope=1, color=MUTED, dashes=(4, 3))
+            ax.set(xlabel="observed", ylabel="predicted while held out")
+            return ax
+        classes = self._classes("scores")
+        mean = rows.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
+        values = [mean["score"][mean["label"] == name].to_numpy() for name in classes]
+        _strips(ax, values, classes)
+        rule(ax, y=0)
+        ax.set_ylabel("mean score while held out")
+        return ax
+
+    def errors(self, ax: Axes | None = None) -> Axes:
+        """Draw the error of each predictor on the same splits, with its 95 % interval."""
+        ax, table = _axes(ax), self._results.tables["controls"]
+        rows = table[table["mu"].isna() & table["error"].notna()].sort_values("error")
+        colours = [OWN if name == "genesig" else INK for name in rows["model"]]
+        places = np.arange(len(rows))
+        ax.hlines(places, rows["low"], rows["high"], colors=colours, lw=1.6)
+        ax.scatter(rows["error"], places, s=44, c=colours, zorder=3)
+        ax.set_yticks(places, rows["model"])
+        ax.invert_yaxis()
+        ax.set_xlabel("error of held-out samples")
+        return ax
+
+    def permutations(self, ax: Axes | None = None) -> Axes:
+        """Draw the errors of the whole procedure with permuted labels, and the observed one."""
+        ax, table = _axes(ax), self._results.tables["controls"]
+        own = table[(table["model"] == "genesig") & table["mu"].isna()]
+        ax.hist(self._results.null, bins=20, color=OTHER, alpha=0.75)
+        ax.axvline(float(own["error"].iloc[0]), color=OWN, lw=2.2, label="observed")
+        ax.set(xlabel="error with permuted labels", ylabel="permutations")
+        ax.legend(frameon=False)
+        return ax
+
+    def frequency(self, ax: Axes | None = None, top: int = 30) -> Axes:
+        """Draw the share of the outer splits that selected each gene of the signature."""
+        ax, rows = _axes(ax), self._results.tables["signature"].head(top)
+        colours = [OWN if core else OTHER for core in rows["core"]]
+        places = np.arange(len(rows))
+        ax.barh(places, rows["frequency"], color=colours)
+        labels = [gene_label(*pair, 32) for pair in zip(rows["gene"], rows["symbol"], strict=True)]
+        ax.set_yticks(places, labels)
+        ax.invert_yaxis()
+        ax.set(xlabel="selection frequency", xlim=(0, 1))
+        return ax
+
+    def heat(self, ax: Axes | None = None, top: int = 60) -> Axes:
+        """Draw the standardised values of the signature's genes, samples by their response."""
+        ax, data = _axes(ax), self._results.signature[:, :top]
+        y = self._response(data.obs)
+        order = np.argsort(y, kind="stable")
+        X = dense(data.X, "signature.h5ad")
+        spread = X.std(axis=0)
+        z = ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1))[order].T
+        image = ax.imshow(z, cmap=DIVERGING, vmin=-3, vmax=3, aspect="auto", interpolation="none")
+        ax.figure.colorbar(image, ax=ax, label="standard deviations from the gene's mean")
+        names = zip(data.var_names, data.var["symbol"], strict=True)
+        ax.set_yticks(np.arange(data.n_vars), [gene_label(*pair, 24) for pair in names], fontsize=7)
+        for edge in np.flatnonzero(np.diff(y[order])) if len(np.unique(y)) == 2 else ():
+            ax.axvline(edge + 0.5, color=INK, lw=1.6)
+        ax.set_xlabel(f"{data.n_obs} samples by {shorten(self._label(), 24)}")
+        return ax
+
+    def gene(self, name: str, ax: Axes | None = None) -> Axes:
+        """Draw the values of one gene of the signature, by class or against the response."""
+        data = self._results.signature
+        if name not in data.var_names:
+            raise refuse("gene", f"'{name}' is not in the signature of {data.n_vars} genes")
+        ax, y = _axes(ax), self._response(data.obs)
+        values = dense(data[:, [name]].X, "signature.h5ad")[:, 0]
+        ax.set_ylabel(gene_label(name, str(data.var["symbol"][name]), 32))
+        if self._results.model["classes"] is None:
+            ax.scatter(y, values, s=14, color=OWN, lw=0)
+            ax.set_xlabel(self._label())
+        else:
+            _strips(ax, [values[y == side] for side in (0, 1)], self._classes("gene"))
+        return ax
+
+    def _held_out(self) -> pd.DataFrame:
+        """Return the held-out predictions of the chosen lists."""
+        table = self._results.tables["predictions"]
+        return table[table["mu"].isna()]
+
+    def _classes(self, plot: str) -> tuple[str, str]:
+        """Return the negative and the positive class."""
+        classes = self._results.model["classes"]
+        if classes is None:
+            raise refuse(f"plot.{plot}", "is of two classes; this study predicts a number")
+        return classes["negative"], classes["positive"]
+
+    def _label(self) -> str:
+        return str(self._results.record["config"]["label"])
+
+    def _response(self, obs: pd.DataFrame) -> Array:
+        """Return 0 and 1 for two classes, else the number."""
+        column = obs[self._label()].astype(str)
+        if self._results.model["classes"] is None:
+            return column.astype(float).to_numpy()
+        return (column == self._classes("heat")[1]).to_numpy().astype(int)
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def _roc(score: Array, positive: Array) -> tuple[Array, Array]:
+    """Return false and true positive rates over falling thresholds; tied scores are one step."""
+    from sklearn.metrics import roc_curve
+
+    x, y, _ = roc_curve(positive, score, drop_intermediate=False)
+    return x, y
+
+
+def _strips(ax: Axes, values: list[Array], names: tuple[str, str]) -> None:
+    """Draw the values of each class beside each other, dots apart in the same way each time."""
+    for side, mine in enumerate(values):
+        spread = (np.argsort(np.argsort(mine)) * JITTER % 1 - 0.5) * 0.5
+        ax.scatter(side + spread, mine, s=20, marker="o^"[side], color=CLASS_COLOURS[side], lw=0)
+    ax.set_xticks([0, 1], [shorten(name, 24) for name in names])

@@ -1,0 +1,144 @@
+"""Single steps of a study: read a file, normalise a matrix."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.files.readers import format_of, load_schema, read_matrix, read_samples
+from genesig.data.steps.normalise import bound, fit_steps
+from genesig.data.study.config_check import resolve_config
+from genesig.data.study.matrix_check import orient
+from genesig.errors import InvalidInput, Problem, refuse
+from genesig.results import Dataset, Design
+from genesig.results.annotated import dense
+from genesig.words import counted, is_missing, listing, number_fault
+
+if TYPE_CHECKING:
+    import anndata
+    import pandas as pd
+
+NO_STUDY = {"expression": "-", "samples": "-", "label": "-"}
+
+
+def read(
+    expression: str | Path, samples: str | Path | None = None, *, part: str | None = None
+) -> anndata.AnnData:
+    """Read an expression matrix of any format, samples in rows.
+
+    Parameters
+    ----------
+    expression : path
+        A file, or a folder of files of one array each.
+    samples : path, optional
+        The sample table. None takes what the file says of its samples; of a table that may lie
+        either way round, the longer side is the genes.
+    part : str, optional
+        Which matrix of a file that holds several.
+
+    Returns
+    -------
+    AnnData
+        In the order of the sample table, its columns as text in ``obs``. Samples that only one of
+        the two files has are left out, and warned of.
+
+    Raises
+    ------
+    InvalidInput
+        What cannot be read, with its place; a cell that is neither a number nor missing.
+    """
+    import anndata
+    import pandas as pd
+
+    where = str(expression)
+    matrix = read_matrix(expression, part)
+    about = _about(expression, samples, part, matrix)
+    matrix = _samples_in_rows(matrix, where, about, str(samples or expression))
+    for row, column in np.argwhere(~np.isfinite(matrix.cells)).tolist():
+        text = matrix.text(row, column)
+        if not is_missing(text):
+            at = f"{where}, gene '{matrix.columns[column]}', sample '{matrix.rows[row]}'"
+            raise refuse(at, f"the value {number_fault(text)}")
+    var = pd.DataFrame(index=pd.Index(matrix.columns, dtype=object))
+    names = pd.Index(matrix.rows, dtype=object)
+    if about is None:
+        return anndata.AnnData(matrix.cells, obs=pd.DataFrame(index=names), var=var)
+    shared = [name for name in about.index if name in set(matrix.rows)]
+    alone = [*about.index.difference(names), *names.difference(about.index)]
+    if alone:
+        what = f"{counted(len(alone), 'sample')} in one of the two files only, left out"
+        warnings.warn(f"{where}: {what}: {listing(alone)}", stacklevel=2)
+    obs = about.loc[shared].rename_axis(None)
+    return anndata.AnnData(matrix.cells[names.get_indexer(pd.Index(shared))], obs=obs, var=var)
+
+
+def _about(expression: str | Path, samples: str | Path | None, part: str | None,
+           matrix: Matrix) -> pd.DataFrame | None:  # fmt: skip
+    """Read the sample table; None where there is none."""
+    if samples is not None:
+        return read_samples(samples, matrix.columns, part if samples == expression else None)
+    kind = None if Path(expression).is_dir() else format_of(expression)
+    if kind is None or kind.samples is None or kind.either_way:
+        return None
+    return read_samples(expression, matrix.columns, part)
+
+
+def _samples_in_rows(matrix: Matrix, where: str, about: pd.DataFrame | None, sheet: str) -> Matrix:
+    if about is None:
+        return matrix if len(matrix.columns) > len(matrix.rows) else matrix.turn()
+    problems: list[Problem] = []
+    turned = orient(matrix, where, list(about.index), sheet, problems)
+    if turned is None:
+        raise InvalidInput(problems)
+    return turned
+
+
+def normalise(
+    data: anndata.AnnData, steps: Sequence[str | Mapping[str, Any]], *,
+    train: Sequence[Any] | np.ndarray[Any, Any] | None = None, batch: str | None = None,
+) -> anndata.AnnData:  # fmt: skip
+    """Apply normalisation steps, each learned from the training samples only.
+
+    Parameters
+    ----------
+    data : AnnData
+        Not modified.
+    steps : list of names, or of dicts as in the config
+        ``["log2", {"step": "variance_filter", "keep": 500}, "unit_variance"]``; what a step is not
+        told is its default.
+    train : list of sample names or numbers, or mask, optional
+        Rows that steps may learn from; None is all of them.
+    batch : str, optional
+        Column of ``obs``, for a step that corrects batches.
+
+    Returns
+    -------
+    AnnData
+        The genes that are left, with their rows of ``var``.
+
+    Raises
+    ------
+    InvalidInput
+        A step or a setting is not known.
+    """
+    import anndata
+
+    listed = [{"step": each} if isinstance(each, str) else dict(each) for each in steps]
+    raw = {**NO_STUDY, "normalise": {"samples": [], "folds": listed}}
+    told = resolve_config(raw, load_schema(), "genesig.normalise")["normalise"]["folds"]
+    var = data.var if "symbol" in data.var else data.var.assign(symbol=data.var_names)
+    design = Design("", "regression", None, None, None, batch)
+    known = Dataset(dense(data.X, "the AnnData"), data.obs, var, design, {})
+    rows = slice(None) if train is None else train
+    learned = data[rows].obs_names
+    at = known.rows(list(learned))
+    fitted = fit_steps(known.X[at], bound(told, replace(known)), known.obs.iloc[at])
+    return anndata.AnnData(
+        fitted.transform(known.X, known.obs), obs=data.obs.copy(), var=data.var.iloc[fitted.genes]
+    )

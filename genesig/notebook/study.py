@@ -1,0 +1,175 @@
+"""A study that is described, checked and run from Python, by the same workflow as any other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from genesig.data.files.content import read_content
+from genesig.data.files.names import with_absolute_names
+from genesig.data.files.readers import load_schema
+from genesig.data.validate import study_config
+from genesig.errors import GenesigError, refuse
+from genesig.notebook.outcome import Results
+from genesig.results.annotated import save_annotated
+from genesig.results.files import save_text
+
+if TYPE_CHECKING:
+    import anndata
+
+HEAD = "# Written by genesig.Study, which writes it anew at each run.\n"
+CONFIG, DATA = "config.yaml", "data.h5ad"
+SNAKEFILE = Path(__file__).parents[2] / "Snakefile"
+
+
+class Study:
+    """A study: expression, sample table, the column to predict, and any setting of the config.
+
+    Parameters
+    ----------
+    expression : AnnData or path
+        Samples × genes with the sample table in ``obs``; or a file or folder of any format that is
+        read. Of an AnnData, ``X`` is taken, or the layer that ``data={"part": ...}`` names.
+    samples : path, optional
+        The sample table. None takes what the expression says of its samples.
+    label : str, optional
+        Column of the sample table that is predicted.
+    folder : path
+        Where the study is written and run; its results are in ``folder/results``. A folder with
+        anything but an earlier study of this kind is refused.
+    **settings
+        Sections and keys of the config: ``data={"group": "patient"}``, ``seed=1``,
+        ``geo="GSE55235"``.
+
+    Raises
+    ------
+    InvalidInput
+        With a line for each setting that is not understood, before anything is written.
+
+    Examples
+    --------
+    >>> study = Study(adata, label="diagnosis", data={"group": "patient"})  # doctest: +SKIP
+    >>> results = study.run(cores=2)  # doctest: +SKIP
+    >>> results.tables["signature"]  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, expression: anndata.AnnData | str | Path | None = None,
+        samples: str | Path | None = None, label: str | None = None, *,
+        folder: str | Path = "study", **settings: Any,
+    ) -> None:  # fmt: skip
+        self.folder = Path(folder).absolute()
+        self._data: Any = None if isinstance(expression, str | Path | None) else expression
+        if self._data is not None:
+            if samples is not None:
+                what = "stands beside an AnnData, which has its own sample table, obs; leave it out"
+                raise refuse("samples", what)
+            expression = self.folder / DATA
+            data = settings.get("data", {})
+            if "annotation" not in data and ("symbol" in data or "symbol" in self._data.var):
+                settings["data"] = {"annotation": str(expression), "symbol": "symbol", **data}
+        given = {"expression": expression, "samples": samples or expression, "label": label}
+        named = {key: str(value) for key, value in given.items() if value is not None}
+        self.config = with_absolute_names(_plain({**named, **settings}))
+        study_config(self.config, load_schema(), source="Study")
+
+    def __repr__(self) -> str:
+        return f"Study of {self.config.get('label')} in {self.folder}"
+
+    def validate(self) -> None:
+        """Check everything before anything runs, and print what ``genesig validate`` says.
+
+        Raises
+        ------
+        GenesigError
+            With what stops the study.
+        """
+        self._write()
+        self._call([sys.executable, "-m", "genesig.cli", "validate", CONFIG], quiet=False)
+
+    def run(self, cores: int | None = None, *options: str, quiet: bool = False) -> Results:
+        """Run the workflow in the study's folder, in a process of its own; return the results.
+
+        What is finished is kept: with the same settings and data nothing is computed again, with
+        others what depends on them.
+
+        Parameters
+        ----------
+        cores : int, optional
+            None takes all that this process may use.
+        *options : str
+            Snakemake's own, such as ``"--unlock"`` after a run that was killed.
+        quiet : bool
+            Print nothing while it runs.
+
+        Raises
+        ------
+        GenesigError
+            With the lines that say why it ended.
+        """
+        self._write()
+        cores = cores or len(os.sched_getaffinity(0))
+        command = ["snakemake", "--snakefile", str(SNAKEFILE), "--configfile", CONFIG]
+        self._call([sys.executable, "-m", *command, "--cores", str(cores), *options], quiet=quiet)
+        return Results(self.folder / "results")
+
+    def _write(self) -> None:
+        import yaml
+
+        config = self.folder / CONFIG
+        if self.folder.exists() and not _is_own(config) and any(self.folder.iterdir()):
+            what = "holds something else than a study of genesig.Study; give another folder="
+            raise refuse(self.folder, what)
+        if self._data is not None:
+            save_annotated(self.folder / DATA, self._data)
+        text = yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=10_000)
+        save_text(config, HEAD + text)
+
+    def _call(self, command: Sequence[str], *, quiet: bool) -> None:
+        """Run a program in the study's folder, its lines printed as they come.
+
+        A notebook's own backend of matplotlib is none of the workflow's.
+        """
+        environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
+        said: list[str] = []
+        with subprocess.Popen(
+            command, cwd=self.folder, env=environment, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+        ) as child:  # fmt: skip
+            try:
+                for line in child.stdout or ():
+                    said.append(line.rstrip())
+                    if not quiet:
+                        print(line, end="", flush=True)
+            except KeyboardInterrupt:
+                child.send_signal(signal.SIGINT)
+                raise
+        if child.returncode:
+            errors = [line for line in said if line.startswith(("error:", "WorkflowError"))]
+            lines = "\n".join(dict.fromkeys(errors or said[-5:]))
+            raise GenesigError(f"the study in {self.folder} did not finish:\n{lines}")
+
+
+def _is_own(config: Path) -> bool:
+    return config.is_file() and read_content(config).startswith(HEAD.encode())
+
+
+def _plain(config: dict[str, Any]) -> dict[str, Any]:
+    """Write arrays, numbers of numpy, tuples and paths as a config file would have them."""
+
+    def kept(value: Any) -> Any:
+        return value.tolist() if hasattr(value, "tolist") else os.fspath(value)
+
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps(config, default=kept))
+    except (TypeError, ValueError) as error:
+        raise refuse(
+            "Study", f"a setting is neither text, number, list nor dict: {error}"
+        ) from None
+    return plain

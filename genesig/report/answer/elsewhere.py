@@ -1,0 +1,54 @@
+"""The numbers of the first screen about samples of other studies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from genesig.report.page.finding import CohortError, Cohorts
+from genesig.report.page.rounding import rounded
+
+About = Mapping[str, Any]
+"""The content of an about.json."""
+
+
+def cohorts(external: Sequence[About], classes: bool) -> Cohorts:
+    """Count the data sets in which the model is better, or worse, than chance; list their errors.
+
+    Parameters
+    ----------
+    external : sequence of mapping
+        What was found in each data set (results/external/*/about.json).
+    classes : bool
+        Whether the response is two classes.
+    """
+    measure, chance = ("auc", 0.5) if classes else ("r2", 0.0)
+    new = [one for one in external if not one["seen_before"]]
+    found = [_score(one, measure) for one in new]
+    return {
+        "tested": len(new),
+        "better": sum(row["low"] is not None and row["low"] > chance for row in found),
+        "worse": sum(row["high"] is not None and row["high"] < chance for row in found),
+        "rows": [_row(one, classes) for one in external],
+    }
+
+
+def _score(one: About, measure: str) -> About:
+    nothing = {"value": None, "low": None, "high": None}
+    return next((row for row in one["scores"] if row["measure"] == measure), nothing)
+
+
+def _row(one: About, classes: bool) -> CohortError:
+    """Return the error as controls.tsv has it: balanced error, or 1 − R²."""
+    row = _score(one, "balanced_error" if classes else "r2")
+    value, low, high = (row[key] for key in ("value", "low", "high"))
+    if not classes:
+        value, low, high = (None if v is None else 1 - v for v in (value, high, low))
+    return {
+        "name": one["name"],
+        "samples": len(one["predictions"]),
+        "seen": bool(one["seen_before"]),
+        "error": rounded(value, 4) if value is not None else None,
+        "low": rounded(low, 4) if low is not None else None,
+        "high": rounded(high, 4) if high is not None else None,
+    }

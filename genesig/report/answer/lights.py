@@ -1,0 +1,150 @@
+"""Four lights on the first screen: what the evidence allows, by rules that are written down.
+
+A light is a word and a sign before it is a colour. `RULES` says for readers what the functions
+decide; a test goes through both, row by row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from genesig.data.study.confounding import NOTABLE
+from genesig.report.answer.collect import EXCELLENT, POOR
+from genesig.report.answer.record import Answer
+from genesig.report.answer.verdict import LEVEL, Verdict, verdict
+from genesig.report.page.shuffling import where
+from genesig.report.page.words import clean, counted, decimal, significant
+
+
+class State(Enum):
+    """What a light says: the word, and the sign that stands before it."""
+
+    GOOD = ("supported", "●")
+    CAUTION = ("with caution", "◐")
+    PROBLEM = ("not supported", "○")
+    UNKNOWN = ("not assessed", "?")
+
+
+@dataclass(frozen=True)
+class Light:
+    """One light: what it is about, its state, and the evidence in words."""
+
+    name: str
+    state: State
+    words: str
+
+
+RULES = f"""\
+Better than chance
+  supported      permutation p ≤ {LEVEL:g}, and the interval of the error excludes chance
+  with caution   p ≤ {LEVEL:g}, but the interval reaches chance; or only other cohorts show it
+  not supported  p > {LEVEL:g}
+  not assessed   no permutations, or too few for p ≤ {LEVEL:g}
+
+Stable gene list (Nogueira's index on disjoint halves of the samples)
+  supported      {EXCELLENT:g} or more
+  with caution   {POOR:g} to {EXCELLENT:g}
+  not supported  below {POOR:g}: other patients would probably give other genes
+  not assessed   no halves were drawn, or the index is not defined
+
+Confirmed in other cohorts (interval of the AUC above 0.5, or of R² above 0)
+  supported      in all of them
+  with caution   in some of them
+  not supported  in none of them
+  not assessed   no cohort without training samples was tested
+
+Independent of batch (association of batch and label beyond chance, 0 to 1)
+  supported      at most {NOTABLE:g}
+  with caution   more, but each batch was left out in turn
+  not supported  more than {NOTABLE:g}: part of what predicts may be the batch
+  not assessed   no batch column was named, or the association is not defined
+"""
+
+
+def lights(data: Answer) -> list[Light]:
+    """Return the four lights in their order."""
+    return [_chance(data), _stable(data), _confirmed(data), _batch(data)]
+
+
+def _chance(data: Answer) -> Light:
+    name, p, error = "Better than chance", data["answer"]["p"], data["answer"]["error"]
+    found, missing = verdict(data)
+    if error["value"] is None:
+        return Light(name, State.UNKNOWN, "the error could not be measured")
+    if p["value"] is None:
+        state = State.CAUTION if found is Verdict.ELSEWHERE else State.UNKNOWN
+        return Light(name, state, "no permutations of the labels were run")
+    words = (
+        f"permutation p\u00a0=\u00a0{significant(p['value'], 2)}"
+        f" ({counted(p['permutations'], 'permutation')}{where(data)}; minimum attainable"
+        f" {significant(p['smallest'], 2)})"
+    )
+    if found is Verdict.OPEN:
+        return Light(name, State.UNKNOWN, f"{missing}: {words}")
+    if found is Verdict.CONVINCING:
+        limit = error["value"] if error["high"] is None else error["high"]
+        reaches = limit >= error["chance"]
+        more = ", but the interval of the error reaches chance" if reaches else ""
+        return Light(name, State.CAUTION if reaches else State.GOOD, words + more)
+    state = State.CAUTION if found is Verdict.ELSEWHERE else State.PROBLEM
+    return Light(name, state, words)
+
+
+def _stable(data: Answer) -> Light:
+    name, it = "Stable gene list", data["answer"]["stability"]
+    if it is None or it["source"] != "half_subsamples":
+        return Light(name, State.UNKNOWN, _unmeasured(data))
+    value = it["value"]
+    word, state = ("poor", State.PROBLEM)
+    if value >= POOR:
+        word, state = ("fair", State.CAUTION)
+    if value >= EXCELLENT:
+        word, state = ("excellent", State.GOOD)
+    limits = ""
+    if it["low"] is not None and it["high"] is not None:
+        limits = f", resampling error {decimal(it['low'])} to {decimal(it['high'])}"
+    return Light(
+        name, state,
+        f"{word}: stability {decimal(value)} on halves of the samples (1: identical lists, 0:"
+        f" overlap expected by chance{limits})",
+    )  # fmt: skip
+
+
+def _unmeasured(data: Answer) -> str:
+    """Say why halves give no stability; overlapping splits agree too well to stand in for them."""
+    it, halves = data["answer"]["stability"], data["answer"]["halves"]
+    words = "no halves of the samples were drawn"
+    if halves["drawn"]:
+        words = f"not defined on {halves['drawn']} halves of the samples"
+    if halves["empty"]:
+        words = f"no gene was selected in any of {halves['drawn']} halves of the samples"
+    if it is None:
+        return words
+    return f"{words}; overlapping splits, which flatter it, give {decimal(it['value'])}"
+
+
+def _confirmed(data: Answer) -> Light:
+    name, it = "Confirmed in other cohorts", data["answer"]["cohorts"]
+    if not it["tested"]:
+        more = " without training samples" if it["rows"] else ""
+        return Light(name, State.UNKNOWN, f"no other cohort{more} was tested")
+    state = State.CAUTION if it["better"] else State.PROBLEM
+    worse = f"; worse than chance in {it['worse']}" if it["worse"] else ""
+    words = f"better than chance in {it['better']} of {counted(it['tested'], 'cohort')}{worse}"
+    return Light(name, State.GOOD if it["better"] == it["tested"] else state, words)
+
+
+def _batch(data: Answer) -> Light:
+    name, it = "Independent of batch", data["batch"]
+    if it is None:
+        return Light(name, State.UNKNOWN, "no batch column was named (data.batch)")
+    if it["association"] is None:
+        return Light(name, State.UNKNOWN, f"association with {clean(it['column'])} not defined")
+    measure = "Cramér's V" if data["study"]["classes"] else "correlation ratio"
+    words = f"{measure} of {clean(it['column'])} with the label {decimal(it['association'])}"
+    if it["association"] <= NOTABLE:
+        return Light(name, State.GOOD, words)
+    if data["design"]["scheme"] == "leave_one_batch_out":
+        return Light(name, State.CAUTION, f"{words}; each batch was left out in turn")
+    return Light(name, State.PROBLEM, words)

@@ -1,0 +1,136 @@
+"""The numbers of the first screen, as report_data.json keeps them under ``answer``."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Error(TypedDict):
+    """The error, and its value without any signal."""
+
+    name: str
+    chance: float
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class P(TypedDict):
+    """The p-value, and the smallest that so many permutations allow."""
+
+    value: float | None
+    permutations: int
+    smallest: float
+
+
+class Stability(TypedDict):
+    """Stability of the signature's list; ``source`` is half_subsamples or outer_splits."""
+
+    value: float
+    low: float | None
+    high: float | None
+    source: str
+    sets: int
+
+
+class Halves(TypedDict):
+    """Halves of the samples drawn, and whether every list of them was empty."""
+
+    drawn: int
+    empty: bool
+
+
+class Control(TypedDict):
+    """The best predictor that is not this procedure.
+
+    ``difference`` is its error less that of this procedure on the same samples, with its interval.
+    """
+
+    model: str
+    error: float
+    low: float | None
+    high: float | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+
+
+class CohortError(TypedDict):
+    """The error of the final model in one data set of another study, as in controls.tsv."""
+
+    name: str
+    samples: int
+    seen: bool
+    error: float | None
+    low: float | None
+    high: float | None
+
+
+class Cohorts(TypedDict):
+    """Data sets of other studies, and in how many of them the model is better than chance.
+
+    Those with a sample that trained the model are no evidence and not counted. Better is where the
+    interval of its AUC lies above 0.5, or that of R² above 0; worse where it lies below. ``rows``
+    are all of them, in their order.
+    """
+
+    tested: int
+    better: int
+    worse: int
+    rows: list[CohortError]
+
+
+class Measured(TypedDict):
+    """A measure of the held-out decisions (auc, sensitivity, specificity) with its interval."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+
+
+class Chip(TypedDict):
+    """A gene of the signature: whether it is core, and ``up`` where it rises with the response."""
+
+    gene: str
+    symbol: str
+    frequency: float
+    core: bool
+    up: bool | None
+
+
+class WrongSample(TypedDict):
+    """A sample that was wrong more often than right."""
+
+    sample: str
+    wrong: int
+    tested: int
+
+
+class Wrong(TypedDict):
+    """Samples wrong more often than right, those wrong each time, and how many were tested."""
+
+    mostly: list[WrongSample]
+    always: list[str]
+    samples: int
+
+
+class Finding(TypedDict):
+    """The numbers of the first screen.
+
+    ``size`` is the number of genes of the signature, the final model's list, ``core`` that of its
+    core genes; ``lengths`` the smallest, median and largest length of the splits' lists.
+    """
+
+    size: int
+    core: int
+    lengths: list[int]
+    error: Error
+    p: P
+    stability: Stability | None
+    halves: Halves
+    control: Control | None
+    cohorts: Cohorts
+    wrong: Wrong | None
+    measures: list[Measured]
+    chips: list[Chip]

@@ -1,0 +1,97 @@
+"""Marks of a picture as few paths: a page of many dots stays light for the browser.
+
+matplotlib writes each dot and tick as a copy (``<use>``) of a shape in ``<defs>``, often in a group
+of its own. Here each copy becomes a path where it stands, and copies that look alike one path.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ET
+
+_SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
+_HREF = f"{_LINK}href"
+_STEP = re.compile(r"([MLCQZmlcqz])|(-?[\d.]+(?:e-?\d+)?)")
+MARK = "data-mark"
+"""Set on what `unfold` made, until `merge` takes it away."""
+
+
+def unfold(root: ET.Element) -> None:
+    """Put a path in place of every copy of a path; shapes that are then unused go."""
+    shapes = {e.get("id", ""): e for d in root.iter(f"{_SVG}defs") for e in d.iter(f"{_SVG}path")}
+    for use in list(root.iter(f"{_SVG}use")):
+        shape = shapes.get(use.get(_HREF, "")[1:])
+        if shape is not None and "transform" not in use.attrib:
+            _become_path(use, shape)
+    left = {use.get(_HREF, "")[1:] for use in root.iter(f"{_SVG}use")}
+    for defs in root.iter(f"{_SVG}defs"):
+        for shape in [e for e in defs if e.get("id") in shapes.keys() - left]:
+            if shape.tag == f"{_SVG}path":
+                defs.remove(shape)
+
+
+def _become_path(use: ET.Element, shape: ET.Element) -> None:
+    x, y = float(use.attrib.pop("x", 0)), float(use.attrib.pop("y", 0))
+    use.attrib.pop(_HREF)
+    use.tag = f"{_SVG}path"
+    # What the shape says of itself goes before what its copy says.
+    use.set("style", f"{use.get('style', '')}; {shape.get('style', '')}")
+    use.set("d", moved(shape.get("d", ""), x, y))
+    use.set(MARK, "")
+
+
+def moved(d: str, x: float, y: float) -> str:
+    """Return a path (absolute commands in pairs of coordinates) moved by (x, y)."""
+    if r := _radius(d):
+        arc = f"a{r:.2f} {r:.2f} 0 1 0"
+        return f"M{x - r:.2f} {y:.2f}{arc} {2 * r:.2f} 0{arc} {-2 * r:.2f} 0"
+    out, first = [], True
+    for command, number in _STEP.findall(d):
+        if command:
+            out.append(command)
+        else:
+            out.append(f"{float(number) + (x if first else y):.2f} ")
+            first = not first
+    return "".join(out)
+
+
+def _radius(d: str) -> float:
+    """Return the radius of a circle around the origin as matplotlib draws one; else 0."""
+    if d.count("C") != 8 or "L" in d:
+        return 0.0
+    ends = [float(n) for part in re.split("[MC]", d) for n in part.strip(" \nz").split()[-2:]]
+    radii = [math.hypot(*pair) for pair in zip(ends[::2], ends[1::2], strict=True)]
+    return radii[0] if max(radii) - min(radii) < 1e-3 * max(radii) else 0.0
+
+
+def merge(root: ET.Element) -> None:
+    """Make one path of the marks that look alike, where nothing but text stands between them."""
+    for parent in root.iter():
+        alike: dict[tuple[tuple[str, str], ...], ET.Element] = {}
+        kept = []
+        for child in parent:
+            if MARK not in child.attrib:
+                if child.tag != f"{_SVG}text":
+                    alike.clear()
+                kept.append(child)
+                continue
+            look = tuple(sorted((k, v) for k, v in child.attrib.items() if k != "d"))
+            if look in alike:
+                alike[look].set("d", alike[look].get("d", "") + child.get("d", ""))
+            else:
+                alike[look] = child
+                kept.append(child)
+        if len(kept) != len(parent):
+            parent[:] = kept
+    for element in root.iter(f"{_SVG}path"):
+        element.attrib.pop(MARK, None)
+
+
+def hand_down_clips(root: ET.Element) -> None:
+    """Give what a group does for its only child to the child, so that the group can go."""
+    for group in root.iter(f"{_SVG}g"):
+        if set(group.attrib) != {"clip-path"} or len(group) != 1:
+            continue
+        if "clip-path" not in group[0].attrib and "transform" not in group[0].attrib:
+            group[0].set("clip-path", group.attrib.pop("clip-path"))

@@ -1,0 +1,69 @@
+"""The parts of the page with their sections, and the numbers of figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from genesig.report.page.section import PARTS, Group, Item, Section
+from genesig.report.page.svg import Picture
+from genesig.report.page.tables import Table
+
+FIRST = 2
+"""Number of the first part after the summary."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part with what stands in it; the supplement has no number."""
+
+    key: str
+    number: str
+    title: str
+    sections: Sequence[Section]
+
+
+def outline(sections: Sequence[Section]) -> list[Part]:
+    """Put each section into the part that it names; parts without any are left out."""
+    parts = []
+    for number, (key, title) in enumerate(PARTS.items(), start=FIRST):
+        mine = [section for section in sections if section.part == key]
+        if mine:
+            parts.append(Part(key, "" if key == "supplement" else str(number), title, mine))
+    return parts
+
+
+def labels(summary: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
+    """Return ``"Figure 3"``, ``"Table S1"`` of every picture and table, by kind and name."""
+    found: dict[str, str] = {}
+    count: dict[str, int] = {}
+    placed = [("", each(summary))]
+    placed += [("" if part.number else "S", chain(*(each(s.items) for s in part.sections)))
+               for part in parts]  # fmt: skip
+    for letter, items in placed:
+        for item in items:
+            kind = kind_of(item)
+            if kind:
+                count[kind + letter] = count.get(kind + letter, 0) + 1
+                found[anchor(item)] = f"{kind} {letter}{count[kind + letter]}"
+    return found
+
+
+def each(items: Sequence[Item]) -> Iterator[Item]:
+    """Yield items, and those inside groups, in the order of the page."""
+    for item in items:
+        if isinstance(item, Group):
+            yield from each(item.items)
+        else:
+            yield item
+
+
+def kind_of(item: Item) -> str:
+    """Return what is counted; nothing for facts and folded text."""
+    return {Picture: "Figure", Table: "Table"}.get(type(item), "")
+
+
+def anchor(item: Item) -> str:
+    """Return the id that the item has on the page."""
+    return f"{kind_of(item).lower()}-{getattr(item, 'name', '')}"

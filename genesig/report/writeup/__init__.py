@@ -1,0 +1,1 @@
+"""What is copied into a paper: results, limits, a reporting checklist."""

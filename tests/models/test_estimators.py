@@ -1,0 +1,222 @@
+"""What all estimators share: scikit-learn's contract, selection, probabilities, sample weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from places import TESTS
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import genesig
+from genesig import (
+    DerivativeClassifier,
+    DerivativeRegressor,
+    FeatureVectorMachine,
+    FusedLassoClassifier,
+    GeneSetClassifier,
+    GeneSetRegressor,
+    GroupLassoClassifier,
+    GroupLassoRegressor,
+    KernelPCRClassifier,
+    L1L2Classifier,
+    L1L2Cox,
+    L1L2Regressor,
+    MultipleKernelClassifier,
+    SparsePCA,
+    TotalVariation,
+)
+from genesig.optim.nonlinear.checks import InvalidProblem
+
+ESTIMATORS = {
+    name for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
+    if isinstance(found, type) and issubclass(found, BaseEstimator)
+}  # fmt: skip
+FAST = {"kernel": "linear", "tau": 0.3, "lam": [0.1], "tolerance": 1e-3}
+CLASSIFIERS = [
+    L1L2Classifier(tau=0.2), FusedLassoClassifier(), KernelPCRClassifier(n_components=3),
+    GroupLassoClassifier(), GeneSetClassifier(), MultipleKernelClassifier(),
+    DerivativeClassifier(**FAST),
+]  # fmt: skip
+SELECT = [
+    L1L2Regressor(tau=0.3), L1L2Classifier(tau=0.3), GroupLassoRegressor(tau=0.3),
+    GroupLassoClassifier(tau=0.3), GeneSetRegressor(tau=0.3), GeneSetClassifier(tau=0.3),
+    FeatureVectorMachine(n_features=3), DerivativeRegressor(**FAST), DerivativeClassifier(**FAST),
+]  # fmt: skip
+WEIGHTED = [GroupLassoRegressor(tau=0.1), GroupLassoClassifier(tau=0.1)]
+
+
+def named(estimators):
+    return pytest.mark.parametrize("model", estimators, ids=[type(e).__name__ for e in estimators])
+
+
+def calibrated(model, folds=3):
+    return type(model)(**{**model.get_params(), "calibration": folds})
+
+
+class Timed(L1L2Cox):
+    """Takes any numbers as the times of events, as scikit-learn's checks give them."""
+
+    def fit(self, X, y):
+        numbers = np.asarray(y)
+        numbers = numbers.astype(float) if numbers.dtype == object else numbers
+        if numbers.ndim == 1 and numbers.dtype.kind in "iuf" and np.isfinite(numbers).all():
+            y = np.stack([numbers - numbers.min() + 1, np.ones(len(numbers))], axis=1)
+        return super().fit(X, y)
+
+
+def test_every_public_estimator_is_checked():
+    text = "".join(p.read_text(encoding="utf-8") for p in TESTS.rglob("test_*.py"))
+    seen = "".join(part[:400] for part in text.split("@parametrize_with_checks(")[1:])
+    seen += text.split("\nALL = [")[1].split("]")[0] + "L1L2Cox("
+    assert {name for name in ESTIMATORS if f"{name}(" not in seen} == set()
+
+
+def of_rows(estimator):
+    """Name the check that folds must fail: a row that stands twice may be in two of them."""
+    why = "folds divide rows"
+    return (
+        {"check_sample_weight_equivalence_on_dense_data": why} if "Group" in str(estimator) else {}
+    )
+
+
+@parametrize_with_checks(
+    [calibrated(model) for model in CLASSIFIERS[:-1]], expected_failed_checks=of_rows
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_conventions_of_scikit_learn_with_probabilities(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks([Timed()])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_conventions_of_scikit_learn_for_times(estimator, check):
+    check(estimator)
+
+
+def data(n=40, d=12, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    X = rng.normal(size=(n, d)) + 5
+    X[:, :3] += 0.9 * y[:, None] * np.array([1, -1, 1])
+    return pd.DataFrame(X, columns=[f"G{j}" for j in range(d)]), np.array(["a", "b", "c"])[y]
+
+
+@named(SELECT)
+def test_what_is_selected_has_its_names_and_can_be_taken(model):
+    X, y = data()
+    y = y if is_classifier(model) else (y == "b") + 0.1 * X["G4"].to_numpy()
+    model.fit(X, y)
+    names = model.get_feature_names_out()
+    assert 0 < len(names) < X.shape[1]
+    assert list(names) == [f"G{j}" for j in model.support_]
+    np.testing.assert_array_equal(model.transform(X), X[names])
+    assert list(model.feature_names_in_) == list(X)
+
+
+def test_times_select_as_well():
+    X, y = data()
+    times = np.stack([np.exp(-X["G0"] + 6), y == "a"], axis=1).astype(float)
+    model = L1L2Cox(tau=0.5).fit(X, times)
+    assert list(model.get_feature_names_out()) == [f"G{j}" for j in model.support_]
+
+
+def test_transformers_name_what_they_give():
+    X, _ = data()
+    assert list(TotalVariation().fit(X).get_feature_names_out()) == list(X)
+    assert list(SparsePCA(2, tau=0.1).fit(X).get_feature_names_out()) == [
+        "sparsepca0",
+        "sparsepca1",
+    ]
+
+
+def test_a_selector_stands_before_another_model():
+    X, y = data()
+    pipeline = make_pipeline(L1L2Classifier(tau=0.3), GroupLassoClassifier(tau=0.01)).fit(X, y)
+    assert pipeline[-1].n_features_in_ == len(pipeline[0].support_)
+
+
+@named(CLASSIFIERS)
+def test_without_the_setting_there_are_no_probabilities(model):
+    X, y = data()
+    assert not hasattr(model, "predict_proba")
+    assert model.get_params()["calibration"] is None
+    plain, with_them = model.fit(X, y), calibrated(model).fit(X, y)
+    np.testing.assert_array_equal(plain.decision_function(X), with_them.decision_function(X))
+
+
+def slope_by_hand(score, positive):
+    """Minimise the cross-entropy of p = 1/(1 + exp(-a f)), targets smoothed, over a grid of a."""
+    target = np.where(positive, len(score) + 1, 1) / (len(score) + 2)
+    grid = np.geomspace(1e-3, 1e3, 20001)
+    z = np.multiply.outer(grid, score)
+    return grid[np.argmin(np.sum(np.logaddexp(0, z) - target * z, axis=1))]
+
+
+@named(CLASSIFIERS)
+def test_probabilities_are_a_curve_of_scores_of_rows_left_out(model):
+    X, y = data()
+    found = calibrated(model, StratifiedKFold(3)).fit(X, y)
+    p = found.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    left_out = cross_val_predict(model, X, y, cv=StratifiedKFold(3), method="decision_function")
+    a = slope_by_hand(left_out, y == "b")
+    np.testing.assert_allclose(
+        p[:, 1], 1 / (1 + np.exp(-a * found.decision_function(X))), atol=1e-3
+    )
+    np.testing.assert_array_equal(found.classes_[p.argmax(axis=1)], found.predict(X))
+
+
+def test_probabilities_are_as_frequent_as_they_say():
+    X, y = data(4000, 6, seed=3)
+    p = (
+        calibrated(L1L2Classifier(tau=0.01), 5)
+        .fit(X[:2000], y[:2000])
+        .predict_proba(X[2000:])[:, 1]
+    )
+    part = np.clip((p * 5).astype(int), 0, 4)
+    for k in range(5):
+        mine = part == k
+        assert abs(np.mean(y[2000:][mine] == "b") - p[mine].mean()) < 0.07
+
+
+@named([GroupLassoClassifier(tau=0.05), MultipleKernelClassifier(tau=0.05)])
+def test_several_classes_have_probabilities(model):
+    X, y = data(60, classes=3)
+    p = calibrated(model).fit(X, y).predict_proba(X)
+    assert p.shape == (60, 3)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert np.mean(p.argmax(axis=1) == np.searchsorted(["a", "b", "c"], y)) > 0.5
+
+
+def test_a_regressor_has_no_such_setting():
+    with pytest.raises(TypeError, match="calibration"):
+        L1L2Regressor(calibration=3)
+
+
+@named(WEIGHTED)
+def test_whole_weights_are_rows_that_occur_so_often(model):
+    X, y = data(classes=2)
+    y = y if is_classifier(model) else X["G0"].to_numpy() - X["G1"].to_numpy() ** 2 / 10
+    times = np.random.default_rng(1).integers(0, 4, len(X))
+    weighted = clone(model).fit(X, y, sample_weight=times)
+    repeated = clone(model).fit(X.loc[X.index.repeat(times)], np.repeat(y, times))
+    score = "decision_function" if is_classifier(model) else "predict"
+    np.testing.assert_array_equal(weighted.support_, repeated.support_)
+    np.testing.assert_allclose(getattr(weighted, score)(X), getattr(repeated, score)(X), atol=1e-7)
+    plain = clone(model).fit(X, y)
+    equal = clone(model).fit(X, y, sample_weight=np.full(len(X), 3.0))
+    np.testing.assert_allclose(getattr(plain, score)(X), getattr(equal, score)(X), atol=1e-7)
+    assert np.abs(getattr(plain, score)(X) - getattr(weighted, score)(X)).max() > 1e-3
+
+
+@named(WEIGHTED)
+@pytest.mark.parametrize("weights", [np.zeros(40), -np.ones(40), np.ones(39)])
+def test_weights_that_mean_nothing_are_refused(model, weights):
+    X, y = data()
+    y = y if is_classifier(model) else X["G0"]
+    with pytest.raises((InvalidProblem, ValueError), match="weight"):
+        model.fit(X, y, sample_weight=weights)

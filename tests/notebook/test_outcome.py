@@ -1,0 +1,155 @@
+"""What a notebook reads of a finished study, and the plots of it."""
+
+from __future__ import annotations
+
+import html
+import inspect
+
+import anndata
+import fitted_model
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from finished_results import write_results
+from matplotlib import pyplot as plt
+
+from genesig import InvalidInput, Results
+from genesig.cli import _parser
+from genesig.notebook.plots import Plots
+from genesig.results import save_json
+
+mpl.use("agg")
+TASKS = ("classification", "regression")
+ALL = sorted(name for name in vars(Plots) if not name.startswith("_"))
+
+
+@pytest.fixture(scope="module", params=TASKS)
+def results(request, tmp_path_factory):
+    return Results(write_results(tmp_path_factory.mktemp(request.param), request.param))
+
+
+@pytest.fixture
+def two_classes(tmp_path):
+    return Results(write_results(tmp_path))
+
+
+def test_every_table_is_a_frame_by_its_name(results):
+    assert {"signature", "predictions", "controls", "times/jobs"} <= set(results.tables)
+    assert len(results.tables) == len(list(results.folder.rglob("*.tsv")))
+    signature = results.tables["signature"]
+    assert signature["gene"].map(type).eq(str).all()
+    assert signature["frequency"].between(0, 1).all()
+    with pytest.raises(KeyError, match="no table 'signatures'"):
+        results.tables["signatures"]
+
+
+def test_the_signature_is_annotated(results):
+    data = results.signature
+    assert isinstance(data, anndata.AnnData)
+    assert list(data.var_names) == list(results.tables["signature"]["gene"])
+    assert data.n_obs == 24
+
+
+def test_names_that_look_like_numbers_stay_text(two_classes):
+    path = two_classes.folder / "predictions.tsv"
+    table = pd.read_csv(path, sep="\t").assign(sample="007")
+    table.to_csv(path, sep="\t", index=False)
+    assert set(two_classes.tables["predictions"]["sample"]) == {"007"}
+
+
+def test_the_report_is_shown_whole_and_cannot_break_out(two_classes):
+    page = two_classes.report()
+    shown = page._repr_html_()
+    assert page.path.is_file()
+    assert "<title>" not in shown
+    assert html.unescape(shown.split('srcdoc="')[1][:-11]) == page.path.read_text()
+    assert 'sandbox="allow-scripts"' in shown
+
+
+def test_what_is_no_finished_study_is_refused(tmp_path, two_classes):
+    with pytest.raises(InvalidInput, match=r"holds no finished study: run\.json is not there"):
+        Results(tmp_path / "nothing")
+    save_json(two_classes.folder / "run.json", {"seed": 1})
+    for read in ("tables", "signature", "null"):
+        with pytest.raises(InvalidInput, match="was run again with other settings"):
+            getattr(two_classes, read)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name not in ("roc", "gene")])
+def test_a_plot_takes_axes_and_returns_them(results, name):
+    figure, ax = plt.subplots()
+    drawn = getattr(results.plot, name)(ax=ax)
+    assert drawn is ax
+    assert ax.has_data()
+    figure.canvas.draw()
+    own = getattr(results.plot, name)()
+    assert own is not ax
+    plt.close("all")
+
+
+def test_a_gene_is_drawn(results):
+    gene = str(results.signature.var_names[0])
+    assert results.plot.gene(gene).has_data()
+    with pytest.raises(InvalidInput, match="'g999' is not in the signature"):
+        results.plot.gene("g999")
+    plt.close("all")
+
+
+def test_the_roc_curve_has_the_area_that_pairs_give(two_classes):
+    ax = two_classes.plot.roc()
+    table = two_classes.tables["predictions"]
+    table = table[table["mu"].isna()]
+    assert len(ax.lines) == 1 + table["repeat"].nunique()
+    for line, (_, rows) in zip(ax.lines[1:], table.groupby("repeat"), strict=True):
+        ill = rows["score"][rows["label"] == "ill"].to_numpy()
+        well = rows["score"][rows["label"] == "healthy"].to_numpy()
+        pairs = np.mean(ill[:, None] > well) + np.mean(ill[:, None] == well) / 2
+        assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(pairs)
+    plt.close("all")
+
+
+def test_no_roc_curve_of_numbers(tmp_path):
+    numbers = Results(write_results(tmp_path, "regression"))
+    with pytest.raises(InvalidInput, match=r"plot\.roc: is of two classes"):
+        numbers.plot.roc()
+
+
+@pytest.fixture
+def fitted(two_classes):
+    """Put a real model into the folder; return it, and new samples."""
+    (model, _), X = fitted_model.model_of("plain"), fitted_model.values(False, seed=1)
+    save_json(two_classes.folder / "model.json", model)
+    frame = pd.DataFrame(X, index=fitted_model.NAMES, columns=fitted_model.GENES)
+    return Results(two_classes.folder), frame
+
+
+def test_new_samples_are_scored_whatever_they_come_in(fitted, tmp_path):
+    results, frame = fitted
+    frame.T.to_csv(tmp_path / "new.tsv", sep="\t", index_label="gene")
+    found = results.predict(frame)
+    assert list(found["sample"]) == fitted_model.NAMES
+    for same in (frame.T, anndata.AnnData(frame), tmp_path / "new.tsv"):
+        pd.testing.assert_frame_equal(results.predict(same), found)
+
+
+def test_what_is_missing_is_warned_of_or_refused(fitted):
+    results, frame = fitted
+    used = next(m for m in results.model["models"] if len(m["genes"]) > 1)
+    lacking = frame.drop(columns=used["genes"][0])
+    with pytest.warns(UserWarning, match=r"DataFrame: "):
+        table = results.predict(lacking, mu=used["mu"], missing=1.0)
+    assert (table["imputed"] == 1).all()
+    with pytest.raises(InvalidInput):
+        results.predict(lacking, mu=used["mu"], missing=0.0)
+    with pytest.raises(InvalidInput, match="give an AnnData, a DataFrame or a file"):
+        results.predict(3)
+    with pytest.raises(InvalidInput, match="holds more than numbers"):
+        results.predict(frame.astype(str))
+
+
+def test_defaults_are_those_of_the_command_line():
+    line = _parser().parse_args(["predict", "model.json", "new.tsv"])
+    said = inspect.signature(Results.predict).parameters
+    for name in ("missing", "mu", "part", "samples"):
+        assert said[name].default == getattr(line, name)

@@ -1,0 +1,94 @@
+"""Reading and normalising alone do what the steps of a study do."""
+
+from __future__ import annotations
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+from places import ROOT
+
+from genesig import InvalidInput, normalise, read
+from genesig.data.steps.normalise import fit_steps
+
+EXAMPLES = ROOT / "resources" / "examples"
+
+
+def data(n=20, d=12):
+    rng = np.random.default_rng(1)
+    obs = pd.DataFrame({"centre": ["A", "B"] * (n // 2)}, index=[f"s{k}" for k in range(n)])
+    X = rng.normal(8, rng.uniform(0.5, 2, d), (n, d))
+    return anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=[f"g{k}" for k in range(d)]))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_table_is_read_either_way_round(tmp_path, turned):
+    given = data()
+    frame = given.to_df()
+    (frame.T if turned else frame).to_csv(tmp_path / "e.tsv", sep="\t")
+    given.obs.iloc[::-1].to_csv(tmp_path / "s.tsv", sep="\t")
+    found = read(tmp_path / "e.tsv", tmp_path / "s.tsv")
+    assert list(found.obs_names) == list(given.obs_names[::-1])
+    assert list(found.obs["centre"]) == list(given.obs["centre"][::-1])
+    np.testing.assert_allclose(found[given.obs_names].X, given.X)
+
+
+def test_without_a_sample_table_the_longer_side_is_the_genes(tmp_path):
+    given = data(n=6)
+    given.to_df().T.to_csv(tmp_path / "e.tsv", sep="\t")
+    assert list(read(tmp_path / "e.tsv").obs_names) == list(given.obs_names)
+
+
+def test_a_file_that_describes_its_samples_is_read_with_them():
+    found = read(EXAMPLES / "annotated.h5ad")
+    assert "response" in found.obs
+
+
+def test_samples_of_one_file_only_are_said(tmp_path):
+    given = data()
+    given.to_df().T.to_csv(tmp_path / "e.tsv", sep="\t")
+    given.obs.iloc[2:].to_csv(tmp_path / "s.tsv", sep="\t")
+    with pytest.warns(UserWarning, match=r"2 samples in one of the two files only, .*'s0', 's1'"):
+        found = read(tmp_path / "e.tsv", tmp_path / "s.tsv")
+    assert found.n_obs == 18
+
+
+def test_a_cell_that_is_no_number_is_named(tmp_path):
+    (tmp_path / "e.tsv").write_text("gene\ta\tb\ng1\t1\tNA\ng2\t3\t4\ng3\tx\t1\n")
+    with pytest.raises(InvalidInput, match="gene 'g3', sample 'a': the value is 'x', not a number"):
+        read(tmp_path / "e.tsv")
+
+
+def test_steps_learn_from_the_training_samples_only():
+    given, train = data(), [f"s{k}" for k in range(10)]
+    steps = ["quantile", {"step": "variance_filter", "keep": 0.5}, "centre", "unit_variance"]
+    found = normalise(given, steps, train=train)
+    told = [{"step": "quantile"}, {"step": "variance_filter", "keep": 0.5}, {"step": "centre"},
+            {"step": "unit_variance"}]  # fmt: skip
+    reference = fit_steps(given.X[:10], told)
+    np.testing.assert_array_equal(found.X, reference.transform(given.X))
+    assert list(found.var_names) == list(given.var_names[reference.genes])
+    changed = given.copy()
+    changed.X[10:] *= 2
+    again = normalise(changed, steps, train=np.arange(20) < 10)
+    np.testing.assert_array_equal(again.X[:10], found.X[:10])
+    np.testing.assert_array_equal(given.X, data().X)
+
+
+def test_batches_are_corrected_by_their_column():
+    given = data()
+    found = normalise(given, ["combat"], batch="centre")
+    apart = np.abs(found.X[::2].mean(axis=0) - found.X[1::2].mean(axis=0))
+    assert apart.max() < np.abs(given.X[::2].mean(axis=0) - given.X[1::2].mean(axis=0)).max()
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ("log3", "did you mean 'log2'|log2"),
+        ({"step": "log2", "flor": 1}, "item 1, floor"),
+    ],
+)
+def test_what_is_no_step_is_refused(step, said):
+    with pytest.raises(InvalidInput, match=said):
+        normalise(data(), [step])

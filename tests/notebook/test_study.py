@@ -1,0 +1,173 @@
+"""A study from Python is that of the command line: the same config, workflow and tables."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from toy_study import CONFIG, empty, make_study, results, run
+
+from genesig import GenesigError, InvalidInput, Study
+
+
+def data(n=24, d=8):
+    rng = np.random.default_rng(0)
+    obs = pd.DataFrame({"diagnosis": ["ill", "well"] * (n // 2), "age": np.arange(n) + 30.5},
+                       index=[f"s{k}" for k in range(n)])  # fmt: skip
+    var = pd.DataFrame({"symbol": [f"SYM{k}" for k in range(d)]}, index=[f"g{k}" for k in range(d)])
+    return anndata.AnnData(rng.normal(8, 1, (n, d)), obs=obs, var=var)
+
+
+def written(study):
+    study._write()
+    return yaml.safe_load((study.folder / "config.yaml").read_text())
+
+
+def test_settings_are_those_of_a_config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = Study(
+        "e.tsv", "data/s.tsv", "diagnosis", seed=np.int64(3), linear={"mu": np.array([1e-6, 0.1])},
+        data={"classes": ("well", "ill"), "annotation": "g.tsv"}, folder="mine",
+    )  # fmt: skip
+    assert study.folder == tmp_path / "mine"
+    assert written(study) == {
+        "expression": str(tmp_path / "e.tsv"), "samples": str(tmp_path / "data/s.tsv"),
+        "label": "diagnosis", "seed": 3, "linear": {"mu": [1e-6, 0.1]},
+        "data": {"classes": ["well", "ill"], "annotation": str(tmp_path / "g.tsv")},
+    }  # fmt: skip
+
+
+def test_a_file_may_describe_its_samples_and_geo_stays_geo(tmp_path):
+    study = Study("e.gct", label="x", folder=tmp_path / "a")
+    assert study.config["samples"] == study.config["expression"]
+    study = Study(geo="GSE55235", label="x", folder=tmp_path / "b")
+    assert study.config["expression"] == "data/geo/GSE55235_series_matrix.txt.gz"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"splitss": {}}, r"splitss.*did you mean 'splits'"),
+        ({"splits": {"folds": 1}}, r"splits\.folds.*at least 2"),
+        ({"seed": object()}, "a setting is neither text, number, list nor dict"),
+        ({"label": None}, "label"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused_at_once(tmp_path, given, said):
+    with pytest.raises(InvalidInput, match=said) as caught:
+        Study("e.tsv", "s.tsv", **{"label": "x", **given}, folder=tmp_path / "no")
+    assert len(str(caught.value).splitlines()) == 1
+    assert not (tmp_path / "no").exists()
+
+
+def test_an_anndata_is_written_once(tmp_path):
+    given = data()
+    study = Study(given, label="diagnosis", folder=tmp_path)
+    config = written(study)
+    path = tmp_path / "data.h5ad"
+    assert config["expression"] == config["samples"] == str(path)
+    assert config["data"] == {"annotation": str(path), "symbol": "symbol"}
+    back = anndata.read_h5ad(path)
+    np.testing.assert_array_equal(back.X, given.X)
+    assert list(back.obs["age"]) == list(given.obs["age"])
+    os.utime(path, (1, 1))
+    study._write()
+    assert path.stat().st_mtime == 1  # Snakemake would compute all of it again
+    given.X[0, 0] += 1
+    study._write()
+    assert path.stat().st_mtime > 1
+    with pytest.raises(InvalidInput, match="samples: stands beside an AnnData"):
+        Study(given, "s.tsv", label="x")
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path):
+    (tmp_path / "config.yaml").write_text("expression: mine.tsv\n")
+    study = Study("e.tsv", "s.tsv", "x", folder=tmp_path)
+    with pytest.raises(InvalidInput, match="something else than a study"):
+        study.run()
+    assert (tmp_path / "config.yaml").read_text() == "expression: mine.tsv\n"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_a_run_says_is_printed_and_its_errors_raised(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "module://of_a_notebook")
+    study = Study(data(), label="diagnosis", folder=tmp_path)
+    code = "import os; print(os.getcwd(), os.environ.get('MPLBACKEND'))"
+    study._call([sys.executable, "-c", code], quiet=False)
+    assert capsys.readouterr().out == f"{tmp_path} None\n"
+    code = "print('much'); print('error: samples.tsv: is empty'); raise SystemExit(1)"
+    with pytest.raises(GenesigError, match=r"did not finish:\nerror: samples.tsv: is empty$"):
+        study._call([sys.executable, "-c", code], quiet=True)
+    assert capsys.readouterr().out == ""
+
+
+def test_validation_is_that_of_the_command_line(tmp_path, capsys):
+    small = {"folds": 3, "inner_folds": 3, "repeats": 1, "subsamples": 4}
+    Study(data(), label="diagnosis", folder=tmp_path / "a", splits=small).validate()
+    assert "0 errors" in capsys.readouterr().out
+    with pytest.raises(GenesigError, match="did you mean 'diagnosis'"):
+        Study(data(), label="diagnosi", folder=tmp_path / "b").validate()
+
+
+@pytest.mark.slow
+def test_the_tables_are_those_of_a_clone(tmp_path):
+    clone = make_study(empty(tmp_path / "clone"))
+    run(clone)
+    places = {key: clone / CONFIG[key] for key in ("expression", "samples")}
+    settings = {key: value for key, value in CONFIG.items() if key not in places}
+    study = Study(**places, **settings, folder=tmp_path / "mine")
+    found = study.run(cores=2, quiet=True)
+    theirs, ours = results(clone), results(study.folder)
+    different = {name for name in theirs if theirs[name] != ours.get(name)}
+    # Only where the names of the inputs stand, or an archive the time of its writing.
+    assert different <= {
+        "run.json",
+        "report_data.json",
+        "report.html",
+        "model.json",
+        "validation.json",
+        "data/raw.h5ad",
+        "dataset.h5ad",
+        "signature.h5ad",
+    }
+    for name in found.tables:
+        if not name.startswith("times/"):
+            assert theirs[f"{name}.tsv"] == ours[f"{name}.tsv"]
+    before = (study.folder / "results/run.json").stat().st_mtime_ns
+    study.run(cores=1, quiet=True)
+    assert (study.folder / "results/run.json").stat().st_mtime_ns == before
+
+
+NOTEBOOK = """
+import pandas as pd
+from genesig import Study
+results = Study({expression!r}, {samples!r}, "diagnosis", folder="mine", **{settings!r}).run(2)
+results.plot.roc()
+results.report()
+"""
+
+
+@pytest.mark.slow
+def test_a_notebook_gives_the_tables_of_a_clone(tmp_path):
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    clone = make_study(empty(tmp_path / "clone"))
+    run(clone)
+    places = {key: str(clone / CONFIG[key]) for key in ("expression", "samples")}
+    settings = {key: CONFIG[key] for key in CONFIG if key not in (*places, "label")}
+    cells = [NOTEBOOK.format(**places, settings=settings),
+             "results.tables['signature'].to_csv('seen.csv')"]  # fmt: skip
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
+    nbclient.NotebookClient(
+        notebook, timeout=600, resources={"metadata": {"path": tmp_path}}
+    ).execute()
+    shown = notebook.cells[0].outputs[-1]
+    assert "<iframe" in shown["data"]["text/html"]
+    seen = pd.read_csv(tmp_path / "seen.csv", index_col=0)
+    theirs = pd.read_csv(clone / "results/signature.tsv", sep="\t")
+    pd.testing.assert_frame_equal(seen, theirs)

@@ -1,0 +1,101 @@
+"""Sensitivity and specificity of held-out decisions, the genes, and the one picture of all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from report_external import make_about
+from report_study import Study, arguments
+from sklearn.metrics import recall_score
+
+from genesig.report.answer.figures import forest, lines_of
+from genesig.report.answer.section import MOST_NAMED, gene_chips, overview, tiles
+from genesig.report.collect import collect
+from genesig.selection.assess.intervals import wilson
+
+
+def test_sensitivity_and_specificity_are_the_mean_recall_of_the_repeats():
+    given = arguments(Study(samples=40, signal=0.4, repeats=3))
+    data = collect(**given)
+    table = given["tables"]["predictions"]
+    table = table[table["mu"].isna()]
+    found = {one["name"]: one for one in data["answer"]["measures"]}
+    assert list(found) == ["auc", "specificity", "sensitivity"]
+    for name, label in (("sensitivity", "tumour"), ("specificity", "normal")):
+        each = [
+            recall_score(rows["label"], rows["predicted"], pos_label=label)
+            for _, rows in table.groupby("repeat")
+        ]
+        assert 0 < np.mean(each) < 1
+        assert found[name]["value"] == pytest.approx(np.mean(each), abs=1e-4)
+        low, high = wilson(float(np.mean(each)), 20)
+        assert (found[name]["low"], found[name]["high"]) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_groups_widen_the_intervals():
+    given = arguments(Study(samples=40, signal=0.4))
+    alone = collect(**given)["answer"]["measures"]
+    obs = given["dataset"].obs.assign(patient=[f"p{k // 4}" for k in range(40)])
+    object.__setattr__(given["dataset"], "obs", obs)
+    object.__setattr__(given["dataset"].design, "group", "patient")
+    grouped = collect(**given)["answer"]["measures"]
+    for a, b in zip(alone[1:], grouped[1:], strict=True):
+        assert a["value"] == b["value"]
+        assert b["high"] - b["low"] > 1.5 * (a["high"] - a["low"])
+
+
+def test_a_number_has_no_sensitivity():
+    data = collect(**arguments(Study(regression=True)))
+    assert data["answer"]["measures"] == []
+    assert [tile.name for tile in tiles(data)] == ["Genes in the signature", "R² on unseen samples"]
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_the_direction_of_a_gene_is_that_of_its_values(regression):
+    given = arguments(Study(regression=regression))
+    data = collect(**given)
+    y, dataset = given["dataset"].response(), given["dataset"]
+    for one in data["answer"]["chips"]:
+        x = dataset.X[:, dataset.genes.index(one["gene"])]
+        assert one["up"] == (np.corrcoef(x, y)[0, 1] > 0)
+    word = "with class" if regression else "in tumour"
+    shown = gene_chips(data)
+    assert all(chip.direction.endswith(word) for chip in shown)
+    assert len(shown) == min(len(data["answer"]["chips"]), MOST_NAMED)
+    often = [one["frequency"] for one in data["answer"]["chips"]]
+    assert shown[0].frequency == f"{100 * max(often):.0f}\u00a0%"
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_the_forest_holds_every_error_in_the_units_of_the_page(regression):
+    given = arguments(Study(regression=regression, permutations=40))
+    cohorts = [
+        make_about(given["dataset"], "a"),
+        make_about(given["dataset"], "b", seen_before=2),
+        make_about(given["dataset"], "c", one_class=not regression),
+    ]
+    data = collect(**given, external=cohorts)
+    own, rival, *others = lines_of(data)
+    error, best = data["answer"]["error"], data["answer"]["control"]
+    wanted = (lambda e: 1 - e) if regression else (lambda e: e)
+    assert own.value == pytest.approx(wanted(error["value"]))
+    assert rival.value == pytest.approx(wanted(best["error"]))
+    assert own.limits[0] <= own.value <= own.limits[1]
+    key = "r2" if regression else "balanced_error"
+    scores = [row for row in cohorts[0]["scores"] if row["measure"] == key]
+    assert others[0].value == pytest.approx(scores[0]["value"], abs=1e-3)
+    assert others[0].limits == pytest.approx((scores[0]["low"], scores[0]["high"]), abs=1e-3)
+    assert "2 of them" not in others[1].name
+    assert "seen in training" in others[1].name
+    assert len(others) == (3 if regression else 2)  # one class has no balanced error
+    (image,) = overview(data)
+    assert ("1 cohort not shown" in image.caption) == (not regression)
+    assert "permuted labels" in image.svg
+    assert len(forest(data).axes[0].get_yticklabels()) == 2 + len(others)
+
+
+def test_an_error_that_is_not_defined_has_no_picture():
+    given = arguments(Study())
+    own = given["tables"]["controls"]["model"] == "genesig"
+    given["tables"]["controls"].loc[own, ["error", "low", "high"]] = np.nan
+    assert overview(collect(**given)) == []

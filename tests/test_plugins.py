@@ -1,0 +1,152 @@
+"""Another package adds a format, a step, a baseline and a penalty without a change here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import example_plugin
+import numpy as np
+import pytest
+from example_plugin import POINTS, Shift, install
+from toy_study import empty, make_study, run
+
+from genesig import InvalidInput, plugins
+from genesig.data.files.known import READERS
+from genesig.data.files.readers import load_schema, read_matrix
+from genesig.data.steps.normalise import NORMALISERS, Reference, fit_steps
+from genesig.data.study.config_check import resolve_config
+from genesig.errors import pick
+from genesig.models.baselines import BASELINES
+from genesig.optim.nonlinear.penalties import PENALTIES
+
+REGISTRIES = {
+    "formats": READERS, "steps": NORMALISERS, "baselines": BASELINES, "penalties": PENALTIES,
+}  # fmt: skip
+NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "x"}
+
+
+def forget():
+    plugins.offered.cache_clear()
+    for registry in REGISTRIES.values():
+        for name in [name for named in POINTS.values() for name in named]:
+            registry.pop(name, None)
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Install the example with some entry points; all is forgotten afterwards."""
+
+    def do(points=POINTS):
+        install(tmp_path / "site", points)
+        monkeypatch.syspath_prepend(str(tmp_path / "site"))
+        forget()
+
+    yield do
+    monkeypatch.undo()
+    forget()
+
+
+def test_every_group_has_its_registry():
+    assert set(REGISTRIES) == set(plugins.GROUPS) == set(POINTS)
+    assert all(registry.group == group for group, registry in REGISTRIES.items())
+
+
+def test_what_a_package_adds_is_found_by_its_name(installed):
+    installed()
+    for group, registry in REGISTRIES.items():
+        (name,) = POINTS[group]
+        assert not dict.__contains__(registry, name)  # nothing is loaded before it is used
+        assert name in registry
+        assert pick(group, registry, name) is getattr(example_plugin, POINTS[group][name][15:])
+    assert plugins.packages() == {"example-plugin": "1.5"}
+
+
+def test_without_it_the_names_are_unknown():
+    for group, registry in REGISTRIES.items():
+        assert next(iter(POINTS[group])) not in registry
+    assert plugins.packages() == {}
+    with pytest.raises(InvalidInput, match="shift"):
+        resolve_config({**NAMES, "normalise": {"samples": [{"step": "shift"}]}}, load_schema())
+
+
+def test_its_settings_have_their_defaults_and_checks(installed):
+    installed()
+    raw = {**NAMES, "normalise": {"samples": [{"step": "shift"}]}, "nonlinear": {"penalty": "mild"},
+           "controls": {"baselines": ["first_gene", "ridge"]}}  # fmt: skip
+    config = resolve_config(raw, load_schema())
+    assert config["normalise"]["samples"] == [{"step": "shift", "amount": 1.0}]
+    raw["normalise"]["samples"] = [{"step": "shift", "amont": 2}]
+    with pytest.raises(InvalidInput, match="amount'"):
+        resolve_config(raw, load_schema())
+
+
+def test_its_format_is_read_and_its_step_is_applied(installed, tmp_path):
+    installed()
+    (tmp_path / "e.pairs").write_text("g1 s1 1\ng1 s2 2\ng2 s1 3\ng2 s2 4\n")
+    assert read_matrix(tmp_path / "e.pairs").cells.tolist() == [[1, 2], [3, 4]]
+    fitted = fit_steps(np.eye(2), [{"step": "shift", "amount": 2.0}])
+    assert isinstance(fitted.steps[0], Shift)
+    np.testing.assert_array_equal(Reference.of(fitted.state()).transform(np.eye(2)), np.eye(2) + 2)
+
+
+BROKEN = {
+    "no_such": ("no_such_module:X", "ModuleNotFoundError"),
+    "no_name": ("example_plugin:Gone", "AttributeError"),
+    "of_another_kind": ("example_plugin:POINTS", r"none of genesig\.steps"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_package_is_named_in_one_line(installed, name):
+    aim, why = BROKEN[name]
+    installed({"steps": {name: aim}})
+    with pytest.raises(InvalidInput, match=why) as caught:
+        load_schema()
+    said = str(caught.value)
+    assert f"plugin '{name}' of the package example-plugin" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_what_is_here_is_not_replaced(installed):
+    installed({"steps": {"log2": "example_plugin:Shift"}})
+    assert NORMALISERS["log2"] is not Shift
+
+
+def test_the_command_line_names_a_broken_package(tmp_path):
+    install(tmp_path, {"steps": {"no_such": "no_such_module:X"}})
+    done = subprocess.run(
+        [sys.executable, "-m", "genesig.cli", "parameters"], capture_output=True, text=True,
+        check=False, env={**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ['PYTHONPATH']}"},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: plugin 'no_such' of the package example-plugin: cannot")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_whole_study_with_all_four(tmp_path, monkeypatch):
+    install(tmp_path / "site")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    folder = make_study(empty(tmp_path / "study"), {
+        "expression": "e.pairs", "normalise": {"samples": [{"step": "shift", "amount": 3}]},
+        "nonlinear": {"penalty": "mild"}, "controls": {"baselines": ["first_gene"]},
+    })  # fmt: skip
+    import gzip
+
+    text = gzip.decompress((folder / "expression.tsv.gz").read_bytes()).decode()
+    header, *rows = [line.split("\t") for line in text.splitlines()]
+    (folder / "e.pairs").write_text("".join(
+        f"{row[0].replace(' ', '')} {name} {value}\n"
+        for row in rows for name, value in zip(header[1:], row[1:], strict=True)
+    ))  # fmt: skip
+    run(folder)
+    said = (folder / "results/report.html").read_text()
+    assert "first gene" in said
+    assert "example-plugin" in (folder / "results/run.json").read_text()
+    done = subprocess.run(
+        [sys.executable, "-m", "genesig.cli", "predict", "results/model.json", "e.pairs"],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
