@@ -31,6 +31,9 @@ CHOICES = {
     "files": None,
     "missing": False,
     "prior_weights": None,
+    "covariates": [],
+    "missing_covariates": "refuse",
+    "weights": None,
 }
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
 from genesig.results import Dataset, Fits
+from genesig.selection.model.covariates import described_covariates, weights_at
 from genesig.selection.model.same_scale import training_scale
-from genesig.selection.model.schema import FORMAT, VERSION
+from genesig.selection.model.schema import FORMAT, VERSION, WITH_COVARIATES
 from genesig.selection.model.shape import sealed
 
 Array = np.ndarray[Any, Any]
@@ -53,8 +54,8 @@ def final_model(
     ]
     content = {
         "format": FORMAT,
-        "version": VERSION,
-        "rule": RULE,
+        "version": VERSION if final.gamma is None else WITH_COVARIATES,
+        "rule": RULE if final.gamma is None else f"{RULE} + sum of weight * covariate",
         "task": dataset.design.task,
         "label": dataset.design.label,
         "classes": classes and {"negative": classes[0], "positive": classes[1]},
@@ -72,6 +73,7 @@ def final_model(
             "scale": _scale(dataset, models, learned),
         },
         "normalisation": {"genes": dataset.genes if chain.steps else [], **chain.state()},
+        **described_covariates(dataset, final),
         "models": models,
         "versions": {
             "python": platform.python_version(),
@@ -115,4 +117,5 @@ def _at_mu(dataset: Dataset, final: Fits, at: int) -> dict[str, Any]:
         "genes": [dataset.genes[gene] for gene in indices],
         "symbols": [str(symbols[gene]) for gene in indices],
         "coefficients": [float(value) for value in values],
+        **weights_at(final, at),
     }

@@ -63,6 +63,8 @@ class Labels:
         Whether there are classes, which another study may name otherwise.
     own : tuple of str
         Keys of the section ``data`` that other kinds may lack.
+    held : bool
+        Whether covariates and weights of samples are offered.
     """
 
     choose: Callable[[Asked, list[Problem]], Chosen]
@@ -70,6 +72,7 @@ class Labels:
     alone: str
     named: bool
     own: tuple[str, ...] = ()
+    held: bool = False
 
 
 def line(table: pd.DataFrame, row: int) -> int:

@@ -46,4 +46,5 @@ REGRESSION = Labels(
     settings=_settings,
     alone="predictions run against the label",
     named=False,
+    held=True,
 )
