@@ -11,6 +11,7 @@ from genesig.data.steps.normalise import MOMENTS, NORMALISERS
 from genesig.data.study.covariates_check import fixed_settings
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
+from genesig.data.study.places import place_settings
 from genesig.errors import Problem
 
 GROUPED = {
@@ -146,7 +147,7 @@ def _columns(config: Config) -> Found:
             yield f"data.{key}", f"'{label}' is the label itself; name the column of the {plural}"
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
-    for key in ("symbol", "prior_weights"):
+    for key in ("symbol", "prior_weights", "chromosome", "position"):
         if data[key] is not None and data["annotation"] is None:
             yield f"data.{key}", "names a column of the gene table; set data.annotation to its file"
 
@@ -252,9 +253,11 @@ def _sets(config: Config) -> Found:
     if section.get("sets") is None and section.get("column") is not None:
         what = "names a column of a gene table; set structured.sets to its file"
         yield "structured.column", what
-    if section.get("sets") is not None and section["smallest"] > section["largest"]:
-        what = f"{section['smallest']} is above structured.largest, {section['largest']}; no set "
-        yield "structured.smallest", what + "can have both sizes, lower it"
+    for name in ("structured", "enrichment"):
+        section = config.get(name, {})
+        if section.get("sets") is not None and section["smallest"] > section["largest"]:
+            what = f"{section['smallest']} is above {name}.largest, {section['largest']}; no set "
+            yield f"{name}.smallest", what + "can have both sizes, lower it"
 
 
 RULES: Sequence[Callable[[Config], Found]] = (
@@ -269,6 +272,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _lengths,
     _kind,
     _columns,
+    place_settings,
     _batches,
     _scheme,
     _sizes,
