@@ -115,7 +115,7 @@ def test_a_study_without_places_has_no_table() -> None:
         stretches_table(bare, pd.DataFrame(), final)
 
 
-def test_runs_end_at_a_change_of_sign_and_at_a_chromosome() -> None:
-    signs = np.array([1, 1, -1, 0, 1, 1, 1, 0.0])
-    found = [(part.start, part.stop) for part in runs(signs, np.array([0, 5]))]
-    assert found == [(0, 2), (2, 3), (4, 5), (5, 7)]
+def test_runs_end_at_a_gap_and_at_a_chromosome() -> None:
+    there = np.array([1, 1, 0, 1, 1, 1, 1, 0], dtype=bool)
+    found = [(part.start, part.stop) for part in runs(there, np.array([0, 5]))]
+    assert found == [(0, 2), (3, 5), (5, 7)]

@@ -24,8 +24,7 @@ def genome(data: Genome, limits: Limits) -> Section:
     items: list[Item] = [] if not it["places"] else [_along(data, it)]
     if it["found"]:
         caption = (
-            "Stretches of the final model: neighbours among the measured genes of a chromosome"
-            " whose weights have one sign."
+            "Stretches of the final model: neighbours among the measured genes of a chromosome."
         )
         items.append(packed_table(data, "stretches", caption, limits.table_rows, search=True))
     return Section("genome", TITLE, [_found(it), *_how(data)], items, part="signature")
