@@ -12,6 +12,7 @@ from gathered_study import make_dataset
 from settings import LINEAR, MOMENTS, SPLITS
 
 from genesig.data.splits.draw import draw_splits
+from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.gather import gather
@@ -82,6 +83,21 @@ def test_every_fit_is_solved_also_where_a_filter_renumbers_the_genes(folds: Any)
     for fits in (final, halves, outer(made, folds=folds)):
         assert np.nanmax(fits.gap) <= 1e-9
         assert len(fits.indices)
+
+
+@pytest.mark.parametrize("weights", [None, "balanced"])
+def test_with_covariates_and_weights_it_is_still_the_lasso_where_ends_are_free(
+    weights: str | None,
+) -> None:
+    dataset, splits = study()
+    age = np.random.default_rng(2).normal(50, 9, 30)
+    held = replace(dataset.design, covariates=(Covariate("age", None),), weights=weights)
+    obs = dataset.obs.assign(age=[repr(float(one)) for one in age])
+    made = replace(dataset, obs=obs, design=held), splits
+    fused, single = outer(made, jump=0.0), outer(made, penalty="l1")
+    np.testing.assert_allclose(fused.tau_max, single.tau_max, rtol=1e-9)
+    np.testing.assert_array_equal(fused.indices, single.indices)
+    np.testing.assert_allclose(fused.scores, single.scores, atol=1e-6)
 
 
 def gathered(made: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
