@@ -15,7 +15,7 @@ from genesig.report.covariates.collect import covariates
 from genesig.report.data.collect import batch, batch_warnings, design, study
 from genesig.report.enrichment.collect import TABLES as ENRICHMENT_TABLES
 from genesig.report.enrichment.collect import TEXT as ENRICHMENT_TEXT
-from genesig.report.enrichment.collect import enrichment
+from genesig.report.enrichment.collect import enrichment, in_brief
 from genesig.report.external.collect import external as cohorts
 from genesig.report.external.collect import warnings as external_warnings
 from genesig.report.genes.collect import block_warnings, genes
@@ -121,7 +121,7 @@ def collect(
     facts, division = study(dataset), design(splits)
     tested = held_out(dataset, tables["predictions"])
     chance = null_errors(null, tables["controls"])
-    packed = {name: _packed(name, tables[name]) for name in _shown(tables)}
+    packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
     first = answer(facts, division, tested, chance, packed, external)
     report: Report = {
         "version": VERSION,

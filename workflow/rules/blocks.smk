@@ -42,7 +42,7 @@ rule enrichment:
     resources:
         **needs("enrichment"),
     params:
-        **{key: config["enrichment"][key] for key in ("smallest", "largest")},
+        **{key: HELD[key] for key in ("smallest", "largest")},
     script:
         "../scripts/enrichment.py"
 

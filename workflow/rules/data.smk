@@ -7,7 +7,9 @@
 MODULES = ["modules"] if config["quality"]["modules"] else []
 
 KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest", "largest")}
-ENRICHED = config["enrichment"]["sets"] or (None if KNOWN["column"] else KNOWN["sets"])
+# Enrichment holds lists against its own sets, or against those that are selected.
+HELD = config["enrichment"] if config["enrichment"]["sets"] else KNOWN
+ENRICHED = None if HELD.get("column") else HELD["sets"]
 
 
 localrules:

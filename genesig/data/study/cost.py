@@ -80,6 +80,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     size : Size
     """
     splits, controls, curved = config["splits"], config["controls"], config["nonlinear"]
+    structured = config["structured"]
     matrix, fit = 8e-6 * size.samples * size.genes, _fit(config, size)
     permutations, most = controls["permutations"], controls["permutations_per_job"]
     batches = min(splits["batches"], size.splits)
@@ -104,7 +105,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         many = batches * START + size.splits * each
         costs["nonlinear_fit"] = Cost(START + share * each, room, many)
         costs["nonlinear_final"] = _alone(each, room)
-    if config["enrichment"]["sets"] or config["structured"]["sets"]:
+    if config["enrichment"]["sets"] or (structured["sets"] and not structured["column"]):
         seconds = SHUFFLED[0] + SHUFFLED[1] * size.samples * size.genes
         costs["enrichment"] = _alone(seconds, held)
     if config["structured"]["sets"] is not None:

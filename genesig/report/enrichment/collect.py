@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from genesig.report.enrichment.record import EnrichmentRecord, Over, Ranked
 from genesig.report.page.rounding import rounded
+from genesig.report.page.words import shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 TABLES = ("enrichment", "enrichment_ranking")
 TEXT = ("list", "reference", "set", "about", "names", "leading")
 
+LONG = ("names", "leading")
+"""Columns of which the page shows the beginning; the tables have all of it."""
+
+MOST_LETTERS = 100
 MOST_OVER = 5
 MOST_RANKED = 20
 
@@ -36,6 +41,14 @@ def enrichment(tables: Mapping[str, pd.DataFrame], fdr: float) -> EnrichmentReco
         "ranked": _ranked(ranking),
         "passing": int((ranking["q_value"] <= fdr).sum()),
     }
+
+
+def in_brief(table: pd.DataFrame) -> pd.DataFrame:
+    """Cut lists of genes, of which a set may have hundreds; other tables stay as they are."""
+    for name in [name for name in LONG if name in table.columns]:
+        cut = [shorten(one, MOST_LETTERS) if isinstance(one, str) else None for one in table[name]]
+        table = table.assign(**{name: cut})
+    return table
 
 
 def _over(rows: pd.DataFrame, fdr: float) -> list[Over]:

@@ -99,8 +99,9 @@ def _sides(data: Enrichment) -> tuple[str, str]:
 
 
 def _caution(data: Enrichment) -> str:
-    settings: Settings = data["config"]["enrichment"]
-    file = settings["sets"] or data["config"]["structured"]["sets"] or ""
+    own: Settings = data["config"]["enrichment"]
+    settings: Settings = own if own["sets"] else data["config"]["structured"]
+    file = settings["sets"] or ""
     return (
         f"Sets are those of {clean(PurePath(file).name)} with {settings['smallest']} to"
         f" {settings['largest']} measured genes; the background are all measured genes, several"

@@ -69,3 +69,18 @@ def test_names_do_no_harm_and_an_empty_signature_is_no_fault() -> None:
     section = enrichment(made(Study(enriched=True, names=HOSTILE)), LIMITS)
     assert "<script" not in section.items[0].svg
     assert words(made(Study(enriched=True, empty=True)))
+
+
+def test_the_page_holds_the_beginning_of_long_lists() -> None:
+    given = arguments(Study(enriched=True))
+    given["tables"]["enrichment_ranking"]["leading"] = ", ".join(["GENE1"] * 400)
+    packed = collect(**given)["tables"]["enrichment_ranking"]
+    place = packed["columns"].index("leading")
+    assert all(len(row[place]) <= 100 for row in packed["rows"])
+
+
+def test_sizes_are_those_of_the_file_that_was_taken() -> None:
+    given = arguments(Study(enriched=True))
+    given["config"]["enrichment"]["sets"] = None
+    given["config"]["structured"] |= {"sets": "own.gmt", "smallest": 7, "largest": 70}
+    assert "those of own.gmt with 7 to 70 measured genes" in words(collect(**given))
