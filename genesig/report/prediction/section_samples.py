@@ -50,12 +50,14 @@ def _sample_words(data: Prediction) -> list[str]:
         return ["Each sample's predictions while it was held out."]
     mostly, always = len(wrong["mostly"]), len(wrong["always"])
     if not mostly:
-        return ["No sample was wrong more often than right while it was held out."]
-    every = f", {always} of them every time" if always and wrong["mostly"][0]["tested"] > 1 else ""
+        return ["No sample was misclassified in most of its repeats while it was held out."]
+    every = (
+        f", {always} of them in every one" if always and wrong["mostly"][0]["tested"] > 1 else ""
+    )
     return [
         f"{mostly} of {counted(wrong['samples'], 'sample')} {'was' if mostly == 1 else 'were'}"
-        f" wrong more often than right while held out{every}."
-        " It pays to look closer: a wrong label, another subtype, poor material?"
+        f" misclassified in most repeats while held out{every}."
+        " Check these samples for mislabelling, an unusual subtype or low sample quality."
     ]
 
 
@@ -102,7 +104,10 @@ def _dots(found: list[HeldOutSample]) -> str:
 
 def _refused(refused: list[Rejection], both: str) -> str:
     if not any(row["wrong"] for row in refused):
-        return "By its mean score no sample is wrong, so none would have to be refused."
+        return (
+            "Averaged over repeats, every sample falls on the correct side of the threshold, so no"
+            " rejection region is needed."
+        )
     return (
         "Were samples with a mean score inside the grey band refused, no error would be left:"
         f" {both}. Descriptive and optimistic: the thresholds were set on the test labels"
