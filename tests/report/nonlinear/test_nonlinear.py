@@ -76,8 +76,8 @@ def test_the_section_shows_figures_and_tables():
                      "nonlinear-agreement", "nonlinear", "nonlinear-scores"]  # fmt: skip
     words = " ".join(section.words)
     assert "Unselected genes still enter the kernel" in words
-    assert "no weight to read" in words
-    assert "With no gene at all" in words
+    assert "a selected gene has no weight" in words
+    assert "Before any gene is selected" in words
     assert "The path stops where it would select more genes than there are samples" in words
     assert section.words[0] == first(made())
 

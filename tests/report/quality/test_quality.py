@@ -91,7 +91,7 @@ def test_values_that_were_never_logged_are_warned_of_once():
     assert "log₂(1 + value)" in items["distributions"].svg
     logged = page_data(clean(raw=True), [LOG2])
     assert quality_warnings(logged, []) == []
-    assert made(logged)[1]["Scale of the values"].endswith("log2 takes them")
+    assert made(logged)[1]["Scale of the values"].endswith("log2 transforms them")
     assert "Values as read are shown as log₂" in made(logged)[2]["distributions"].caption
     twice = made(page_data(clean(), [LOG2]))[1]["Scale of the values"]
     assert twice.startswith("look log-transformed already")
