@@ -14,12 +14,14 @@ from genesig.report.prediction import methods as prediction_methods
 from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
 from genesig.report.sets import methods as sets_methods
+from genesig.report.survival import methods as survival_methods
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.samples,),
     (data_methods.normalisation, quality_methods.module_sentences),
     (prediction_methods.assessment,),
     (prediction_methods.selection,),
+    (survival_methods.sentences,),
     (genes_methods.signature,),
     (sets_methods.sets_sentences,),
     (nonlinear_methods.nonlinear_sentences,),
@@ -43,8 +45,9 @@ def references(data: Report) -> list[str]:
     nonlinear = nonlinear_methods.REFERENCES if data["nonlinear"] else ()
     of_sets = sets_methods.REFERENCES if data["sets"] else ()
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
+    of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
-    return sorted({*always, *nonlinear, *of_sets, *modules, *cohorts})
+    return sorted({*always, *nonlinear, *of_sets, *of_survival, *modules, *cohorts})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,15 @@ class CoxSets:
     risk : tuple of RiskSets
     rows : tuple of int arrays
         Rows of X of each training set, in the order of its risk sets.
+    refits : dict
+        Ridge fits that were made, by training set, support and penalty: paths of several mu meet
+        the same supports.
     """
 
     sets: TrainingSets
     risk: tuple[RiskSets, ...]
     rows: tuple[Array, ...]
+    refits: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def columns(self, k: int, features: Array) -> Array:
         """Return standardised features (n_k, m) of training set k, in the order of risk sets."""

@@ -9,6 +9,7 @@ TESTS = {
     "welch": "Welch t-test",
     "differences": "paired t-test",
     "correlation": "test of the correlation",
+    "score": "score test of Cox's model",
 }
 REFERENCES = (
     "Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. J R Stat Soc B 57.",

@@ -70,7 +70,8 @@ def _of_other_classes(column: pd.Series[str], classes: tuple[str, str] | None, w
 
 
 def _settings(config: Config) -> Found:
-    yield from ()
+    if config["linear"]["criterion"] == "partial_likelihood":
+        yield "linear.criterion", "'partial_likelihood' is for survival; take it away"
 
 
 CLASSIFICATION = Labels(
