@@ -7,7 +7,7 @@ from functools import partial
 from genesig.report.genes import figures, figures_lists
 from genesig.report.genes.methods import in_test, one_value
 from genesig.report.genes.record import Genes
-from genesig.report.page.measure import measure
+from genesig.report.page.measure import speaks_for
 from genesig.report.page.rows import Row, records
 from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
@@ -50,16 +50,9 @@ def _signature_words(data: Genes) -> list[str]:
     return [
         f"{counted(data['answer']['size'], 'gene')} of the final model, the most often selected"
         f" first. Core: selected in at least {bound} of the outer training sets. A positive weight"
-        f" speaks for {_positive(data)}. p and q come from single-gene tests and were not used for"
+        f" speaks for {speaks_for(data)}. p and q come from single-gene tests and were not used for"
         " selection."
     ]
-
-
-def _positive(data: Genes) -> str:
-    classes = data["study"]["classes"]
-    return clean(
-        classes[1] if classes else measure(data).words.higher.format(data["study"]["label"])
-    )
 
 
 def _stability_rows(data: Genes) -> list[Row]:

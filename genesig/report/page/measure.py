@@ -115,6 +115,12 @@ def subject(data: Study) -> str:
     return measure(data).words.subject.format(clean(data["study"]["label"]))
 
 
+def speaks_for(data: Study) -> str:
+    """Return what a positive weight speaks for."""
+    classes, label = data["study"]["classes"], data["study"]["label"]
+    return clean(classes[1] if classes else measure(data).words.higher.format(label))
+
+
 def measure(data: Study) -> Measure:
     """Return the measure of the study's task."""
     return MEASURES[data["study"]["task"]]

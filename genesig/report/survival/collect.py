@@ -18,10 +18,10 @@ TEXT = ("measure", "group")
 
 def survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | None:
     """Sum held-out survival up; None where the response is another."""
-    if "survival" not in tables:
+    if TABLES[0] not in tables:
         return None
-    found = tables["survival"].set_index("measure")
-    curves = tables["survival_curves"]
+    found, curves, risk = (tables[name] for name in TABLES)
+    found = found.set_index("measure")
     rows: dict[Any, Any] = {name: rounded(found.loc[name, ["value", "low", "high"]].to_numpy(float),
                                           5) for name in found.index}  # fmt: skip
     return {
@@ -34,7 +34,7 @@ def survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | None:
         "samples": int(found["samples"].iloc[0]),
         "events": int(curves["events"].sum()),
         "curves": [_curve(str(name), table) for name, table in curves.groupby("group")],
-        "risk": [_risk(row) for row in tables["survival_risk"].to_dict("records")],
+        "risk": [_risk(row) for row in risk.to_dict("records")],
     }
 
 
