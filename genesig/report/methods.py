@@ -15,6 +15,7 @@ from genesig.report.prediction import methods as prediction_methods
 from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
 from genesig.report.sets import methods as sets_methods
+from genesig.report.survival import methods as survival_methods
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.samples,),
@@ -22,6 +23,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (prediction_methods.assessment,),
     (prediction_methods.selection,),
     (covariates_methods.held_sentences,),
+    (survival_methods.sentences,),
     (genes_methods.signature,),
     (sets_methods.sets_sentences,),
     (nonlinear_methods.nonlinear_sentences,),
@@ -45,9 +47,10 @@ def references(data: Report) -> list[str]:
     nonlinear = nonlinear_methods.REFERENCES if data["nonlinear"] else ()
     of_sets = sets_methods.REFERENCES if data["sets"] else ()
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
+    of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
     held = covariates_methods.REFERENCES if "covariates" in data else ()
-    return sorted({*always, *held, *nonlinear, *of_sets, *modules, *cohorts})
+    return sorted({*always, *held, *nonlinear, *of_sets, *of_survival, *modules, *cohorts})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:

@@ -16,13 +16,15 @@ from genesig.report.nonlinear.record import Nonlinear
 from genesig.report.prediction.record import Prediction
 from genesig.report.quality.record import Quality
 from genesig.report.sets.record import Sets
+from genesig.report.survival.record import Survival
 from genesig.report.writeup.record import Writeup
 
 VERSION = 2
 
 
 class Report(
-    Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets, Covariates, Writeup
+    Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets, Survival, Covariates,
+    Writeup,
 ):  # fmt: skip
     """What all topics read; ``warnings`` are sentences for the first screen and the limits."""
 

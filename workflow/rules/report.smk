@@ -24,7 +24,7 @@ rule run_record:
 rule report_data:
     input:
         **tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS)),
-        **tables(*MODULES),
+        **tables(*MODULES, *survival(*FORETOLD)),
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
         observed=batches("observed"),

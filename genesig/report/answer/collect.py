@@ -11,6 +11,7 @@ from genesig.report.answer.elsewhere import cohorts
 from genesig.report.answer.measures import chips, measures
 from genesig.report.answer.record import Answer
 from genesig.report.page.finding import Control, Finding, Halves, Stability, Wrong, WrongSample
+from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import (
     Division,
@@ -30,7 +31,8 @@ LEAST_CORE = 0.2
 POOR, EXCELLENT = 0.4, 0.75
 
 # What the column ``error`` of controls.tsv is, and its value without any signal.
-ERROR = {"classification": ("class-balanced error", 0.5), "regression": ("1 − R²", 1.0)}
+ERROR = {"classification": ("class-balanced error", 0.5), "regression": ("1 − R²", 1.0),
+         "survival": ("1 − C", 0.5)}  # fmt: skip
 
 
 def answer(
@@ -156,7 +158,7 @@ def error_warnings(data: Answer) -> list[str]:
 def _against(data: Answer, other: float, own: float) -> str:
     if data["study"]["classes"]:
         return f"{rate(other)} against {rate(own)}"
-    return f"R² {decimal(1 - other)} against {decimal(1 - own)}"
+    return f"{measure(data).name} {decimal(1 - other)} against {decimal(1 - own)}"
 
 
 def stability_warnings(data: Answer) -> list[str]:

@@ -7,6 +7,7 @@ from functools import partial
 from genesig.report.genes import figures, figures_lists
 from genesig.report.genes.methods import in_test, one_value
 from genesig.report.genes.record import Genes
+from genesig.report.page.measure import measure
 from genesig.report.page.rows import Row, records
 from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
@@ -56,7 +57,9 @@ def _signature_words(data: Genes) -> list[str]:
 
 def _positive(data: Genes) -> str:
     classes = data["study"]["classes"]
-    return clean(classes[1]) if classes else f"a larger {clean(data['study']['label'])}"
+    return clean(
+        classes[1] if classes else measure(data).words.higher.format(data["study"]["label"])
+    )
 
 
 def _stability_rows(data: Genes) -> list[Row]:

@@ -62,7 +62,8 @@ def _selection_words(data: Prediction) -> list[str]:
 def performance(data: Prediction, limits: Limits) -> Section:
     """Show the error per split and per mu."""
     shown = measure(data)
-    what = "These are errors" if data["study"]["classes"] else "R² and errors here are those"
+    two = data["study"]["classes"]
+    what = "These are errors" if two else f"{shown.name} and errors here are those"
     words = [
         f"{what} of samples that took no part in any choice. The interval is for the"
         " procedure, not for this one model: it says how well lists made in this way predict."
@@ -241,9 +242,9 @@ def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
          **dict(zip(("low", "high"), shown.interval(row), strict=True))}
         for row in records(table)
     ]  # fmt: skip
-    columns = ["r2" if name == "error" else name for name in table["columns"]]
+    columns = [shown.column if name == "error" else name for name in table["columns"]]
     return shown_table(
-        "controls", f"{caption} The column error of controls.tsv is 1 − R².", columns,
+        "controls", f"{caption} The column error of controls.tsv is 1 − {shown.name}.", columns,
         [list(row.values()) for row in rows], limits.table_rows, total=table["total"],
         file=table["file"],
     )  # fmt: skip
