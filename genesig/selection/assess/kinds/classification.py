@@ -69,7 +69,7 @@ def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) 
     """Cut halfway between the class means of scores of samples that were left out."""
     f = fixed.alone(np.tile(y[:, None], rows.shape[1]))
     if not left_out:
-        return f[0]
+        return np.asarray(f[0])
     told = y[np.concatenate(left_out)]
     by_others = np.concatenate([f[k, fold] for k, fold in enumerate(left_out, 1)])
     return np.asarray(f[0] - np.mean([by_others[told == side].mean() for side in (-1.0, 1.0)]))
