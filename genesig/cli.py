@@ -78,8 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("--mu", type=float, help="which nested model (default: the signature's)")
     predict.add_argument("--part", help="which matrix of a file that holds several (data.part)")
     predict.add_argument("--samples", metavar="TABLE",
-                         help="sample table of the new samples; a model that corrects batches "
-                         "looks up each sample's batch in it")  # fmt: skip
+                         help="sample table of the new samples: covariates that the model holds "
+                         "fixed, and their batches where it corrects these")  # fmt: skip
     predict.add_argument("--layout", metavar="FOLDER", help="where the CDF file of the CEL files "
                          "is (default: beside the first of them)")  # fmt: skip
     commands.add_parser("parameters", help="print the table of all settings (Markdown)")

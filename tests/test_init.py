@@ -80,6 +80,21 @@ def test_a_place_that_cannot_be_written_is_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("column", "named"), [("age", True), ("gender", True), ("agent", False)])
+def test_usual_covariates_are_named_and_not_held(column: str, named: bool, tmp_path: Path) -> None:
+    import anndata
+
+    (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS))
+    data = anndata.read_h5ad(tmp_path / "e.h5ad")
+    data.obs = data.obs[["class"]].assign(**{column: [str(40 + k) for k in range(data.n_obs)]})
+    data.write_h5ad(tmp_path / "e.h5ad")
+    study = tmp_path / "mine"
+    assert main(["init", str(study), "--expression", str(tmp_path / "e.h5ad")]) == 0
+    text = (study / "config.yaml").read_text()
+    assert (f'#   data: {{covariates: ["{column}"]}}, and nonlinear' in text) == named
+    assert "covariates" not in yaml.safe_load(text).get("data", {})
+
+
 NUMBERS = Numbers(
     genes=[f"g{k}" for k in range(12)],
     rows=[[(7 * g + 3 * s * s) % 13 + 0.5 + s / 16 for s in range(8)] for g in range(12)],

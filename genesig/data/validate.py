@@ -15,6 +15,7 @@ from genesig.data.steps.gene_sets import gene_columns
 from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
 from genesig.data.study.cost import Size, announced, check_cost, study_costs
+from genesig.data.study.covariates_check import check_trained
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import check_design, check_tested
 from genesig.data.study.gene_groups import check_groups
@@ -239,6 +240,7 @@ def _rehearse_splits(
         problems += _idle_jobs(len(splits.outer), config["splits"]["batches"], source)
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
         problems += check_tested(inputs.sheet, splits, config["samples"])
+        problems += check_trained(inputs.sheet, splits, config["samples"])
         return Size.of(splits, len(inputs.expression.genes))
     except InvalidInput as error:
         problems += error.problems
@@ -263,7 +265,8 @@ def _summary(inputs: Inputs) -> str:
     classes = ", ".join(f"{counts[name]} {name}" for name in design.classes or ())
     if design.classes is not None:
         classes = f" ({classes}; positive: {design.classes[1]})"
-    samples = counted(len(obs), "sample") + classes
+    held = ", ".join(covariate.column for covariate in design.covariates)
+    samples = counted(len(obs), "sample") + classes + (f", held fixed: {held}" if held else "")
     dropped = inputs.sheet.dropped + inputs.expression.dropped
     out = Counter(note["kind"] for note in dropped)
     left = ", ".join(counted(times, kind) for kind, times in out.items())

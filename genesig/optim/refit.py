@@ -28,7 +28,8 @@ def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
     Returns
     -------
     (k, m, L, n) array
-        Scores of all n rows, training or not. An empty support predicts y_mean.
+        Scores of all n rows, training or not. An empty support predicts y_mean. Covariates of the
+        sets, which have no penalty, are in the scores of every row.
 
     Source: Mosci 2009, eq. 4.2, closed form with the factor n (section 4.5).
     """
@@ -42,13 +43,16 @@ def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
             sets.matrix, part_of(sets.padded, i), _supports(path, i), lam[i],
             sets.y_mean[i], Refits(scores[i], none, none),
         )  # fmt: skip
+    if sets.adjustment is not None:
+        scores += sets.adjustment.scores(sets.of_y)[:, None, None]
     return scores
 
 
 def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
     """Return (values, intercept) of the refit, in the units of X.
 
-    ``f(x) = intercept[k, m] + x[indices] @ values`` with the indices of the path.
+    ``f(x) = intercept[k, m] + x[indices] @ values`` with the indices of the path; for samples with
+    the mean of each covariate, see `covariate_coef`.
 
     Parameters
     ----------
@@ -73,6 +77,25 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
             np.full(LANES, lam[i]), 0.0, Refits(none, values[:, part], constant[i]),
         )  # fmt: skip
     return values[0], sets.y_mean[:, None] + constant[:, :, 0]
+
+
+def covariate_coef(sets: TrainingSets, path: Path, values: Array) -> Array:
+    """Return gamma (k, m, q), what is added to a score being ``(c - mean) @ gamma[k, m]``.
+
+    Least squares of what the features, with the `values` of `refit_coef`, leave of the response;
+    mean (k, q) is that of the adjustment. Without covariates, q is 0.
+    """
+    (k, m), fixed = path.shape, sets.adjustment
+    gamma = np.zeros((k, m, sets.of_y.shape[1]))
+    if fixed is None:
+        return gamma
+    for i in range(k):
+        Q = fixed.columns(i)
+        for j in range(m):
+            part = slice(*path.indptr[i * m + j :][:2])
+            seen = fixed.root[:, i] * (sets.X[:, path.indices[part]] @ values[part])
+            gamma[i, j] = fixed.turn[i] @ (sets.of_y[i] - Q.T @ seen)
+    return gamma
 
 
 def _supports(path: Path, i: int) -> Supports:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import GenesigError
+from genesig.optim.adjustment import Adjustment
 from genesig.optim.compiled.moments import Matrix, Rows, describe
 from genesig.optim.compiled.tiles import COLUMNS
 
@@ -28,7 +29,8 @@ class TrainingSets:
     X : (n, d) float64 array
         Shared by all training sets, as given.
     Y : (n, k) float64 array
-        Responses minus their training mean; 0 on the other rows.
+        Responses minus their training mean; 0 on the other rows. With an adjustment times √v, and
+        less what the covariates say of them.
     rows : (n, k) bool array
     y_mean : (k,) float64 array
     norm : (k,) float64 array
@@ -45,6 +47,10 @@ class TrainingSets:
         Rows and responses of all k sets, filled up with zeros as the copy is.
     kept : (k, d) array or None
         Inverse scales, where they are small enough to be kept.
+    adjustment : Adjustment or None
+        Weights of samples and covariates; means and scales of features have the weights.
+    of_y : (k, q) float array
+        What the covariates say of the responses, see `Adjustment.centred`.
     """
 
     X: Array
@@ -59,6 +65,8 @@ class TrainingSets:
     matrix: Matrix
     padded: Rows
     kept: Array | None
+    adjustment: Adjustment | None
+    of_y: Array
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
         """Return (mean, inverse scale), each (columns, d), in the units of X."""
@@ -88,10 +96,17 @@ class TrainingSets:
         mean, inverse = self.moments(slice(k, k + 1))
         return np.asarray((self.X - mean[0]) * inverse[0])
 
+    def problem(self, k: int) -> tuple[Array, Array]:
+        """Return Z (n_k, d) and y (n_k,) of training set k as solvers see them."""
+        rows, Z = self.rows[:, k], self.standardised(k)
+        seen = Z if self.adjustment is None else self.adjustment.without(k, Z)
+        return seen[rows], self.Y[rows, k]
+
 
 def training_sets(
     X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
     like: TrainingSets | None = None, weights: Array | None = None,
+    adjustment: Adjustment | None = None,
 ) -> TrainingSets:  # fmt: skip
     """Describe k training sets of one matrix.
 
@@ -108,6 +123,8 @@ def training_sets(
         Others of the same X, centred or not like these: their copy of it and weights serve both.
     weights : (d,) array, optional
         Of each feature's l1 term, 1 unless given.
+    adjustment : Adjustment, optional
+        Weights of the samples, and covariates without a penalty, of the same training rows.
 
     Raises
     ------
@@ -119,9 +136,15 @@ def training_sets(
     d, k = X.shape[1], Y.shape[1]
     matrix = _by_feature(X, centre) if like is None else like.matrix
     weights = _weights(weights, d) if like is None else like.weights
-    Y, y_mean = _centred(Y, rows)
+    of_y = np.zeros((k, 0))
+    if adjustment is None:
+        (Y, y_mean), root, basis = _centred(Y, rows), rows, np.zeros((k, 0, len(X)))
+    else:
+        (Y, y_mean, of_y), root = adjustment.centred(Y), adjustment.root
+        basis = adjustment.basis
     number = np.column_stack([rows.sum(axis=0), np.tile([centre, unit_variance], (k, 1))])
-    every = Rows(_padded(rows, matrix.F), _padded(Y, matrix.F), number.astype(float))
+    every = Rows(_padded(root.T, matrix.F), _padded(Y.T, matrix.F), number.astype(float),
+                 _padded(basis, matrix.F))  # fmt: skip
     norm, tau_max = np.empty(k), np.empty(k)
     kept = np.empty((k, d)) if 8 * k * d <= KEPT else None
     for first in range(0, k, COLUMNS):
@@ -134,6 +157,7 @@ def training_sets(
     return TrainingSets(
         X=X, Y=Y, rows=rows, y_mean=y_mean, weights=weights, norm=norm, tau_max=tau_max,
         centre=centre, unit_variance=unit_variance, matrix=matrix, padded=every, kept=kept,
+        adjustment=adjustment, of_y=of_y,
     )  # fmt: skip
 
 
@@ -188,10 +212,10 @@ def _describe(matrix: Matrix, rows: Rows, weights: Array, *, spectrum: bool) -> 
     return mean, inverse, norm, tau_max
 
 
-def _padded(columns: Array, F: Array) -> Array:
-    """Return the columns as float rows, filled up with zeros to the width of F."""
-    wide = np.zeros((columns.shape[1], F.shape[1]))
-    wide[:, : len(columns)] = columns.T
+def _padded(values: Array, F: Array) -> Array:
+    """Return float rows, filled up with zeros to the width of F."""
+    wide = np.zeros((*values.shape[:-1], F.shape[1]))
+    wide[..., : values.shape[-1]] = values
     return wide
 
 

@@ -11,6 +11,7 @@ from genesig.report.answer.collect import (
     signature_warnings,
     stability_warnings,
 )
+from genesig.report.covariates.collect import covariates
 from genesig.report.data.collect import batch, batch_warnings, design, study
 from genesig.report.external.collect import external as cohorts
 from genesig.report.external.collect import warnings as external_warnings
@@ -126,6 +127,7 @@ def collect(
         "tables": packed,
         "external": cohorts(external, facts["classes"]),
         "batch": batch(dataset, splits, tested, config),
+        **covariates(dataset, observed, final, tables["controls"]),  # type: ignore[typeddict-item]
         "nonlinear": nonlinear(tables, config.get("nonlinear")),
         "sets": sets(tables),
         "survival": survival(tables),

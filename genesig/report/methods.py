@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from genesig.report.covariates import methods as covariates_methods
 from genesig.report.data import methods as data_methods
 from genesig.report.external import methods as external_methods
 from genesig.report.genes import methods as genes_methods
@@ -21,6 +22,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.normalisation, quality_methods.module_sentences),
     (prediction_methods.assessment,),
     (prediction_methods.selection,),
+    (covariates_methods.held_sentences,),
     (survival_methods.sentences,),
     (genes_methods.signature,),
     (sets_methods.sets_sentences,),
@@ -47,7 +49,8 @@ def references(data: Report) -> list[str]:
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
-    return sorted({*always, *nonlinear, *of_sets, *of_survival, *modules, *cohorts})
+    held = covariates_methods.REFERENCES if "covariates" in data else ()
+    return sorted({*always, *held, *nonlinear, *of_sets, *of_survival, *modules, *cohorts})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:

@@ -8,6 +8,7 @@ paragraph in `methods`.
 from __future__ import annotations
 
 from genesig.report.answer.record import Answer
+from genesig.report.covariates.record import Covariates
 from genesig.report.data.record import Data
 from genesig.report.external.record import External
 from genesig.report.genes.record import Genes
@@ -22,8 +23,9 @@ VERSION = 2
 
 
 class Report(
-    Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets, Survival, Writeup
-):
+    Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets, Survival, Covariates,
+    Writeup,
+):  # fmt: skip
     """What all topics read; ``warnings`` are sentences for the first screen and the limits."""
 
     version: int

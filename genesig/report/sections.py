@@ -16,6 +16,7 @@ from genesig.report.answer.section import (
     sentences,
     tiles,
 )
+from genesig.report.covariates.section import added_value, covariates
 from genesig.report.data.section import reproducibility, study
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
@@ -40,7 +41,12 @@ from genesig.report.sets.section import in_sets, sets
 from genesig.report.survival.section import survival
 from genesig.report.writeup.section import limitations, results_paragraph, tripod
 
-FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (sentences, in_sets, elsewhere)
+FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
+    sentences,
+    added_value,
+    in_sets,
+    elsewhere,
+)
 NOTE: tuple[Callable[[Report], list[str]], ...] = (note, caution)
 
 
@@ -78,6 +84,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "expression": expression,
     "single-genes": single_genes,
     "performance": performance,
+    "covariates": covariates,
     "decisions": decisions,
     "survival": survival,
     "samples": samples,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from genesig.response.covariates import Covariate
+
 
 @dataclass(frozen=True)
 class Design:
@@ -27,6 +29,12 @@ class Design:
     event, occurred, horizon, ties : str, str, float, str or None
         Of survival, where `label` is the column of times: the column that says whether the event
         came, the word for it, the time at which risks are told, and how ties are treated.
+    covariates : tuple of Covariate
+        Columns that are held fixed.
+    filled : bool
+        Whether a missing covariate counts as the mean of the training samples.
+    weights : str or None
+        ``balanced``, or the column of the samples' weights.
     """
 
     label: str
@@ -39,6 +47,9 @@ class Design:
     occurred: str | None = None
     horizon: float | None = None
     ties: str | None = None
+    covariates: tuple[Covariate, ...] = ()
+    filled: bool = False
+    weights: str | None = None
 
     @property
     def kind(self) -> str:
@@ -48,13 +59,19 @@ class Design:
     def notes(self) -> dict[str, Any]:
         """Return the fields as JSON has them; those that a study may lack only where they are."""
         first = ("label", "task", "classes", "group", "pair", "batch")
-        return {k: v for k, v in asdict(self).items() if k in first or v is not None}
+        return {k: v for k, v in asdict(self).items() if k in first or v not in (None, False, ())}
 
     @classmethod
     def of(cls, notes: Mapping[str, Any]) -> Design:
         """Read what `notes` wrote."""
         classes = notes["classes"]
-        return cls(**{**notes, "classes": None if classes is None else tuple(classes)})
+        held = tuple(Covariate.of_notes(each) for each in notes.get("covariates", ()))
+        names = None if classes is None else tuple(classes)
+        return cls(**{**notes, "classes": names, "covariates": held})
+
+
+BALANCED = "balanced"
+"""Weights of samples by which each class of a training set counts alike."""
 
 
 def label_columns(label: str | Mapping[str, str]) -> tuple[str, ...]:

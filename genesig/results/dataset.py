@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.errors import refuse
-from genesig.response.design import Design
+from genesig.response.covariates import encoded
+from genesig.response.design import BALANCED, Design
 from genesig.response.known import RESPONSES
 from genesig.response.record import Response
 from genesig.results.files import whole_file
@@ -81,6 +82,17 @@ class Dataset:
         """Return the batch name of each sample, or None where the study names no batches."""
         column = self.design.batch
         return None if column is None else self.obs[column].astype(str).to_numpy(dtype=object)
+
+    def covariates(self) -> Array:
+        """Return what is held fixed, (n_samples, q), NaN where missing; q is 0 where nothing is."""
+        return encoded(self.design.covariates, self.obs)
+
+    def sample_weights(self) -> Array | None:
+        """Return the weights that a column gives, (n_samples,), or None: equal, or balanced."""
+        column = self.design.weights
+        if column is None or column == BALANCED:
+            return None
+        return self.obs[column].astype(float).to_numpy()
 
     def prior_weights(self) -> Array | None:
         """Return the weight of each gene's l1 term, (n_genes,), or None where all are 1."""

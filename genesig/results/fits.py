@@ -49,6 +49,9 @@ class Fits:
         to be kept, so that there is none.
     test_indptr, test_rows, scores : (m + 1,), (t,), (t, n_mu)
         Row numbers of the test samples of each fit and the score f(x) of each.
+    gamma, covariate_mean : (m, n_mu, q), (m, q) float, or None
+        Weight of each covariate, in its own units, and its mean over the training samples; None
+        where the study has none.
     """
 
     split: Array
@@ -73,6 +76,8 @@ class Fits:
     test_indptr: Array
     test_rows: Array
     scores: Array
+    gamma: Array | None = None
+    covariate_mean: Array | None = None
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -82,6 +87,15 @@ class Fits:
         """Return (indices, values) of the non-zero coefficients of one fit at one mu."""
         part = slice(*self.indptr[fit * len(self.mu) + mu :][:2])
         return self.indices[part], self.values[part]
+
+    def of_covariates(self, fit: int, C: Array) -> Array | float:
+        """Return what covariates C (n, q) add to the scores of one fit, (n, n_mu); 0 without any.
+
+        NaN counts as the mean of the training samples.
+        """
+        if self.gamma is None or self.covariate_mean is None:
+            return 0.0
+        return np.asarray(np.where(np.isnan(C), self.covariate_mean[fit], C) @ self.gamma[fit].T)
 
     def test(self, fit: int) -> tuple[Array, Array]:
         """Return (rows, scores) of the test samples of one fit; scores (n_test, n_mu)."""
@@ -118,11 +132,15 @@ class Fits:
             intercept=np.take_along_axis(self.intercept, places, axis=1),
             gap=np.take_along_axis(self.gap, places, axis=1),
             scores=np.column_stack([self.scores, self.scores[np.arange(len(chosen)), chosen]]),
+            gamma=None
+            if self.gamma is None
+            else np.take_along_axis(self.gamma, places[:, :, None], axis=1),
         )
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
-        save_arrays(path, {f.name: getattr(self, f.name) for f in fields(self)})
+        arrays = {f.name: getattr(self, f.name) for f in fields(self)}
+        save_arrays(path, {name: array for name, array in arrays.items() if array is not None})
 
     @classmethod
     def load(cls, path: str | Path) -> Fits:
@@ -147,12 +165,13 @@ class Fits:
     @classmethod
     def concatenate(cls, parts: Sequence[Fits]) -> Fits:
         """Join records that share tau, lam and mu, in the order given."""
+        parts = [part for part in parts if len(part)] or parts[:1]
         joined: dict[str, Array] = {name: getattr(parts[0], name) for name in SHARED}
         for name in ("indptr", "test_indptr"):
             counts = np.concatenate([np.diff(getattr(part, name)) for part in parts])
             joined[name] = np.concatenate([[0], np.cumsum(counts)])
         for field in fields(cls):
-            if field.name not in joined:
+            if field.name not in joined and getattr(parts[0], field.name) is not None:
                 joined[field.name] = np.concatenate([getattr(part, field.name) for part in parts])
         return cls(**joined)
 
@@ -179,7 +198,7 @@ class Fits:
             taken[name], places = _ragged(getattr(self, name), rows)
             taken |= {key: getattr(self, key)[places] for key in ragged}
         for field in fields(self):
-            if field.name not in taken:
+            if field.name not in taken and getattr(self, field.name) is not None:
                 taken[field.name] = getattr(self, field.name)[order]
         return Fits(**taken)
 

@@ -41,6 +41,7 @@ OFFERED = {
 #   classes: [control, case]      # where the label has more than two values; the second is positive
 #   group: patient                # samples of one patient never stand on both sides of a split
 #   annotation: data/genes.tsv    # gene id and symbol
+#   covariates: [age, sex]        # held fixed in every model; needs nonlinear: {enabled: false}
 """,
     "normalise": """\
 # normalise:

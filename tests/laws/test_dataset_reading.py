@@ -20,7 +20,8 @@ PLAIN: dict[str, Any] = {
     "task": "classification", "classes": None, "group": None, "pair": None,
     "batch": None, "confounding": 0.5,
     "annotation": None, "symbol": None, "part": None, "files": None, "missing": False,
-    "prior_weights": None,
+    "prior_weights": None, "covariates": [],
+    "missing_covariates": "refuse", "weights": None,
 }  # fmt: skip
 NUMBERS = st.floats(-1e100, 1e100, allow_nan=False, allow_subnormal=False)
 

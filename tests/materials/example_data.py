@@ -98,6 +98,23 @@ def batches() -> dict[str, bytes]:
     }
 
 
+def covariates() -> dict[str, bytes]:
+    """Patients whose relapse depends on their age; genes 23 to 72 follow the age and no more."""
+    rng = np.random.default_rng(17)
+    age, sex = rng.integers(35, 80, 64), rng.integers(0, 2, 64)
+    odds = (age - age.mean()) / age.std() + 1.5 * rng.standard_normal(64)
+    y = (odds > np.median(odds)).astype(int)
+    X = 8 + simulated(6, y, 300)
+    X[:, 22:72] += ((age - age.mean()) / age.std())[:, None]
+    samples, words = names("S", 64), [("no relapse", "relapse")[k] for k in y]
+    sexes = [("female", "male")[k] for k in sex]
+    rows = zip(samples, words, age.astype(str), sexes, strict=True)
+    return {
+        "covariates.tsv.gz": matrix(names("gene", 300), samples, X.round(3)),
+        "covariates_samples.tsv": tabbed([["sample", "outcome", "age", "sex"], *rows]).encode(),
+    }
+
+
 def survival() -> dict[str, bytes]:
     """Years to a relapse, earlier where the first genes are high; a third is lost to follow-up."""
     rng = np.random.default_rng(17)
@@ -170,7 +187,7 @@ def arrays() -> dict[str, bytes]:
 
 def files() -> dict[str, bytes]:
     """Return every file but the AnnData one, whose bytes its library decides."""
-    return counts() | pairs() | batches() | gene_sets() | arrays() | survival()
+    return counts() | pairs() | batches() | covariates() | gene_sets() | arrays() | survival()
 
 
 if __name__ == "__main__":

@@ -42,4 +42,7 @@ def read(name):
         files=None,
         missing=False,
         prior_weights=None,
+        covariates=[],
+        missing_covariates="refuse",
+        weights=None,
     )

@@ -30,6 +30,9 @@ CHOICES = {
     "files": None,
     "missing": False,
     "prior_weights": None,
+    "covariates": [],
+    "missing_covariates": "refuse",
+    "weights": None,
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.cohorts.covariates import check_known
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.readers import read_matrix, read_samples, sha256
@@ -50,6 +51,8 @@ class Cohort:
         File -> sha256.
     problems : list of Problem
         Warnings.
+    about : DataFrame
+        Rows of the sample table, in the order of the samples.
     """
 
     matrix: Matrix
@@ -61,6 +64,7 @@ class Cohort:
     dropped: list[dict[str, str]]
     inputs: dict[str, str]
     problems: list[Problem]
+    about: pd.DataFrame
 
 
 def read_cohort(design: Design, *, expression: str, samples: str | None, label: str | None,
@@ -71,7 +75,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None, label: 
     Parameters
     ----------
     design : Design
-        Of the study: its label and classes.
+        Of the study: its label, classes and covariates.
     expression, samples : str
         Files; None for the samples is the same file.
     label : str or None
@@ -101,6 +105,9 @@ def read_cohort(design: Design, *, expression: str, samples: str | None, label: 
         columns, index = list(map(str, table.columns)), str(table.index.name)
         check_column(batch, "batch", columns, index, table_file, problems)
         labels = _labels(table, table_file, design, label, classes, problems)
+    if table is not None and labels is not None:
+        about = table.loc[list(labels.names)]
+        problems += check_known(design.covariates, design.filled, about, table_file)
     if matrix is not None and annotation is not None:
         matrix = translated(matrix, annotation, symbol, problems)
     if matrix is not None and table is not None and labels is not None:
@@ -117,7 +124,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None, label: 
         batch=tuple(map(str, table.loc[list(labels.names), batch])) if batch
         else ("",) * len(labels.names),
         dropped=labels.dropped + dropped, inputs={path: sha256(path) for path in files},
-        problems=_sorted(problems),
+        problems=_sorted(problems), about=table.loc[list(labels.names)],
     )  # fmt: skip
 
 

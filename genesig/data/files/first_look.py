@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 # Fewer samples of a class cannot be split outside and inside.
 LEAST = 3
+# What most studies of people would hold fixed.
+COVARIATES = re.compile(
+    r"(age|sex|gender|bmi|smok\w*|centre|center|site|batch|grade|stage|size)\b.*", re.IGNORECASE
+)
 # From this share of cells on that are words, a table is no matrix.
 MOST_WORDS = 0.1
 RMA: dict[str, Any] = {
@@ -40,7 +46,7 @@ def first_look(path: str, part: str | None, folder: str | Path) -> Start:
 
     A file that describes its samples is its own sample table. Its first column with two to six
     classes is proposed as label, with the two that have most samples. For other files a sample
-    table is prepared.
+    table is prepared. Columns that are usual covariates are named, and none is held fixed unasked.
 
     Parameters
     ----------
@@ -70,6 +76,7 @@ def first_look(path: str, part: str | None, folder: str | Path) -> Start:
     label, classes, about = _labels(table)
     if classes:
         settings.setdefault("data", {})["classes"] = classes
+    about = (*about, *_covariates(table, label))
     return Start(expression, expression, label, "", settings, (*why, *about))
 
 
@@ -147,3 +154,18 @@ def _labels(table: pd.DataFrame) -> tuple[str, list[str], tuple[str, ...]]:
     label = next(iter(found))
     two = [word for word, _ in found[label].most_common(2)]
     return label, control_first(two), lines
+
+
+def _covariates(table: pd.DataFrame, label: str) -> tuple[str, ...]:
+    """Return a line with the setting that holds usual covariates fixed, where there are such."""
+    names = []
+    for name in map(str, table.columns):
+        cells = [cell for cell in table[name] if not is_missing(cell)]
+        few = len(set(cells)) <= len(cells) // LEAST or all(map(is_number, cells))
+        if name != label and COVARIATES.fullmatch(name) and len(set(cells)) > 1 and few:
+            names.append(name)
+    if not names:
+        return ()
+    listed = json.dumps(names, ensure_ascii=False)
+    ask = "Usual covariates; to hold them fixed, so that genes count for what they add to them:"
+    return (ask, f"  data: {{covariates: {listed}}}, and nonlinear: {{enabled: false}}")

@@ -13,6 +13,7 @@ from genesig.data.files.folders import files_of
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.readers import read_genes, read_matrix, read_samples, sha256
 from genesig.data.study.confounding import check_confounding
+from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_names import check_symbols
 from genesig.data.study.matrix_check import Expression, check_matrix
 from genesig.data.study.prior_weights import weights_of
@@ -79,7 +80,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  horizon: float | None = None, ties: str = "efron", group: str | None,
                  pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
-                 missing: bool, prior_weights: str | None) -> Dataset:  # fmt: skip
+                 missing: bool, prior_weights: str | None, covariates: Sequence[str],
+                missing_covariates: str, weights: str | None) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -111,6 +113,11 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         Whether blank and NA cells are kept, as NaN, for a step that fills them in.
     prior_weights : str or None
         Column of the gene table with the prior weight of each gene.
+    covariates : sequence of str
+        Columns that are held fixed.
+    missing_covariates : {"refuse", "mean"}
+    weights : str or None
+        ``balanced``, or the column of the samples' weights.
     gene_columns : sequence of str
         Further columns of the gene table that are kept: those that steps take genes together by.
 
@@ -129,7 +136,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          horizon=horizon, ties=ties, group=group, pair=pair, batch=batch,
                          confounding=confounding, annotation=annotation,
                          symbol=symbol, part=part, files=files, missing=missing,
-                         prior_weights=prior_weights)  # fmt: skip
+                         prior_weights=prior_weights, covariates=covariates,
+                         missing_covariates=missing_covariates, weights=weights)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -156,7 +164,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
                 horizon: float | None = None, ties: str = "efron", group: str | None,
                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
-                missing: bool, prior_weights: str | None) -> Inputs:  # fmt: skip
+                missing: bool, prior_weights: str | None, covariates: Sequence[str],
+                missing_covariates: str, weights: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     matrix, table = _read_both(expression, samples, part, files, problems)
@@ -171,6 +180,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
                             settings=settings, group=group, pair=pair, batch=batch,
                             problems=problems)  # fmt: skip
     if sheet is not None and not any(problem.level == "error" for problem in problems):
+        sheet = with_fixed(sheet, samples, problems, covariates=covariates,
+                           missing=missing_covariates, weights=weights)  # fmt: skip
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
         used = list(table.index if sheet is None else sheet.obs.index)

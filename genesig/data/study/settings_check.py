@@ -8,6 +8,7 @@ from itertools import pairwise
 from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
 from genesig.data.steps.normalise import MOMENTS, NORMALISERS
+from genesig.data.study.covariates_check import fixed_settings
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
 from genesig.errors import Problem
@@ -293,4 +294,5 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _external,
     _groups,
     _sets,
+    fixed_settings,
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.optim.compiled import plain
 from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.moments import copy, moment, standardise
+from genesig.optim.compiled.moments import copy, moment, project, standardise
 
 Array = np.ndarray[Any, Any]
 
@@ -34,11 +34,12 @@ class Point(NamedTuple):
 class Column(NamedTuple):
     """One training set (or, with one axis more, many) at a point of its path.
 
-    F (d, N) features, shared; shift (d,); weights (d,); mask, y, r (N,) rows, response, residual;
-    inverse (d,) scale; number (3,) = rows, centre, scale. Known features, those that were ever
-    active: feature (E,), Z (E, N), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,) bool, slot
-    (d,) place among the known or -1. active (E,) places of the active ones in the order of the
-    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are scratch.
+    F (d, N) features, shared; shift (d,); weights (d,); mask, y, number, basis as in `Rows`; r (N,)
+    residual, times √v as y is, pull (N,) = √v r; inverse (d,) scale. Known features, those that
+    were ever active: feature (E,), Z (E, N), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,)
+    bool, slot (d,) place among the known or -1. active (E,) places of the active ones in the order
+    of the Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are
+    scratch.
     """
 
     at: Point
@@ -48,8 +49,10 @@ class Column(NamedTuple):
     mask: Array
     y: Array
     r: Array
+    pull: Array
     inverse: Array
     number: Array
+    basis: Array
     feature: Array
     Z: Array
     gram: Array
@@ -73,9 +76,9 @@ def column_of(s: Column, q: int) -> Column:
         s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.longest[q], s.at.strong[q], s.at.floor[q]
     )  # fmt: skip
     return Column(
-        at, s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.inverse[q], s.number[q],
-        s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q], s.slot[q],
-        s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q],
+        at, s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.pull[q], s.inverse[q],
+        s.number[q], s.basis[q], s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q],
+        s.inside[q], s.slot[q], s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q],
     )  # fmt: skip
 
 
@@ -90,12 +93,13 @@ def standardised(col: Column, j: int, out: Array) -> None:
     """Write z_j (N,), zero outside the training rows."""
     mean, inverse = moment(col.F[j], col.shift[j], col.mask, col.number, out)
     standardise(col.F[j], mean, inverse, col.mask, out)
+    project(col.basis, col.mask, out)
 
 
 @plain
 def gradient(col: Column, j: int) -> Any:
-    """Return ``(2/n) z_j'r``; the mean of feature j drops out because r sums to 0."""
-    return 2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.r)
+    """Return ``(2/n) z_j'r``; mean and covariates drop out because r is orthogonal to them."""
+    return 2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.pull)
 
 
 @plain
@@ -133,11 +137,18 @@ def forget(col: Column) -> None:
 
 
 @plain
-def centred(col: Column, x: Array) -> None:
-    """Keep the training rows of x and take their mean away, where the features are centred."""
-    mean = dot(col.mask, x) / col.number[0] if col.number[1] != 0 else 0.0
-    for i in range(len(x)):
-        x[i] = col.mask[i] * (x[i] - mean)
+def settle(col: Column) -> None:
+    """Take from r what rounding has left of a mean and of the covariates, and weigh it.
+
+    A mean that is left would be multiplied by those of the features.
+    """
+    r, mask = col.r, col.mask
+    mean = dot(mask, r) / col.number[0] if col.number[1] != 0 else 0.0
+    for i in range(len(r)):
+        r[i] -= mask[i] * mean
+    project(col.basis, mask, r)
+    for i in range(len(r)):
+        col.pull[i] = mask[i] * r[i]
 
 
 @plain
@@ -149,7 +160,7 @@ def residual(col: Column) -> None:
         weight, z = col.b[p], col.Z[p]
         for i in range(len(col.r)):
             col.r[i] -= weight * z[i]
-    centred(col, col.r)  # what rounding has left of a mean would be multiplied by the features'
+    settle(col)
 
 
 @plain

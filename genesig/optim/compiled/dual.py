@@ -15,10 +15,18 @@ import numpy as np
 from genesig.optim.compiled import inlined, inner, plain
 from genesig.optim.compiled.active_set import SOLVED, STUCK
 from genesig.optim.compiled.cholesky import cholesky
-from genesig.optim.compiled.column import Column, centred, standardised, summed
+from genesig.optim.compiled.column import Column, settle, standardised, summed
 from genesig.optim.compiled.dense import backward, forward
 from genesig.optim.compiled.lanes import LANES, dot, lanes
-from genesig.optim.compiled.moments import BLOCK, add_gram, copy, gram_room, lower_from_tiles
+from genesig.optim.compiled.moments import (
+    BLOCK,
+    add_gram,
+    copy,
+    gram_room,
+    lower_from_tiles,
+    project,
+    standardise,
+)
 from genesig.optim.compiled.operations import larger, zeros
 
 Array = np.ndarray[Any, Any]
@@ -83,12 +91,16 @@ def working(col: Column, W: Array, rows: Array) -> Working:
     cut, ridge = summed(col)
     (signed, tiles), n = gram_room(lanes(len(rows))), col.number[0]
     width, cuts = signed.shape[1], zeros(len(W), np.float64)
+    whole = zeros(len(col.mask), np.float64)
     Z, y = zeros((len(W), width), np.float64), zeros(width, np.float64)
     for w in range(len(W)):
         x, z, inverse = col.F[W[w]], Z[w], col.inverse[W[w]]
-        mean = dot(x, col.mask) / n if col.number[1] != 0 else 0.0
+        standardise(x, 0.0, 1.0, col.mask, whole)
+        mean = dot(whole, col.mask) / n if col.number[1] != 0 else 0.0
+        standardise(x, mean, inverse, col.mask, whole)
+        project(col.basis, col.mask, whole)
         for i in range(len(rows)):
-            z[i] = inverse * (x[rows[i]] - mean)
+            z[i] = whole[rows[i]]
         cuts[w] = cut * col.weights[W[w]]
     for i in range(len(rows)):
         y[i] = col.y[rows[i]]
@@ -163,7 +175,7 @@ def dual_newton(col: Column, W: Array, sign: Array, steps: Array) -> int:
     for i in range(n):
         u[i] = col.r[rows[i]]
     for w in range(len(W)):
-        v[w] = col.inverse[W[w]] * dot(col.F[W[w]], col.r)  # as the check of all features has it
+        v[w] = col.inverse[W[w]] * dot(col.F[W[w]], col.pull)  # as the check of all features has it
     for _ in range(200):
         steps[0] += 1
         uphill(work, line, a, sign)
@@ -184,7 +196,7 @@ def dual_newton(col: Column, W: Array, sign: Array, steps: Array) -> int:
             break
     for i in range(n):
         col.r[rows[i]] = u[i]
-    centred(col, col.r)
+    settle(col)
     return status
 
 
@@ -241,4 +253,4 @@ def subtract(col: Column, Z: Array, b: Array) -> None:
     copy(col.y, col.r)
     for a in range(len(b)):
         add(-b[a], Z[a], col.r)
-    centred(col, col.r)
+    settle(col)

@@ -16,7 +16,8 @@ Array = np.ndarray[Any, Any]
 class Known(NamedTuple):
     """Features of all supports of one training set, standardised.
 
-    Z (U, N) on all rows, masked (U, N) on its training rows, gram (U, U) of the latter or (0, 0)
+    Z (U, N) on all rows, masked (U, N) on its training rows, times √v, both less what the
+    covariates say of them there; gram (U, U) of the latter or (0, 0)
     where the supports are so large that each has its own; mean in the units of the caller's X,
     inverse (U,); y (N,) the response.
     """
@@ -40,8 +41,22 @@ def learn(matrix: Matrix, rows: Rows, features: Array, known: Known) -> None:
         for i in range(len(mask)):
             known.Z[p, i] = inverse * (F[j, i] - mean)
             z[i] = mask[i] * known.Z[p, i]
+        explained(rows, known.Z[p], z)
     if len(known.gram) > 0:
         products(known.masked, 0, len(features), known.gram)
+
+
+@plain
+def explained(rows: Rows, Z: Array, z: Array) -> None:
+    """Take from Z, on all rows, what the covariates say of it by the training rows; z = √v Z."""
+    basis, mask = rows.basis, rows.mask
+    for k in range(len(basis)):
+        total = 0.0
+        for i in range(len(z)):
+            total += mask[i] * basis[k, i] * z[i]
+        for i in range(len(z)):
+            Z[i] -= total * basis[k, i]
+            z[i] = mask[i] * Z[i]
 
 
 @plain

@@ -32,12 +32,15 @@ class Matrix(NamedTuple):
 class Rows(NamedTuple):
     """The samples of one training set (or, with one axis more, of many).
 
-    mask (N,) is 1 on them; y (N,) their responses, of sum 0; number (3,) = rows, centre, scale.
+    mask (N,) is √v on them, v their weights, of sum `rows`, 1 unless given; y (N,) their responses
+    times √v, orthogonal to √v and to the covariates; number (3,) = rows, centre, scale. basis
+    (R, N) spans the covariates: with √v, of length 1 and orthogonal on the training rows.
     """
 
     mask: Array
     y: Array
     number: Array
+    basis: Array
 
 
 @plain
@@ -64,10 +67,22 @@ def standardise(x: Array, mean: float, inverse: float, mask: Array, out: Array) 
 
 
 @plain
+def project(basis: Array, mask: Array, x: Array) -> None:
+    """Take the covariates out of x (N,), which is times √v and may be longer."""
+    for k in range(len(basis)):
+        total = 0.0
+        for i in range(len(mask)):
+            total += mask[i] * basis[k, i] * x[i]
+        for i in range(len(mask)):
+            x[i] -= total * (mask[i] * basis[k, i])
+
+
+@plain
 def moment(x: Array, shift: float, mask: Array, number: Array, scratch: Array) -> Any:
     """Return (mean, inverse scale) of one feature x, from which `shift` was subtracted."""
     count, centre, scale = number[0], number[1] != 0, number[2] != 0
-    mean = dot(x, mask) / count
+    standardise(x, 0.0, 1.0, mask, scratch)
+    mean = dot(mask, scratch) / count  # scratch may be longer
     standardise(x, mean, 1.0, mask, scratch)
     square = dot(scratch, scratch)
     inverse = inverse_scale(abs(mean) + abs(mean + shift), square / count, centre, scale)
@@ -80,7 +95,7 @@ def tile_sums(
 ) -> None:  # fmt: skip
     """Fill sums (3, COLUMNS, DOUBLES) of x, x² and xy over the training rows of each set.
 
-    x is X less `shift`, DOUBLES features from `start`; masks, Y (N, COLUMNS).
+    x is X less `shift`, DOUBLES features from `start`; masks = v, Y times √v (N, COLUMNS).
     """
     X, shift = matrix.X, matrix.shift
     for i in range(len(X)):
@@ -106,14 +121,15 @@ def add_gram(A: Array, Z: Array, rows: int, tiles: Array) -> None:
 
 @plain
 def add_features(
-    F: Array, start: int, rows: int, mask: Array, mean: Array, inverse: Array, Z: Array,
+    F: Array, start: int, count: int, rows: Rows, mean: Array, inverse: Array, Z: Array,
     tiles: Array,
 ) -> None:  # fmt: skip
-    """Add the Gram matrix of the samples over `rows` features from `start`."""
-    for j in range(rows):
+    """Add the Gram matrix of the samples over `count` features from `start`."""
+    for j in range(count):
         at = start + j
-        standardise(F[at], mean[at], inverse[at], mask, Z[j])
-    add_gram(Z, Z, rows, tiles)
+        standardise(F[at], mean[at], inverse[at], rows.mask, Z[j])
+        project(rows.basis, rows.mask, Z[j])
+    add_gram(Z, Z, count, tiles)
 
 
 @plain
@@ -143,12 +159,12 @@ def gram_room(n: int) -> Any:
 
 
 @inner
-def spectral_norm(F: Array, mask: Array, mean: Array, inverse: Array) -> Any:
+def spectral_norm(F: Array, rows: Rows, mean: Array, inverse: Array) -> Any:
     """Return ``||Z'Z||``, from the Gram matrix of the rows."""
     d, n = F.shape
     (Z, tiles), K, work = gram_room(n), zeros((n, n), np.float64), zeros((5, n), np.float64)
     for start in range(0, d, BLOCK):
-        add_features(F, start, smaller(BLOCK, d - start), mask, mean, inverse, Z, tiles)
+        add_features(F, start, smaller(BLOCK, d - start), rows, mean, inverse, Z, tiles)
     from_tiles(tiles, K)
     return largest_eigenvalue(K, work)
 
@@ -170,7 +186,8 @@ def describe(
     sums = zeros((3, COLUMNS, DOUBLES), np.float64)
     for q in range(len(mean)):
         for i in range(N):
-            masks[i, q], Y[i, q] = rows.mask[q, i], rows.y[q, i]
+            root = rows.mask[q, i]
+            masks[i, q], Y[i, q] = root * root, root * rows.y[q, i]
     for start in range(0, d, DOUBLES):
         tile_sums(matrix, start, masks, Y, x, square, sums)
         for q in range(len(mean)):
@@ -191,4 +208,5 @@ def describe(
                     pull = 2.0 / count * inverse[q, j] * abs(product)
                     tau_max[q] = larger(tau_max[q], share[j] * pull)
     for q in range(len(norm)):
-        norm[q] = spectral_norm(F, rows.mask[q], mean[q], inverse[q]) / number[q, 0]
+        one = Rows(rows.mask[q], rows.y[q], number[q], rows.basis[q])
+        norm[q] = spectral_norm(F, one, mean[q], inverse[q]) / number[q, 0]

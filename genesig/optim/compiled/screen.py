@@ -70,7 +70,7 @@ def enlist(many: Column, screen: Screen, q: int, room: Scan, c: int) -> None:
     that is off by at most ``(N + 4) eps ||x_j|| ||r||``: enough to screen. What comes near tau is
     computed again; what comes near the strong rule's threshold, if that is lower, is to be kept.
     """
-    r = many.r[q]
+    r = many.pull[q]
     n = len(r)
     length = larger(np.sqrt(dot(r, r)), 1e-200)
     for i in range(n):

@@ -77,7 +77,7 @@ def cox_path(
 
 def tau_max(sets: CoxSets) -> Array:
     """Return the smallest tau of each training set, (k,), at which no penalised one is selected."""
-    if (sets.sets.weights > 0).all():
+    if (sets.sets.weights > 0).all() and sets.fixed is None:
         return sets.sets.tau_max
     rows = [_Row.of(sets, k, 1e-9) for k in range(len(sets.risk))]
     return np.array([row.ratio().max() for row in rows])
@@ -85,7 +85,10 @@ def tau_max(sets: CoxSets) -> Array:
 
 @dataclass
 class _Row:
-    """One training set on its way down the path; b (d,), a (c,) as they are, g = Z'u there."""
+    """One training set on its way down the path; b (d,), a (c,) as they are, g = Z'u there.
+
+    C (n, c) holds the features without a penalty, then the covariates.
+    """
 
     sets: CoxSets
     k: int
@@ -104,7 +107,8 @@ class _Row:
         """Start with the unpenalised features alone."""
         weights = sets.sets.weights
         free = np.flatnonzero(weights == 0)
-        b, a, C = np.zeros(len(weights)), np.zeros(len(free)), sets.columns(k, free)
+        C = np.hstack([sets.columns(k, free), sets.covariates(k)])
+        b, a = np.zeros(len(weights)), np.zeros(C.shape[1])
         row = cls(
             sets, k, weights, tolerance, null_deviance(sets.risk[k]), free, C, b, a, b, np.inf
         )  # fmt: skip
@@ -130,7 +134,7 @@ class _Row:
             else:
                 slack /= 100
         self.tau, found = tau, self.b.copy()
-        found[self.free] = self.a
+        found[self.free] = self.a[: len(self.free)]
         return Fit(found, gap, steps)
 
     def ratio(self) -> Array:

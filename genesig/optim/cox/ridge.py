@@ -66,7 +66,7 @@ def ridge_scores(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Return the scores ``z_A'b`` (k, m, L, n) of all rows, and the relative gaps (k, m, L).
 
-    Features of weight 0 are not penalised here either.
+    Features of weight 0 are not penalised here either; covariates are in the scores of every row.
 
     Parameters
     ----------
@@ -82,7 +82,9 @@ def ridge_scores(
     gap = np.zeros(scores.shape[:3])
     for k, m, A, fit in _fits(sets, path, lam, ROUGH):
         Z = (sets.sets.X[:, A] - sets.sets.mean[k, A]) * sets.sets.inverse_scale[k, A]
-        scores[k, m], gap[k, m] = (Z @ fit.b).T, fit.gap
+        scores[k, m], gap[k, m] = (Z @ fit.b[: len(A)]).T, fit.gap
+        if sets.fixed is not None:
+            scores[k, m] += (fit.b[len(A) :].T) @ sets.fixed.basis[k]
     return scores, gap
 
 
@@ -97,16 +99,34 @@ def ridge_coef(
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
     values, intercept, gap = np.empty(len(path.values)), np.zeros(path.shape), np.zeros(path.shape)
     for k, m, A, fit in _fits(sets, path, lam, SLACK):
-        b = sets.sets.inverse_scale[k, A] * fit.b[:, 0]
+        b = sets.sets.inverse_scale[k, A] * fit.b[: len(A), 0]
         values[slice(*path.indptr[k * path.shape[1] + m :][:2])] = b
         intercept[k, m], gap[k, m] = -(sets.sets.mean[k, A] @ b), fit.gap[0]
     return values, intercept, gap
 
 
+def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
+    """Return gamma (k, m, q): η of `ridge_coef` is with ``(c - mean) @ gamma[k, m]`` added.
+
+    mean (k, q) is that of the adjustment; its covariates are fitted at once with the features.
+    """
+    fixed, shape = sets.fixed, path.shape
+    if fixed is None:
+        return np.zeros((*shape, 0))
+    gamma = np.zeros((*shape, fixed.mean.shape[1]))
+    lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
+    for k, m, A, fit in _fits(sets, path, lam, SLACK):
+        gamma[k, m] = fixed.turn[k] @ fit.b[len(A) :, 0]
+    return gamma
+
+
 def _fits(
     sets: CoxSets, path: Path, lam: Array, slack: float
 ) -> Iterator[tuple[int, int, Array, Ridge]]:
-    """Yield training set, step, support, and the fits on it; a support is fitted once."""
+    """Yield training set, step, support A, and the fits on it: b of A, then of the covariates.
+
+    A support is fitted once.
+    """
     for k, m in np.ndindex(path.shape):
         A = path.coef(k, m)[0]
         key = (k, A.tobytes(), lam[k].tobytes(), slack)
@@ -117,7 +137,7 @@ def _fits(
 
 def _refit(sets: CoxSets, k: int, A: Array, lam: Array, slack: float) -> Ridge:
     held = sets.sets.weights[A] > 0
-    Z, C = sets.columns(k, A[held]), sets.columns(k, A[~held])
+    Z, C = sets.columns(k, A[held]), np.hstack([sets.columns(k, A[~held]), sets.covariates(k)])
     fit = ridge(sets.risk[k], Z, C, lam, slack)
     order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
-    return Ridge(fit.b[order], fit.gap)
+    return Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import GenesigError
+from genesig.optim.adjustment import Adjustment
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.training import TrainingSets, training_sets
 
@@ -26,6 +27,8 @@ class CoxSets:
     risk : tuple of RiskSets
     rows : tuple of int arrays
         Rows of X of each training set, in the order of its risk sets.
+    fixed : Adjustment or None
+        Covariates without a penalty.
     refits : dict
         Ridge fits that were made, by training set, support and penalty: paths of several mu meet
         the same supports.
@@ -34,12 +37,19 @@ class CoxSets:
     sets: TrainingSets
     risk: tuple[RiskSets, ...]
     rows: tuple[Array, ...]
+    fixed: Adjustment | None = None
     refits: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def columns(self, k: int, features: Array) -> Array:
         """Return standardised features (n_k, m) of training set k, in the order of risk sets."""
         X = self.sets.X[np.ix_(self.rows[k], features)]
         return np.asarray((X - self.sets.mean[k, features]) * self.sets.inverse_scale[k, features])
+
+    def covariates(self, k: int) -> Array:
+        """Return what spans the covariates of training set k, (n_k, q), in that order, too."""
+        if self.fixed is None:
+            return np.zeros((len(self.rows[k]), 0))
+        return np.ascontiguousarray(self.fixed.basis[k][:, self.rows[k]].T)
 
     def products(self, k: int, u: Array) -> Array:
         """Return Z'u (d,) for u (n_k,) of sum 0, in the order of risk sets."""
@@ -52,7 +62,7 @@ class CoxSets:
 def cox_sets(
     X: Array, time: Array, event: Array, rows: Array, *, centre: bool, unit_variance: bool,
     ties: str = "efron", weights: Array | None = None, sample_weights: Array | None = None,
-    like: CoxSets | None = None,
+    like: CoxSets | None = None, fixed: Adjustment | None = None,
 ) -> CoxSets:  # fmt: skip
     """Describe k training sets of one matrix.
 
@@ -69,11 +79,13 @@ def cox_sets(
     weights : (d,) array, optional
         Of each feature's l1 term, 1 unless given. A feature of weight 0 has no penalty at all, l1
         or l2; there must be few of them.
-    sample_weights : (n,) array, optional
+    sample_weights : (n,) or (n, k) array, optional
         Above 0, scaled to a mean of 1 on the rows of each set; features are standardised without
         them.
     like : CoxSets, optional
         Others of the same X: their copy of it and weights serve both.
+    fixed : Adjustment, optional
+        Covariates without a penalty, of the same training rows, without weights.
 
     Raises
     ------
@@ -90,9 +102,10 @@ def cox_sets(
         )
     risk, order, residuals = [], [], np.zeros(rows.shape)
     T, E = (each.T if each.ndim == 2 else [each] * rows.shape[1] for each in (time, event))
+    V = None if sample_weights is None else np.asarray(sample_weights, dtype=float)
     for k, inside in enumerate(rows.T):
         chosen = np.flatnonzero(inside)
-        v = None if sample_weights is None else np.asarray(sample_weights)[chosen]
+        v = V if V is None else (V[:, k] if V.ndim == 2 else V)[chosen]
         risk.append(RiskSets.of(T[k][chosen], E[k][chosen], ties, v))
         order.append(chosen[risk[-1].order])
         null = risk[-1].gradient(risk[-1].shares(np.zeros(len(chosen))))
@@ -107,4 +120,4 @@ def cox_sets(
             f"{free} features have weight 0 and so no penalty, but a training set has {fewest}"
             " samples: penalise some of them"
         )
-    return CoxSets(sets, tuple(risk), tuple(order))
+    return CoxSets(sets, tuple(risk), tuple(order), fixed)

@@ -47,8 +47,7 @@ def problems(
 ) -> Iterator[tuple[tuple[int, int], Array, Array]]:
     """Yield the place (k, m) of each fit, with Z and y of the training rows of its set."""
     for k in range(shape[0]):
-        rows = sets.rows[:, k]
-        Z, y = sets.standardised(k)[rows], sets.Y[rows, k]
+        Z, y = sets.problem(k)
         for m in range(shape[1]):
             yield (k, m), Z, y
 

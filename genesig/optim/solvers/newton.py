@@ -87,8 +87,8 @@ class _Chunk:
         )  # fmt: skip
         self.many = Column(
             at, sets.matrix.F, sets.matrix.shift, sets.weights, **rows._asdict(),
-            r=rows.y.copy(), inverse=inverse, slot=np.full((q, d), -1, dtype=np.int32),
-            ridge=np.full((q, 1), -1.0),
+            r=rows.y.copy(), pull=rows.mask * rows.y, inverse=inverse,
+            slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
             size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
         self.progress = sweep.Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 2), int))

@@ -12,7 +12,7 @@ from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.finding import Measured, WrongSample
 from genesig.report.page.gene_links import Link, gene_links, short_symbol
 from genesig.report.page.measure import measure, subject
-from genesig.report.page.shuffling import where
+from genesig.report.page.shuffling import held, where
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import (
     clean,
@@ -50,11 +50,16 @@ def _finding(data: Answer) -> str:
     confirmed = f"{cohorts['better']} of {counted(cohorts['tested'], 'other data set')}"
     if found is Verdict.OPEN:
         return f"Whether {subject} is not settled: {missing}. {measured}"
+    names = held(data)
+    if found is Verdict.NO_BETTER and names:
+        return f"Gene expression adds nothing to {names} that chance could not add. {measured}"
     if found is Verdict.NO_BETTER:
         return f"Gene expression did not {cannot} better than chance. {measured}"
+    added = f", together with {names}," if names else ""
     if found is Verdict.ELSEWHERE:
-        return f"Gene expression {verb} in {confirmed}, though not beyond chance here. {measured}"
-    return f"Gene expression {verb}{_reservation(data, value)}. {measured}"
+        here = "though not beyond chance here"
+        return f"Gene expression{added} {verb} in {confirmed}, {here}. {measured}"
+    return f"Gene expression{added} {verb}{_reservation(data, value)}. {measured}"
 
 
 def _reservation(data: Answer, value: float) -> str:
@@ -84,13 +89,18 @@ def _signature(data: Answer) -> str:
 
 def _aim(data: Answer) -> tuple[str, str, str]:
     """Return the question, the finding and its denial, as they stand in a sentence."""
-    classes = data["study"]["classes"]
+    classes, names = data["study"]["classes"], held(data)
+    added = f", together with {names}," if names else ""
     if classes is None:
         label = subject(data)
-        return f"gene expression predicts {label}", f"predicts {label}", f"predict {label}"
+        return f"gene expression{added} predicts {label}", f"predicts {label}", f"predict {label}"
     one, other = (clean(name) for name in reversed(classes))
     both = f"{one} from {other}"
-    return f"gene expression distinguishes {both}", f"distinguishes {both}", f"distinguish {both}"
+    return (
+        f"gene expression{added} distinguishes {both}",
+        f"distinguishes {both}",
+        f"distinguish {both}",
+    )
 
 
 def _error_words(data: Answer, value: float) -> str:

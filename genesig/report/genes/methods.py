@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from genesig.report.genes.record import Genes
-from genesig.report.page.words import clean, counted, decimal, percent
+from genesig.report.page.words import clean, counted, decimal, enumerated, percent
 
 TESTS = {
     "welch": "Welch t-test",
     "differences": "paired t-test",
     "correlation": "test of the correlation",
+    "linear": "linear model (least squares)",
     "score": "score test of Cox's model",
 }
 REFERENCES = (
@@ -54,9 +55,10 @@ def one_value(data: Genes) -> str:
 
 
 def in_test(data: Genes) -> str:
-    """Say that the batches are in the test."""
-    batch = data["univariate"]["batch"]
-    return "" if batch is None else f", with {clean(batch)} as a factor in the model"
+    """Say that the batches and the covariates are in the test."""
+    batch, fixed = data["univariate"]["batch"], data["univariate"].get("covariates", [])
+    words = "" if batch is None else f", with {clean(batch)} as a factor in the model"
+    return words + (f", adjusted for {enumerated(fixed)}" if fixed else "")
 
 
 def tests(data: Genes) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from genesig.report.page.record import Study
 
@@ -29,7 +29,7 @@ class Univariate(Named):
     false discovery rate, ``significant`` the number that pass, ``both`` those of them that are in
     the signature. ``test`` is welch, differences or correlation, ``group`` the column whose
     samples were averaged, ``batch`` that of the batches in the test, ``values`` how many were
-    tested per gene.
+    tested per gene, ``covariates`` those in the test, where there are such.
     """
 
     p: list[float]
@@ -43,6 +43,7 @@ class Univariate(Named):
     group: str | None
     batch: str | None
     values: int
+    covariates: NotRequired[list[str]]
 
 
 class Correlation(Named):

@@ -7,6 +7,7 @@ from genesig.report.page.words import shorten
 MODELS = {
     "genesig": "genesig (this procedure)",
     "dummy": "no genes at all",
+    "covariates": "covariates alone",
     "ridge": "ridge, all genes",
     "pcr": "principal components, all genes",
     "kernel_pcr": "kernel principal components",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genesig.report.page.record import Study
-from genesig.report.page.words import clean
+from genesig.report.page.words import clean, enumerated
 
 PLACES = {
     "samples": "",
@@ -19,12 +19,19 @@ def shuffled(data: Study) -> str:
 
 
 def where(data: Study) -> str:
-    """Return where labels may go, with a space before it; nothing where they may go anywhere."""
-    it = data["study"]
+    """Return what goes with labels and where they may go, with a space before it; or nothing."""
+    it, names = data["study"], held(data)
+    together = f" together with {names}" if names else ""
     places = [PLACES[it["exchanged"]].format(group=clean(it["group"]))]
     if data["batch"] is not None:
         places.append(f"within each batch ({clean(data['batch']['column'])})")
     if data["design"]["outer"] == 1:
         places.append("separately among training and test samples")
     words = ", ".join(place for place in places if place)
-    return f" {words}" if words else ""
+    return together + (f" {words}" if words else "")
+
+
+def held(data: Study) -> str:
+    """Return ``"age and sex"``, what is held fixed and changes place with the label, or nothing."""
+    names = data["config"]["data"]["covariates"]
+    return enumerated(names) if names else ""

@@ -27,6 +27,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}".replace(",", "\u202f")
 
 
+def enumerated(names: Sequence[str]) -> str:
+    """Return ``"age, sex and centre"``."""
+    *first, last = map(clean, names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def decimal(value: float | None, digits: int = 2) -> str:
     """Round to decimals; keep two significant digits of what would become zero."""
     if value is None or not math.isfinite(value):

@@ -10,7 +10,7 @@ from genesig.report.page.measure import measure
 from genesig.report.page.record import Curve
 from genesig.report.page.rows import control_rows, of_chosen, own_rows, records
 from genesig.report.page.section import Group, Item, Limits, Section
-from genesig.report.page.shuffling import shuffled
+from genesig.report.page.shuffling import held, shuffled
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Table, packed_table, shown_table
 from genesig.report.page.words import clean, counted, decimal, significant, with_limits
@@ -190,6 +190,8 @@ def chance(data: Prediction, limits: Limits) -> Section:
 
 
 def _speaks_of(data: Prediction) -> str:
+    if names := held(data):
+        return f" So p asks whether expression adds anything to {names}."
     if data["batch"] is not None and data["study"]["exchanged"] == "samples":
         return " So p speaks of differences within a batch, not of those between batches."
     if data["study"]["exchanged"] != "within":

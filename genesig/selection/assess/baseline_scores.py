@@ -13,6 +13,8 @@ from genesig.data.steps.normalise import bound, fit_steps
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
 from genesig.results import Dataset, Split, Splits
+from genesig.selection.assess.covariates_alone import NAME as COVARIATES
+from genesig.selection.assess.covariates_alone import covariates_alone
 from genesig.selection.assess.held_out import decisions
 
 if TYPE_CHECKING:
@@ -32,9 +34,10 @@ def run_baselines(
 ) -> pd.DataFrame:
     """Return baselines.tsv: held-out scores of the named baselines on every outer split.
 
-    All steps of `folds` are fitted on the training rows of the outer split, also for the inner
-    choice of a baseline's penalty. Baselines that the task does not have are left out. Where no
-    gene varies on the training rows, each of them can only say what the dummy says.
+    In a study with covariates these alone come first. All steps of `folds` are fitted on the
+    training rows of the outer split, also for the inner choice of a baseline's penalty. Baselines
+    that the task does not have are left out. Where no gene varies on the training rows, each of
+    them can only say what the dummy says.
 
     Parameters
     ----------
@@ -50,7 +53,8 @@ def run_baselines(
 
     rows = []
     for number, split in enumerate(splits.outer):
-        for name, row, f in _of_split(dataset, splits, number, folds, baselines):
+        found = _of_split(dataset, splits, number, folds, baselines)
+        for name, row, f in (*_of_covariates(dataset, split), *found):
             decided = decisions(dataset, dataset.response()[row], f)
             samples = [dataset.samples[each] for each in row]
             origin = {"model": name, "split": split.name, "repeat": split.repeat}
@@ -58,6 +62,13 @@ def run_baselines(
         log.info("baselines: %d of %d splits", number + 1, len(splits.outer))
     columns = ["model", "split", "repeat", "sample", "score", "predicted", "wrong"]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+
+
+def _of_covariates(dataset: Dataset, split: Split) -> Iterator[tuple[str, Array, Array]]:
+    """Give the baseline of a study with covariates: these alone."""
+    f = covariates_alone(dataset, split)
+    if f is not None:
+        yield COVARIATES, dataset.rows(split.test), f
 
 
 def _of_split(

@@ -13,9 +13,11 @@ TOLD_APART = 1e8
 
 
 def slope_test(
-    X: Array, y: Array, batch: Array | None, *, by_class: bool
+    X: Array, y: Array, batch: Array | None, *, by_class: bool, covariates: Array | None = None
 ) -> tuple[Array, Array]:  # fmt: skip
     """Return t and two-sided p of b in ``x = level of the batch + b y + error``, for each gene x.
+
+    With covariates c, ``c'g`` is in the model, too.
 
     t is b, of least squares, over its standard error. With one variance of the errors it is the
     test of the partial correlation, df = n - 1 - number of batches. With one for each class it is
@@ -32,6 +34,7 @@ def slope_test(
         None is one batch for all.
     by_class : bool
         Whether samples with y > 0 have a variance of their own.
+    covariates : (n, q) or None
 
     Returns
     -------
@@ -45,9 +48,10 @@ def slope_test(
     names, number = np.unique(every if batch is None else batch, return_inverse=True)
     member = np.eye(len(names))[number]
     level = member @ (member / member.sum(axis=0)).T
+    level, parts = _with_covariates(level, covariates)
     response = y - level @ y
     size = float(response @ response)
-    if n - len(names) < 2 or size <= _rounding(y[:, None])[0]:
+    if n - len(names) - parts < 2 or size <= _rounding(y[:, None])[0]:
         return np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
     slope, rounding = response / size, _rounding(X)
     M = np.eye(n) - level - np.outer(response, slope)
@@ -60,6 +64,18 @@ def slope_test(
     with np.errstate(divide="ignore"):
         t = b / np.sqrt(variance)
     return t, 2 * stdtr(df, -np.abs(t))
+
+
+def _with_covariates(level: Array, covariates: Array | None) -> tuple[Array, int]:
+    """Return the projection on batches and covariates, and by how many dimensions it has grown."""
+    if covariates is None or not covariates.shape[1]:
+        return level, 0
+    C = covariates - covariates.mean(axis=0)
+    C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
+    C = C - level @ C
+    U, s, _ = np.linalg.svd(C, full_matrices=False)
+    Q = U[:, s > 1e-8 * np.sqrt(len(C))]
+    return level + Q @ Q.T, Q.shape[1]
 
 
 def _rounding(X: Array) -> Array:

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.cox.ridge import ridge
 from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]
 AT_ONCE = 1024
 
 
-def score_test(X: Array, y: Array, stratum: Array | None, ties: str) -> tuple[Array, Array]:
+def score_test(
+    X: Array, y: Array, stratum: Array | None, ties: str, covariates: Array | None = None
+) -> tuple[Array, Array]:
     """Return z = U/√V of each gene and its two-sided p; NaN where V is 0.
 
     U = Σ_l (x of the deaths - mean of x over the risk set), V the sum of its variances there, both
@@ -27,6 +30,9 @@ def score_test(X: Array, y: Array, stratum: Array | None, ties: str) -> tuple[Ar
         Each has a baseline hazard of its own.
     ties : str
         A name in `risk_sets.TIES`; Efron's variance is that of the test.
+    covariates : (n, q) or None
+        Then U and V are those of the gene beside them, at their own fit in each stratum:
+        ``V = z'Hz - z'HC (C'HC)^-1 C'Hz``.
 
     Source: Cox 1972; Mantel 1966 for two groups.
     """
@@ -38,9 +44,10 @@ def score_test(X: Array, y: Array, stratum: Array | None, ties: str) -> tuple[Ar
         rows = np.flatnonzero(inside == each)
         if y["event"][rows].any():
             risk = RiskSets.of(y["time"][rows], y["event"][rows], ties)
+            C = np.zeros((len(rows), 0)) if covariates is None else covariates[rows[risk.order]]
             for first in range(0, X.shape[1], AT_ONCE):
                 part = slice(first, first + AT_ONCE)
-                u, v = _score(risk, X[rows[risk.order], part])
+                u, v = _score(risk, X[rows[risk.order], part], C)
                 U[part] += u
                 V[part] += v
     spread = np.sqrt(np.where(1e-12 * np.maximum(np.var(X, axis=0), 1e-300) < V, V, np.nan))
@@ -48,9 +55,16 @@ def score_test(X: Array, y: Array, stratum: Array | None, ties: str) -> tuple[Ar
     return z, 2 * ndtr(-np.abs(z))
 
 
-def _score(risk: RiskSets, Z: Array) -> tuple[Array, Array]:
-    Z = Z - Z.mean(axis=0)
-    p = risk.shares(np.zeros(len(Z)))
+def _score(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Array]:
+    Z, C = Z - Z.mean(axis=0), C - C.mean(axis=0)
+    C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
+    eta = C @ ridge(risk, C[:, :0], C, np.ones(1)).b[:, 0] if C.shape[1] else np.zeros(len(Z))
+    p = risk.shares(eta)
     mean = p @ Z
     variance = risk.omega @ (p @ np.square(Z) - np.square(mean))
+    if C.shape[1]:
+        of_C = p @ C
+        H = C.T @ ((risk.omega @ p)[:, None] * C) - (risk.omega[:, None] * of_C).T @ of_C
+        cross = C.T @ ((risk.omega @ p)[:, None] * Z) - (risk.omega[:, None] * of_C).T @ mean
+        variance = variance - np.einsum("qd,qd->d", cross, np.linalg.pinv(H, rcond=1e-10) @ cross)
     return risk.died @ Z - risk.omega @ mean, variance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
+LINEAR = "linear"
+"""Name of the test that has covariates in it."""
 
 
 TESTS = {"classification": "welch", "regression": "correlation", "survival": "score"}
@@ -34,6 +36,8 @@ class Units:
     test : {"differences", "welch", "correlation", "score"}
     batch : (n_units,) or None
         Batch of each unit, where it is in the test.
+    covariates : (n_units, q) or None
+        What is held fixed, where it is in the test.
     """
 
     X: Array
@@ -41,6 +45,7 @@ class Units:
     group: Array | None
     test: str
     batch: Array | None = None
+    covariates: Array | None = None
     ties: str | None = None
 
 
@@ -62,6 +67,10 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     `slope_test`), so that a batch that goes with the label makes no discovery. Differences have it
     not: most often a group lies in one batch, whose level they lose. Nor is it in the test where
     a group of one class has samples of several batches.
+
+    Covariates of the study are in the model of the first and the last in the same way, for two
+    classes with one variance of the errors: ordinary least squares of each gene on the class and
+    them. A missing one is the mean of the others. Weights of samples play no part.
 
     Where only some groups hold both classes, Welch's t takes the two means of such a group as
     independent; that costs power, as they tend to be alike, but makes no p too small. A group of
@@ -95,10 +104,10 @@ def units(dataset: Dataset) -> Units:
     X, y, group = dataset.X, dataset.response(), _groups(dataset)
     names = dataset.batches()
     batch = np.zeros(len(y), int) if names is None else np.unique(names, return_inverse=True)[1]
-    test, ties = TESTS[dataset.design.kind], dataset.design.ties
+    test, ties, C = TESTS[dataset.design.kind], dataset.design.ties, _covariates(dataset)
     two = test == "welch"
     if group is None:
-        return Units(X, y, None, test, _several(batch), ties)
+        return Units(X, y, None, test, _several(batch), C, ties)
     names, number = np.unique(group, return_inverse=True)
     cell = 2 * number + (y > 0) if two else number
     order = np.argsort(cell, kind="stable")
@@ -108,12 +117,21 @@ def units(dataset: Dataset) -> Units:
     response = y[order][start] if y.dtype.names else np.add.reduceat(y[order], start) / count
     own = batch[order][start]
     known = _several(own) if (batch[order] == np.repeat(own, count)).all() else None
+    if C is not None:
+        C = np.add.reduceat(C[order], start, axis=0) / count[:, None]
     if not two:
-        return Units(means, response, names, test, known, ties)
+        return Units(means, response, names, test, known, C, ties)
     group = names[found // 2]
     if dataset.design.pair is not None or len(found) == 2 * len(names):
         return Units(means, response, group, "differences")
-    return Units(means, response, group, "welch", known)
+    return Units(means, response, group, "welch", known, C)
+
+
+def _covariates(dataset: Dataset) -> Array | None:
+    if not dataset.design.covariates:
+        return None
+    C = dataset.covariates()
+    return np.where(np.isnan(C), np.nanmean(C, axis=0), C)
 
 
 def _several(batch: Array) -> Array | None:
@@ -121,12 +139,16 @@ def _several(batch: Array) -> Array | None:
 
 
 class Tested(TypedDict):
-    """Name of the test, columns of groups and of batches in it (or None), number of values."""
+    """Name of the test, columns of groups and of batches in it (or None), number of values.
+
+    ``covariates`` are the columns in it, where there are such.
+    """
 
     test: str
     group: str | None
     batch: str | None
     values: int
+    covariates: NotRequired[list[str]]
 
 
 def what_was_tested(dataset: Dataset) -> Tested:
@@ -135,7 +157,11 @@ def what_was_tested(dataset: Dataset) -> Tested:
     values = len(it.y) if it.test != "differences" else len(_differences(it))
     column = None if it.group is None else dataset.design.pair or dataset.design.group
     batch = None if it.batch is None else dataset.design.batch
-    return {"test": it.test, "group": column, "values": values, "batch": batch}
+    found: Tested = {"test": it.test, "group": column, "values": values, "batch": batch}
+    if it.covariates is not None:
+        test = it.test if it.test == "score" else LINEAR
+        found |= {"test": test, "covariates": [c.column for c in dataset.design.covariates]}
+    return found
 
 
 def _groups(dataset: Dataset) -> Array | None:
@@ -148,8 +174,9 @@ def _test(it: Units) -> tuple[Array, Array]:
     if it.test == "differences":
         return _differences_test(_differences(it))
     if it.test == "score":
-        return score_test(it.X, it.y, it.batch, it.ties or "efron")
-    return slope_test(it.X, it.y, it.batch, by_class=it.test == "welch")
+        return score_test(it.X, it.y, it.batch, it.ties or "efron", it.covariates)
+    own = it.test == "welch" and it.covariates is None
+    return slope_test(it.X, it.y, it.batch, by_class=own, covariates=it.covariates)
 
 
 def _differences_test(differences: Array) -> tuple[Array, Array]:

@@ -111,7 +111,7 @@ def _outer_sets(X: Array, todo: list[Task], folds: Steps, weights: Array | None)
     Y = np.column_stack([task.y for task in todo])
     rows = np.hstack([task.training_rows() for task in todo])
     ground = Ground(**moments(folds), weights=weights, ties=todo[0].ties)
-    return FITTED[todo[0].kind].sets(X, Y, rows, ground)
+    return FITTED[todo[0].kind].sets(X, Y, rows, [task.held for task in todo], ground)
 
 
 def _fit_together(
@@ -146,6 +146,8 @@ def _fit_together(
         test_indptr=np.cumsum([0, *(len(task.test) for task in todo)]),
         test_rows=np.concatenate([task.positions for task in todo]),
         scores=np.concatenate(scores),
+        gamma=lists.gamma,
+        covariate_mean=lists.covariate_mean,
     )
 
 
@@ -169,12 +171,18 @@ def _listed(todo: list[Task], lists: Lists, choice: Array, protocol: Protocol) -
 
 
 def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:
-    """Return f(x) = intercept + x'b of the test samples, (n_test, n_mu); NaN without a list."""
+    """Return f(x) = intercept + x'b + c'γ of the test samples, (n_test, n_mu); NaN without a list.
+
+    A covariate that is missing counts as the mean of the training samples.
+    """
     n_mu = lists.intercept.shape[1]
     scores = np.empty((len(task.test), n_mu))
     for mu in range(n_mu):
         part = slice(*lists.indptr[fit * n_mu + mu :][:2])
         genes = X[np.ix_(task.test, lists.indices[part])]
         scores[:, mu] = lists.intercept[fit, mu] + genes @ lists.values[part]
+    if lists.gamma is not None and lists.covariate_mean is not None and task.held is not None:
+        C = task.held.covariates[task.test]
+        scores += np.where(np.isnan(C), lists.covariate_mean[fit], C) @ lists.gamma[fit].T
     scores[:, np.isnan(lists.gap[fit])] = np.nan
     return scores

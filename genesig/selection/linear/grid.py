@@ -61,7 +61,7 @@ def stage_one(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface
     folds = np.array([len(task.inner) for task in todo])
     rows = np.hstack([task.inner_rows() for task in todo])
     Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
-    inner = outer.inner(Y, rows)
+    inner = outer.inner(Y, rows, [task.held for task in todo for _ in task.inner])
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
     found = [
         _search(inner, todo, tau, mu, protocol, rule.longest(protocol)) for mu in rule.mu(protocol)

@@ -27,6 +27,8 @@ class Lists:
         Refitted weights per unit of X, as in `genesig.results.Fits`.
     intercept, gap : (k, n_mu) float
         The gap is NaN where lists had grown too long to be kept.
+    gamma, covariate_mean : (k, n_mu, q), (k, q) float, or None
+        Weights of the covariates, their means over the training samples; None without covariates.
     """
 
     indptr: Array
@@ -34,6 +36,8 @@ class Lists:
     values: Array
     intercept: Array
     gap: Array
+    gamma: Array | None
+    covariate_mean: Array | None
 
 
 def stage_two(sets: Sets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
@@ -54,4 +58,8 @@ def stage_two(sets: Sets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
     mu = np.asarray(protocol.mu) * sets.norm[:, None]
     chosen = sets.path((tau * sets.tau_max)[:, None], mu, protocol, protocol.longest)
     values, intercept = sets.coef(chosen, lam * sets.norm)
-    return Lists(chosen.indptr, chosen.indices, values, intercept, chosen.gap)
+    gamma, mean = sets.covariates(chosen, values, lam * sets.norm)
+    if gamma is not None and mean is not None:
+        intercept = intercept - np.einsum("kmq,kq->km", gamma, mean)
+    found = (chosen.indptr, chosen.indices, values)
+    return Lists(*found, intercept, chosen.gap, gamma, mean)

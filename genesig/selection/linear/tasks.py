@@ -14,6 +14,7 @@ from genesig.data.splits.permute import permutation
 from genesig.data.steps.normalise import MOMENTS, Reference, fit_reference_steps
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Split, Splits
+from genesig.selection.assess.held import Held
 from genesig.words import counted
 
 Array = np.ndarray[Any, Any]
@@ -42,6 +43,8 @@ class Task:
         What the response is, a name in `kinds.known.FITTED`.
     ties : str or None
         How ties of survival are treated.
+    held : Held or None
+        What is held fixed, of each row of X under this permutation.
     """
 
     split: str
@@ -53,6 +56,7 @@ class Task:
     positions: Array
     kind: str
     ties: str | None = None
+    held: Held | None = None
 
     def training_rows(self) -> Array:
         """Return the (n_samples, 1) mask of training rows."""
@@ -92,21 +96,25 @@ def tasks(
 ) -> list[Task]:
     """Return the tasks of every permutation and split, permutations outermost.
 
-    A permutation pi puts row pi[i] of X in the place of sample i: label, side of the split and
-    inner fold stay with the place, so the permuted study has the splits of the observed one.
+    A permutation pi puts row pi[i] of X in the place of sample i: label, covariates, weight, side
+    of the split and inner fold stay with the place, so the permuted study has the splits of the
+    observed one, and covariates tell of the label in it what they tell in the observed one.
     """
-    y = dataset.response()
+    y, held = dataset.response(), Held.of(dataset)
     out = []
     chosen = list(chosen)
     for number in numbers:
         pi = permutation(dataset, splits, number)
         y_of_row = np.empty_like(y)
         y_of_row[pi] = y
-        out += [_task(dataset, split, number, pi, y_of_row) for split in chosen]
+        of_row = None if held is None else held.permuted(pi)
+        out += [_task(dataset, split, number, pi, y_of_row, of_row) for split in chosen]
     return out
 
 
-def _task(dataset: Dataset, split: Split, number: int, pi: Array, y: Array) -> Task:
+def _task(
+    dataset: Dataset, split: Split, number: int, pi: Array, y: Array, held: Held | None
+) -> Task:
     positions = dataset.rows(split.test)
     return Task(
         split=split.name,
@@ -118,6 +126,7 @@ def _task(dataset: Dataset, split: Split, number: int, pi: Array, y: Array) -> T
         positions=positions,
         kind=dataset.design.kind,
         ties=dataset.design.ties,
+        held=held,
     )
 
 

@@ -15,6 +15,7 @@ from genesig.results import Dataset
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.model.chain import Model, seen_by
+from genesig.selection.model.covariates import covariate_scores
 from genesig.selection.model.drift import balanced_means, expected_shift, shift
 from genesig.selection.model.external_scores import external_scores
 from genesig.selection.model.new_samples import (
@@ -112,7 +113,8 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     found = prepare(model, chosen, cohort.matrix, cohort.where, missing=missing,
                     bound=f"external, {name}, missing")  # fmt: skip
     values = _values(dataset, model, chosen, cohort, found, combat)
-    f, cut = score_values(values.seen, chosen), model["threshold"] or 0.0
+    f = score_values(values.seen, chosen) + covariate_scores(model, chosen, cohort.about)
+    cut = model["threshold"] or 0.0
     two = dataset.design.classes is not None
     tables = {
         "predictions": _predictions(dataset, cohort, f, cut, found.imputed),

@@ -11,9 +11,10 @@ import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
 from genesig.results import Dataset, Fits
+from genesig.selection.model.covariates import described_covariates, weights_at
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.same_scale import training_scale
-from genesig.selection.model.schema import FORMAT, VERSION
+from genesig.selection.model.schema import FORMAT, VERSION, WITH_COVARIATES
 from genesig.selection.model.shape import sealed
 
 Array = np.ndarray[Any, Any]
@@ -51,12 +52,12 @@ def final_model(
     kept = [at for at, gap in enumerate(final.gap[0]) if not np.isnan(gap)]
     models = [_at_mu(dataset, final, at) for at in kept]
     X = learned.transform(dataset.X, dataset.obs)
-    scores = _training_scores(X, final, kept, learned)
+    scores = _training_scores(X, dataset.covariates(), final, kept, learned)
     own = MODELLED[dataset.design.kind].parts(dataset, final, scores)
     content = {
         "format": FORMAT,
-        "version": VERSION,
-        "rule": RULE,
+        "version": VERSION if final.gamma is None else WITH_COVARIATES,
+        "rule": RULE if final.gamma is None else f"{RULE} + sum of weight * covariate",
         "task": dataset.design.task,
         "label": dataset.design.label,
         **own,
@@ -73,6 +74,7 @@ def final_model(
             "scale": _scale(dataset, models, learned, X),
         },
         "normalisation": {"genes": dataset.genes if chain.steps else [], **chain.state()},
+        **described_covariates(dataset, final),
         "models": models,
         "versions": {
             "python": platform.python_version(),
@@ -82,13 +84,14 @@ def final_model(
     return sealed(content)
 
 
-def _training_scores(X: Array, final: Fits, kept: Sequence[int],
+def _training_scores(X: Array, C: Array, final: Fits, kept: Sequence[int],
                      learned: Reference) -> Array:  # fmt: skip
     """Return the scores of all samples by each model that is kept, (n, n_models)."""
     place = {int(gene): k for k, gene in enumerate(learned.genes)}
     lists = [final.coef(0, at) for at in kept]
     scores = [X[:, [place[int(g)] for g in genes]] @ values for genes, values in lists]
-    return np.column_stack(scores) + final.intercept[0, kept]
+    held = np.zeros((len(X), len(final.mu))) + final.of_covariates(0, C)
+    return np.column_stack(scores) + final.intercept[0, kept] + held[:, kept]
 
 
 def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,
@@ -125,4 +128,5 @@ def _at_mu(dataset: Dataset, final: Fits, at: int) -> dict[str, Any]:
         "genes": [dataset.genes[gene] for gene in indices],
         "symbols": [str(symbols[gene]) for gene in indices],
         "coefficients": [float(value) for value in values],
+        **weights_at(final, at),
     }

@@ -21,6 +21,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.errors import GenesigError, Problem, refuse
 from genesig.selection.genes.frequency import mu_number
 from genesig.selection.model.chain import Model, check_steps, imputes, seen_by, split_steps
+from genesig.selection.model.covariates import covariate_scores, covariates_of, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.same_scale import other_scale
 from genesig.selection.model.shape import check_model
@@ -86,8 +87,8 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     source : str
         File of the model, in messages.
     samples : DataFrame or None
-        Sample table of the new samples. Only a model with the step combat looks at it, for the
-        batch of each sample; one of an unknown batch is not corrected.
+        Sample table of the new samples. A model with covariates needs it for these, one with the
+        step combat for the batch of each sample; one of an unknown batch is not corrected.
 
     Returns
     -------
@@ -114,14 +115,16 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     if samples is not None:
         _check_about(model, samples, found.samples)
         about = samples[~samples.index.duplicated()].reindex(list(found.samples))
+    known = refuse_unknown(model, about, "--samples")
     if fault := scale_fault(model, found, found.values, about):
         raise refuse(where + fault[0], fault[1])
     scores = score_values(seen_by(model, chosen, found.values, about), chosen)
+    scores = scores + covariate_scores(model, chosen, about)
     at = [each["mu"] for each in model["models"]].index(chosen["mu"])
     own = MODELLED[model["task"]].predicted(model, at, scores)
     columns = {"sample": found.samples, "score": scores, **own, "imputed": found.imputed}
     said = _not_corrected(model, found.samples, about, where)
-    return pd.DataFrame(columns), [*found.problems, *said]
+    return pd.DataFrame(columns), [*found.problems, *known, *said]
 
 
 def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing: float,
@@ -244,7 +247,7 @@ def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> Non
 def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
                    where: str) -> Iterator[Problem]:  # fmt: skip
     steps = [step for step in split_steps(model)[1] if step.kind == "batch"]
-    if about is not None and not steps:
+    if about is not None and not steps and not covariates_of(model):
         yield Problem("--samples", "is not needed: the model corrects no batches", "warning")
     for step in steps:
         left = [n for n, is_left in zip(names, step.uncorrected(about, len(names)), strict=True)

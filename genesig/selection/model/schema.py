@@ -6,6 +6,8 @@ from typing import Any
 
 FORMAT = "genesig linear model"
 VERSION = 2
+WITH_COVARIATES = 3
+"""Version of a model that has covariates: what reads the other one would leave them out."""
 
 Node = dict[str, Any]
 
@@ -21,7 +23,8 @@ def _list(items: Node, about: str = "", **more: Any) -> Node:
 
 
 def _object(about: str = "", **parts: Node) -> Node:
-    return {**_about(about), "type": "object", "properties": parts, "required": list(parts),
+    required = [name for name in parts if name != "covariates"]
+    return {**_about(about), "type": "object", "properties": parts, "required": required,
             "additionalProperties": False}  # fmt: skip
 
 
@@ -70,7 +73,12 @@ def _step(name: str) -> Node:
 
 
 MODEL = _object(
-    mu=NUMBER, intercept=NUMBER, genes=_list(NAME), symbols=_list(TEXT), coefficients=_list(NUMBER)
+    mu=NUMBER,
+    intercept=NUMBER,
+    genes=_list(NAME),
+    symbols=_list(TEXT),
+    coefficients=_list(NUMBER),
+    covariates=_list(NUMBER, "weight of each of `covariates.names`, in its own units"),
 )
 BOUNDS = _object(low=NUMBER, high=NUMBER, sd=SIZE)
 SCALE = _object(
@@ -91,7 +99,8 @@ SCHEMA: Node = {
     **_object(
         "A linear model of gene expression: docs/model.md says how it scores a sample.",
         format={"const": FORMAT},
-        version={"const": VERSION},
+        version={"enum": [VERSION, WITH_COVARIATES],
+                 "description": f"{WITH_COVARIATES} where there are covariates"},
         digest={"type": "string", "pattern": "^sha256:[0-9a-f]{64}$",
                 "description": "SHA-256 of everything else, as docs/model.md says"},
         rule=TEXT,
@@ -113,6 +122,13 @@ SCHEMA: Node = {
             genes=_list(NAME, "columns of the first step; none where there are no steps"),
             n_genes=COUNT,
             steps=_list({"anyOf": [_step(name) for name in STEPS]}),
+        ),
+        covariates=_object(
+            "columns of the sample table that every sample needs; numbers as they are, or 1 for"
+            " each of `levels` but the first, else 0. One that is missing is its mean if `filled`",
+            columns=_list(_object(
+                column=NAME, levels=_or_null(_list(NAME), "null for a column of numbers"))),
+            names=_list(NAME), means=_list(NUMBER), filled={"type": "boolean"},
         ),
         models=_list(MODEL, "one for each list of the nested ones", minItems=1),
         versions={"type": "object", "additionalProperties": TEXT},

@@ -13,8 +13,10 @@ from jsonschema.validators import extend
 
 from genesig.errors import InvalidInput, refuse
 from genesig.plugins import offered
+from genesig.response.covariates import names_of
+from genesig.selection.model.covariates import covariates_of
 from genesig.selection.model.kinds.known import MODELLED
-from genesig.selection.model.schema import FORMAT, SCHEMA, VERSION
+from genesig.selection.model.schema import FORMAT, SCHEMA, VERSION, WITH_COVARIATES
 from genesig.words import listing
 
 AGAIN = "copy it again, or delete it and run the study again, which writes it anew"
@@ -62,7 +64,9 @@ def check_model(model: Any, source: str) -> None:
         if not isinstance(model, Mapping) or key not in model:
             what = f"is no model.json of this version of genesig (it has no '{key}'); name "
             raise refuse(source, what + "results/model.json, or run the study again")
-    if (model["format"], type(model["version"]), model["version"]) != (FORMAT, int, VERSION):
+    versions = (VERSION, WITH_COVARIATES)
+    whole = type(model["version"]) is int and model["version"] in versions
+    if model["format"] != FORMAT or not whole:
         what = f"is '{model['format']}' of version {model['version']}, and this genesig reads "
         what = (what if len(what) < 120 else "is none that ") + f"'{FORMAT}' of version {VERSION}"
         raise refuse(source, what + "; run the study again")
@@ -112,7 +116,15 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
         yield "normalisation.genes"
     if steps["steps"] and steps["n_genes"] != len(steps["genes"]):
         yield "normalisation.n_genes"
+    held = model.get("covariates", {"columns": [], "names": [], "means": []})
+    names = names_of(covariates_of(model))
+    if bool(names) != (model["version"] == WITH_COVARIATES):
+        yield "version"
+    if names != held["names"] or len(names) != len(held["means"]):
+        yield "covariates"
     for number, each in enumerate(model["models"]):
+        if len(each.get("covariates", [])) != len(names):
+            yield f"models.{number}.covariates"
         sizes = {len(each[part]) for part in ("genes", "symbols", "coefficients")}
         if sizes != {len(set(each["genes"]))} or not known.issuperset(each["genes"]):
             yield f"models.{number}.genes"

@@ -71,7 +71,7 @@ def foretold(
         Times.
     """
     place = {str(name): number for number, name in enumerate(fits.split)}
-    outer = {split.name: split for split in splits.outer}
+    outer, C = {split.name: split for split in splits.outer}, dataset.covariates()
     todo = tasks(dataset, splits, splits.outer, [0])
     for X, reference, some in shared_matrices(dataset, todo, bound(folds, dataset), COLUMNS):
         column = {int(gene): k for k, gene in enumerate(reference.genes)}
@@ -79,7 +79,8 @@ def foretold(
             fit = place[task.split]
             genes, values = fits.coef(fit, len(fits.mu) - 1)
             eta = fits.intercept[fit, -1] + X[:, [column[int(g)] for g in genes]] @ values
-            eta = eta - fits.threshold[fit]
+            held = np.zeros((len(X), len(fits.mu))) + fits.of_covariates(fit, C)
+            eta = eta + held[:, -1] - fits.threshold[fit]
             yield _tested(task.y, eta, task.train, task.test, outer[task.split].repeat, at,
                           task.ties or "efron")  # fmt: skip
 

@@ -85,4 +85,5 @@ def test_other_faults_are_refused_all_the_same(study):
         read_dataset(*study.values(), task="classification", classes=None, group=None, pair=None,
                      batch=None, confounding=0.5,
                      annotation=None, symbol=None, part=None, files=None,
-                     missing=True, prior_weights=None)  # fmt: skip
+                     missing=True, prior_weights=None,
+                     covariates=[], missing_covariates="refuse", weights=None)  # fmt: skip

@@ -118,7 +118,7 @@ VERSIONS: dict[str, tuple[Change, str]] = {
     "none": (lambda m: m.pop("version"), "(it has no 'version')"),
     "no format": (lambda m: m.pop("format"), "(it has no 'format')"),
     "the one before": (put("version", 1), "of version 1, and this genesig reads 'genesig linear"),
-    "the next": (put("version", 3), "of version 3, and this genesig reads"),
+    "the next": (put("version", 4), "of version 4, and this genesig reads"),
     "true": (put("version", True), "of version True"),
     "text": (put("version", "2" * 999), "is none that 'genesig linear model' of version 2"),
     "another format": (put("format", "magic"), "is 'magic' of version 2"),

@@ -79,5 +79,6 @@ CLASSIFICATION = Labels(
     settings=_settings,
     alone="it gives a balanced error of 0.53 to 0.56 and an AUC of 0.43 to 0.49",
     named=True,
+    held=("covariates", "weights"),
     own=("classes", "pair"),
 )

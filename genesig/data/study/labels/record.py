@@ -69,6 +69,8 @@ class Labels:
         Whether there are classes, which another study may name otherwise.
     own : tuple of str
         Keys of the section ``data`` that other kinds may lack.
+    held : tuple of str
+        Which of ``data.covariates`` and ``data.weights`` are offered.
     columns : tuple of str
         What ``label`` maps to columns; nothing where it is one column.
     elsewhere : bool
@@ -88,6 +90,7 @@ class Labels:
     elsewhere: bool = True
     one_of_a_group: bool = False
     defaults: Config = field(default_factory=dict)
+    held: tuple[str, ...] = ()
 
 
 def line(table: pd.DataFrame, row: int) -> int:

@@ -47,4 +47,5 @@ REGRESSION = Labels(
     settings=_settings,
     alone="predictions run against the label",
     named=False,
+    held=("covariates", "weights"),
 )

@@ -135,5 +135,6 @@ SURVIVAL = Labels(
     own=("event", "horizon"),
     elsewhere=False,
     one_of_a_group=True,
+    held=("covariates",),
     defaults=DEFAULTS,
 )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from genesig.optim.adjustment import Adjustment
+from genesig.optim.cox.ridge import ridge
+from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.intervals import NOTHING, Interval
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
 from genesig.selection.assess.survival.concordance import harrell, ordered, share_limits
@@ -92,6 +96,14 @@ def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
     return {"predicted": group, "wrong": np.full(len(f), None, dtype=object)}
 
 
+def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
+    """Return the scores of Cox's model of the covariates."""
+    train, C = np.flatnonzero(rows[:, 0]), fixed.basis[0].T
+    risk = RiskSets.of(y["time"][train], y["event"][train])
+    known = C[train[risk.order]]
+    return np.asarray(C @ ridge(risk, known[:, :0], known, np.ones(1)).b[:, 0])
+
+
 SURVIVAL = Assessed(
     headline=Headline(
         name="1 - C", loss=_loss, weights=_weights, of_splits=_splits, of_samples=_samples,
@@ -100,4 +112,5 @@ SURVIVAL = Assessed(
     errors=("concordance",),
     of_split=_of_split,
     decided=_decided,
+    alone=_alone,
 )  # fmt: skip

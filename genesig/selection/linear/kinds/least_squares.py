@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from genesig.optim.refit import refit_coef, refit_scores
+from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
+from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.linear.kinds.record import Ground
 from genesig.selection.linear.protocol import Protocol
 
@@ -24,10 +26,12 @@ class LeastSquares:
     sets: TrainingSets
 
     @classmethod
-    def of(cls, X: Array, Y: Array, rows: Array, ground: Ground) -> LeastSquares:
-        """Describe k training sets: responses Y and mask `rows`, (n, k)."""
+    def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None],
+           ground: Ground) -> LeastSquares:  # fmt: skip
+        """Describe k training sets: responses Y and mask `rows`, (n, k), what each holds fixed."""
         return cls(training_sets(X, Y, rows, centre=ground.centre, weights=ground.weights,
-                                 unit_variance=ground.unit_variance))  # fmt: skip
+                                 unit_variance=ground.unit_variance,
+                                 adjustment=held_fixed(held, Y, rows)))  # fmt: skip
 
     @property
     def X(self) -> Array:
@@ -44,11 +48,12 @@ class LeastSquares:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.norm
 
-    def inner(self, Y: Array, rows: Array) -> LeastSquares:
+    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None]) -> LeastSquares:
         """Return other training sets of the matrix, centred and scaled as these are."""
         own = self.sets
-        return LeastSquares(training_sets(own.X, Y, rows, centre=own.centre,
-                                          unit_variance=own.unit_variance, like=own))  # fmt: skip
+        return LeastSquares(training_sets(own.X, Y, rows, centre=own.centre, like=own,
+                                          unit_variance=own.unit_variance,
+                                          adjustment=held_fixed(held, Y, rows)))  # fmt: skip
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
         """Minimise ``(1/n)||y - Zb||² + mu ||b||² + tau Σ w_j |b_j|``."""
@@ -62,3 +67,12 @@ class LeastSquares:
     def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
         """Refit by ridge, see `refit.refit_coef`."""
         return refit_coef(self.sets, lists, lam)
+
+    def covariates(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
+        """Return what `refit.covariate_coef` gives, and the means."""
+        fixed = self.sets.adjustment
+        if fixed is None or not fixed.mean.shape[1]:
+            return None, None
+        return covariate_coef(self.sets, lists, values), fixed.mean

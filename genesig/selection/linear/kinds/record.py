@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from genesig.optim.solution import Path
+from genesig.selection.assess.held import Held
 from genesig.selection.linear import protocol as settings
 from genesig.selection.linear.tasks import Task
 
@@ -49,7 +50,7 @@ class Sets(Protocol):
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each, the unit of mu and lam, (k,)."""
 
-    def inner(self, Y: Array, rows: Array) -> Sets:
+    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None]) -> Sets:
         """Return other training sets of the matrix, responses and masks (n, m), treated alike."""
 
     def path(self, tau: Array, mu: Array, protocol: settings.Protocol, longest: int | None) -> Path:
@@ -59,7 +60,18 @@ class Sets(Protocol):
         """Refit at each lam (k, L); return the scores of all rows, (k, m, L, n)."""
 
     def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
-        """Refit at lam (k,); return values (nnz,) and intercept (k, m), in the units of X."""
+        """Refit at lam (k,); return values (nnz,) and intercept (k, m), in the units of X.
+
+        The intercept is for samples that have the mean of each covariate.
+        """
+
+    def covariates(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
+        """Return the weights (k, m, q) of covariates beside these values, and their means (k, q).
+
+        None where nothing but weights of samples is held fixed.
+        """
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,8 @@ class Fitting:
     Attributes
     ----------
     sets : callable
-        X (n, d), responses and masks (n, k), and the `Ground` to k training sets.
+        X (n, d), responses and masks (n, k), what each set holds fixed, and the `Ground` to k
+        training sets.
     cut : callable
         A task and the scores (n_folds, n_tau, n_lam, n) of its inner folds to where a score
         is cut, (n_tau, n_lam).
@@ -80,7 +93,7 @@ class Fitting:
         Whether y is ±1 for two classes.
     """
 
-    sets: Callable[[Array, Array, Array, Ground], Sets]
+    sets: Callable[[Array, Array, Array, Sequence[Held | None], Ground], Sets]
     cut: Callable[[Task, Array], Array]
     error: Callable[[Task, Array, Array, str], tuple[Array, Array]]
     signs: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.path import tau_max as smallest
-from genesig.optim.cox.ridge import ridge_coef, ridge_scores
+from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
+from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.linear.kinds.record import Fitting, Ground
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task
@@ -29,12 +31,13 @@ class PartialLikelihood:
     ties: str
 
     @classmethod
-    def of(cls, X: Array, Y: Array, rows: Array, ground: Ground) -> PartialLikelihood:
-        """Describe k training sets: times and events Y and mask `rows`, (n, k)."""
+    def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None],
+           ground: Ground) -> PartialLikelihood:  # fmt: skip
+        """Describe k training sets: times and events Y and mask `rows`, (n, k), what each holds."""
         ties = ground.ties or TIES
         return cls(cox_sets(X, Y["time"], Y["event"], rows, centre=ground.centre, ties=ties,
-                            unit_variance=ground.unit_variance, weights=ground.weights),
-                   ties)  # fmt: skip
+                            unit_variance=ground.unit_variance, weights=ground.weights,
+                            fixed=held_fixed(held, Y, rows)), ties)  # fmt: skip
 
     @property
     def X(self) -> Array:
@@ -51,11 +54,12 @@ class PartialLikelihood:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.sets.norm
 
-    def inner(self, Y: Array, rows: Array) -> PartialLikelihood:
+    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None]) -> PartialLikelihood:
         """Return other training sets of the matrix, centred and scaled as these are."""
         own = self.sets.sets
         sets = cox_sets(own.X, Y["time"], Y["event"], rows, centre=own.centre, ties=self.ties,
-                        unit_variance=own.unit_variance, like=self.sets)  # fmt: skip
+                        unit_variance=own.unit_variance, like=self.sets,
+                        fixed=held_fixed(held, Y, rows))  # fmt: skip
         return PartialLikelihood(sets, self.ties)
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
@@ -70,6 +74,15 @@ class PartialLikelihood:
         """Refit by ridge Cox, see `ridge.ridge_coef`."""
         values, intercept, _ = ridge_coef(self.sets, lists, lam)
         return values, intercept
+
+    def covariates(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
+        """Return what `ridge.covariate_coef` gives, and the means."""
+        fixed = self.sets.fixed
+        if fixed is None or not fixed.mean.shape[1]:
+            return None, None
+        return covariate_coef(self.sets, lists, lam), fixed.mean
 
 
 def median(task: Task, scores: Array) -> Array:

@@ -1,0 +1,227 @@
+"""Covariates and sample weights: whether the sample table has what a model can hold fixed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.study.label_words import check_names_alike
+from genesig.data.study.labels.known import LABELS
+from genesig.data.study.sheet_check import Sheet, check_column
+from genesig.errors import Problem
+from genesig.response.covariates import Covariate, encoded, names_of
+from genesig.response.design import BALANCED, label_columns
+from genesig.response.known import RESPONSES
+from genesig.results import Splits
+from genesig.words import counted, is_missing, is_number, listing, number_fault, too
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+Config = dict[str, Any]
+
+SHARE = 4
+"""Samples there must be for each column of covariates: they are fitted without a penalty."""
+SPARE = 3
+"""Samples more than columns in every training set: for the mean, and for something to be left."""
+SAME = 1e-9
+"""Share of a column's variance that is left where another one, or the label, says the same."""
+
+
+def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield what keys of the config say against covariates and weights, as `check_settings` has it.
+
+    Not offered with them: the nonlinear part, gene sets and matched pairs.
+    """
+    data, label = config["data"], config["label"]
+    covariates, weights = data["covariates"], data["weights"]
+    kind = LABELS[data["task"]]
+    own = {data["group"]: "data.group", data["pair"]: "data.pair",
+           **dict.fromkeys(label_columns(label), "the label")}  # fmt: skip
+    for number, name in enumerate(covariates, 1):
+        if name in own:
+            yield f"data.covariates, item {number}", f"'{name}' is {own[name]}; take it out"
+    if weights in label_columns(label):
+        yield "data.weights", f"'{weights}' is the label; name a column of numbers, or balanced"
+    if weights == BALANCED and not kind.named and "weights" in kind.held:
+        yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
+    key = "data.covariates" if covariates else "data.weights"
+    if not covariates and weights is None:
+        if data["missing_covariates"] != "refuse":
+            yield "data.missing_covariates", "is for data.covariates; name some, or take it away"
+        return
+    for name in ("covariates", "weights"):
+        if data[name] and name not in kind.held:
+            yield f"data.{name}", f"is not offered with data.task: {data['task']}; take it away"
+    if data["pair"] is not None:
+        what = "is not offered with data.pair; a pair holds fixed what its samples share already"
+        yield key, f"{what}, so take one of the two away"
+    if config.get("nonlinear", {}).get("enabled"):
+        yield key, "is not offered with the nonlinear part; set nonlinear.enabled: false"
+    if config.get("structured", {}).get("sets") is not None:
+        yield key, "is not offered with gene sets; take structured.sets away"
+
+
+def with_fixed(
+    sheet: Sheet, where: str, problems: list[Problem], *, covariates: Sequence[str], missing: str,
+    weights: str | None,
+) -> Sheet:  # fmt: skip
+    """Return the sheet with what its study holds fixed; add what is wrong with that to `problems`.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        Without fault but for this.
+    where : str
+        Its file, in messages.
+    covariates, missing, weights
+        ``data.covariates``, ``data.missing_covariates`` and ``data.weights``.
+    """
+    obs, design = sheet.obs, sheet.design
+    kind = RESPONSES[design.kind]
+    y = kind.number(kind.read(obs, design))
+    known, index = list(obs.columns), str(obs.index.name)
+    for name in covariates:
+        check_column(name, "data.covariates", known, index, where, problems)
+    usable = set(known) - {design.label, design.group, design.pair}  # see `fixed_settings`
+    found = tuple(Covariate.of(name, obs[name]) for name in covariates if name in usable)
+    faults = [fault for each in found for fault in _of_one(each, obs, missing, where)]
+    problems += faults
+    if not any(fault.level == "error" for fault in faults):
+        problems += _of_all(found, obs, y, where)
+    if weights is not None and weights != BALANCED:
+        check_column(weights, "data.weights", known, index, where, problems)
+        if weights in known and weights != design.label:
+            problems += _of_weights(obs[weights], y, where)
+    held = replace(design, covariates=found, filled=missing == "mean", weights=weights)
+    return replace(sheet, design=held)
+
+
+def _of_one(covariate: Covariate, obs: pd.DataFrame, missing: str, where: str) -> Iterator[Problem]:
+    column, at = obs[covariate.column].astype(str), f"{where}, column '{covariate.column}'"
+    blank = [str(name) for name, cell in column.items() if is_missing(cell)]
+    if len(blank) == len(column):
+        yield Problem(at, "data.covariates: no sample has a value; take it out")
+        return
+    if blank and missing == "refuse":
+        what = f"data.covariates: no value for {counted(len(blank), 'sample')} of {len(column)} "
+        what += f"({listing(blank)}); fill them in, or set data.missing_covariates: mean"
+        yield Problem(at, what)
+    cells = {str(name): cell for name, cell in column.items() if not is_missing(cell)}
+    times = Counter(cells.values())
+    if len(times) == 1:
+        what = f"data.covariates: every sample is '{next(iter(times))}', which holds nothing fixed"
+        yield Problem(at, what + "; take it out")
+    elif covariate.levels is not None:
+        yield from _of_words(covariate, obs, cells, where)
+
+
+def _of_words(
+    covariate: Covariate, obs: pd.DataFrame, cells: dict[str, str], where: str
+) -> Iterator[Problem]:
+    """Yield what looks wrong with a column of words: numbers among them, or names."""
+    at, times = f"{where}, column '{covariate.column}'", Counter(cells.values())
+    odd = [(name, cell) for name, cell in cells.items() if not is_number(cell)]
+    if 2 * len(odd) < len(cells):
+        name, cell = odd[0]
+        what = f"data.covariates: the value of '{name}' {number_fault(cell)}, as the others are"
+        yield Problem(at, f"{what}; correct it, or leave it blank{too(len(odd) - 1, 'sample')}")
+        return
+    if SHARE * (len(times) - 1) > len(obs):
+        what = f"data.covariates: {len(times)} words for {counted(len(obs), 'sample')}; at most "
+        what += f"{1 + len(obs) // SHARE} can be held fixed: put rare ones together, or take it out"
+        yield Problem(at, what)
+        return
+    yield from check_names_alike(
+        obs[[not is_missing(cell) for cell in obs[covariate.column]]], "data.covariates",
+        covariate.column, where,
+    )  # fmt: skip
+
+
+def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
+    """Yield what the splits leave of covariates: too few samples for them, words never seen."""
+    columns = len(names_of(sheet.design.covariates))
+    trained = [*splits.outer, splits.final, *splits.subsamples]
+    sizes = [len(one.train) - max(map(len, one.inner), default=0) for one in trained]
+    if columns and min(sizes) < columns + SPARE:
+        what = f"data.covariates make {counted(columns, 'column')}, and the smallest training set "
+        what += f"has {counted(min(sizes), 'sample')}; at least {columns + SPARE} are needed: take "
+        yield Problem(where, what + "some out, or set more splits.folds and splits.inner_folds")
+    yield from _unseen(sheet, splits, where)
+
+
+def _unseen(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
+    """Yield the words of a covariate that a test sample has and no sample it is tested with."""
+    for covariate in sheet.design.covariates:
+        if covariate.levels is None:
+            continue
+        cells = sheet.obs[covariate.column].to_dict()
+        torn = [
+            unseen for split in splits.outer
+            if (unseen := {cells[name] for name in split.test if not is_missing(cells[name])}
+                - {cells[name] for name in split.train})
+        ]  # fmt: skip
+        if torn:
+            what = f"data.covariates: in {counted(len(torn), 'split')} of {len(splits.outer)} no "
+            what += f"training sample is {listing(sorted(set().union(*torn)))}, which counts as "
+            what += f"'{covariate.levels[0]}' there"
+            yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
+
+
+def _of_all(
+    found: Sequence[Covariate], obs: pd.DataFrame, y: Array, where: str
+) -> Iterator[Problem]:
+    """Yield too many columns, one that others say, and the label said by them."""
+    names, C = names_of(found), encoded(found, obs)
+    if SHARE * len(names) > len(obs):
+        what = f"data.covariates make {counted(len(names), 'column')} for "
+        what += f"{counted(len(obs), 'sample')}; at most {len(obs) // SHARE} can be held fixed, "
+        yield Problem(where, what + "so take some out")
+        return
+    C = np.where(np.isnan(C), np.nanmean(C, axis=0) if len(C) else 0.0, C)
+    C = (C - C.mean(axis=0)) / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
+    if names and _left(C, y) <= SAME:
+        what = f"data.covariates: {listing(names)} give the label exactly, so that expression has "
+        yield Problem(where, what + "nothing to add; take out what is the label by another name")
+        return
+    for at, name in enumerate(names):
+        if at and _left(C[:, :at], C[:, at]) <= SAME:
+            what = f"data.covariates: '{name}' follows from {listing(names[:at])}; one weight can "
+            yield Problem(where, what + "not be told from the other's", "warning")
+
+
+def _left(C: Array, y: Array) -> float:
+    """Return the share of the variance of y (n,) that the columns of C leave."""
+    y = y - y.mean()
+    rest = y - C @ np.linalg.lstsq(C, y, rcond=None)[0]
+    total = float(y @ y)
+    return float(rest @ rest) / total if total > 0 else 1.0
+
+
+def _of_weights(column: pd.Series[str], y: Array, where: str) -> Iterator[Problem]:
+    at = f"{where}, column '{column.name}'"
+    cells = {str(name): str(cell) for name, cell in column.items()}
+    wrong = [name for name, cell in cells.items() if not is_number(cell) or float(cell) < 0]
+    if wrong:
+        cell = cells[wrong[0]]
+        fault = f"is {cell}, below 0" if is_number(cell) else number_fault(cell)
+        what = f"data.weights: the weight of '{wrong[0]}' {fault}{too(len(wrong) - 1, 'sample')}"
+        yield Problem(at, f"{what}; each sample needs a number, 0 or more")
+        return
+    v = np.array([float(cell) for cell in cells.values()])
+    if not v.any():
+        yield Problem(at, "data.weights: every weight is 0; some must be above")
+        return
+    with_weight = np.unique(y[v > 0])
+    if len(with_weight) < min(2, len(np.unique(y))):
+        yield Problem(at, "data.weights: all samples with a weight above 0 have one label; two are "
+                      "needed")  # fmt: skip
+    elif v.sum() ** 2 < len(v) / 2 * (v @ v):
+        what = f"data.weights: so uneven that {len(v)} samples are worth "
+        what += f"{v.sum() ** 2 / (v @ v):.0f} (Kish's effective sample size)"
+        yield Problem(at, what, "warning")

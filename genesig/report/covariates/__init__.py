@@ -1,0 +1,1 @@
+"""What the study holds fixed, and what expression adds to it."""

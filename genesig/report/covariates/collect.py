@@ -1,0 +1,60 @@
+"""The part of report_data.json about covariates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.report.covariates.record import CovariatesRecord, CovariateWeight
+from genesig.report.page.compared import Difference
+from genesig.report.page.rounding import rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genesig.results import Dataset, Fits
+
+ALONE = "covariates"
+"""Their name in controls.tsv."""
+
+
+def covariates(
+    dataset: Dataset, observed: Fits, final: Fits, controls: pd.DataFrame
+) -> dict[str, CovariatesRecord]:
+    """Sum up what the study holds fixed, under its key; nothing where it has no covariates."""
+    held, gamma, of_splits = dataset.design.covariates, final.gamma, observed.gamma
+    if gamma is None or of_splits is None:
+        return {}
+    C = dataset.covariates()
+    weight = gamma[0, int(final.choice[0, 2])]
+    each = of_splits[np.arange(len(observed)), observed.choice[:, 2]]
+    named = [(name, c.levels[0] if c.levels else None) for c in held for name in c.names]
+    rows: list[CovariateWeight] = [
+        {
+            "name": name, "reference": reference, "weight": rounded(weight[k], 5),
+            "per_sd": rounded(weight[k] * np.nanstd(C[:, k]), 5),
+            "mean": rounded(each[:, k].mean(), 5), "low": rounded(each[:, k].min(), 5),
+            "high": rounded(each[:, k].max(), 5),
+            "sign": rounded(np.mean(np.sign(each[:, k]) == np.sign(each[:, k].mean())), 4),
+        }
+        for k, (name, reference) in enumerate(named)
+    ]  # fmt: skip
+    return {"covariates": {
+        "columns": [c.column for c in held], "missing": _missing(C), "weights": rows,
+        "alone": _alone(controls),
+    }}  # fmt: skip
+
+
+def _missing(C: Any) -> int:
+    return int(np.isnan(C).any(axis=1).sum())
+
+
+def _alone(controls: pd.DataFrame) -> Difference:
+    row = controls[controls["model"] == ALONE].iloc[0]
+    own = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
+    return {
+        "error": rounded(row["error"], 5), "linear": rounded(own["error"], 5),
+        "difference": rounded(row["difference"], 5), "low": rounded(row["difference_low"], 5),
+        "high": rounded(row["difference_high"], 5),
+    }  # fmt: skip

@@ -1,0 +1,40 @@
+"""The sentences about covariates and weights of samples in the Methods text."""
+
+from __future__ import annotations
+
+from genesig.report.covariates.record import Covariates
+from genesig.report.page.words import clean, enumerated
+
+REFERENCES = (
+    "Frisch R, Waugh FV (1933). Partial time regressions as compared with individual trends."
+    " Econometrica 1.",
+)
+
+
+def held_sentences(data: Covariates) -> list[str]:
+    """Say what was held fixed, and what the permutations asked; nothing where that is nothing."""
+    found = []
+    if "covariates" in data:
+        names = enumerated(data["covariates"]["columns"])
+        filled = (
+            " Missing values were imputed with the mean of the training samples."
+            if data["covariates"]["missing"]
+            else ""
+        )
+        found.append(
+            f"All models, from the selection of genes to the final score, contain {names} without a"
+            " penalty: numbers centred and scaled, words as indicators, projected out of response"
+            " and genes within each training set (Frisch and Waugh 1933)." + filled
+        )
+        found.append(
+            f"The added value of expression is the difference of the error to that of {names} alone"
+            " on the same held-out samples. In the permutations the expression of samples was"
+            " exchanged against label and covariates kept together, so that the null hypothesis is"
+            f" that expression adds nothing to {names}."
+        )
+    weights = data["config"]["data"]["weights"]
+    if weights == "balanced":
+        found.append("In every fit the samples were weighted so that both classes count alike.")
+    elif weights is not None:
+        found.append(f"In every fit the samples were weighted by {clean(weights)}.")
+    return found

@@ -1,0 +1,43 @@
+"""What report_data.json keeps of covariates."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from genesig.report.page.compared import Difference
+from genesig.report.page.record import Study
+
+
+class CovariateWeight(TypedDict):
+    """Weight of a covariate in the final model, per unit and per standard deviation.
+
+    ``reference`` is the word that a word is held against. ``mean``, ``low`` and ``high`` are those
+    per unit over the outer splits, ``sign`` the share of these with the sign of the mean.
+    """
+
+    name: str
+    reference: str | None
+    weight: float
+    per_sd: float
+    mean: float
+    low: float
+    high: float
+    sign: float
+
+
+class CovariatesRecord(TypedDict):
+    """The covariates; ``alone`` holds their error against that with expression.
+
+    ``missing`` counts values that were filled in.
+    """
+
+    columns: list[str]
+    missing: int
+    weights: list[CovariateWeight]
+    alone: Difference
+
+
+class Covariates(Study):
+    """What this topic reads; the key is absent where nothing is held fixed."""
+
+    covariates: NotRequired[CovariatesRecord]

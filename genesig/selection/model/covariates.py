@@ -1,0 +1,67 @@
+"""The covariates of a final model: what model.json says of them, and what they add to a score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.cohorts.covariates import check_known
+from genesig.errors import Problem, refuse
+from genesig.response.covariates import Covariate, encoded, names_of
+from genesig.results import Dataset, Fits
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+Model = Mapping[str, Any]
+
+
+def described_covariates(dataset: Dataset, final: Fits) -> dict[str, Any]:
+    """Return the part ``covariates`` of model.json; nothing where the study has none."""
+    design = dataset.design
+    if final.covariate_mean is None:
+        return {}
+    columns = [{"column": c.column, "levels": c.levels and list(c.levels)}
+               for c in design.covariates]  # fmt: skip
+    return {"covariates": {
+        "columns": columns, "names": names_of(design.covariates),
+        "means": final.covariate_mean[0].tolist(), "filled": design.filled,
+    }}  # fmt: skip
+
+
+def weights_at(final: Fits, at: int) -> dict[str, Any]:
+    """Return the weights of the covariates in the model at one mu, for model.json."""
+    return {} if final.gamma is None else {"covariates": final.gamma[0, at].tolist()}
+
+
+def covariates_of(model: Model) -> tuple[Covariate, ...]:
+    """Return the covariates that a model needs, none where it has none."""
+    columns = model.get("covariates", {"columns": []})["columns"]
+    return tuple(Covariate(c["column"], c["levels"] and tuple(c["levels"])) for c in columns)
+
+
+def covariate_scores(model: Model, chosen: Model, about: pd.DataFrame | None) -> Array | float:
+    """Return what the covariates add to the score of each sample, (n_samples,).
+
+    `about` is the sample table of these samples, in their order, as `check_known` has passed it; a
+    missing value is the mean of the training samples.
+    """
+    covariates = covariates_of(model)
+    if not covariates or about is None:
+        return 0.0
+    C = encoded(covariates, about)
+    C = np.where(np.isnan(C), np.array(model["covariates"]["means"]), C)
+    return np.asarray((C * np.array(chosen["covariates"])).sum(axis=1))
+
+
+def refuse_unknown(model: Model, about: pd.DataFrame | None, where: str) -> list[Problem]:
+    """Return the warnings of `check_known`; raise its first error."""
+    filled = model.get("covariates", {"filled": False})["filled"]
+    problems = list(check_known(covariates_of(model), filled, about, where))
+    for problem in problems:
+        if problem.level == "error":
+            raise refuse(problem.where, problem.what)
+    return problems

@@ -1,0 +1,253 @@
+"""Covariates and weights of samples: what validation says of them, one line each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_study import Study
+
+from genesig.cli import main
+from genesig.response.covariates import Covariate, encoded, names_of
+from genesig.results import Dataset, Design
+
+AGE = [str(40 + 3 * k) for k in range(12)]
+SEX = ["f", "f", "m", "m"] * 3
+AT = "error: samples.tsv, column 'x': data.covariates"
+
+
+def study(folder: Path, cells: list[str], **settings: Any) -> Study:
+    """Return a study with a further column x of its sample table, held fixed."""
+    made = Study(folder)
+    for row, cell in zip(made.sheet, ["x", *cells], strict=True):
+        row.append(cell)
+    for key, value in {"data__covariates": ["x"], "nonlinear__enabled": False, **settings}.items():
+        made.set(key.replace("__", "."), value)
+    return made
+
+
+FINE: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "numbers": (AGE, {}),
+    "words": (SEX, {}),
+    "both": (SEX, {"data__covariates": ["x", "age"], "splits__inner_folds": 4}),
+    "balanced weights": (SEX, {"data__weights": "balanced"}),
+    "weights of a column": (AGE, {"data__covariates": [], "data__weights": "x"}),
+    "missing, to be filled in": (["", *AGE[1:]], {"data__missing_covariates": "mean"}),
+}
+
+WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
+    "no such column": (
+        AGE, {"data__covariates": ["agee"]},
+        "error: samples.tsv: data.covariates 'agee' is not a column of samples.tsv; did you mean"
+        " 'age'?",
+    ),
+    "the sample names": (
+        AGE, {"data__covariates": ["sample"]},
+        "error: samples.tsv: data.covariates 'sample' is not a column of samples.tsv but of the"
+        " sample names; name another one",
+    ),
+    "a value is missing": (
+        ["", *AGE[1:-1], "NA"], {},
+        f"{AT}: no value for 2 samples of 12 ('P01', 'P12'); fill them in, or set"
+        " data.missing_covariates: mean",
+    ),
+    "all are missing": ([""] * 12, {}, f"{AT}: no sample has a value; take it out"),
+    "constant": (
+        ["63"] * 12, {},
+        f"{AT}: every sample is '63', which holds nothing fixed; take it out",
+    ),
+    "a number is a word": (
+        [*AGE[:-1], "old"], {},
+        f"{AT}: the value of 'P12' is 'old', not a number, as the others are; correct it, or leave"
+        " it blank",
+    ),
+    "a decimal comma": (
+        ["40,5", *AGE[1:]], {},
+        f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5, as the others are;"
+        " correct it, or leave it blank",
+    ),
+    "infinite": (
+        [*AGE[:-1], "inf"], {},
+        f"{AT}: the value of 'P12' is infinite ('inf'), as the others are; correct it, or leave it"
+        " blank",
+    ),
+    "a name for every sample": (
+        [f"n{k}" for k in range(12)], {},
+        f"{AT}: 12 words for 12 samples; at most 4 can be held fixed: put rare ones together, or"
+        " take it out",
+    ),
+    "words alike": (
+        ["F", "f", "m", "m"] * 3, {},
+        "error: samples.tsv, line 3, column 'x': data.covariates: 'f' differs from 'F' in upper and"
+        " lower case or blanks only; write them alike, or quite differently",
+    ),
+    "the label by another name": (
+        ["0", "1"] * 6, {},
+        "error: samples.tsv: data.covariates: 'x' give the label exactly, so that expression has"
+        " nothing to add; take out what is the label by another name",
+    ),
+    "too many columns": (
+        list("aabbccddaabb"), {"data__covariates": ["x", "age"]},
+        "error: samples.tsv: data.covariates make 4 columns for 12 samples; at most 3 can be held"
+        " fixed, so take some out",
+    ),
+    "more than a training set can tell": (
+        SEX, {"data__covariates": ["x", "age"]},
+        "error: samples.tsv: data.covariates make 2 columns, and the smallest training set has 4"
+        " samples; at least 5 are needed: take some out, or set more splits.folds and"
+        " splits.inner_folds",
+    ),
+    "the label": (
+        AGE, {"data__covariates": ["diagnosis"]},
+        "error: config.yaml, data.covariates, item 1: 'diagnosis' is the label; take it out",
+    ),
+    "the group": (
+        AGE, {"data__covariates": ["family"], "data__group": "family",
+              "splits__scheme": "stratified_group_kfold"},
+        "error: config.yaml, data.covariates, item 1: 'family' is data.group; take it out",
+    ),
+    "named twice": (
+        AGE, {"data__covariates": ["x", "x"]},
+        "error: config.yaml, data.covariates: found ['x', 'x'], needs a list of at most 20"
+        " different values, each text",
+    ),
+    "no list": (
+        AGE, {"data__covariates": "x"},
+        "error: config.yaml, data.covariates:",
+    ),
+    "matched pairs": (
+        AGE, {"data__pair": "matched", "splits__scheme": "stratified_group_kfold"},
+        "error: config.yaml, data.covariates: is not offered with data.pair; a pair holds fixed"
+        " what its samples share already, so take one of the two away",
+    ),
+    "the nonlinear part": (
+        AGE, {"nonlinear__enabled": True},
+        "error: config.yaml, data.covariates: is not offered with the nonlinear part; set"
+        " nonlinear.enabled: false",
+    ),
+    "gene sets": (
+        AGE, {"structured__sets": "sets.gmt", "structured__smallest": 1},
+        "error: config.yaml, data.covariates: is not offered with gene sets; take structured.sets"
+        " away",
+    ),
+    "means of nothing": (
+        AGE, {"data__covariates": [], "data__missing_covariates": "mean"},
+        "error: config.yaml, data.missing_covariates: is for data.covariates; name some, or take it"
+        " away",
+    ),
+    "another word for missing": (
+        AGE, {"data__missing_covariates": "median"},
+        "error: config.yaml, data.missing_covariates:",
+    ),
+    "no column of weights": (
+        AGE, {"data__weights": "balance"},
+        "error: samples.tsv: data.weights 'balance' is not a column of samples.tsv",
+    ),
+    "the label as a weight": (
+        AGE, {"data__weights": "diagnosis"},
+        "error: config.yaml, data.weights: 'diagnosis' is the label; name a column of numbers, or"
+        " balanced",
+    ),
+    "balanced numbers": (
+        AGE, {"label": "age", "data__task": "regression", "data__weights": "balanced",
+              "linear__criterion": "squared_error", "data__covariates": []},
+        "error: config.yaml, data.weights: 'balanced' weighs classes, and here are none; name a"
+        " column, or null",
+    ),
+    "a negative weight": (
+        ["-1", *AGE[1:]], {"data__covariates": [], "data__weights": "x"},
+        "error: samples.tsv, column 'x': data.weights: the weight of 'P01' is -1, below 0; each"
+        " sample needs a number, 0 or more",
+    ),
+    "a weight is missing": (
+        [*AGE[:-1], ""], {"data__covariates": [], "data__weights": "x"},
+        "error: samples.tsv, column 'x': data.weights: the weight of 'P12' is blank; each sample"
+        " needs a number, 0 or more",
+    ),
+    "weights of 0": (
+        ["0"] * 12, {"data__covariates": [], "data__weights": "x"},
+        "error: samples.tsv, column 'x': data.weights: every weight is 0; some must be above",
+    ),
+    "weights of one class": (
+        ["0", "1"] * 6, {"data__covariates": [], "data__weights": "x"},
+        "error: samples.tsv, column 'x': data.weights: all samples with a weight above 0 have one"
+        " label; two are needed",
+    ),
+}  # fmt: skip
+
+WARNED: dict[str, tuple[list[str], dict[str, Any], str]] = {
+    "a rare word": (
+        ["f"] * 5 + ["m"] * 6 + ["x"], {"splits__inner_folds": 4},
+        "warning: samples.tsv, column 'x': data.covariates: in 1 split of 3 no training sample is"
+        " 'x', which counts as 'f' there",
+    ),
+    "one follows from the other": (
+        [str(2 * int(age)) for age in AGE], {"data__covariates": ["age", "x"],
+                                                "splits__inner_folds": 4},
+        "warning: samples.tsv: data.covariates: 'x' follows from 'age'; one weight can not be told"
+        " from the other's",
+    ),
+    "uneven weights": (
+        ["1000", "900", *["1"] * 10], {"data__covariates": [], "data__weights": "x"},
+        "warning: samples.tsv, column 'x': data.weights: so uneven that 12 samples are worth 2"
+        " (Kish's effective sample size)",
+    ),
+}  # fmt: skip
+
+
+def said(made: Study, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> tuple[int, list[str]]:
+    made.write()
+    monkeypatch.chdir(made.root)
+    code = main(["validate", "config.yaml"])
+    return code, capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_what_can_be_held_fixed_is_accepted(name, tmp_path, monkeypatch, capsys):
+    cells, settings = FINE[name]
+    assert said(study(tmp_path, cells, **settings), monkeypatch, capsys) == (0, [])
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_is_one_line(name, tmp_path, monkeypatch, capsys):
+    cells, settings, words = WRONG[name]
+    made = study(tmp_path, cells, **settings)
+    made.files["sets.gmt"] = "\t".join(["s", "", *(f"gene{k}" for k in range(1, 9))]).encode()
+    code, lines = said(made, monkeypatch, capsys)
+    assert code == 1
+    errors = [line for line in lines if line.startswith("error")]
+    assert len(errors) == 1, lines
+    assert errors[0].startswith(words)
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_what_is_odd_is_said(name, tmp_path, monkeypatch, capsys):
+    cells, settings, words = WARNED[name]
+    code, lines = said(study(tmp_path, cells, **settings), monkeypatch, capsys)
+    assert (code, lines) == (0, [words])
+
+
+def test_numbers_and_words_become_columns():
+    covariates = [Covariate.of("age", ["3", "NA", "-1.5"]), Covariate.of("sex", ["m", "f", ""])]
+    assert names_of(covariates) == ["age", "sex: m"]
+    table = {"age": ["3", "NA", "-1.5"], "sex": ["m", "f", ""]}
+    import pandas as pd
+
+    found = encoded(covariates, pd.DataFrame(table))
+    np.testing.assert_array_equal(found, [[3, 1], [np.nan, 0], [-1.5, np.nan]])
+    assert covariates[1].encode(["unheard of"]).tolist() == [[0.0]]
+
+
+def test_a_stored_data_set_keeps_them(tmp_path):
+    import pandas as pd
+
+    obs = pd.DataFrame({"y": list("abab"), "age": list("1234"), "v": list("1112")}, list("stuv"))
+    var = pd.DataFrame({"symbol": ["g"]}, ["g"])
+    held = {"covariates": (Covariate("age", None),), "filled": True, "weights": "v"}
+    design = Design("y", "classification", ("a", "b"), None, None)
+    for each in (design, Design("y", "classification", ("a", "b"), None, None, **held)):
+        Dataset(np.zeros((4, 1)), obs, var, each, {}).save(tmp_path / "d.h5ad")
+        assert Dataset.load(tmp_path / "d.h5ad").design == each
+    assert "covariates" not in design.notes()

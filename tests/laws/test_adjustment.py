@@ -1,0 +1,228 @@
+"""Covariates without a penalty and sample weights: the joint problem, solved by what they leave."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.errors import GenesigError
+from genesig.optim.adjustment import adjustment
+from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
+from genesig.optim.solvers import SOLVERS, path
+from genesig.optim.training import training_sets
+
+EXACT = {"solver": "landweber-newton", "tolerance": 1e-9}
+SHARES = np.array([0.6, 0.3, 0.1, 0.03])
+KINDS = ["covariates", "weights", "both"]
+
+
+class Problem:
+    """30 samples, 40 features, two training sets; some features follow the covariates."""
+
+    def __init__(self, seed, kind="both", n=30, d=40, unit_variance=True, centre=True):
+        rng = np.random.default_rng(seed)
+        self.C = np.column_stack([rng.normal(60, 10, n), rng.integers(0, 2, n)])
+        self.X = rng.normal(size=(n, d)) * rng.uniform(0.2, 3, d)
+        self.X[:, : d // 4] += self.C[:, [0]] / 10
+        y = self.X[:, -1] + self.C[:, 0] / 10 + rng.normal(size=n)
+        self.Y, self.rows = np.column_stack([y, -y]), rng.random((n, 2)) < 0.85
+        self.v = rng.uniform(0.2, 3, (n, 2)) if kind != "covariates" else np.ones((n, 2))
+        covariates = np.stack([self.C] * 2) if kind != "weights" else None
+        self.q = 2 if kind != "weights" else 0
+        self.fixed = adjustment(self.rows, covariates, None if kind == "covariates" else self.v)
+        self.sets = training_sets(
+            self.X, self.Y, self.rows, centre=centre, unit_variance=unit_variance,
+            adjustment=self.fixed,
+        )  # fmt: skip
+
+    def standardised(self, k):
+        """Return v, features and covariates of a training set, by its own weighted moments."""
+        inside = self.rows[:, k]
+        v = self.v[inside, k] / self.v[inside, k].mean()
+        X, C = self.X[inside], self.C[inside][:, : self.q]
+        mean = v @ X / v.sum()
+        Z = (X - mean) / np.sqrt(v @ np.square(X - mean) / v.sum())
+        return v, Z, C - v @ C / v.sum(), mean
+
+
+def gradient_fault(problem, k, b, tau, mu):
+    """Return how far b is from the optimality of the joint problem, its covariates solved for."""
+    v, Z, C, _ = problem.standardised(k)
+    y = problem.Y[problem.rows[:, k], k]
+    left = y - v @ y / v.sum() - Z @ b
+    root = np.sqrt(v)[:, None]
+    gamma = np.linalg.lstsq(root * C, root[:, 0] * left, rcond=None)[0]
+    g = 2 / len(y) * Z.T @ (v * (left - C @ gamma)) - 2 * mu * b
+    return np.where(b != 0, np.abs(g - tau * np.sign(b)), np.maximum(np.abs(g) - tau, 0)).max()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("solver", ["landweber-newton", "coordinate-descent"])
+@settings(deadline=None, max_examples=10)
+@given(seed=st.integers(0, 10_000))
+def test_the_joint_problem_is_solved(solver, kind, seed):
+    problem = Problem(seed, kind)
+    sets = problem.sets
+    tau, mu = SHARES * sets.tau_max[:, None], np.array([1e-4, 1e-4, 1e-2, 0.3]) * sets.norm[:, None]
+    fits = path(sets, tau, mu, solver=solver, tolerance=1e-9)
+    assert fits.converged.all()
+    for k in range(2):
+        for m in range(4):
+            b = np.zeros(problem.X.shape[1])
+            part = slice(*fits.indptr[4 * k + m :][:2])
+            b[fits.indices[part]] = fits.values[part]
+            fault = gradient_fault(problem, k, b, tau[k, m], mu[k, m])
+            assert fault <= (1e-8 if solver == "landweber-newton" else 1e-3) * sets.tau_max[k]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tau_max_and_norm_are_those_of_the_joint_problem(kind):
+    problem = Problem(3, kind)
+    for k in range(2):
+        v, Z, C, _ = problem.standardised(k)
+        y, root = problem.Y[problem.rows[:, k], k], np.sqrt(v)
+        Q = np.linalg.qr(root[:, None] * np.column_stack([np.ones(len(v)), C]))[0]
+        Z = root[:, None] * Z
+        Z, y = Z - Q @ (Q.T @ Z), root * y - Q @ (Q.T @ (root * y))
+        assert problem.sets.tau_max[k] == pytest.approx(2 / len(y) * np.abs(Z.T @ y).max(), 1e-10)
+        norm = np.linalg.norm(Z, 2) ** 2 / len(y)
+        assert problem.sets.norm[k] == pytest.approx(norm, 1e-10)
+
+
+def test_it_is_the_path_of_one_matrix_with_covariates_of_weight_0():
+    """With mu = 0 on 30 samples and 6 features, where the joint problem has no other penalty."""
+    problem = Problem(5, "covariates", d=6)
+    joint = training_sets(
+        np.column_stack([problem.X, problem.C]), problem.Y, problem.rows, centre=True,
+        unit_variance=True, weights=np.r_[np.ones(6), 0, 0],
+    )  # fmt: skip
+    tau = SHARES * problem.sets.tau_max[:, None]
+    one, other = path(problem.sets, tau, 0.0, **EXACT), path(joint, tau, 0.0, **EXACT)
+    assert one.converged.all()
+    assert other.converged.all()
+    for at in range(8):
+        b, c = np.zeros(8), np.zeros(8)
+        for fits, into in ((one, b), (other, c)):
+            part = slice(*fits.indptr[at:][:2])
+            into[fits.indices[part]] = fits.values[part]
+        np.testing.assert_allclose(b[:6], c[:6], atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lam", [1e-12, 1e-3, 0.5])
+@pytest.mark.parametrize("centre", [True, False])
+def test_the_refit_leaves_covariates_without_a_penalty(kind, lam, centre):
+    problem = Problem(7, kind, unit_variance=False, centre=centre)
+    sets = problem.sets
+    fits = path(sets, SHARES * sets.tau_max[:, None], 1e-3, **EXACT)
+    values, intercept = refit_coef(sets, fits, lam)
+    gamma = covariate_coef(sets, fits, values)
+    scores = refit_scores(sets, fits, np.array([[lam]]))[:, :, 0]
+    for k in range(2):
+        inside = problem.rows[:, k]
+        y, v = problem.Y[inside, k], problem.v[inside, k] / problem.v[inside, k].mean()
+        for m in range(4):
+            part = slice(*fits.indptr[4 * k + m :][:2])
+            A, b = fits.indices[part], values[part]
+            c = problem.C[:, : problem.q] - sets.adjustment.mean[k]
+            f = intercept[k, m] + problem.X[:, A] @ b + c @ gamma[k, m]
+            np.testing.assert_allclose(scores[k, m], f, atol=1e-8 * np.abs(y).max())
+            X = problem.X[inside][:, A] - (v @ problem.X[inside][:, A] / v.sum() if centre else 0)
+            joint, root = np.column_stack([X, c[inside]]), np.sqrt(v)[:, None]
+            H = joint.T @ (v[:, None] * joint) + len(y) * lam * np.diag(
+                np.r_[np.ones(len(A)), np.zeros(problem.q)]
+            )
+            want = np.linalg.solve(H, joint.T @ (v * (y - v @ y / v.sum())))
+            np.testing.assert_allclose(np.r_[b, gamma[k, m]], want, rtol=1e-6, atol=1e-8)
+            assert root.min() > 0
+
+
+@settings(deadline=None, max_examples=10)
+@given(seed=st.integers(0, 10_000))
+def test_whole_weights_are_repeated_rows(seed):
+    rng = np.random.default_rng(seed)
+    n, d = 12, 20
+    X, y, C = rng.normal(size=(n, d)) + 3, rng.normal(size=n), rng.normal(size=(n, 1))
+    times = rng.integers(0, 4, n)
+    times[:5] = 1
+    again = np.repeat(np.arange(n), times)
+    found = []
+    for rows, v in ((np.arange(n), times.astype(float)), (again, None)):
+        inside = np.ones((len(rows), 1), dtype=bool)
+        fixed = adjustment(inside, C[rows][None], None if v is None else v[:, None])
+        sets = training_sets(
+            X[rows], y[rows][:, None], inside, centre=True, unit_variance=True, adjustment=fixed
+        )
+        fits = path(sets, SHARES * sets.tau_max[:, None], 1e-3 * sets.norm[:, None], **EXACT)
+        values, intercept = refit_coef(sets, fits, 0.1)
+        gamma = covariate_coef(sets, fits, values)
+        found.append((sets.tau_max, sets.norm, fits.indices, fits.values, values, intercept, gamma))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+
+
+def test_nothing_fixed_changes_nothing():
+    problem = Problem(9)
+    plain = training_sets(problem.X, problem.Y, problem.rows, centre=True, unit_variance=True)
+    none = adjustment(problem.rows)
+    same = training_sets(
+        problem.X, problem.Y, problem.rows, centre=True, unit_variance=True, adjustment=none
+    )
+    np.testing.assert_array_equal(plain.tau_max, same.tau_max)
+    tau = SHARES * plain.tau_max[:, None]
+    one, other = path(plain, tau, 1e-3, **EXACT), path(same, tau, 1e-3, **EXACT)
+    np.testing.assert_array_equal(one.values, other.values)
+
+
+def test_what_was_held_out_changes_nothing_fitted():
+    problem = Problem(11)
+    out = ~problem.rows
+    C = np.stack([problem.C] * 2)
+    C[0, out[:, 0]] *= 100
+    again = adjustment(problem.rows, C, np.where(out, 50.0, problem.v))
+    np.testing.assert_array_equal(again.turn, problem.fixed.turn)
+    np.testing.assert_array_equal(again.root, problem.fixed.root)
+
+
+def test_a_level_unseen_in_training_and_a_copy_say_nothing():
+    rng = np.random.default_rng(0)
+    rows = np.ones((12, 1), dtype=bool)
+    rows[-2:] = False
+    level = np.zeros(12)
+    level[-1] = 1
+    age = rng.normal(50, 10, 12)
+    fixed = adjustment(rows, np.column_stack([age, level, 3 * age + 1])[None])
+    Q = fixed.columns(0)
+    np.testing.assert_allclose(Q.T @ Q, np.diag(np.diag(Q.T @ Q)), atol=1e-12)
+    assert (np.diag(Q.T @ Q) > 0.5).sum() == 1
+    assert fixed.turn[0][1].tolist() == [0, 0, 0]
+
+
+def test_a_value_that_is_missing_is_the_mean_of_the_training_rows():
+    rows, C = np.ones((6, 1), dtype=bool), np.array([[1.0], [2], [3], [np.nan], [4], [100]])
+    rows[-1] = False
+    filled = np.where(np.isnan(C), 2.5, C)
+    np.testing.assert_allclose(
+        adjustment(rows, C[None]).basis, adjustment(rows, filled[None]).basis, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("weights", [[-1.0, 1, 1, 1], [np.nan, 1, 1, 1], [0.0, 0, 0, 0]])
+def test_odd_weights_are_refused(weights):
+    with pytest.raises(GenesigError, match="weights must be finite numbers >= 0"):
+        adjustment(np.ones((4, 1), dtype=bool), None, np.array(weights)[:, None])
+
+
+def test_as_many_covariates_as_samples_are_refused():
+    with pytest.raises(GenesigError, match="leave nothing to tell"):
+        adjustment(np.ones((5, 1), dtype=bool), np.eye(5)[None])
+
+
+def test_every_solver_sees_them():
+    problem = Problem(13, d=8)
+    tau, mu = SHARES[:2] * problem.sets.tau_max[:, None], 0.1 * problem.sets.norm[:, None]
+    found = {name: path(problem.sets, tau, mu, solver=name, tolerance=1e-6) for name in SOLVERS}
+    for fits in found.values():
+        np.testing.assert_array_equal(fits.indices, found["landweber-newton"].indices)

@@ -1,0 +1,269 @@
+"""A study with covariates and weights: what expression adds, told apart from chance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from linear_settings import linear
+from settings import MOMENTS, SPLITS
+
+from genesig.data.cohorts.covariates import check_known
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.permute import permutation
+from genesig.errors import InvalidInput
+from genesig.response.covariates import Covariate
+from genesig.results import Dataset, Design, Fits
+from genesig.selection.assess.covariates_alone import covariates_alone
+from genesig.selection.assess.permutations import null_errors
+from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.tasks import tasks
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))
+
+
+def study(seed: int, n: int = 40, d: int = 30, *, task: str = "classification", signal: float = 2.0,
+          missing: bool = False, weights: str | None = None) -> Dataset:  # fmt: skip
+    """Age and sex tell of the label, genes 0 to 4 follow age, the last gene adds to them."""
+    rng = np.random.default_rng(seed)
+    age, sex = rng.normal(50, 10, n), rng.integers(0, 2, n)
+    X = rng.normal(size=(n, d))
+    X[:, :5] += 0.2 * (age - 50)[:, None]
+    y = (age - 50) / 10 + 0.5 * sex + signal * X[:, -1] + rng.normal(size=n)
+    label = [f"{v:.6f}" for v in y] if task == "regression" else np.where(y > y.mean(), "b", "a")
+    ages = [f"{v:.4f}" for v in age]
+    if missing:
+        ages[0] = "NA"
+    names = [f"s{k}" for k in range(n)]
+    obs = pd.DataFrame({"y": label, "age": ages, "sex": np.where(sex > 0, "m", "f"),
+                        "v": [str(1 + k % 3) for k in range(n)]}, index=names)  # fmt: skip
+    genes = [f"g{k}" for k in range(d)]
+    classes = None if task == "regression" else ("a", "b")
+    design = Design("y", task, classes, None, None, covariates=(AGE, SEX), filled=missing,
+                    weights=weights)  # fmt: skip
+    return Dataset(X, obs.astype(str), pd.DataFrame({"symbol": genes}, index=genes), design, {})
+
+
+def settings(task: str) -> dict[str, object]:
+    criterion = "squared_error" if task == "regression" else "balanced_error"
+    return linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5,
+                  criterion=criterion)  # fmt: skip
+
+
+def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fits:
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    task = dataset.design.task
+    return double_loop(dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **settings(task))
+
+
+def joint_scores(dataset: Dataset, fits: Fits, fit: int, mu: int, splits) -> np.ndarray:
+    """Refit the list of a fit with its covariates at once, ridge on the genes alone."""
+    split = splits.outer[fit]
+    train, test = dataset.rows(split.train), dataset.rows(split.test)
+    genes, _ = fits.coef(fit, mu)
+    y, C = dataset.response(), dataset.covariates()
+    held = dataset.design.weights
+    v = np.ones(len(y)) if held is None else dataset.sample_weights()
+    if held == "balanced":
+        v = np.where(y > 0, 1 / np.sum(y[train] > 0), 1 / np.sum(y[train] < 0))
+    v = v[train] / v[train].mean()
+    known = ~np.isnan(C[train])
+    mean_c = np.array([
+        v[known[:, k]] @ C[train][known[:, k], k] / v[known[:, k]].sum() for k in range(C.shape[1])
+    ])  # fmt: skip
+    C = np.where(np.isnan(C), mean_c, C) - mean_c
+    X = dataset.X[:, genes]
+    mean = v @ X[train] / v.sum()
+    sd = np.sqrt(v @ np.square(X[train] - mean) / v.sum())
+    D = np.column_stack([(X - mean) / sd, C])
+    lam = fits.lam[fits.choice[fit, 1]] * fits.norm[fit]
+    ridge = len(train) * lam * np.diag(np.r_[np.ones(len(genes)), np.zeros(C.shape[1])])
+    level = v @ y[train] / v.sum()
+    H = D[train].T @ (v[:, None] * D[train]) + ridge
+    b = np.linalg.solve(H, D[train].T @ (v * (y[train] - level)))
+    return np.asarray(level + D[test] @ b)
+
+
+@pytest.mark.parametrize("weights", [None, "balanced", "v"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_held_out_scores_are_those_of_the_joint_model(task, weights):
+    if task == "regression" and weights == "balanced":
+        pytest.skip("no classes to be balanced")
+    dataset = study(3, task=task, missing=True, weights=weights)
+    splits, fits = draw_splits(dataset, seed=1, **SPLITS), loop(dataset)
+    for fit in range(len(fits)):
+        rows, scores = fits.test(fit)
+        np.testing.assert_array_equal(rows, dataset.rows(splits.outer[fit].test))
+        for mu in range(2):
+            want = joint_scores(dataset, fits, fit, mu, splits)
+            np.testing.assert_allclose(scores[:, mu], want, atol=1e-8)
+
+
+def test_genes_that_only_follow_a_covariate_are_left_out():
+    held, plain = study(5, n=60), study(5, n=60)
+    plain = replace(plain, design=replace(plain.design, covariates=()))
+    chosen = [set(fits.coef(0, 0)[0].tolist()) for fits in map(loop, (held, plain))]
+    assert 29 in chosen[0]
+    assert 29 in chosen[1]
+    assert len(chosen[0] & set(range(5))) < len(chosen[1] & set(range(5)))
+
+
+def test_what_was_held_out_changes_no_fit():
+    dataset = study(7)
+    splits, fits = draw_splits(dataset, seed=1, **SPLITS), loop(dataset)
+    test = dataset.rows(splits.outer[0].test)
+    obs, X = dataset.obs.copy(), dataset.X.copy()
+    obs.loc[obs.index[test], "age"] = "1000"
+    X[test] += 100
+    again = loop(replace(dataset, obs=obs, X=X))
+    for mu in range(2):
+        for one, other in zip(fits.coef(0, mu), again.coef(0, mu), strict=True):
+            np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(fits.gamma[0], again.gamma[0])
+    np.testing.assert_array_equal(fits.covariate_mean[0], again.covariate_mean[0])
+
+
+def test_batches_of_splits_change_nothing():
+    dataset = study(9)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    whole = loop(dataset)
+    parts = [loop(dataset, batch=f"{k}of2") for k in (1, 2)]
+    joined = Fits.gather(parts, [split.name for split in splits.outer])
+    np.testing.assert_array_equal(joined.gamma, whole.gamma)
+    np.testing.assert_array_equal(joined.scores, whole.scores)
+
+
+def test_a_permutation_keeps_label_and_covariates_together():
+    dataset = study(11, weights="v")
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    (task, *_) = tasks(dataset, splits, splits.outer, [3])
+    pi = permutation(dataset, splits, 3)
+    assert (pi != np.arange(len(pi))).any()
+    np.testing.assert_array_equal(task.held.covariates[pi], dataset.covariates())
+    np.testing.assert_array_equal(task.held.weights[pi], dataset.sample_weights())
+    np.testing.assert_array_equal(task.y[pi], dataset.response())
+
+
+def test_covariates_alone_are_least_squares():
+    dataset = study(13, task="regression")
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    split, y = splits.outer[0], dataset.response()
+    train, test = dataset.rows(split.train), dataset.rows(split.test)
+    D = np.column_stack([np.ones(len(y)), dataset.covariates()])
+    b = np.linalg.lstsq(D[train], y[train], rcond=None)[0]
+    np.testing.assert_allclose(covariates_alone(dataset, split), D[test] @ b, atol=1e-9)
+    plain = replace(dataset, design=replace(dataset.design, covariates=()))
+    assert covariates_alone(plain, split) is None
+
+
+def test_halves_and_the_final_model_have_them():
+    dataset = study(15)
+    splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 4})
+    final = fit_final(dataset, splits, folds=MOMENTS, **settings("classification"))
+    halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **settings("classification"))
+    assert final.gamma.shape == (1, 2, 2)
+    assert halves.gamma.shape == (4, 2, 2)
+
+
+def modelled(dataset: Dataset) -> tuple[Fits, dict[str, object]]:
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    final = fit_final(dataset, splits, folds=MOMENTS, **settings(dataset.design.task))
+    return final, final_model(dataset, final, folds=MOMENTS)
+
+
+def as_matrix(dataset: Dataset) -> Matrix:
+    lines = tuple(range(2, 2 + len(dataset.samples)))
+    return Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X.copy(), {}, lines)
+
+
+def test_the_model_predicts_what_the_fit_predicts():
+    dataset = study(17, missing=True)
+    final, model = modelled(dataset)
+    genes, b = final.coef(0, int(final.choice[0, 2]))
+    C = dataset.covariates()
+    C = np.where(np.isnan(C), final.covariate_mean[0], C)
+    at = int(final.choice[0, 2])
+    want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.gamma[0, at]
+    table, said = predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None,
+                          samples=dataset.obs)  # fmt: skip
+    np.testing.assert_allclose(table["score"], want, rtol=1e-12)
+    assert [problem.level for problem in said] == ["warning"]
+    assert "filled in by the mean" in said[0].what
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: None, "the model needs 'age', 'sex' of each sample; name the sample table"),
+        (lambda t: t.drop(columns="sex"), "has no column 'sex', which the model needs"),
+        (lambda t: t.assign(age=["", *t["age"][1:]]), "no value for 1 sample ('s0')"),
+        (lambda t: t.assign(age=["old", *t["age"][1:]]), "'s0' is 'old', not a number"),
+        (lambda t: t.iloc[1:], "no value for 1 sample ('s0')"),
+    ],
+)
+def test_predict_needs_them(change, words):
+    dataset = study(19)
+    _, model = modelled(dataset)
+    with pytest.raises(InvalidInput) as caught:
+        predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None,
+                samples=change(dataset.obs))  # fmt: skip
+    assert words in str(caught.value)
+    assert len(caught.value.problems) == 1
+
+
+def test_a_word_no_training_sample_had_counts_as_the_first():
+    dataset = study(21)
+    about = dataset.obs.assign(sex="x")
+    (said,) = check_known((AGE, SEX), False, about, "new.tsv")
+    assert said.level == "warning"
+    assert "'x' was in no training sample (they have 'f', 'm'), and counts as 'f'" in said.what
+
+
+@pytest.mark.parametrize("part", ["version", "covariates", "models.0.covariates"])
+def test_a_model_edited_by_hand_is_refused(part):
+    dataset = study(23)
+    _, model = modelled(dataset)
+    if part == "version":
+        model = {**model, "version": 2}
+    elif part == "covariates":
+        model = {**model, "covariates": {**model["covariates"], "names": ["age"]}}
+    else:
+        del model["models"][0]["covariates"]
+    with pytest.raises(InvalidInput, match=f"'{part}' is not as genesig writes it"):
+        predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
+
+
+def test_noise_adds_nothing():
+    """Neither genes nor covariates tell of the label: the error is that of a coin."""
+    errors = []
+    for seed in range(12):
+        dataset = study(seed, n=30, d=300)
+        rng = np.random.default_rng(100 + seed)
+        words = np.where(rng.permutation(30) < 15, "b", "a")
+        noise = replace(dataset, X=rng.normal(size=(30, 300)), obs=dataset.obs.assign(y=words))
+        splits = draw_splits(noise, seed=1, **SPLITS)
+        errors.append(null_errors(noise, splits, loop(noise))["error"][0, 0])
+    assert 0.4 < np.mean(errors) < 0.6
+
+
+@pytest.mark.slow
+def test_p_is_uniform_where_expression_adds_nothing():
+    """The label follows age and sex, no gene does; 19 permutations in each of 60 studies."""
+    ranks = []
+    for seed in range(60):
+        dataset = study(seed, n=30, d=20, signal=0.0)
+        rng = np.random.default_rng(seed)
+        dataset = replace(dataset, X=rng.normal(size=dataset.X.shape))
+        splits = draw_splits(dataset, seed=seed, **SPLITS)
+        run = {"batch": "1of1", "folds": MOMENTS, **settings("classification")}
+        fits = [double_loop(dataset, splits, labels=labels, **run)
+                for labels in ("observed", "permuted-001-019")]  # fmt: skip
+        observed, null = (null_errors(dataset, splits, each)["error"][:, 0] for each in fits)
+        ranks.append((1 + np.sum(null <= observed[0])) / 20)
+    assert 0.4 < np.mean(ranks) < 0.68  # ties of few samples make p rather too large
+    assert np.mean(np.array(ranks) <= 0.05) <= 0.1

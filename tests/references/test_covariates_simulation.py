@@ -1,0 +1,75 @@
+"""Genes that follow nothing but the age: in the lists without it, out of them where it is held."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from linear_settings import linear
+from settings import MOMENTS, SPLITS
+
+from genesig.data.splits.draw import draw_splits
+from genesig.response.covariates import Covariate
+from genesig.results import Dataset, Design
+from genesig.selection.linear.double_loop import fit_final
+
+N, GENES, FOLLOWERS, TRUE = 80, 1000, 50, 999
+
+
+def simulated(seed: int, task: str) -> Dataset:
+    """The label depends on age and on the last gene, both alike; the first 50 genes follow age."""
+    rng = np.random.default_rng(seed)
+    age = rng.normal(60, 10, N)
+    aged = (age - 60) / 10
+    X = rng.normal(size=(N, GENES))
+    X[:, :FOLLOWERS] = aged[:, None] + rng.normal(size=(N, FOLLOWERS))
+    y = aged + X[:, TRUE] + 0.5 * rng.normal(size=N)
+    label = np.where(y > 0, "b", "a") if task == "classification" else [f"{v:.9f}" for v in y]
+    names, genes = [f"s{k}" for k in range(N)], [f"g{k}" for k in range(GENES)]
+    obs = pd.DataFrame({"y": label, "age": [f"{v:.6f}" for v in age]}, index=names).astype(str)
+    classes = ("a", "b") if task == "classification" else None
+    design = Design("y", task, classes, None, None, covariates=(Covariate("age", None),))
+    return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
+
+
+def chosen(dataset: Dataset) -> np.ndarray:
+    """Return the genes of the final model, by the defaults but for its length."""
+    splits = draw_splits(dataset, seed=0, **{**SPLITS, "inner_folds": 5})
+    task = dataset.design.task
+    criterion = "squared_error" if task == "regression" else "balanced_error"
+    final = fit_final(dataset, splits, folds=MOMENTS, **linear(criterion=criterion))
+    return final.coef(0, int(final.choice[0, 2]))[0]
+
+
+def lists(seeds: range, task: str) -> dict[str, tuple[float, float]]:
+    """Return, with age held and without, the share of followers and how often the gene is found."""
+    found = {}
+    for name in ("held", "plain"):
+        total, followers, hits = 0, 0, 0
+        for seed in seeds:
+            dataset = simulated(seed, task)
+            if name == "plain":
+                dataset = replace(dataset, design=replace(dataset.design, covariates=()))
+            genes = chosen(dataset)
+            total, followers = total + len(genes), followers + int((genes < FOLLOWERS).sum())
+            hits += TRUE in genes
+        found[name] = (followers / max(total, 1), hits / len(seeds))
+    return found
+
+
+def test_one_study() -> None:
+    found = lists(range(1), "regression")
+    assert found["held"] == (0.0, 1.0)
+    assert found["plain"][0] > 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_forty_studies(task: str) -> None:
+    found = lists(range(40), task)
+    print(task, found)
+    assert found["held"][0] <= 0.02
+    assert found["held"][1] == 1.0
+    assert found["plain"][0] > 0.3

@@ -1,0 +1,69 @@
+"""Covariates of a Cox model: the same as features of weight 0, without room in the matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from genesig.optim.adjustment import adjustment
+from genesig.optim.cox.path import cox_path, tau_max
+from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
+from genesig.optim.cox.training import cox_sets
+
+KINDS = {"centre": True, "unit_variance": True}
+
+
+def problem(seed: int):
+    rng = np.random.default_rng(seed)
+    n, d = 50, 20
+    C = np.column_stack([rng.normal(60, 9, n), rng.integers(0, 2, n)])
+    X = rng.normal(size=(n, d)) + (C[:, [0]] - 60) / 9
+    risk = X[:, -1] + (C[:, 0] - 60) / 9
+    time, event = rng.exponential(np.exp(-risk)), rng.random(n) < 0.7
+    time = np.ceil(8 * time)  # ties
+    rows = rng.random((n, 2)) < 0.8
+    return X, C, time, event, rows
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_path_and_refit_are_those_of_free_features(seed: int) -> None:
+    X, C, time, event, rows = problem(seed)
+    held = cox_sets(X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C])))
+    free = cox_sets(np.column_stack([X, C]), time, event, rows, **KINDS,
+                    weights=np.r_[np.ones(20), 0, 0])  # fmt: skip
+    most = tau_max(held)
+    np.testing.assert_allclose(most, tau_max(free), rtol=1e-6)
+    tau = np.array([0.5, 0.2, 0.08]) * most[:, None]
+    one, other = (cox_path(sets, tau, 1e-2, tolerance=1e-9) for sets in (held, free))
+    assert one.converged.all()
+    lam = np.array([0.01, 0.05])
+    values, intercept, _ = ridge_coef(held, one, lam)
+    gamma = covariate_coef(held, one, lam)
+    theirs, constant, _ = ridge_coef(free, other, lam)
+    scores = ridge_scores(held, one, lam[:, None])[0][:, :, 0]
+    for k, m in np.ndindex(2, 3):
+        A, B = (fits.coef(k, m)[0] for fits in (one, other))
+        assert A.tolist() == B[:-2].tolist()
+        part, place = (slice(*fits.indptr[3 * k + m :][:2]) for fits in (one, other))
+        np.testing.assert_allclose(one.values[part], other.values[place][:-2], atol=1e-5)
+        mine = np.r_[values[part], gamma[k, m]]
+        np.testing.assert_allclose(mine, theirs[place], rtol=1e-5, atol=1e-7)
+        eta = intercept[k, m] + X[:, A] @ values[part] + (C - held.fixed.mean[k]) @ gamma[k, m]
+        np.testing.assert_allclose(scores[k, m], eta, atol=1e-9)
+        again = constant[k, m] + np.column_stack([X, C])[:, B] @ theirs[place]
+        np.testing.assert_allclose(eta, again, atol=1e-5)
+
+
+def test_an_empty_list_is_the_cox_model_of_the_covariates() -> None:
+    X, C, time, event, rows = problem(5)
+    held = cox_sets(X, time, event, rows, **KINDS, fixed=adjustment(rows, np.stack([C, C])))
+    none = cox_path(held, 1.01 * tau_max(held)[:, None], 1e-2, tolerance=1e-9)
+    assert (none.sizes() == 0).all()
+    gamma = covariate_coef(held, none, 0.1)
+    for k in range(2):
+        inside = rows[:, k]
+        alone = cox_sets(C[inside], time[inside], event[inside], np.ones((inside.sum(), 1), bool),
+                         **KINDS, weights=np.zeros(2))  # fmt: skip
+        fit = cox_path(alone, 1.0, 1.0, tolerance=1e-10)
+        values, _, _ = ridge_coef(alone, fit, 1.0)
+        np.testing.assert_allclose(gamma[k, 0], values, rtol=1e-5)

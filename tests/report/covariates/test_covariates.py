@@ -1,0 +1,100 @@
+"""What the report says of covariates: what expression adds, the weights, what was permuted."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from record_shape import misfits
+from report_covariates import APART, held_arguments
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.answer.section import sentences
+from genesig.report.collect import collect
+from genesig.report.covariates.section import added_value, covariates
+from genesig.report.methods import methods, references
+from genesig.report.page.section import Limits
+from genesig.report.record import Report
+from genesig.report.render import render
+from genesig.report.sections import FIRST_SCREEN
+
+SAID = {
+    "adds": "Expression adds to age and sex: ",
+    "open": "No benefit of expression over age and sex was detectable: ",
+    "hurts": "Expression added nothing to age and sex, which predicted better alone: ",
+}
+
+
+def collected(name: str, **study) -> Report:
+    return collect(**held_arguments(Study(nonlinear=False, **study), name))
+
+
+@pytest.mark.parametrize("name", APART)
+def test_the_first_screen_says_what_expression_adds(name):
+    data = collected(name)
+    (said,) = added_value(data)
+    assert said.startswith(SAID[name])
+    error = data["answer"]["error"]["value"]
+    assert f"{100 * error:.1f}" in said or f"{100 * error:.0f}\u00a0%" in said
+    value, low, high = (f"{100 * v:.1f}".replace("-", "\u2212") for v in APART[name])
+    assert f"(difference {value} points, 95\u00a0% CI {low} to {high})." in said
+    assert added_value in FIRST_SCREEN
+
+
+def test_a_number_is_told_as_r2():
+    (said,) = added_value(collected("adds", regression=True))
+    assert said.startswith("Expression adds to age and sex: R² ")
+    assert "(difference 0.15, 95\u00a0% CI 0.05 to 0.25)." in said
+
+
+def test_a_study_without_says_nothing():
+    data = collect(**arguments(Study()))
+    assert "covariates" not in data
+    assert added_value(data) == []
+    assert covariates(data, Limits(5, 5)).empty
+    assert "without a penalty" not in " ".join(methods(data))
+
+
+@pytest.mark.parametrize("name", APART)
+def test_the_value_is_what_its_record_says(name):
+    data = json.loads(json.dumps(collected(name), allow_nan=False))
+    assert misfits(Report, data) == []
+
+
+def test_methods_say_what_was_held_and_what_was_permuted():
+    text = " ".join(methods(data := collected("adds")))
+    assert "contain age and sex without a penalty" in text
+    assert "Missing values were imputed with the mean of the training samples" in text
+    assert "expression of samples was exchanged against label and covariates kept together" in text
+    assert "the samples were weighted so that both classes count alike" in text
+    assert "adjusted for age and sex" in text
+    assert any(one.startswith("Frisch R") for one in references(data))
+
+
+def test_the_section_shows_every_weight():
+    section = covariates(collected("open"), Limits(5, 5))
+    (table,) = section.items
+    assert [row[0].text for row in table.rows] == ["age", "sex: m"]
+    assert [row[1].text for row in table.rows] == ["–", "f"]
+    assert "1 sample lacked a value" in " ".join(section.words)
+
+
+def test_the_first_screen_says_what_was_exchanged():
+    data = collected("adds")
+    data["answer"]["p"] |= {"value": 0.01, "smallest": 0.01}
+    text = " ".join(sentences(data))
+    assert "Gene expression, together with age and sex, distinguishes" in text
+    assert re.search("labels (shuffled )?together with age and sex", text)
+    data["answer"]["p"]["value"] = 0.6
+    assert "Gene expression adds nothing to age and sex that chance could not" in sentences(data)[0]
+
+
+def test_hostile_names_are_escaped(tmp_path):
+    data = collect(**held_arguments(Study(nonlinear=False), "adds", HOSTILE[0]))
+    render(
+        data, tmp_path / "report.html", tmp_path / "figures", title="x", top_genes=3, table_rows=9
+    )
+    page = (tmp_path / "report.html").read_text()
+    assert HOSTILE[0] not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page

@@ -1,0 +1,87 @@
+"""A data set of another study has to bring the covariates of the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import settings
+from format_files import tabbed
+from settings import MOMENTS
+
+from genesig.data.files.readers import read_matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.errors import InvalidInput
+from genesig.response.covariates import Covariate
+from genesig.results import Dataset, Design
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.external import score_cohort
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+GENES = [f"g{k}" for k in range(20)]
+COHORT = {
+    "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "state",
+    "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
+    "combat": False, "missing": 0.1,
+}  # fmt: skip
+
+
+def draw(n: int, seed: int) -> tuple[np.ndarray, pd.DataFrame]:
+    rng = np.random.default_rng(seed)
+    y, age = np.where(np.arange(n) % 2, 1.0, -1.0), rng.normal(50, 10, n)
+    X = 8 + rng.normal(size=(n, 20)) + np.outer(y, np.arange(20) < 2)
+    words = {"state": np.where(y > 0, "ill", "well"), "age": [f"{v:.3f}" for v in age]}
+    return X, pd.DataFrame(words, index=[f"s{seed}_{k}" for k in range(n)])
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Dataset, dict]:
+    monkeypatch.chdir(tmp_path)
+    X, obs = draw(30, 1)
+    design = Design("state", "classification", ("well", "ill"), None, None,
+                    covariates=(Covariate("age", None),))  # fmt: skip
+    data = Dataset(X, obs, pd.DataFrame({"symbol": GENES}, index=GENES), design, {})
+    splits = draw_splits(data, seed=1, **settings.SPLITS)
+    return data, final_model(data, fit_final(data, splits, folds=MOMENTS, **settings.LINEAR),
+                             folds=MOMENTS)  # fmt: skip
+
+
+def write(X: np.ndarray, obs: pd.DataFrame) -> None:
+    rows = [[gene, *map(repr, map(float, x))] for gene, x in zip(GENES, X.T, strict=True)]
+    Path("other.tsv").write_text(tabbed([["gene", *obs.index], *rows]))
+    obs.to_csv("sheet.tsv", sep="\t", index_label="id")
+
+
+def test_scores_are_those_of_predict(study):
+    X, obs = draw(12, 2)
+    write(X, obs)
+    found = score_cohort(*study, {}, **COHORT).tables["predictions"]
+    table, said = predict(study[1], read_matrix("other.tsv"), "other.tsv", missing=0.1, mu=None,
+                          samples=obs)  # fmt: skip
+    assert said == []
+    np.testing.assert_array_equal(found["score"], table["score"])
+    older = obs.assign(age=[str(float(v) + 10) for v in obs["age"]])
+    write(X, older)
+    again = score_cohort(*study, {}, **COHORT).tables["predictions"]
+    weight = study[1]["models"][0]["covariates"][0]
+    np.testing.assert_allclose(again["score"] - found["score"], 10 * weight, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.drop(columns="age"), "sheet.tsv: has no column 'age', which the model needs"),
+        (lambda t: t.assign(age=["", *t["age"][1:]]), "column 'age': no value for 1 sample"),
+        (lambda t: t.assign(age=["old", *t["age"][1:]]), "'s2_0' is 'old', not a number"),
+    ],
+)
+def test_what_is_missing_is_one_line(study, change, words):
+    X, obs = draw(12, 2)
+    write(X, change(obs))
+    with pytest.raises(InvalidInput) as caught:
+        score_cohort(*study, {}, **COHORT)
+    assert words in str(caught.value)
+    assert len([p for p in caught.value.problems if p.level == "error"]) == 1
