@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +61,7 @@ class Study:
 
     def __init__(
         self, expression: anndata.AnnData | str | Path | None = None,
-        samples: str | Path | None = None, label: str | None = None, *,
+        samples: str | Path | None = None, label: str | Mapping[str, str] | None = None, *,
         folder: str | Path = "study", **settings: Any,
     ) -> None:  # fmt: skip
         self.folder = Path(folder).absolute()
@@ -75,7 +75,8 @@ class Study:
             if "annotation" not in data and ("symbol" in data or "symbol" in self._data.var):
                 settings["data"] = {"annotation": str(expression), "symbol": "symbol", **data}
         given = {"expression": expression, "samples": samples or expression, "label": label}
-        named = {key: str(value) for key, value in given.items() if value is not None}
+        named = {key: value if isinstance(value, Mapping) else str(value)
+                 for key, value in given.items() if value is not None}  # fmt: skip
         self.config = with_absolute_names(_plain({**named, **settings}))
         study_config(self.config, load_schema(), source="Study")
 
