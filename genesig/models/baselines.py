@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.cox.left_out import left_out_deviance
+from genesig.optim.cox.ridge import ridge
+from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
 
@@ -23,6 +26,7 @@ Folds = Sequence[Array]
 Baseline = Callable[[Array, Array, Array, Folds, int], Array]
 Score = Callable[[float, Array, Array, Array], Array]
 
+TIES = "efron"
 TREES = 201
 """Odd, so that the votes of fully grown trees do not tie."""
 WIDTHS = (0.5, 1.0, 2.0)
@@ -53,6 +57,31 @@ def ridge_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state:
 def ridge_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """Ridge, α by the squared inner error."""
     return _ridge(X, y, X_test, inner)[0]
+
+
+def no_order(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Return 0 for all: Kaplan-Meier of the training rows knows no differences."""
+    return np.zeros(len(X_test))
+
+
+def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Cox's regression on all features with a penalty, chosen by the left-out partial likelihood.
+
+    lam runs from 10 to 1e-4 times the largest eigenvalue of X'X over the number of rows.
+    """
+    X, X_test, scale = _row_space(X, X_test)
+    lam = scale / len(y) * np.geomspace(10, 1e-4, 6)
+    rest = [np.setdiff1d(np.arange(len(y)), fold) for fold in inner]
+    fits = np.stack([_cox(X[rows], y[rows], lam, X) for rows in rest])
+    error, _ = left_out_deviance(y["time"], y["event"], inner, fits, TIES)
+    return np.asarray(_cox(X, y, lam[[int(np.argmin(error))]], X_test)[0])
+
+
+def _cox(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
+    """Return the scores of X_test at each lam, (L, n_test)."""
+    risk, mean = RiskSets.of(y["time"], y["event"], TIES), X.mean(axis=0)
+    Z = (X - mean)[risk.order]
+    return np.asarray(((X_test - mean) @ ridge(risk, Z, Z[:, :0], lam).b).T)
 
 
 def _ridge(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Array]:
@@ -219,14 +248,16 @@ def _midpoint(y: Array, left_out: Array) -> float:
 
 
 _OWN: dict[str, dict[str, Baseline]] = {
-    "dummy": {"classification": majority, "regression": mean},
-    "ridge": {"classification": ridge_classes, "regression": ridge_numbers},
+    "dummy": {"classification": majority, "regression": mean, "survival": no_order},
+    "ridge": {
+        "classification": ridge_classes, "regression": ridge_numbers, "survival": ridge_survival,
+    },
     "pcr": {"classification": pcr_classes, "regression": pcr_numbers},
     "kernel_pcr": {"classification": kernel_pcr_classes, "regression": kernel_pcr_numbers},
     "nearest_centroid": {"classification": nearest_centroid},
     "linear_svm": {"classification": svm_classes, "regression": svm_numbers},
     "random_forest": {"classification": forest_classes, "regression": forest_numbers},
-}
+}  # fmt: skip
 BASELINES: Registry[Mapping[str, Baseline]] = Registry(
     "baselines",
     _OWN,

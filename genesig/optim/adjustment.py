@@ -57,6 +57,11 @@ class Adjustment:
             out[inside, k] = rest - Q @ of_y[k]
         return out, mean, of_y
 
+    def alone(self, Y: Array) -> Array:
+        """Return the scores of all rows by least squares on the covariates, (k, n)."""
+        _, mean, of_y = self.centred(Y)
+        return np.asarray(mean[:, None] + self.scores(of_y))
+
     def without(self, k: int, Z: Array) -> Array:
         """Return √v Z (n, d) less the covariates of training set k; 0 outside its rows."""
         Q, weighted = self.columns(k), self.root[:, [k]] * Z

@@ -17,6 +17,7 @@ from genesig.report.prediction import methods as prediction_methods
 from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
 from genesig.report.sets import methods as sets_methods
+from genesig.report.survival import methods as survival_methods
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.samples,),
@@ -24,6 +25,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (prediction_methods.assessment,),
     (prediction_methods.selection, genome_methods.stretch_sentences),
     (covariates_methods.held_sentences,),
+    (survival_methods.sentences,),
     (genes_methods.signature,),
     (sets_methods.sets_sentences,),
     (enrichment_methods.enrichment_sentences,),
@@ -51,9 +53,11 @@ def references(data: Report) -> list[str]:
     placed = genome_methods.REFERENCES if fused else ()
     enriched = enrichment_methods.REFERENCES if data["enrichment"] else ()
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
+    of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
     held = covariates_methods.REFERENCES if "covariates" in data else ()
-    return sorted({*always, *held, *nonlinear, *of_sets, *placed, *enriched, *modules, *cohorts})
+    sections = (always, held, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts)
+    return sorted({reference for section in sections for reference in section})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:

@@ -34,6 +34,7 @@ from genesig.report.prediction.section_samples import samples
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
 from genesig.report.sets.section import in_sets, sets
+from genesig.report.survival.section import survival
 from genesig.report.writeup.section import limitations, results_paragraph, tripod
 
 FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
@@ -83,6 +84,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "performance": performance,
     "covariates": covariates,
     "decisions": decisions,
+    "survival": survival,
     "samples": samples,
     "chance": chance,
     "controls": controls,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from genesig.response.classification import CLASSIFICATION
 from genesig.response.record import Response
 from genesig.response.regression import REGRESSION
+from genesig.response.survival import SURVIVAL
 
 RESPONSES: dict[str, Response] = {
     "classification": CLASSIFICATION,
     "regression": REGRESSION,
+    "survival": SURVIVAL,
 }

@@ -88,6 +88,15 @@ class Fits:
         part = slice(*self.indptr[fit * len(self.mu) + mu :][:2])
         return self.indices[part], self.values[part]
 
+    def of_covariates(self, fit: int, C: Array) -> Array | float:
+        """Return what covariates C (n, q) add to the scores of one fit, (n, n_mu); 0 without any.
+
+        NaN counts as the mean of the training samples.
+        """
+        if self.gamma is None or self.covariate_mean is None:
+            return 0.0
+        return np.asarray(np.where(np.isnan(C), self.covariate_mean[fit], C) @ self.gamma[fit].T)
+
     def test(self, fit: int) -> tuple[Array, Array]:
         """Return (rows, scores) of the test samples of one fit; scores (n_test, n_mu)."""
         part = slice(*self.test_indptr[fit:][:2])

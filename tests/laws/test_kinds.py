@@ -19,7 +19,7 @@ from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import double_loop
 
-CHANCE = {"classification": 0.5, "regression": 1.0}
+CHANCE = {"classification": 0.5, "regression": 1.0, "survival": 0.5}
 KINDS = pytest.mark.parametrize("kind", RESPONSES)
 
 

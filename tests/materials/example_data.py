@@ -115,6 +115,23 @@ def covariates() -> dict[str, bytes]:
     }
 
 
+def survival() -> dict[str, bytes]:
+    """Years to a relapse, earlier where the first genes are high; a third is lost to follow-up."""
+    rng = np.random.default_rng(17)
+    X = simulated(6, np.zeros(60), 250)
+    f = 0.7 * X[:, :INFORMATIVE].sum(axis=1)
+    relapse, lost = 4 * rng.exponential(np.exp(-f)), rng.uniform(1, 12, 60)
+    status = ["relapse" if came else "none" for came in relapse <= lost]
+    years = [f"{time:.2f}" for time in np.minimum(relapse, lost)]
+    age = [str(each) for each in rng.integers(35, 80, 60)]
+    samples = names("S", 60)
+    sheet = [["sample", "years", "status", "age"], *zip(samples, years, status, age, strict=True)]
+    return {
+        "survival.tsv.gz": matrix(names("gene", 250), samples, (8 + X).round(3)),
+        "survival_samples.tsv": tabbed(sheet).encode(),
+    }
+
+
 def annotated() -> Any:
     """Return an AnnData object: X, class and age of each cell line, the symbol of each gene."""
     import anndata
@@ -170,7 +187,7 @@ def arrays() -> dict[str, bytes]:
 
 def files() -> dict[str, bytes]:
     """Return every file but the AnnData one, whose bytes its library decides."""
-    return counts() | pairs() | batches() | covariates() | gene_sets() | arrays()
+    return counts() | pairs() | batches() | covariates() | gene_sets() | arrays() | survival()
 
 
 if __name__ == "__main__":

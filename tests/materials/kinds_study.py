@@ -22,9 +22,17 @@ def _number(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], d
     return {"state": [repr(float(v)) for v in f + 0.3 * rng.standard_normal(len(f))]}, {}
 
 
+def _times(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    own, lost = rng.exponential(np.exp(-f)), rng.exponential(2 * np.exp(-f.mean()), len(f))
+    columns = {"state": [f"{v:.3f}" for v in np.minimum(own, lost)],
+               "end": ["dead" if each else "alive" for each in own <= lost]}  # fmt: skip
+    return columns, {"event": "end", "occurred": "dead", "horizon": 1.0, "ties": "efron"}
+
+
 COLUMNS: dict[str, Callable[..., tuple[dict[str, list[str]], dict[str, Any]]]] = {
     "classification": _classes,
     "regression": _number,
+    "survival": _times,
 }
 
 

@@ -2,9 +2,12 @@
 #
 # INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz,
 # results/{nonlinear,sets}_predictions.tsv
-# OUTPUTS: results/{controls,baselines,frequency_curve,null_frequency}.tsv, results/null.npz
+# OUTPUTS: results/{controls,baselines,frequency_curve,null_frequency}.tsv, results/null.npz,
+# results/survival{,_curves,_risk}.tsv where the response is survival
 
 OTHERS = ["baselines", *nonlinear("nonlinear_predictions"), *sets("sets_predictions")]
+
+FORETOLD = ["survival", "survival_curves", "survival_risk"]
 
 
 rule null:
@@ -62,3 +65,22 @@ rule controls:
         **needs("controls"),
     script:
         "../scripts/controls.py"
+
+
+# How well held-out survival is foretold; nothing of it runs where the response is another.
+rule survival:
+    input:
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        observed=batches("observed"),
+        code=sources("survival.py"),
+    output:
+        **tables(*FORETOLD),
+    log:
+        "logs/survival.log",
+    resources:
+        **needs("survival"),
+    params:
+        folds=config["normalise"]["folds"],
+    script:
+        "../scripts/survival.py"

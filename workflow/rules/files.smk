@@ -56,3 +56,8 @@ def sets_costs():
     """Return the benchmark files of the jobs that select sets."""
     jobs = sets(*of_sets([*batches("observed"), *permuted()]), "results/sets/final.npz")
     return [f"results/times/{Path(job).relative_to('results').with_suffix('.tsv')}" for job in jobs]
+
+
+def survival(*names):
+    """Return the names of these tables of survival; none where the response is another."""
+    return () if isinstance(config["label"], str) else names

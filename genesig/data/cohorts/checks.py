@@ -22,6 +22,7 @@ from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt
+from genesig.response.design import label_columns
 from genesig.results import Design
 from genesig.words import counted, listing
 
@@ -56,7 +57,9 @@ def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
     study : Inputs
         What the study's own files say, as far as they could be understood.
     """
-    return [problem for item in config["external"] for problem in check_cohort(item, config, study)]
+    offered = LABELS[config["data"]["task"]].elsewhere  # the settings say that it is not
+    tested = config["external"] if offered else []
+    return [problem for item in tested for problem in check_cohort(item, config, study)]
 
 
 def check_cohort(item: Config, config: Config, study: Inputs) -> list[Problem]:
@@ -86,7 +89,8 @@ def _declared(config: Config) -> Design | None:
     classes, task = config["data"]["classes"], config["data"]["task"]
     if classes is None and LABELS[task].named:
         return None
-    return Design(config["label"], task, None if classes is None else tuple(classes), None, None)
+    named = None if classes is None else tuple(classes)
+    return Design(label_columns(config["label"])[0], task, named, None, None)
 
 
 def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:

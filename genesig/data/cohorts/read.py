@@ -240,7 +240,7 @@ def _numbers(given: dict[str, str], design: Design, words: dict[str, str], at: s
     return given, []
 
 
-TRANSLATED = {"classification": _translate, "regression": _numbers}
+TRANSLATED = {"classification": _translate, "regression": _numbers, "survival": _numbers}
 
 
 def _left_out(name: str, reason: str) -> dict[str, str]:

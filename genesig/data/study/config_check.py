@@ -11,6 +11,7 @@ from typing import Any
 
 from genesig.data.files.names import with_file_names
 from genesig.data.files.yaml_text import TOO_MUCH, inside, too_much
+from genesig.data.study.labels.known import LABELS
 from genesig.errors import InvalidInput, Problem, did_you_mean, refuse
 
 # Larger numbers are written with an exponent.
@@ -66,11 +67,20 @@ def examine_config(
     """Return the filled config, faulty keys reset to their defaults, and the problems."""
     if too_much(raw, inside):
         raise refuse(source, TOO_MUCH)
-    config = with_file_names(_fill(deepcopy(raw), schema, schema))
+    usual = _of_kind(raw)
+    given = {key: value for key, value in raw.items() if value is not None or key not in usual}
+    config = with_file_names(_fill(on_top(usual, deepcopy(given)), schema, schema))
     found = list(_problems(config, schema, source))
     for place, _ in found:
         _take_out(config, place)
     return _fill(config, schema, schema), list(dict.fromkeys(problem for _, problem in found))
+
+
+def _of_kind(raw: Node) -> Node:
+    """Return the defaults of the kind of response that a config asks for, as far as it is sound."""
+    data = raw.get("data")
+    task = data.get("task") if isinstance(data, dict) else None
+    return deepcopy(LABELS[task].defaults) if isinstance(task, str) and task in LABELS else {}
 
 
 def _take_out(config: Any, place: list[Any]) -> None:

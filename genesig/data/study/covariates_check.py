@@ -48,15 +48,16 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
             yield f"data.covariates, item {number}", f"'{name}' is {own[name]}; take it out"
     if weights in label_columns(label):
         yield "data.weights", f"'{weights}' is the label; name a column of numbers, or balanced"
-    if weights == BALANCED and not kind.named:
+    if weights == BALANCED and not kind.named and "weights" in kind.held:
         yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
     key = "data.covariates" if covariates else "data.weights"
     if not covariates and weights is None:
         if data["missing_covariates"] != "refuse":
             yield "data.missing_covariates", "is for data.covariates; name some, or take it away"
         return
-    if not kind.held:
-        yield key, f"is not offered with data.task: {data['task']}; take it away"
+    for name in ("covariates", "weights"):
+        if data[name] and name not in kind.held:
+            yield f"data.{name}", f"is not offered with data.task: {data['task']}; take it away"
     if data["pair"] is not None:
         what = "is not offered with data.pair; a pair holds fixed what its samples share already"
         yield key, f"{what}, so take one of the two away"

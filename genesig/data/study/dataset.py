@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from genesig.data.study.places import places_of
 from genesig.data.study.prior_weights import weights_of
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt
+from genesig.response.design import label_columns
 from genesig.results import Dataset
 from genesig.results.checksums import sha256
 from genesig.results.dataset import CHROMOSOME, POSITION, PRIOR_WEIGHT
@@ -78,10 +79,11 @@ class Inputs:
         return pd.DataFrame(words, index=pd.Index(genes, name="gene", dtype=object))
 
 
-def read_dataset(expression: str, samples: str, label: str, gene_columns: Sequence[str] = (), *,
-                 task: str,
-                 classes: Sequence[str] | None, group: str | None, pair: str | None,
-                 batch: str | None, confounding: float, annotation: str | None,
+def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
+                 gene_columns: Sequence[str] = (), *,
+                 task: str, classes: Sequence[str] | None, event: str | None = None,
+                 horizon: float | None = None, ties: str = "efron", group: str | None,
+                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
                  missing: bool, prior_weights: str | None, covariates: Sequence[str],
                 missing_covariates: str, weights: str | None, chromosome: str | None,
@@ -93,11 +95,14 @@ def read_dataset(expression: str, samples: str, label: str, gene_columns: Sequen
     expression, samples : str
         Files; the matrix may lie either way round. They may be the same file, where its format
         describes samples, too.
-    label : str
-        Column of the sample table that is predicted.
-    task : {"classification", "regression"}
+    label : str or mapping
+        Column of the sample table that is predicted; of survival, those of ``time`` and ``event``.
+    task : str
+        A name in `RESPONSES`.
     classes : [negative, positive] or None
         Other classes are left out; None takes the two there are, in alphabetical order.
+    event, horizon, ties : str or None, float or None, str
+        Of survival: the word that is an event, 1 if None; when risks are told; how ties enter.
     group, pair : str or None
         Columns of samples that belong together; of matched pairs, which are groups, too.
     batch : str or None
@@ -135,8 +140,9 @@ def read_dataset(expression: str, samples: str, label: str, gene_columns: Sequen
     InvalidInput
         With every error of all files.
     """
-    inputs = read_inputs(expression, samples, label, task=task, classes=classes, group=group,
-                         pair=pair, batch=batch, confounding=confounding, annotation=annotation,
+    inputs = read_inputs(expression, samples, label, task=task, classes=classes, event=event,
+                         horizon=horizon, ties=ties, group=group, pair=pair, batch=batch,
+                         confounding=confounding, annotation=annotation,
                          symbol=symbol, part=part, files=files, missing=missing,
                          prior_weights=prior_weights, covariates=covariates,
                          missing_covariates=missing_covariates, weights=weights,
@@ -164,9 +170,10 @@ def read_dataset(expression: str, samples: str, label: str, gene_columns: Sequen
     return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
 
 
-def read_inputs(expression: str, samples: str, label: str, *, task: str,
-                classes: Sequence[str] | None, group: str | None, pair: str | None,
-                batch: str | None, confounding: float, annotation: str | None,
+def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *, task: str,
+                classes: Sequence[str] | None, event: str | None = None,
+                horizon: float | None = None, ties: str = "efron", group: str | None,
+                pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
                 missing: bool, prior_weights: str | None, covariates: Sequence[str],
                 missing_covariates: str, weights: str | None, chromosome: str | None,
@@ -175,12 +182,15 @@ def read_inputs(expression: str, samples: str, label: str, *, task: str,
     problems: list[Problem] = []
     matrix, table = _read_both(expression, samples, part, files, problems)
     sheet, values, symbols, own, known, places = None, None, None, None, None, None
-    if table is not None and matrix is not None and _look_swapped(matrix, table, label):
+    columns = label_columns(label)
+    if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         what = f"is the sample table, and {samples} the matrix, as it looks: expression and samples"
         return Inputs(None, None, None, [Problem(expression, f"{what} are swapped; exchange them")])
     if table is not None:
-        sheet = check_sheet(table, samples, label=label, task=task, classes=classes, group=group,
-                            pair=pair, batch=batch, problems=problems)  # fmt: skip
+        settings = {"classes": classes, "event": event, "horizon": horizon, "ties": ties}
+        sheet = check_sheet(table, samples, label=columns, task=task,
+                            settings=settings, group=group, pair=pair, batch=batch,
+                            problems=problems)  # fmt: skip
     if sheet is not None and not any(problem.level == "error" for problem in problems):
         sheet = with_fixed(sheet, samples, problems, covariates=covariates,
                            missing=missing_covariates, weights=weights)  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from genesig.data.study.labels.known import LABELS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
 from genesig.response.known import RESPONSES
@@ -25,7 +26,9 @@ def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
     Samples are counted in units: groups where there are groups, else single samples.
     """
     if sheet.design.pair is not None:
-        yield from _check_pairs(sheet, where)
+        yield from _check_pairs(sheet, where) if sheet.design.classes else ()
+    elif LABELS[sheet.design.kind].one_of_a_group and sheet.design.group is not None:
+        yield from _check_groups(sheet, where)
     splits, obs = config["splits"], sheet.obs
     if splits["file"] is not None:
         return
@@ -106,6 +109,16 @@ def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:
         more = too(len(wrong) - 1, "pair")
         what = f"data.pair: pair '{name}' has {found}, needs one of each class{more}"
         yield Problem(f"{where}, column '{pair}'", what)
+
+
+def _check_groups(sheet: Sheet, where: str) -> Iterator[Problem]:
+    kind, group = RESPONSES[sheet.design.kind], str(sheet.design.group)
+    shown = kind.shown(sheet.obs, sheet.design)
+    found = sheet.obs.assign(shown=shown).groupby(group, sort=False)["shown"].unique()
+    wrong = {str(name): list(words) for name, words in found.items() if len(words) > 1}
+    for name, words in list(wrong.items())[:1]:
+        what = f"data.group: '{name}' has {listing(words)}; the samples of one group must have one "
+        yield Problem(f"{where}, column '{group}'", f"{what}response{too(len(wrong) - 1, 'group')}")
 
 
 def _check_sides(sheet: Sheet, column: str, where: str) -> Iterator[Problem]:

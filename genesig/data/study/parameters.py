@@ -26,8 +26,8 @@ def parameter_table(schema: Node) -> str:
 
 def _inside(node: Node) -> Node | None:
     """Return the keys of a section, or of each item of a list of sections."""
-    inside: Node | None = node.get("items", node).get("properties")
-    return inside
+    inside: Node = node.get("items", node)
+    return inside.get("properties") if inside.get("type") == "object" else None
 
 
 def _section(title: str, about: str, nodes: Node, schema: Node, prefix: str = "") -> str:

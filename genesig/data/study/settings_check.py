@@ -13,6 +13,7 @@ from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
 from genesig.data.study.places import place_settings
 from genesig.errors import Problem
+from genesig.response.design import label_columns
 
 GROUPED = {
     "stratified_kfold": "stratified_group_kfold",
@@ -132,6 +133,7 @@ def _lengths(config: Config) -> Found:
 
 def _kind(config: Config) -> Found:
     data, own = config["data"], LABELS[config["data"]["task"]]
+    yield from _label(config["label"], data["task"])
     yield from own.settings(config)
     for kind, other in LABELS.items():
         for key in other.own:
@@ -140,11 +142,26 @@ def _kind(config: Config) -> Found:
                 yield f"data.{key}", what
 
 
+def _label(label: str | dict[str, str], task: str) -> Found:
+    """Hold the columns that the label names against those that the kind needs."""
+    named, needed = () if isinstance(label, str) else tuple(label), LABELS[task].columns
+    if named and not needed:
+        fits = next(kind for kind, each in LABELS.items() if each.columns)
+        what = f"names columns of {' and '.join(LABELS[fits].columns)}; for {task} name one column"
+        yield "label", f"{what}, or set data.task: {fits}"
+    elif needed and not named:
+        columns = ", ".join(f"{key}: COLUMN" for key in needed)
+        yield "label", f"{task} needs columns of its own; write label: {{{columns}}}"
+    elif len(set(label_columns(label))) < len(named):
+        yield "label", f"'{label_columns(label)[0]}' is named twice; name two columns"
+
+
 def _columns(config: Config) -> Found:
-    data, label = config["data"], config["label"]
+    data, label = config["data"], label_columns(config["label"])
     for key, plural in (("group", "groups"), ("pair", "pairs"), ("batch", "batches")):
-        if data[key] == label:
-            yield f"data.{key}", f"'{label}' is the label itself; name the column of the {plural}"
+        if data[key] in label:
+            what = f"'{data[key]}' is the label itself; name the column of the {plural}"
+            yield f"data.{key}", what
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
     for key in ("symbol", "prior_weights", "chromosome", "position"):
@@ -153,7 +170,7 @@ def _columns(config: Config) -> Found:
 
 
 def _batches(config: Config) -> Found:
-    batch, label = config["data"]["batch"], config["label"]
+    batch, label = config["data"]["batch"], label_columns(config["label"])
     alone = config["splits"]["scheme"] == "leave_one_batch_out" and not config["splits"]["file"]
     lacks = "needs data.batch, the column that says which samples were processed together"
     if alone and batch is None:
@@ -164,8 +181,8 @@ def _batches(config: Config) -> Found:
         at = f"normalise.folds, item {number}"
         if batch is None:
             yield at, f"'combat' {lacks}"
-        for name in sorted({label, batch} & set(step["covariates"])):
-            who = "label, which no step may see" if name == label else "batch itself"
+        for name in sorted({*label, batch} & set(step["covariates"])):
+            who = "label, which no step may see" if name in label else "batch itself"
             yield at, f"covariate '{name}' of 'combat' is the {who}; take it out"
         if alone:
             what = "'combat' has seen no sample of the batch that is left out, and corrects only "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from genesig.data.study.label_words import check_names_alike
 from genesig.data.study.labels.known import LABELS
@@ -41,24 +41,26 @@ class Sheet:
     dropped: list[dict[str, str]]
 
 
-def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
-                classes: Sequence[str] | None, group: str | None, pair: str | None,
+def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: str,
+                settings: Mapping[str, Any], group: str | None, pair: str | None,
                 batch: str | None, problems: Problems) -> Sheet | None:  # fmt: skip
     """Choose the study's samples; add what is wrong to `problems`.
 
-    Returns None where the label column is missing: nothing can be said without it.
+    `settings` are those of the section ``data`` that the kinds of response have, `label` the
+    columns of the response. Returns None where one is missing: nothing can be said without it.
     """
+    if len(set(label)) != max(1, len(LABELS[task].columns)):
+        return None  # the settings are at fault, and say so
     table = storable(table, where, problems)
     check_ids(table, where, problems)
     known = [name for name in table.columns if name]
     named = {"data.group": group, "data.pair": pair, "data.batch": batch}
-    for key, column in {"label": label, **named}.items():
+    for key, column in [*(("label", column) for column in label), *named.items()]:
         check_column(column, key, known, str(table.index.name), where, problems)
-    if label not in table.columns or not table.columns.is_unique:
+    if not set(label) <= set(table.columns) or not table.columns.is_unique:
         return None
-    dropped = _without_label(table, where, label, classes or (), problems)
-    labels = table[label][[name not in dropped for name in table.index]]
-    settings = {"classes": classes}
+    dropped = _without_label(table, where, label[0], settings["classes"] or (), problems)
+    labels = table[label[0]][[name not in dropped for name in table.index]]
     chosen = LABELS[task].choose(Asked(table, where, label, labels, settings), problems)
     dropped |= chosen.dropped
     obs = table[[name not in dropped for name in table.index]]
@@ -66,7 +68,7 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: str, task: str,
         if column in table.columns:
             _check_filled(obs, where, key, str(column), problems)
             problems.extend(check_names_alike(table, key, str(column), where))
-    design = Design(label, task, chosen.classes, group=pair or group, pair=pair, batch=batch,
+    design = Design(label[0], task, chosen.classes, group=pair or group, pair=pair, batch=batch,
                     **chosen.more)  # fmt: skip
     notes = [{"kind": "sample", "name": n, "reason": why} for n, why in dropped.items()]
     return Sheet(obs, tuple(table.index), design, notes)

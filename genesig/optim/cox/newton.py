@@ -14,14 +14,17 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.lapack import dposv, dpstrf
 
 from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.signs import by_signs
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
 Array = np.ndarray[Any, Any]
 
+FEW = 400
+"""Most features whose quadratic model is solved by its signs."""
 STEPS = 60
 """Most Newton steps of a fit."""
 INNER = 1e-12
@@ -62,7 +65,7 @@ class Point:
 
 def minimise(problem: Problem, start: Point, slack: float) -> tuple[Point, int]:
     """Step until the decrease that the model promises is below `slack`; also count the steps."""
-    point = start
+    point, now = start, problem.risk.value(start.eta) + _penalty(problem, start.b)
     for step in range(1, STEPS + 1):
         p = problem.risk.shares(point.eta)
         u = problem.risk.gradient(p)
@@ -70,10 +73,10 @@ def minimise(problem: Problem, start: Point, slack: float) -> tuple[Point, int]:
         goal = Point.at(problem, b, a)
         promised = float(u @ (goal.eta - point.eta)) + _penalty(problem, b)
         promised -= _penalty(problem, point.b)
-        further = _search(problem, point, goal, promised)
+        further = _search(problem, point, goal, promised, now)
         if further is None:
             return point, step
-        point = further
+        point, now = further
         if -promised <= slack:
             return point, step
     return point, STEPS
@@ -83,16 +86,20 @@ def _penalty(problem: Problem, b: Array) -> float:
     return float(problem.mu * (b @ b) + problem.cut @ np.abs(b))
 
 
-def _search(problem: Problem, point: Point, goal: Point, promised: float) -> Point | None:
-    """Go the whole way, half of it, a quarter..., until enough of the promise is kept."""
-    now = problem.risk.value(point.eta) + _penalty(problem, point.b)
+def _search(
+    problem: Problem, point: Point, goal: Point, promised: float, now: float
+) -> tuple[Point, float] | None:
+    """Go the whole way, half of it, a quarter..., until enough of the promise is kept.
+
+    From the objective `now`; also return the one that is reached.
+    """
     share = 1.0
     while share > 1e-8:
         b, a = (x + share * (z - x) for x, z in ((point.b, goal.b), (point.a, goal.a)))
         tried = replace(goal, b=b, a=a, eta=point.eta + share * (goal.eta - point.eta))
         value = problem.risk.value(tried.eta) + _penalty(problem, b)
         if value <= now + ARMIJO * share * promised + 1e-14 * abs(now):
-            return tried if share < 1 else goal
+            return (tried if share < 1 else goal), value
         share /= 2
     return None
 
@@ -100,16 +107,36 @@ def _search(problem: Problem, point: Point, goal: Point, promised: float) -> Poi
 def _model_minimum(problem: Problem, point: Point, p: Array, u: Array) -> tuple[Array, Array]:
     """Return b and a of the model's minimum; the free columns are projected out of the others."""
     D, x, k = np.hstack([problem.Z, problem.C]), np.concatenate([point.b, point.a]), len(point.b)
-    if len(x) <= len(u) and not problem.cut.any():
-        H = problem.risk.hessian(p, D)
-        ridge = np.diag(np.where(np.arange(len(x)) < k, 2 * problem.mu, 0.0))
-        x = np.linalg.lstsq(H + ridge, H @ x - D.T @ u, rcond=DEPENDENT)[0]
-        return x[:k], x[k:]
+    if not problem.cut.any() and len(x) <= len(u):
+        Q, g = _quadratic(problem, p, u, D, x)
+        found = _ridge(Q, g) if problem.mu and 0 < len(x) == k else None
+        if found is None:
+            found = np.linalg.lstsq(Q, g, rcond=DEPENDENT)[0]
+        return found[:k], found[k:]
+    if problem.cut.any() and len(x) <= FEW:
+        Q, g = _quadratic(problem, p, u, D, x)
+        cut = np.concatenate([problem.cut, np.zeros(len(point.a))])
+        if (found := by_signs(Q, g, cut, x)) is not None:
+            return found[:k], found[k:]
     A, y = least_squares(problem.risk, p, u, D, x)
     free = np.linalg.pinv(A[:, k:], rcond=np.sqrt(DEPENDENT))
     A, F = np.ascontiguousarray(A[:, :k]), A[:, k:]
     b = _lasso(A - F @ (free @ A), y - F @ (free @ y), problem.cut, problem.mu)
     return b, free @ (y - A @ b)
+
+
+def _quadratic(problem: Problem, p: Array, u: Array, D: Array, x: Array) -> tuple[Array, Array]:
+    """Return Q and g of the model ``½ x'Qx - g'x``, the squared penalty in it."""
+    H = problem.risk.hessian(p, D)
+    Q = H.copy()
+    penalised = np.arange(len(problem.cut))
+    Q[penalised, penalised] += 2 * problem.mu
+    return Q, H @ x - D.T @ u
+
+
+def _ridge(Q: Array, g: Array) -> Array | None:
+    _, x, info = dposv(Q, g)
+    return x if info == 0 and np.isfinite(x).all() else None
 
 
 def _lasso(A: Array, y: Array, cut: Array, mu: float) -> Array:

@@ -15,8 +15,9 @@ from genesig.optim.solution import Path
 
 Array = np.ndarray[Any, Any]
 
-SLACK = 1e-13
-"""Decrease, relative to the null deviance, below which Newton's steps end."""
+SLACK, ROUGH = 1e-13, 1e-8
+"""Decrease, relative to the null deviance, below which Newton's steps end: of fits that are kept,
+and of scores that are only compared. The last step is quadratic, its error far below."""
 
 
 class Ridge(NamedTuple):
@@ -26,7 +27,7 @@ class Ridge(NamedTuple):
     gap: Array
 
 
-def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array) -> Ridge:
+def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float = SLACK) -> Ridge:
     """Minimise ``h(Zb + Ca) + lam ||b||²`` for every lam; returns b above a.
 
     In the row space of Z, so with no more unknowns than samples. lam = 0 gives the b of least norm;
@@ -37,6 +38,8 @@ def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array) -> Ridge:
     Z, C : (n, k), (n, c) arrays
         Features, and those without a penalty; rows in the order of the risk sets.
     lam : (L,) array
+    slack : float
+        Decrease, relative to the null deviance, at which steps end.
     """
     left, sizes, back = np.linalg.svd(Z, full_matrices=False)
     kept = sizes > 1e-12 * sizes.max(initial=0.0)
@@ -45,7 +48,7 @@ def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array) -> Ridge:
     coef, gap = np.empty((Z.shape[1] + C.shape[1], len(lam))), np.empty(len(lam))
     for place in np.argsort(-lam, kind="stable"):
         problem = Problem(risk, D, C, np.zeros(len(b)), float(lam[place]))
-        point, _ = minimise(problem, Point.at(problem, b, a), SLACK * scale)
+        point, _ = minimise(problem, Point.at(problem, b, a), slack * scale)
         b, a = point.b, point.a
         coef[:, place], gap[place] = np.concatenate([b @ back, a]), _gap(problem, point) / scale
     return Ridge(coef, gap)
@@ -77,7 +80,7 @@ def ridge_scores(
     lam = np.broadcast_to(lam, (len(sets.risk), lam.shape[1]))
     scores = np.zeros((*path.shape, lam.shape[1], len(sets.sets.X)))
     gap = np.zeros(scores.shape[:3])
-    for k, m, A, fit in _fits(sets, path, lam):
+    for k, m, A, fit in _fits(sets, path, lam, ROUGH):
         Z = (sets.sets.X[:, A] - sets.sets.mean[k, A]) * sets.sets.inverse_scale[k, A]
         scores[k, m], gap[k, m] = (Z @ fit.b[: len(A)]).T, fit.gap
         if sets.fixed is not None:
@@ -95,7 +98,7 @@ def ridge_coef(
     """
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
     values, intercept, gap = np.empty(len(path.values)), np.zeros(path.shape), np.zeros(path.shape)
-    for k, m, A, fit in _fits(sets, path, lam):
+    for k, m, A, fit in _fits(sets, path, lam, SLACK):
         b = sets.sets.inverse_scale[k, A] * fit.b[: len(A), 0]
         values[slice(*path.indptr[k * path.shape[1] + m :][:2])] = b
         intercept[k, m], gap[k, m] = -(sets.sets.mean[k, A] @ b), fit.gap[0]
@@ -112,18 +115,29 @@ def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
         return np.zeros((*shape, 0))
     gamma = np.zeros((*shape, fixed.mean.shape[1]))
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
-    for k, m, A, fit in _fits(sets, path, lam):
+    for k, m, A, fit in _fits(sets, path, lam, SLACK):
         gamma[k, m] = fixed.turn[k] @ fit.b[len(A) :, 0]
     return gamma
 
 
-def _fits(sets: CoxSets, path: Path, lam: Array) -> Iterator[tuple[int, int, Array, Ridge]]:
-    """Yield training set, step, support A, and the fits on it: b of A, then of the covariates."""
+def _fits(
+    sets: CoxSets, path: Path, lam: Array, slack: float
+) -> Iterator[tuple[int, int, Array, Ridge]]:
+    """Yield training set, step, support A, and the fits on it: b of A, then of the covariates.
+
+    A support is fitted once.
+    """
     for k, m in np.ndindex(path.shape):
         A = path.coef(k, m)[0]
-        held = sets.sets.weights[A] > 0
-        C = np.hstack([sets.columns(k, A[~held]), sets.covariates(k)])
-        fit = ridge(sets.risk[k], sets.columns(k, A[held]), C, lam[k])
-        order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
-        own = Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)
-        yield k, m, A, own
+        key = (k, A.tobytes(), lam[k].tobytes(), slack)
+        if key not in sets.refits:
+            sets.refits[key] = _refit(sets, k, A, lam[k], slack)
+        yield k, m, A, sets.refits[key]
+
+
+def _refit(sets: CoxSets, k: int, A: Array, lam: Array, slack: float) -> Ridge:
+    held = sets.sets.weights[A] > 0
+    Z, C = sets.columns(k, A[held]), np.hstack([sets.columns(k, A[~held]), sets.covariates(k)])
+    fit = ridge(sets.risk[k], Z, C, lam, slack)
+    order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
+    return Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)

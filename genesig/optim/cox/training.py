@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,16 @@ class CoxSets:
         Rows of X of each training set, in the order of its risk sets.
     fixed : Adjustment or None
         Covariates without a penalty.
+    refits : dict
+        Ridge fits that were made, by training set, support and penalty: paths of several mu meet
+        the same supports.
     """
 
     sets: TrainingSets
     risk: tuple[RiskSets, ...]
     rows: tuple[Array, ...]
     fixed: Adjustment | None = None
+    refits: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def columns(self, k: int, features: Array) -> Array:
         """Return standardised features (n_k, m) of training set k, in the order of risk sets."""

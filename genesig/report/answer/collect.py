@@ -19,6 +19,7 @@ from genesig.report.page.finding import (
     Wrong,
     WrongSample,
 )
+from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import (
     Division,
@@ -38,7 +39,8 @@ LEAST_CORE = 0.2
 POOR, EXCELLENT = 0.4, 0.75
 
 # What the column ``error`` of controls.tsv is, and its value without any signal.
-ERROR = {"classification": ("class-balanced error", 0.5), "regression": ("1 − R²", 1.0)}
+ERROR = {"classification": ("class-balanced error", 0.5), "regression": ("1 − R²", 1.0),
+         "survival": ("1 − C", 0.5)}  # fmt: skip
 
 
 def answer(
@@ -165,7 +167,7 @@ def _against(data: Answer, other: Control, own: Error) -> str:
     a, b = other["error"], own["value"] or 0.0
     if data["study"]["classes"]:
         return f"lower error ({rate(a)} vs {rate(b)})"
-    return f"higher R² ({decimal(1 - a)} vs {decimal(1 - b)})"
+    return f"higher {measure(data).name} ({decimal(1 - a)} vs {decimal(1 - b)})"
 
 
 def stability_warnings(data: Answer) -> list[str]:

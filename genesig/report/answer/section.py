@@ -11,7 +11,7 @@ from genesig.report.answer.record import Answer
 from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.finding import Measured, WrongSample
 from genesig.report.page.gene_links import Link, gene_links, short_symbol
-from genesig.report.page.measure import measure
+from genesig.report.page.measure import measure, subject
 from genesig.report.page.shuffling import held, where
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import (
@@ -92,7 +92,7 @@ def _aim(data: Answer) -> tuple[str, str, str]:
     classes, names = data["study"]["classes"], held(data)
     added = f", together with {names}," if names else ""
     if classes is None:
-        label = clean(data["study"]["label"])
+        label = subject(data)
         return f"gene expression{added} predicts {label}", f"predicts {label}", f"predict {label}"
     one, other = (clean(name) for name in reversed(classes))
     both = f"{one} from {other}"
@@ -108,7 +108,8 @@ def _error_words(data: Answer, value: float) -> str:
     if data["study"]["classes"] is None:
         r2, limits = measure(data).value(value), measure(data).interval(error)
         interval = "" if None in limits else f" (95\u00a0% CI {' to '.join(map(decimal, limits))})"
-        return f"models built this way reached R² {decimal(r2)} on unseen samples{interval}"
+        reached = f"{measure(data).name} {decimal(r2)}"
+        return f"models built this way reached {reached} on unseen samples{interval}"
     limits = (error["low"], error["high"])
     interval = "" if None in limits else f"; 95\u00a0% CI {' to '.join(map(rate, limits))}"
     auc = next((one for one in data["answer"]["measures"] if one["name"] == "auc"), None)
@@ -170,9 +171,10 @@ def _error(data: Answer) -> Tile:
     error = data["answer"]["error"]
     if data["study"]["classes"] is None:
         low, high = map(decimal, measure(data).interval(error))
-        words = f"share of the differences that is explained; 95\u00a0% CI {low} to {high}"
+        shown = measure(data)
+        words = f"{shown.words.reading}; 95\u00a0% CI {low} to {high}; {shown.words.nothing}"
         value = decimal(measure(data).value(error["value"]))
-        return Tile("R² on unseen samples", value, f"{words}; 0 is no better than the mean")
+        return Tile(f"{shown.name} on unseen samples", value, words)
     limits = f"{rate(error['low'])} to {rate(error['high'])}"
     return Tile(
         "Balanced error on unseen samples",
@@ -277,5 +279,6 @@ def _direction(data: Answer, up: bool | None) -> str:
     if up is None:
         return ""
     if classes is None:
-        return f"{'↑ rises' if up else '↓ falls'} with {shorten(data['study']['label'], 18)}"
+        way = measure(data).words.ways[not up]
+        return way.format(shorten(data["study"]["label"], 18))
     return f"{'↑' if up else '↓'} in {shorten(classes[1], 18)}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from genesig.report.data.record import Data
 from genesig.report.data.section_batches import batch_fact
+from genesig.report.page.measure import subject
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.words import by_kind, clean, counted, significant
 
@@ -37,7 +38,7 @@ def samples(data: Data) -> list[str]:
     study = data["study"]
     text = f"Expression of {counted(study['genes'], 'gene')} in"
     if study["classes"] is None:
-        text += f" {counted(study['samples'], 'sample')} was related to {clean(study['label'])}"
+        text += f" {counted(study['samples'], 'sample')} was related to {subject(data)}"
     else:
         sizes = (f"{clean(c)}, n = {n}" for c, n in by_class(study))
         text += f" {counted(study['samples'], 'sample')} ({'; '.join(sizes)}) was compared"

@@ -8,6 +8,7 @@ from typing import Any
 from genesig.report.data.methods import by_class
 from genesig.report.data.record import Data
 from genesig.report.data.section_batches import batch_fact, batch_table, batch_words
+from genesig.report.page.measure import measure
 from genesig.report.page.record import Division, Dropped
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
@@ -37,7 +38,7 @@ def _facts(data: Data) -> list[tuple[str, str]]:
         sizes = ", ".join(f"{clean(c)} {n}" for c, n in by_class(it))
         label = f"{clean(it['label'])}: {sizes} (a positive score means {clean(classes[1])})"
     else:
-        label = f"{clean(it['label'])} (a number)"
+        label = f"{clean(it['label'])} ({measure(data).words.outcome})"
     pairs = [
         ("Samples", counted(it["samples"], "sample")),
         ("Genes", counted(it["genes"], "gene")),

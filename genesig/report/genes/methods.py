@@ -10,6 +10,7 @@ TESTS = {
     "differences": "paired t-test",
     "correlation": "test of the correlation",
     "linear": "linear model (least squares)",
+    "score": "score test of Cox's model",
 }
 REFERENCES = (
     "Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. J R Stat Soc B 57.",

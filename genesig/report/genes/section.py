@@ -7,6 +7,7 @@ from functools import partial
 from genesig.report.genes import figures, figures_effects, figures_lists
 from genesig.report.genes.record import Genes
 from genesig.report.genes.section_learning import curve, sentence
+from genesig.report.page.measure import speaks_for
 from genesig.report.page.rows import Row, records
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
@@ -51,14 +52,9 @@ def _signature_words(data: Genes) -> list[str]:
     return [
         f"{counted(data['answer']['size'], 'gene')} of the final model, the most often selected"
         f" first. Core: selected in at least {bound} of the outer training sets. A positive weight"
-        f" speaks for {_positive(data)}. p and q come from single-gene tests and were not used for"
+        f" speaks for {speaks_for(data)}. p and q come from single-gene tests and were not used for"
         " selection."
     ]
-
-
-def _positive(data: Genes) -> str:
-    classes = data["study"]["classes"]
-    return clean(classes[1]) if classes else f"a larger {clean(data['study']['label'])}"
 
 
 def _stability_rows(data: Genes) -> list[Row]:

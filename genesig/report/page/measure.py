@@ -7,6 +7,49 @@ from dataclasses import dataclass
 from typing import Any
 
 from genesig.report.page.record import Study
+from genesig.report.page.words import clean
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the page says of a kind of response without classes; ``{}`` is the name of the label.
+
+    Attributes
+    ----------
+    outcome, subject : str
+        What kind of thing it is; what is predicted.
+    reading, nothing : str
+        What the measure is a share of; what its value without any signal means.
+    higher : str
+        What a positive weight speaks for.
+    ways : (str, str)
+        What a gene of positive and of negative weight does.
+    output, further : str
+        What the model gives; what else is measured.
+    """
+
+    outcome: str
+    subject: str
+    reading: str
+    nothing: str
+    higher: str
+    ways: tuple[str, str]
+    output: str
+    further: str
+
+
+NUMBER = Words(
+    "a number", "{}", "share of the differences that is explained",
+    "0 is no better than the mean", "a larger {}", ("↑ rises with {}", "↓ falls with {}"),
+    "the predicted number", "calibration",
+)  # fmt: skip
+TIME = Words(
+    "a time that may be censored", "survival ({})",
+    "share of the pairs of samples whose order is foretold (Harrell's C)", "0.5 is chance",
+    "an early event", ("↑ raises the risk", "↓ lowers the risk"),
+    "a score, and from it the risk by a horizon",
+    "Uno's C, AUC and Brier score up to a horizon, calibration",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -19,11 +62,23 @@ class Measure:
     chance : float
         Its value without any signal.
     better : {"smaller", "larger"}
+    column : str
+        The column of tables in which it stands, where it is no error.
+    split : (str, str)
+        The column of scores.tsv that is shown for single splits, and its name; empty where that
+        depends on the splits.
+    words : Words
+    fitted : bool
+        Whether the score is an estimate of the response itself.
     """
 
     name: str
     chance: float
     better: str
+    column: str = "error"
+    split: tuple[str, str] = ("", "")
+    words: Words = NUMBER
+    fitted: bool = False
 
     @property
     def title(self) -> str:
@@ -48,8 +103,22 @@ class Measure:
 
 MEASURES = {
     "classification": Measure("class-balanced error", 0.5, "smaller"),
-    "regression": Measure("R²", 0.0, "larger"),
+    "regression": Measure(
+        "R²", 0.0, "larger", "r2", ("squared_error", "mean squared error"), fitted=True
+    ),
+    "survival": Measure("C", 0.5, "larger", "concordance", ("concordance", "C"), TIME),
 }
+
+
+def subject(data: Study) -> str:
+    """Return what a study without classes predicts."""
+    return measure(data).words.subject.format(clean(data["study"]["label"]))
+
+
+def speaks_for(data: Study) -> str:
+    """Return what a positive weight speaks for."""
+    classes, label = data["study"]["classes"], data["study"]["label"]
+    return clean(classes[1] if classes else measure(data).words.higher.format(label))
 
 
 def measure(data: Study) -> Measure:

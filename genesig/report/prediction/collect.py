@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genesig.report.page.measure import MEASURES
 from genesig.report.page.record import (
     Curve,
     Fit,
@@ -71,15 +72,19 @@ def held_out(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     table = predictions[at_mu(predictions, None)]
     classes = dataset.design.classes
     truth = dict(zip(dataset.samples, dataset.plain().tolist(), strict=True))
+    two, fitted = classes is not None, MEASURES[dataset.design.kind].fitted
     samples = [_sample(name, rows, truth, classes) for name, rows in _by_sample(dataset, table)]
-    two = classes is not None
+    if not (two or fitted):  # the score estimates nothing that could stand beside it
+        shown = dict(zip(dataset.samples, dataset.kind.shown(dataset.obs, dataset.design),
+                         strict=True))  # fmt: skip
+        samples = [{**one, "label": str(shown[one["sample"]])} for one in samples]
     return {
         "samples": samples,
         "roc": [_roc(repeat, rows, truth) for repeat, rows in table.groupby("repeat")]
         if two else None,
         "confusion": _confusion(table, truth) if two else None,
         "rejection": _rejection(samples, classes) if classes is not None else None,
-        "fit": None if two else _fit(samples),
+        "fit": _fit(samples) if fitted else None,
     }  # fmt: skip
 
 

@@ -90,8 +90,8 @@ def per_split(data: Prediction) -> Figure:
 
 def split_error(data: Prediction) -> tuple[str, str]:
     """Return the column of scores.tsv that is shown for single splits, and its name."""
-    if not data["study"]["classes"]:
-        return "squared_error", "mean squared error"
+    if measure(data).split[0]:
+        return measure(data).split
     rows = of_chosen(records(data["tables"]["scores"]))
     if any(row["balanced_error"] is None for row in rows):
         return "misclassification", "share misclassified"

@@ -29,7 +29,13 @@ CRITERIA = {
     "balanced_error": "class-balanced error",
     "misclassification": "misclassification",
     "log_loss": "logistic loss",
+    "partial_likelihood": "the partial likelihood that left-out samples add",
 }
+SQUARED = "(1/n)‖y − Xβ‖²"
+LOSSES = {
+    "classification": SQUARED, "regression": SQUARED,
+    "survival": "−(2/n) log L(Xβ), L Cox's partial likelihood,",
+}  # fmt: skip
 REFERENCES = (
     "De Mol C, Mosci S, Traskine M, Verri A (2009). A regularized method for selecting nested"
     " groups of relevant genes from microarray data. J Comput Biol 16.",
@@ -89,7 +95,8 @@ def selection(data: Prediction) -> list[str]:
     )
     return [
         "Genes were selected by the two-stage l1-l2 protocol (De Mol et al. 2009; Mosci 2009):"
-        " (1/n)‖y − Xβ‖² + μ‖β‖² + τ‖β‖₁ selects, and ridge regression on the selected genes"
+        f" {LOSSES[data['study']['task']]} + μ‖β‖² + τ‖β‖₁ selects, and ridge regression on the"
+        " selected genes"
         " predicts." + _weighted(data),
         f"In stage I, with {_searched(data)}, {linear['tau_count']} values of τ down to"
         f" {significant(linear['tau_min'])} τ max and {counted(len(lam), 'value')} of λ"

@@ -62,7 +62,7 @@ def _selection_words(data: Prediction) -> list[str]:
 def performance(data: Prediction, limits: Limits) -> Section:
     """Show the error per split and per mu."""
     shown = measure(data)
-    what = "Errors are" if data["study"]["classes"] else "R² and errors are"
+    what = "Errors are" if data["study"]["classes"] else f"{shown.name} and errors are"
     words = [
         f"{what} measured on samples used in neither selection nor tuning. The confidence interval"
         " describes the procedure, not the final model."
@@ -242,9 +242,9 @@ def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
          **dict(zip(("low", "high"), shown.interval(row), strict=True))}
         for row in records(table)
     ]  # fmt: skip
-    columns = ["r2" if name == "error" else name for name in table["columns"]]
+    columns = [shown.column if name == "error" else name for name in table["columns"]]
     return shown_table(
-        "controls", f"{caption} The column error of controls.tsv is 1 − R².", columns,
+        "controls", f"{caption} The column error of controls.tsv is 1 − {shown.name}.", columns,
         [list(row.values()) for row in rows], limits.table_rows, total=table["total"],
         file=table["file"],
     )  # fmt: skip

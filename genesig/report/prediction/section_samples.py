@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from genesig.report.page.measure import measure
 from genesig.report.page.record import HeldOutSample, Rejection
 from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
@@ -23,6 +24,7 @@ def samples(data: Prediction, limits: Limits) -> Section:
     cells = [{**one, "scores": text} for one, text in zip(ranked, scores, strict=True)]
     rows = [[values[key] for key in columns] for values in cells]
     order = "the most often wrong" if two else "the worst predicted"
+    order = order if two or measure(data).fitted else "the highest score"
     caption = f"Every sample while it was held out; {order} first."
     table = shown_table(
         "held_out_samples", caption, columns, rows, limits.table_rows, total=len(rows),
@@ -40,7 +42,8 @@ def _more(pictures: list[Picture]) -> list[Item]:
 def _worst(one: HeldOutSample) -> tuple[float, float]:
     """Sort by the times a sample was wrong and its mean score; a number by its distance."""
     if one["wrong"] is None:
-        return (-abs(one["mean"] - one["label"]), 0.0)
+        apart = one["mean"] if isinstance(one["label"], str) else abs(one["mean"] - one["label"])
+        return (-apart, 0.0)
     return (-one["wrong"] / one["tested"], abs(one["mean"]))
 
 

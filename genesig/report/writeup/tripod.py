@@ -28,7 +28,7 @@ def _preparation(data: Writeup) -> str:
 
 def _outcome(data: Writeup) -> str:
     it = data["study"]
-    kind = " or ".join(map(clean, it["classes"])) if it["classes"] else "a number"
+    kind = " or ".join(map(clean, it["classes"])) if it["classes"] else measure(data).words.outcome
     return f"{clean(it['label'])} ({kind}); how it was assessed is {OPEN}"
 
 
@@ -59,20 +59,21 @@ def _clusters(data: Writeup) -> str:
 
 
 def _measures(data: Writeup) -> str:
-    more = ", AUC, sensitivity, specificity, calibration, net benefit"
-    return f"{measure(data).name}{more if data['study']['classes'] else ', calibration'}"
+    more = "AUC, sensitivity, specificity, calibration, net benefit"
+    more = more if data["study"]["classes"] else measure(data).words.further
+    return f"{measure(data).name}, {more}"
 
 
 def _imbalance(data: Writeup) -> str:
     if not data["study"]["classes"]:
-        return "does not apply to a number"
+        return f"does not apply to {measure(data).words.outcome}"
     return "both classes count alike in error and selection; samples were not resampled"
 
 
 def _output(data: Writeup) -> str:
     classes = data["study"]["classes"]
     if not classes:
-        return "the predicted number"
+        return measure(data).words.output
     return f"a score, no probability; above 0 it calls {clean(classes[1])}"
 
 

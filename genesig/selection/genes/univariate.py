@@ -9,6 +9,7 @@ import numpy as np
 
 from genesig.results import Dataset
 from genesig.selection.genes.least_squares import slope_test
+from genesig.selection.genes.score_test import score_test
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +19,9 @@ LINEAR = "linear"
 """Name of the test that has covariates in it."""
 
 
+TESTS = {"classification": "welch", "regression": "correlation", "survival": "score"}
+
+
 @dataclass(frozen=True)
 class Units:
     """Values that are tested: one row per independent unit, not per sample.
@@ -25,11 +29,11 @@ class Units:
     Attributes
     ----------
     X : (n_units, n_genes) float
-    y : (n_units,) float
-        ±1, or the number.
+    y : (n_units,) array
+        Response.
     group : (n_units,) or None
         Name of the group of each unit; None where every sample is a unit of its own.
-    test : {"differences", "welch", "correlation"}
+    test : {"differences", "welch", "correlation", "score"}
     batch : (n_units,) or None
         Batch of each unit, where it is in the test.
     covariates : (n_units, q) or None
@@ -42,6 +46,7 @@ class Units:
     test: str
     batch: Array | None = None
     covariates: Array | None = None
+    ties: str | None = None
 
 
 def univariate_table(dataset: Dataset) -> pd.DataFrame:
@@ -55,9 +60,10 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
       classes are seldom of one size);
     * two classes, both in every group, or in pairs: t of the differences within groups; samples
       without a partner of the other class are left out;
-    * a number: t = r √((n-2)/(1-r²)), of Pearson's r, n units.
+    * a number: t = r √((n-2)/(1-r²)), of Pearson's r, n units;
+    * survival: z of Cox's score test, see `score_test`.
 
-    Where the study names batches, the first and the last have the batch in the model (see
+    Where the study names batches, all but the second have the batch in the model (see
     `slope_test`), so that a batch that goes with the label makes no discovery. Differences have it
     not: most often a group lies in one batch, whose level they lose. Nor is it in the test where
     a group of one class has samples of several batches.
@@ -70,7 +76,8 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     independent; that costs power, as they tend to be alike, but makes no p too small. A group of
     one class counts once, however many samples it has.
 
-    A positive statistic is higher expression in the positive class, or with a rising response. A
+    A positive statistic is higher expression in the positive class, with a rising response, or with
+    earlier events. A
     gene that is constant (in groups: never differs; with batches: inside each), or of which too
     few units are left for a test, has statistic 0 and p 1. q is the smallest false discovery rate
     at which the gene counts as found (Benjamini and Hochberg 1995).
@@ -107,21 +114,23 @@ def units(dataset: Dataset) -> Units:
     X, y, group = dataset.X, dataset.response(), _groups(dataset)
     names = dataset.batches()
     batch = np.zeros(len(y), int) if names is None else np.unique(names, return_inverse=True)[1]
-    two, C = dataset.design.classes is not None, _covariates(dataset)
+    test, ties, C = TESTS[dataset.design.kind], dataset.design.ties, _covariates(dataset)
+    two = test == "welch"
     if group is None:
-        return Units(X, y, None, "welch" if two else "correlation", _several(batch), C)
+        return Units(X, y, None, test, _several(batch), C, ties)
     names, number = np.unique(group, return_inverse=True)
     cell = 2 * number + (y > 0) if two else number
     order = np.argsort(cell, kind="stable")
     found, start, count = np.unique(cell[order], return_index=True, return_counts=True)
     means = np.add.reduceat(X[order], start, axis=0) / count[:, None]
-    response = np.add.reduceat(y[order], start) / count
+    # A group has one time; of numbers it has the mean.
+    response = y[order][start] if y.dtype.names else np.add.reduceat(y[order], start) / count
     own = batch[order][start]
     known = _several(own) if (batch[order] == np.repeat(own, count)).all() else None
     if C is not None:
         C = np.add.reduceat(C[order], start, axis=0) / count[:, None]
     if not two:
-        return Units(means, response, names, "correlation", known, C)
+        return Units(means, response, names, test, known, C, ties)
     group = names[found // 2]
     if dataset.design.pair is not None or len(found) == 2 * len(names):
         return Units(means, response, group, "differences")
@@ -160,7 +169,8 @@ def what_was_tested(dataset: Dataset) -> Tested:
     batch = None if it.batch is None else dataset.design.batch
     found: Tested = {"test": it.test, "group": column, "values": values, "batch": batch}
     if it.covariates is not None:
-        found |= {"test": LINEAR, "covariates": [c.column for c in dataset.design.covariates]}
+        test = it.test if it.test == "score" else LINEAR
+        found |= {"test": test, "covariates": [c.column for c in dataset.design.covariates]}
     return found
 
 
@@ -173,6 +183,8 @@ def _groups(dataset: Dataset) -> Array | None:
 def _test(it: Units) -> tuple[Array, Array]:
     if it.test == "differences":
         return _differences_test(_differences(it))
+    if it.test == "score":
+        return score_test(it.X, it.y, it.batch, it.ties or "efron", it.covariates)
     own = it.test == "welch" and it.covariates is None
     return slope_test(it.X, it.y, it.batch, by_class=own, covariates=it.covariates)
 

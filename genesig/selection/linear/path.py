@@ -58,7 +58,7 @@ def stage_two(sets: Sets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
     mu = np.asarray(protocol.mu) * sets.norm[:, None]
     chosen = sets.path((tau * sets.tau_max)[:, None], mu, protocol, protocol.longest)
     values, intercept = sets.coef(chosen, lam * sets.norm)
-    gamma, mean = sets.covariates(chosen, values)
+    gamma, mean = sets.covariates(chosen, values, lam * sets.norm)
     if gamma is not None and mean is not None:
         intercept = intercept - np.einsum("kmq,kq->km", gamma, mean)
     found = (chosen.indptr, chosen.indices, values)

@@ -12,6 +12,7 @@ import numpy as np
 from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
 from genesig.results import Dataset, Fits
 from genesig.selection.model.covariates import described_covariates, weights_at
+from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.same_scale import training_scale
 from genesig.selection.model.schema import FORMAT, VERSION, WITH_COVARIATES
 from genesig.selection.model.shape import sealed
@@ -47,19 +48,19 @@ def final_model(
     chain = Reference(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes
     )
-    classes = dataset.design.classes
     tau, lam, chosen = final.choice[0]
-    models = [
-        _at_mu(dataset, final, at) for at, gap in enumerate(final.gap[0]) if not np.isnan(gap)
-    ]
+    kept = [at for at, gap in enumerate(final.gap[0]) if not np.isnan(gap)]
+    models = [_at_mu(dataset, final, at) for at in kept]
+    X = learned.transform(dataset.X, dataset.obs)
+    scores = _training_scores(X, dataset.covariates(), final, kept, learned)
+    own = MODELLED[dataset.design.kind].parts(dataset, final, scores)
     content = {
         "format": FORMAT,
         "version": VERSION if final.gamma is None else WITH_COVARIATES,
         "rule": RULE if final.gamma is None else f"{RULE} + sum of weight * covariate",
         "task": dataset.design.task,
         "label": dataset.design.label,
-        "classes": classes and {"negative": classes[0], "positive": classes[1]},
-        "threshold": float(final.threshold[0]) if classes else None,
+        **own,
         "signature_mu": float(final.mu[chosen]),
         "chosen": {
             "tau": float(final.tau[tau]),
@@ -70,7 +71,7 @@ def final_model(
         "training_samples": len(dataset.samples),
         "training": {
             **_training(dataset, models, everything=bool(chain.steps)),
-            "scale": _scale(dataset, models, learned),
+            "scale": _scale(dataset, models, learned, X),
         },
         "normalisation": {"genes": dataset.genes if chain.steps else [], **chain.state()},
         **described_covariates(dataset, final),
@@ -81,6 +82,16 @@ def final_model(
         },
     }
     return sealed(content)
+
+
+def _training_scores(X: Array, C: Array, final: Fits, kept: Sequence[int],
+                     learned: Reference) -> Array:  # fmt: skip
+    """Return the scores of all samples by each model that is kept, (n, n_models)."""
+    place = {int(gene): k for k, gene in enumerate(learned.genes)}
+    lists = [final.coef(0, at) for at in kept]
+    scores = [X[:, [place[int(g)] for g in genes]] @ values for genes, values in lists]
+    held = np.zeros((len(X), len(final.mu))) + final.of_covariates(0, C)
+    return np.column_stack(scores) + final.intercept[0, kept] + held[:, kept]
 
 
 def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,
@@ -100,12 +111,12 @@ def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,
 
 
 def _scale(dataset: Dataset, models: Sequence[Mapping[str, Any]],
-           learned: Reference) -> dict[str, Any]:  # fmt: skip
+           learned: Reference, X: Array) -> dict[str, Any]:  # fmt: skip
     listed = {gene for each in models for gene in each["genes"]}
     names = [dataset.genes[gene] for gene in learned.genes]
     columns = [k for k, gene in enumerate(names) if gene in listed]
-    X = learned.transform(dataset.X, dataset.obs)[:, columns]
-    return training_scale(X, dataset.kind.number(dataset.response()), [names[k] for k in columns])
+    y = dataset.kind.number(dataset.response())
+    return training_scale(X[:, columns], y, [names[k] for k in columns])
 
 
 def _at_mu(dataset: Dataset, final: Fits, at: int) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from genesig.errors import GenesigError, Problem, refuse
 from genesig.selection.genes.frequency import mu_number
 from genesig.selection.model.chain import Model, check_steps, imputes, seen_by, split_steps
 from genesig.selection.model.covariates import covariate_scores, covariates_of, refuse_unknown
+from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.same_scale import other_scale
 from genesig.selection.model.shape import check_model
 from genesig.words import counted, listing
@@ -91,7 +92,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
 
     Returns
     -------
-    DataFrame (sample, score, predicted, imputed), list of Problem
+    DataFrame (sample, score, predicted, for survival that at the horizon, imputed), list of Problem
         `imputed` counts the needed genes filled in; the problems are warnings.
 
     Raises
@@ -119,13 +120,9 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         raise refuse(where + fault[0], fault[1])
     scores = score_values(seen_by(model, chosen, found.values, about), chosen)
     scores = scores + covariate_scores(model, chosen, about)
-    classes = model["classes"]
-    predicted = scores
-    if classes is not None:
-        above = scores > model["threshold"]
-        predicted = np.where(above, classes["positive"], classes["negative"])
-    columns = {"sample": found.samples, "score": scores, "predicted": predicted,
-               "imputed": found.imputed}  # fmt: skip
+    at = [each["mu"] for each in model["models"]].index(chosen["mu"])
+    own = MODELLED[model["task"]].predicted(model, at, scores)
+    columns = {"sample": found.samples, "score": scores, **own, "imputed": found.imputed}
     said = _not_corrected(model, found.samples, about, where)
     return pd.DataFrame(columns), [*found.problems, *known, *said]
 

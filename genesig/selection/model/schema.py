@@ -88,6 +88,11 @@ SCALE = _object(
     samples=COUNT, genes=_list(NAME), means=_list(NUMBER), sds=_list(SIZE),
     location=BOUNDS, slope=BOUNDS,
 )  # fmt: skip
+SURVIVAL = _object(
+    "of survival: S(t) = exp(-H(t) exp(score)), H from each of `times` on, for each of `models`",
+    event=NAME, horizon={"type": "number", "exclusiveMinimum": 0}, times=_list(SIZE, minItems=1),
+    cumulative=_list(_list(SIZE)),
+)  # fmt: skip
 SCHEMA: Node = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "model.json of genesig",
@@ -99,10 +104,10 @@ SCHEMA: Node = {
         digest={"type": "string", "pattern": "^sha256:[0-9a-f]{64}$",
                 "description": "SHA-256 of everything else, as docs/model.md says"},
         rule=TEXT,
-        task={"enum": ["classification", "regression"]},
+        task={"enum": ["classification", "regression", "survival"]},
         label=TEXT,
-        classes=_or_null(_object(negative=NAME, positive=NAME), "null for a regression"),
-        threshold=_or_null(NUMBER, "a score above it is of the positive class"),
+        classes=_or_null(_object(negative=NAME, positive=NAME), "null where there are none"),
+        threshold=_or_null(NUMBER, "a score above it is of the positive class, or of high risk"),
         signature_mu={**NUMBER, "description": "which of `models` is the signature's"},
         chosen=_object("settings that the study chose",
                        tau=NUMBER, tau_max=NUMBER, lam=NUMBER, norm=NUMBER),
@@ -129,3 +134,4 @@ SCHEMA: Node = {
         versions={"type": "object", "additionalProperties": TEXT},
     ),
 }  # fmt: skip
+SCHEMA["properties"]["survival"] = SURVIVAL

@@ -11,11 +11,11 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from genesig.data.study.labels.known import LABELS
 from genesig.errors import InvalidInput, refuse
 from genesig.plugins import offered
 from genesig.response.covariates import names_of
 from genesig.selection.model.covariates import covariates_of
+from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.schema import FORMAT, SCHEMA, VERSION, WITH_COVARIATES
 from genesig.words import listing
 
@@ -96,7 +96,7 @@ def _check_digest(model: Mapping[str, Any], source: str) -> None:
 
 def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     """Yield the parts that a schema cannot hold against each other."""
-    training, classes, steps = model["training"], model["classes"], model["normalisation"]
+    training, steps = model["training"], model["normalisation"]
     known = set(training["genes"])
     if len(known) < len(training["genes"]):
         yield "training.genes"
@@ -106,12 +106,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     sizes = {len(scale[part]) for part in ("genes", "means", "sds")}
     if sizes != {len(set(scale["genes"]))} or not known.issuperset(scale["genes"]):
         yield "training.scale"
-    if (classes is None) == LABELS[model["task"]].named:
-        yield "task"
-    if classes is not None and classes["negative"] == classes["positive"]:
-        yield "classes"
-    if (classes is None) != (model["threshold"] is None):
-        yield "threshold"
+    yield from MODELLED[model["task"]].faults(model)
     grid = [each["mu"] for each in model["models"]]
     if len(set(grid)) < len(grid):
         yield "models"
@@ -137,7 +132,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
 
 def _unknown(model: Mapping[str, Any]) -> str:
     """Name the keys of the top level that are missing or nobody knows."""
-    odd = (set(SCHEMA["properties"]) ^ set(model)) - {"covariates"}
+    odd = (set(SCHEMA["required"]) | set(model)) - (set(SCHEMA["properties"]) & set(model))
     return listing(sorted(map(str, odd))).strip("'")
 
 

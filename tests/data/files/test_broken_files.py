@@ -14,6 +14,7 @@ from broken_geo import GEO_AND_GCT
 from broken_places import PLACES
 from broken_sets import SETS
 from broken_study import Broken
+from broken_survival import SURVIVAL
 from broken_tables import TABLES
 from places import ROOT
 
@@ -27,6 +28,7 @@ KINDS = {
     "cut short": CUT_SHORT,
     "places": PLACES,
     "sets": SETS,
+    "survival": SURVIVAL,
 }
 BROKEN: dict[str, Broken] = {
     f"{kind}: {name}": case for kind, cases in KINDS.items() for name, case in cases.items()

@@ -70,7 +70,8 @@ def _of_other_classes(column: pd.Series[str], classes: tuple[str, str] | None, w
 
 
 def _settings(config: Config) -> Found:
-    yield from ()
+    if config["linear"]["criterion"] == "partial_likelihood":
+        yield "linear.criterion", "'partial_likelihood' is for survival; take it away"
 
 
 CLASSIFICATION = Labels(
@@ -78,6 +79,6 @@ CLASSIFICATION = Labels(
     settings=_settings,
     alone="it gives a balanced error of 0.53 to 0.56 and an AUC of 0.43 to 0.49",
     named=True,
-    held=True,
+    held=("covariates", "weights"),
     own=("classes", "pair"),
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from genesig.data.study.labels.classification import CLASSIFICATION
 from genesig.data.study.labels.record import Labels
 from genesig.data.study.labels.regression import REGRESSION
+from genesig.data.study.labels.survival import SURVIVAL
 
 LABELS: dict[str, Labels] = {
     "classification": CLASSIFICATION,
     "regression": REGRESSION,
+    "survival": SURVIVAL,
 }

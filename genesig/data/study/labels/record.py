@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,8 @@ class Asked(NamedTuple):
         All samples; ``attrs["lines"]`` are their lines in the file.
     where : str
         The file, in messages.
-    label : str
+    columns : sequence of str
+        Those of the response, the first of which is the label.
     labels : Series of str
         Those of the samples that have one.
     settings : mapping
@@ -33,9 +34,14 @@ class Asked(NamedTuple):
 
     table: pd.DataFrame
     where: str
-    label: str
+    columns: Sequence[str]
     labels: pd.Series[str]
     settings: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """The column of the label."""
+        return self.columns[0]
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,18 @@ class Labels:
         Whether there are classes, which another study may name otherwise.
     own : tuple of str
         Keys of the section ``data`` that other kinds may lack.
-    held : bool
-        Whether covariates and weights of samples are offered.
+    held : tuple of str
+        Which of ``data.covariates`` and ``data.weights`` are offered.
+    columns : tuple of str
+        What ``label`` maps to columns; nothing where it is one column.
+    elsewhere : bool
+        Whether the final model can be tested on data sets of other studies.
+    one_of_a_group : bool
+        Whether the samples of one group must have one response.
+    step : float
+        Seconds of one fit of a path, beside those of its products.
+    defaults : mapping
+        Settings of the config that are others than the schema's, where it names none.
     """
 
     choose: Callable[[Asked, list[Problem]], Chosen]
@@ -72,7 +88,12 @@ class Labels:
     alone: str
     named: bool
     own: tuple[str, ...] = ()
-    held: bool = False
+    columns: tuple[str, ...] = ()
+    elsewhere: bool = True
+    one_of_a_group: bool = False
+    step: float = 0.0
+    defaults: Config = field(default_factory=dict)
+    held: tuple[str, ...] = ()
 
 
 def line(table: pd.DataFrame, row: int) -> int:

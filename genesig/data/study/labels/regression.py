@@ -37,8 +37,9 @@ def _check_numbers(table: pd.DataFrame, where: str, label: str, problems: list[P
 
 def _settings(config: Config) -> Found:
     criterion = config["linear"]["criterion"]
-    if criterion in CLASS_CRITERIA:
-        yield "linear.criterion", f"'{criterion}' needs classes; regression needs 'squared_error'"
+    if criterion != "squared_error":
+        needs = "classes" if criterion in CLASS_CRITERIA else "survival"
+        yield "linear.criterion", f"'{criterion}' needs {needs}; regression needs 'squared_error'"
 
 
 REGRESSION = Labels(
@@ -46,5 +47,5 @@ REGRESSION = Labels(
     settings=_settings,
     alone="predictions run against the label",
     named=False,
-    held=True,
+    held=("covariates", "weights"),
 )

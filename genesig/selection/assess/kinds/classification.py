@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from genesig.optim.adjustment import Adjustment
 from genesig.selection.assess.intervals import Interval, delong, mean_of_shares
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
 from genesig.selection.assess.scores import (
@@ -63,6 +65,16 @@ def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
     return {"predicted": predicted, "wrong": said}
 
 
+def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
+    """Cut halfway between the class means of scores of samples that were left out."""
+    f = fixed.alone(np.tile(y[:, None], rows.shape[1]))
+    if not left_out:
+        return np.asarray(f[0])
+    told = y[np.concatenate(left_out)]
+    by_others = np.concatenate([f[k, fold] for k, fold in enumerate(left_out, 1)])
+    return np.asarray(f[0] - np.mean([by_others[told == side].mean() for side in (-1.0, 1.0)]))
+
+
 CLASSIFICATION = Assessed(
     headline=Headline(
         name="balanced error", loss=_loss, weights=_weights, of_splits=_splits,
@@ -71,4 +83,5 @@ CLASSIFICATION = Assessed(
     errors=("misclassification", "balanced_error", "squared_error", "auc"),
     of_split=_of_split,
     decided=_decided,
+    alone=_alone,
 )  # fmt: skip

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from genesig.optim.adjustment import Adjustment
 from genesig.selection.assess.intervals import Interval
 
 Array = np.ndarray[Any, Any]
@@ -102,9 +103,13 @@ class Assessed:
         they are not defined.
     decided : callable
         y, scores and the names of classes to the columns ``predicted`` and ``wrong``.
+    alone : callable
+        What k training sets hold fixed, y, their rows (n, k), and the rows that each but the first
+        leaves out of the first, to the score of every sample by the covariates alone, (n,).
     """
 
     headline: Headline
     errors: tuple[str, ...]
     of_split: Callable[[Array, Array], tuple[float, ...]]
     decided: Callable[[Array, Array, Classes], dict[str, Array]]
+    alone: Callable[[Adjustment, Array, Array, Sequence[Array]], Array]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from genesig.optim.adjustment import Adjustment
 from genesig.selection.assess.intervals import NOTHING, Interval, mean_t
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
 from genesig.selection.assess.scores import squared_error
@@ -46,6 +48,10 @@ def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
     return {"predicted": f, "wrong": np.full(len(f), None, dtype=object)}
 
 
+def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
+    return np.asarray(fixed.alone(np.tile(y[:, None], rows.shape[1]))[0])
+
+
 REGRESSION = Assessed(
     headline=Headline(
         name="1 - R²", loss=_loss, weights=_weights, of_splits=_splits, of_samples=_samples,
@@ -54,4 +60,5 @@ REGRESSION = Assessed(
     errors=("misclassification", "balanced_error", "squared_error", "auc"),
     of_split=_of_split,
     decided=_decided,
+    alone=_alone,
 )  # fmt: skip

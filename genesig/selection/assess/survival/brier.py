@@ -51,7 +51,11 @@ def integrated_brier(time: Array, event: Array, S: Array, times: Array, lost: Cu
     lost : Curve
         `curves.censoring` of the training samples.
     """
-    losses = brier_losses(time, event, S, times, lost)
+    return mean_over(brier_losses(time, event, S, times, lost), times)
+
+
+def mean_over(losses: Array, times: Array) -> Brier:
+    """Return the mean of the terms of B(t), (n, m), over the samples and over m ascending times."""
     each = np.trapezoid(losses, times, axis=1) / (times[-1] - times[0])
     return Brier(float(each.mean()), mean_t(each), each)
 

@@ -11,7 +11,7 @@ censoring count as known. NaN without a pair, or where a weight is not known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,11 +27,15 @@ TIE = 1e-8
 
 
 class Concordance(NamedTuple):
-    """C and its 95 % interval; U (n,), whose products with those of another score are paired."""
+    """C and its 95 % interval; U (n,), whose products with those of another score are paired.
+
+    ``pairs`` (n,) is the weight of the pairs that each sample is part of.
+    """
 
     value: float
     interval: Interval
     influence: Array
+    pairs: Array
 
 
 def harrell(time: Array, event: Array, f: Array) -> Concordance:
@@ -98,13 +102,50 @@ def _share(pairs: Pairs, f: Array) -> Concordance:
         events += bool(later.any())
     number = every.sum() / 2
     if not number > 0 or np.isnan(f).any():
-        return Concordance(np.nan, NOTHING, np.full(len(f), np.nan))
+        return Concordance(np.nan, NOTHING, np.full(len(f), np.nan), every)
     value = float(right.sum() / 2 / number)
     influence = (right - value * every) / number
-    return Concordance(value, _limits(value, influence, events), influence)
+    return Concordance(value, share_limits(value, influence, events), influence, every)
 
 
-def _limits(value: float, influence: Array, events: int) -> Interval:
+def pooled(found: Sequence[tuple[Array, int, Concordance]], events: int) -> Concordance:
+    """Return C over several test sets, the pairs of each scored by one model; mean of the repeats.
+
+    Test sets that do not define it are left out.
+
+    Parameters
+    ----------
+    found : list of (samples (n,) int, repeat, Concordance)
+        Of each test set; samples are numbered from 0.
+    events : int
+        Samples with an event.
+    """
+    found = [each for each in found if not np.isnan(each[2].value)]
+    repeats = {repeat for _, repeat, _ in found}
+    n = 1 + max((int(samples.max()) for samples, _, _ in found), default=-1)
+    U, every, values = np.zeros(n), np.zeros(n), []
+    for repeat in repeats:
+        parts = [(rows, own) for rows, at, own in found if at == repeat]
+        total = sum(own.pairs.sum() for _, own in parts)
+        values.append(sum(own.value * own.pairs.sum() for _, own in parts) / total)
+        for rows, own in parts:
+            part = own.influence * own.pairs.sum() / total
+            part += 2 * (own.value - values[-1]) * own.pairs / total
+            U[rows] += part / len(repeats)
+            every[rows] += own.pairs / len(repeats)
+    if not values:
+        return Concordance(np.nan, NOTHING, U, every)
+    value = float(np.mean(values))
+    return Concordance(value, share_limits(value, U, events), U, every)
+
+
+def ordered(f: Array) -> Array:
+    """Return 1 where f_i is above f_j, one half where they are equal, (n, n)."""
+    gap = f[:, None] - f
+    return np.where(np.abs(gap) <= TIE, 0.5, gap > 0)
+
+
+def share_limits(value: float, influence: Array, events: int) -> Interval:
     """Return the interval; where every pair is ordered alike, that of a share.
 
     Then the jackknife has no width. The largest variance of C, Kendall's, is 2 C (1 - C)/n: that of

@@ -5,8 +5,10 @@ from __future__ import annotations
 from genesig.selection.linear.kinds.classification import CLASSIFICATION
 from genesig.selection.linear.kinds.record import Fitting
 from genesig.selection.linear.kinds.regression import REGRESSION
+from genesig.selection.linear.kinds.survival import SURVIVAL
 
 FITTED: dict[str, Fitting] = {
     "classification": CLASSIFICATION,
     "regression": REGRESSION,
+    "survival": SURVIVAL,
 }

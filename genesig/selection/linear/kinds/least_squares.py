@@ -70,7 +70,9 @@ class LeastSquares:
         """Refit by ridge, see `refit.refit_coef`."""
         return refit_coef(self.sets, lists, lam)
 
-    def covariates(self, lists: Path, values: Array) -> tuple[Array, Array] | tuple[None, None]:
+    def covariates(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
         """Return what `refit.covariate_coef` gives, and the means."""
         fixed = self.sets.adjustment
         if fixed is None or not fixed.mean.shape[1]:

@@ -69,7 +69,9 @@ class Sets(Protocol):
         The intercept is for samples that have the mean of each covariate.
         """
 
-    def covariates(self, lists: Path, values: Array) -> tuple[Array, Array] | tuple[None, None]:
+    def covariates(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
         """Return the weights (k, m, q) of covariates beside these values, and their means (k, q).
 
         None where nothing but weights of samples is held fixed.

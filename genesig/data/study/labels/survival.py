@@ -1,0 +1,141 @@
+"""Survival: a column of times, and one that says whether the event came."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, line
+from genesig.errors import Problem, did_you_mean
+from genesig.response.survival import happened
+from genesig.words import counted, is_missing, is_number, listing, number_fault, too
+
+Array = np.ndarray[Any, Any]
+DEFAULTS: Config = {
+    "linear": {
+        "criterion": "partial_likelihood", "tolerance": 1e-7, "tau_min": 0.05,
+        "lam": [1e-2, 1e-1, 1.0],
+    },
+    "nonlinear": {"enabled": False},
+}  # fmt: skip
+FINAL = ("dead", "died", "death", "deceased", "relapse", "recur", "progress", "metasta", "event",
+         "yes", "true")  # fmt: skip
+ALONE = ("leave_one_out", "leave_one_group_out")
+
+
+def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
+    settings, event = asked.settings, asked.columns[1]
+    blank = {str(name) for name, cell in asked.table[event].items() if is_missing(cell)}
+    blank &= {str(name) for name in asked.labels.index}
+    if blank:
+        what = f"no event or censoring for {listing(n for n in asked.labels.index if n in blank)}; "
+        what += f"left out of the study ({len(blank)} of {len(asked.table)})"
+        problems.append(Problem(f"{asked.where}, column '{event}'", what, "warning"))
+    kept = [name for name in asked.labels.index if name not in blank]
+    found = list(_check_times(asked, kept))
+    word, faults = _word(asked, event, kept)
+    problems += found + faults
+    more = {"event": event, "occurred": word, "ties": settings["ties"]}
+    if not any(problem.level == "error" for problem in found + faults):
+        time = np.array([float(asked.labels[name]) for name in kept])
+        event_of = np.array([happened(asked.table[event][name], word) for name in kept])
+        problems += _check_both(asked, event, time, event_of)
+        horizon = settings["horizon"]
+        more["horizon"] = float(np.median(time)) if horizon is None else float(horizon)
+    return Chosen(dropped=dict.fromkeys(sorted(blank), f"no event in column '{event}'"), more=more)
+
+
+def _check_times(asked: Asked, kept: list[str]) -> Iterator[Problem]:
+    table, column = asked.table, asked.label
+    at = f"{asked.where}, column '{column}'"
+    places = [row for row, name in enumerate(table.index) if name in set(kept)]
+    cells = {row: str(table[column].iloc[row]) for row in places}
+    odd = {row: number_fault(cell) for row, cell in cells.items() if not is_number(cell)}
+    odd |= {row: f"is {cell.strip()}, before the start" for row, cell in cells.items()
+            if is_number(cell) and float(cell) < 0}  # fmt: skip
+    for row, what in list(odd.items())[:1]:
+        where = f"{asked.where}, line {line(table, row)}, column '{column}'"
+        said = f"the time of '{table.index[row]}' {what}; survival needs a time of at least 0 for "
+        yield Problem(where, f"{said}each sample{too(len(odd) - 1, 'sample')}")
+    if not odd and len({float(cell) for cell in cells.values()}) < 2:
+        found = f"every time is {next(iter(cells.values()))}" if cells else "no sample has a time"
+        yield Problem(at, f"{found}; survival needs times that differ")
+
+
+def _word(asked: Asked, event: str, kept: list[str]) -> tuple[str, list[Problem]]:
+    """Return the word that is an event, and what speaks against it."""
+    at, word = f"{asked.where}, column '{event}'", asked.settings["event"]
+    counts = Counter(str(asked.table[event][name]).strip() for name in kept)
+    found = ", ".join(f"'{cell}' ({times})" for cell, times in counts.most_common(6))
+    if word is None:
+        strange = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]
+        if strange:
+            likely = min(strange, key=lambda cell: (not _sounds_final(cell), counts[cell]))
+            what = f"data.event must say which word is the event, found {found}; for example "
+            return "1", [Problem(at, f"{what}data.event: {likely!r}")]
+        return "1", []
+    if not any(happened(cell, word) for cell in counts):
+        near = did_you_mean(word, counts) or f"; name one of {found}"
+        return word, [Problem(at, f"data.event: no sample is '{word}'{near}")]
+    others = [cell for cell in counts if not happened(cell, word)]
+    if len(others) > 1:
+        what = f"{listing(others)} all count as censored, only '{word}' as the event"
+        return word, [Problem(at, what, "warning")]
+    return word, []
+
+
+def _sounds_final(cell: str) -> bool:
+    return any(part in cell.lower() for part in FINAL)
+
+
+def _check_both(asked: Asked, column: str, time: Array, event: Array) -> Iterator[Problem]:
+    at, horizon = f"{asked.where}, column '{column}'", asked.settings["horizon"]
+    if not event.any():
+        what = f"no event among {counted(len(time), 'sample')}, all are censored; nothing can be "
+        yield Problem(at, what + "learned from them, name the word of the event in data.event")
+        return
+    if time[event].min() >= time.max():
+        yield Problem(at, "no event that anyone outlived, so nothing can be learned from these "
+                      "times; correct them, or set data.event")  # fmt: skip
+        return
+    first, last = float(time[event].min()), float(time.max())
+    if horizon is not None and not first <= horizon < last:
+        what = f"data.horizon: {horizon:g} lies outside of the events, {first:g}, and the longest "
+        what += f"time, {last:g}; name a time in between, or take it away for the median"
+        yield Problem(f"{asked.where}, column '{asked.label}'", what)
+
+
+def _settings(config: Config) -> Found:
+    linear, splits = config["linear"], config["splits"]
+    if linear["criterion"] != "partial_likelihood":
+        what = f"'{linear['criterion']}' is no criterion of survival; set 'partial_likelihood', or "
+        yield "linear.criterion", what + "take it away"
+    if linear["solver"] != "landweber-newton":
+        yield "linear.solver", f"'{linear['solver']}' does not solve survival; take it away"
+    if splits["scheme"] in ALONE and splits["file"] is None:
+        what = f"'{splits['scheme']}' leaves no pairs to compare in a test set; set "
+        yield "splits.scheme", what + "stratified_kfold, or stratified_group_kfold with groups"
+    if config.get("nonlinear", {}).get("enabled"):
+        yield "nonlinear.enabled", "is not offered for survival; set it to false or take it away"
+    if config.get("structured", {}).get("sets") is not None:
+        yield "structured.sets", "is not offered for survival; take it away"
+    if config.get("external"):
+        yield "external", "is not offered for survival; take it away"
+
+
+SURVIVAL = Labels(
+    choose=_choose,
+    settings=_settings,
+    alone="it gives no C at all",
+    named=False,
+    columns=("time", "event"),
+    own=("event", "horizon"),
+    elsewhere=False,
+    one_of_a_group=True,
+    step=0.003,
+    held=("covariates",),
+    defaults=DEFAULTS,
+)

@@ -1,0 +1,54 @@
+"""What report_data.json keeps of held-out survival."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from genesig.report.page.record import Study
+
+
+class Told(TypedDict):
+    """A measure with its 95 % interval; null where it is not defined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class GroupCurve(TypedDict):
+    """Kaplan-Meier curve of one group of risk, from 0 on."""
+
+    group: str
+    time: list[float]
+    survival: list[float]
+    low: list[float | None]
+    high: list[float | None]
+    at_risk: list[int]
+
+
+class RiskGroup(TypedDict):
+    """Samples of like foretold risk: the mean foretold, and what happened."""
+
+    samples: int
+    expected: float
+    observed: float | None
+    low: float | None
+    high: float | None
+
+
+class SurvivalRecord(TypedDict):
+    """Measures by name, the test of the groups, their curves, groups of like risk."""
+
+    measures: dict[str, Told]
+    p: float | None
+    horizon: float
+    samples: int
+    events: int
+    curves: list[GroupCurve]
+    risk: list[RiskGroup]
+
+
+class Survival(Study):
+    """What this topic reads."""
+
+    survival: SurvivalRecord | None

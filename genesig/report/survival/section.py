@@ -1,0 +1,103 @@
+"""The section about survival: are the events foretold, and how well."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.svg import Picture, picture
+from genesig.report.page.tables import shown_table
+from genesig.report.page.words import clean, counted, decimal, percent, significant
+from genesig.report.survival import figures
+from genesig.report.survival.record import Survival, SurvivalRecord, Told
+
+NAMES = {
+    "concordance": "Harrell's C",
+    "uno": "Uno's C, up to the horizon",
+    "auc": "AUC at the horizon",
+    "brier": "Brier score, integrated up to the horizon",
+    "brier_reference": "Brier score of Kaplan and Meier (no information)",
+    "explained": "1 − Brier score / that of Kaplan and Meier",
+    "risk_expected": "Foretold risk by the horizon, mean",
+    "risk_observed": "Observed risk by the horizon (Kaplan and Meier)",
+    "slope": "Calibration slope",
+}
+
+
+def survival(data: Survival, limits: Limits) -> Section:
+    """Show curves of the groups of risk, calibration and all measures."""
+    title = "Survival of unseen samples"
+    it = data["survival"]
+    if it is None:
+        return Section("survival", title, [], part="evidence")
+    items: list[Item] = [_curves(data, it), _calibration(data, it)]
+    rows = [[NAMES[name], one["value"], one["low"], one["high"]]
+            for name, one in it["measures"].items() if name in NAMES]  # fmt: skip
+    items.append(shown_table(
+        "survival", "Every measure is of samples that took no part in their model.",
+        ["measure", "value", "low", "high"], rows, limits.table_rows, total=len(rows),
+        file="survival.tsv",
+    ))  # fmt: skip
+    return Section("survival", title, _words(data, it), items, part="evidence")
+
+
+def _words(data: Survival, it: SurvivalRecord) -> list[str]:
+    order, gained = it["measures"]["concordance"], it["measures"]["explained"]
+    when = f"{clean(data['study']['label'])} {significant(it['horizon'])}"
+    words = (
+        f"{counted(it['samples'], 'sample')}, {counted(it['events'], 'event')}. Of two samples in"
+        f" one test set, the one with the higher score had the event first in"
+        f" {percent(order['value'])} of the pairs{_interval(order)}; guessing gives 50\u00a0%."
+    )
+    verb = "reduced" if (gained["value"] or 0) > 0 else "did not reduce"
+    share = f" by {percent(abs(gained['value'] or 0))}" if verb == "reduced" else ""
+    more = (
+        f"Up to the horizon ({when}) the foretold survival {verb} the squared error of Kaplan and"
+        f" Meier's curve of the training samples{share}{_interval(gained)}."
+    )
+    return [words, more]
+
+
+def _interval(one: Told) -> str:
+    if one["low"] is None or one["high"] is None:
+        return ""
+    return f" (95\u00a0% CI {percent(one['low'])} to {percent(one['high'])})"
+
+
+def _curves(data: Survival, it: SurvivalRecord) -> Picture:
+    label = clean(data["study"]["label"])
+    p = "" if it["p"] is None else f" Log-rank p = {significant(it['p'], 2)}."
+    return picture(
+        "survival_curves",
+        partial(figures.curves, it["curves"], data["study"]["label"], it["horizon"]),
+        title="Survival of the groups of high and of low risk",
+        description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.{p}",
+        caption="Kaplan-Meier curves with 95 % intervals of samples while they were held out, in"
+        " two groups. The cut is the median score of the training samples: it was not learned on"
+        " the samples shown. Dashed line: the horizon."
+        f"{p} It takes held-out scores as independent of each other; the p-value by permutations"
+        " does not.",
+    )
+
+
+def _calibration(data: Survival, it: SurvivalRecord) -> Picture:
+    slope = it["measures"]["slope"]
+    told = "; ".join(f"{percent(one['expected'])} foretold, {_seen(one['observed'])} observed"
+                     for one in it["risk"])  # fmt: skip
+    bent = "" if slope["value"] is None else (
+        f" Calibration slope {decimal(slope['value'])}"
+        f" (95\u00a0% CI {decimal(slope['low'])} to {decimal(slope['high'])}); below 1, scores are"
+        " too far apart.")  # fmt: skip
+    return picture(
+        "survival_calibration",
+        partial(figures.calibration, it["risk"]),
+        title="Foretold and observed risk by the horizon",
+        description=f"Groups of like foretold risk: {told}.",
+        caption="Samples in groups of like foretold risk: its mean against the share with the event"
+        f" by {clean(data['study']['label'])} {significant(it['horizon'])} (Kaplan and Meier, 95 %"
+        f" interval).{bent}",
+    )
+
+
+def _seen(value: float | None) -> str:
+    return "not" if value is None else percent(value)

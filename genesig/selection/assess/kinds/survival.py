@@ -1,0 +1,116 @@
+"""Survival: 1 - C, over the pairs of samples that one and the same model ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.adjustment import Adjustment
+from genesig.optim.cox.ridge import ridge
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.selection.assess.intervals import NOTHING, Interval
+from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
+from genesig.selection.assess.survival.concordance import harrell, ordered, share_limits
+
+Array = np.ndarray[Any, Any]
+
+
+def _tests(found: HeldOut) -> list[Array]:
+    """Return the rows of each test set: those of one split under one permutation."""
+    key = found.permutation * (int(found.split.max()) + 1) + found.split
+    order = np.argsort(key, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+
+
+def _pairs(y: Array) -> Array:
+    """Return which pairs are of known order, (n, n): i had the event, and j was followed longer."""
+    time, event = y["time"], y["event"]
+    later = time > time[:, None]
+    later |= (time == time[:, None]) & ~event
+    return np.asarray(later & event[:, None])
+
+
+def _of_each(found: HeldOut) -> Array:
+    """Return the number of pairs in its test set that each sample is part of, (t,)."""
+    number = np.zeros(len(found.y))
+    for rows in _tests(found):
+        known = _pairs(found.y[rows])
+        number[rows] = known.sum(axis=0) + known.sum(axis=1)
+    return number
+
+
+def _loss(found: HeldOut) -> Array:
+    """Return the share of each sample's pairs that are ordered wrongly, ties counting one half."""
+    loss = np.zeros(found.scores.shape)
+    for rows in _tests(found):
+        known = _pairs(found.y[rows])
+        number = np.maximum(known.sum(axis=0) + known.sum(axis=1), 1)
+        for at, f in enumerate(found.scores[rows].T):
+            wrong = np.where(known, 1 - ordered(f), 0.0)
+            loss[rows, at] = (wrong.sum(axis=0) + wrong.sum(axis=1)) / number
+            loss[rows, at] += 0 * f.sum()  # no score is no order
+    return loss
+
+
+def _weights(found: HeldOut, pool: Array) -> Array:
+    """Half of the sample's share of all pairs of its pool: a pair counts at both of its samples."""
+    number = _of_each(found)
+    total = np.bincount(pool, weights=number)
+    return number / np.where(total > 0, total, np.nan)[pool]
+
+
+def _splits(found: HeldOut, loss: Array) -> Array:
+    _, split = np.unique(found.split, return_inverse=True)
+    number = _of_each(found)
+    total = np.bincount(split, weights=number)
+    return np.bincount(split, weights=number * loss) / np.where(total > 0, total, np.nan)
+
+
+def _samples(found: HeldOut, loss: Array) -> Interval:
+    """Return the interval of the infinitesimal jackknife, of each sample's mean over the repeats.
+
+    As `concordance.harrell` has it, on the scale of log(C/(1-C)).
+    """
+    _, repeat = np.unique(found.repeat, return_inverse=True)
+    number, repeats = _of_each(found), int(repeat.max()) + 1
+    total = np.bincount(repeat, weights=number)
+    if not (total > 0).all() or np.isnan(loss).any():
+        return NOTHING
+    errors = np.bincount(repeat, weights=number * loss) / total
+    influence = 2 * number * (loss - errors[repeat]) / total[repeat] / repeats
+    _, sample = np.unique(found.row, return_inverse=True)
+    each = np.bincount(sample, weights=influence)
+    events = len(np.unique(found.row[found.y["event"] & (number > 0)]))
+    low, high = share_limits(1 - float(errors.mean()), each, events)
+    return 1 - high, 1 - low
+
+
+def _of_split(y: Array, f: Array) -> tuple[float, ...]:
+    return (harrell(y["time"], y["event"], f).value,)
+
+
+def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
+    group = np.select([f > 0, f <= 0], ["high", "low"], default="").astype(object)
+    return {"predicted": group, "wrong": np.full(len(f), None, dtype=object)}
+
+
+def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
+    """Return the scores of Cox's model of the covariates."""
+    train, C = np.flatnonzero(rows[:, 0]), fixed.basis[0].T
+    risk = RiskSets.of(y["time"][train], y["event"][train])
+    known = C[train[risk.order]]
+    return np.asarray(C @ ridge(risk, known[:, :0], known, np.ones(1)).b[:, 0])
+
+
+SURVIVAL = Assessed(
+    headline=Headline(
+        name="1 - C", loss=_loss, weights=_weights, of_splits=_splits, of_samples=_samples,
+        highest=1.0, fewest=2, area=lambda y, f: (np.nan, *NOTHING),
+    ),
+    errors=("concordance",),
+    of_split=_of_split,
+    decided=_decided,
+    alone=_alone,
+)  # fmt: skip

@@ -1,0 +1,117 @@
+"""Survival: Cox's partial likelihood, cut at the median of the left-out scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.cox.left_out import left_out_deviance
+from genesig.optim.cox.path import cox_path
+from genesig.optim.cox.path import tau_max as smallest
+from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
+from genesig.optim.cox.training import CoxSets, cox_sets
+from genesig.optim.solution import Path
+from genesig.selection.assess.held import Held, held_fixed
+from genesig.selection.linear.kinds.record import Fitting, Ground
+from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import Task
+
+Array = np.ndarray[Any, Any]
+TIES = "efron"
+
+
+@dataclass(frozen=True)
+class PartialLikelihood:
+    """k training sets, as `record.Sets` has them."""
+
+    sets: CoxSets
+    ties: str
+
+    @classmethod
+    def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None],
+           ground: Ground) -> PartialLikelihood:  # fmt: skip
+        """Describe k training sets: times and events Y and mask `rows`, (n, k), what each holds."""
+        ties = ground.ties or TIES
+        return cls(cox_sets(X, Y["time"], Y["event"], rows, centre=ground.centre, ties=ties,
+                            unit_variance=ground.unit_variance, weights=ground.weights,
+                            fixed=held_fixed(held, Y, rows)), ties)  # fmt: skip
+
+    @property
+    def X(self) -> Array:
+        """The matrix, (n, d)."""
+        return self.sets.sets.X
+
+    @property
+    def tau_max(self) -> Array:
+        """``max_j |z_j'∇h| / w_j`` of each at 0, (k,)."""
+        return smallest(self.sets)
+
+    @property
+    def norm(self) -> Array:
+        """``||Z'Z||/n`` of each, (k,)."""
+        return self.sets.sets.norm
+
+    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None]) -> PartialLikelihood:
+        """Return other training sets of the matrix, centred and scaled as these are."""
+        own = self.sets.sets
+        sets = cox_sets(own.X, Y["time"], Y["event"], rows, centre=own.centre, ties=self.ties,
+                        unit_variance=own.unit_variance, like=self.sets,
+                        fixed=held_fixed(held, Y, rows))  # fmt: skip
+        return PartialLikelihood(sets, self.ties)
+
+    def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
+        """Minimise ``-(2/n) l(Zb) + mu ||b||² + tau Σ w_j |b_j|``."""
+        return cox_path(self.sets, tau, mu, tolerance=protocol.tolerance, longest=longest)
+
+    def scores(self, lists: Path, lam: Array) -> Array:
+        """Refit by ridge Cox, see `ridge.ridge_scores`."""
+        return ridge_scores(self.sets, lists, lam)[0]
+
+    def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit by ridge Cox, see `ridge.ridge_coef`."""
+        values, intercept, _ = ridge_coef(self.sets, lists, lam)
+        return values, intercept
+
+    def covariates(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
+        """Return what `ridge.covariate_coef` gives, and the means."""
+        fixed = self.sets.fixed
+        if fixed is None or not fixed.mean.shape[1]:
+            return None, None
+        return covariate_coef(self.sets, lists, lam), fixed.mean
+
+
+def median(task: Task, scores: Array) -> Array:
+    """Return the median of the scores of training samples, each by the fold that left it out.
+
+    Above it, a sample is in the half of higher risk.
+
+    Parameters
+    ----------
+    task : Task
+    scores : (n_folds, n_tau, n_lam, n_samples) float
+
+    Returns
+    -------
+    (n_tau, n_lam) float
+    """
+    parts = [scores[k][..., rows] for k, rows in enumerate(task.inner)]
+    return np.asarray(np.median(np.concatenate(parts, axis=-1), axis=-1))
+
+
+def deviance(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
+    """Return `left_out_deviance` over the grid; there is no other criterion."""
+    train, grid = task.train, scores.shape[1:3]
+    y = task.y[train]
+    folds = [np.flatnonzero(np.isin(train, rows)) for rows in task.inner]
+    of_training = scores[..., train].reshape(len(scores), -1, len(train))
+    found = left_out_deviance(y["time"], y["event"], folds, of_training, task.ties or TIES)
+    error, standard_error = (each.reshape(grid) for each in found)
+    return error, standard_error
+
+
+SURVIVAL = Fitting(sets=PartialLikelihood.of, cut=median, error=deviance, signs=False)

@@ -1,0 +1,35 @@
+"""Two classes: their names, and the score above which a sample is of the positive one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.results import Dataset, Fits
+from genesig.selection.model.kinds.record import Model, Modelled
+
+Array = np.ndarray[Any, Any]
+
+
+def _parts(dataset: Dataset, final: Fits, scores: Array) -> dict[str, Any]:
+    negative, positive = dataset.design.classes or ("", "")
+    return {"classes": {"negative": negative, "positive": positive},
+            "threshold": float(final.threshold[0])}  # fmt: skip
+
+
+def _predicted(model: Model, at: int, scores: Array) -> dict[str, Array]:
+    classes = model["classes"]
+    above = scores > model["threshold"]
+    return {"predicted": np.where(above, classes["positive"], classes["negative"])}
+
+
+def _faults(model: Model) -> list[str]:
+    classes = model["classes"]
+    if classes is None:
+        return ["task"]
+    same = ["classes"] if classes["negative"] == classes["positive"] else []
+    return same + (["threshold"] if model["threshold"] is None else [])
+
+
+CLASSIFICATION = Modelled(parts=_parts, predicted=_predicted, faults=_faults)

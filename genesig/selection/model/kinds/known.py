@@ -1,0 +1,14 @@
+"""What model.json holds for each kind of response."""
+
+from __future__ import annotations
+
+from genesig.selection.model.kinds.classification import CLASSIFICATION
+from genesig.selection.model.kinds.record import Modelled
+from genesig.selection.model.kinds.regression import REGRESSION
+from genesig.selection.model.kinds.survival import SURVIVAL
+
+MODELLED: dict[str, Modelled] = {
+    "classification": CLASSIFICATION,
+    "regression": REGRESSION,
+    "survival": SURVIVAL,
+}

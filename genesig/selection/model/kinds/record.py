@@ -1,0 +1,35 @@
+"""What a kind of response adds to model.json, and reads from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.results import Dataset, Fits
+
+Array = np.ndarray[Any, Any]
+Model = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """One kind of response, as model.json has it.
+
+    Attributes
+    ----------
+    parts : callable
+        Data set, fit on all samples and training scores (n, n_models) of the models that are kept
+        to ``classes``, ``threshold`` and what else stands at the top level.
+    predicted : callable
+        The model, the number of the one that is used among its ``models`` and scores (n,) to the
+        columns that follow the score.
+    faults : callable
+        The model to the parts that contradict each other.
+    """
+
+    parts: Callable[[Dataset, Fits, Array], dict[str, Any]]
+    predicted: Callable[[Model, int, Array], dict[str, Array]]
+    faults: Callable[[Model], list[str]]

@@ -1,0 +1,1 @@
+"""Survival of held-out samples: what the models foretell, and what came."""

@@ -1,0 +1,273 @@
+"""What holds for a study of survival: C, criterion, cuts, single genes, model, what is told."""
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from cox_by_hand import log_likelihood, tied
+from kinds_study import study_of
+from linear_settings import of_kind
+from settings import MOMENTS, SPLITS
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.models.baselines import BASELINES
+from genesig.optim.cox.left_out import left_out_deviance
+from genesig.optim.cox.risk_sets import TIES, RiskSets
+from genesig.optim.cox.signs import by_signs
+from genesig.response.survival import happened, martingale, times
+from genesig.selection.assess.assessment import assess, study_errors
+from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.survival.concordance import harrell, pooled
+from genesig.selection.assess.survival.curves import nelson_aalen
+from genesig.selection.assess.survival.log_rank import log_rank
+from genesig.selection.gather import gather
+from genesig.selection.genes.score_test import score_test
+from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+from genesig.selection.model.shape import check_model
+from genesig.selection.survival.foretold import foretold, hazard_of
+from genesig.selection.survival.tables import survival_tables
+
+HEADLINE = ASSESSED["survival"].headline
+SETTINGS = of_kind("survival")
+
+
+@cache
+def fitted(repeats=2):
+    dataset = study_of("survival", 3, n=48, d=25, signal=1.2)
+    splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": repeats, "subsamples": 4})
+    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **SETTINGS)
+    return dataset, splits, fits, fit_final(dataset, splits, folds=MOMENTS, **SETTINGS)
+
+
+def test_the_martingale_residuals_are_those_of_nelson_and_aalen():
+    _, time, event = tied(1, 40, 2)
+    expected = event - nelson_aalen(time, event).at(time)
+    np.testing.assert_allclose(martingale(times(time, event)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("cell", "word", "came"),
+    [("1", "1", True), ("1.0", "1", True), ("0", "1", False), (" Dead", "Dead", True),
+     ("dead", "Dead", False), ("10", "1", False)],
+)  # fmt: skip
+def test_an_event_is_its_word_or_its_number(cell, word, came):
+    assert happened(cell, word) is came
+
+
+def test_the_error_is_one_minus_c_of_the_pairs_within_test_sets():
+    dataset, splits, fits, _ = fitted()
+    found = held_out(dataset, splits, fits)
+    right = every = 0.0
+    errors = []
+    for repeat in (0, 1):
+        for split in np.unique(found.split[found.repeat == repeat]):
+            rows = found.split == split
+            y = found.y[rows]
+            own = harrell(y["time"], y["event"], found.scores[rows, 0])
+            right += own.value * own.pairs.sum()
+            every += own.pairs.sum()
+        errors.append(1 - right / every)
+        right = every = 0.0
+    assert study_errors(found, HEADLINE)[0, 0] == pytest.approx(np.mean(errors), abs=1e-12)
+
+
+def test_over_one_test_set_the_interval_is_harrells():
+    dataset, splits, fits, _ = fitted()
+    found = held_out(dataset, splits, fits)
+    found = found.taken(np.flatnonzero(found.split == 0))
+    y = found.y
+    own = harrell(y["time"], y["event"], found.scores[:, 0])
+    low, high = HEADLINE.of_samples(found, HEADLINE.loss(found)[:, 0])
+    np.testing.assert_allclose((1 - high, 1 - low), own.interval, atol=1e-12)
+    numbered = np.arange(len(y))
+    again = pooled([(numbered, 0, own)], int(y["event"].sum()))
+    assert again.value == pytest.approx(own.value, abs=1e-12)
+    np.testing.assert_allclose(again.influence, own.influence, atol=1e-12)
+
+
+def test_a_shift_of_one_model_does_not_change_c():
+    dataset, splits, fits, _ = fitted()
+    found = held_out(dataset, splits, fits)
+    moved = replace(found, scores=found.scores + found.split[:, None])
+    np.testing.assert_allclose(study_errors(moved, HEADLINE), study_errors(found, HEADLINE))
+
+
+def test_reversed_scores_have_the_opposite_c():
+    dataset, splits, fits, _ = fitted()
+    found = held_out(dataset, splits, fits)
+    turned = replace(found, scores=-found.scores)
+    both = study_errors(turned, HEADLINE) + study_errors(found, HEADLINE)
+    np.testing.assert_allclose(both, 1, atol=1e-12)
+
+
+def test_no_score_has_no_error():
+    dataset, splits, fits, _ = fitted()
+    found = held_out(dataset, splits, fits)
+    lacking = replace(found, scores=np.full_like(found.scores, np.nan))
+    assert np.isnan(study_errors(lacking, HEADLINE)).all()
+    assert np.isnan(assess(lacking, HEADLINE)[0].low)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_the_criterion_is_the_likelihood_that_left_out_samples_add(ties):
+    _, time, event = tied(4, 24, 2)
+    rng = np.random.default_rng(1)
+    folds = np.array_split(rng.permutation(24), 4)
+    scores = rng.normal(size=(4, 2, 24))
+    error, se = left_out_deviance(time, event, folds, scores, ties)
+    for m in range(2):
+        D = []
+        for k, fold in enumerate(folds):
+            rest = np.setdiff1d(np.arange(24), fold)
+            whole = log_likelihood(time, event, scores[k, m], ties)
+            own = log_likelihood(time[rest], event[rest], scores[k, m, rest], ties)
+            D.append(-2 * (whole - own))
+        assert error[m] == pytest.approx(np.sum(D) / event.sum(), rel=1e-10)
+        means = np.array(D) / event.sum() * 4
+        assert se[m] == pytest.approx(means.std(ddof=1) / 2, rel=1e-10)
+
+
+def test_scores_that_are_too_wide_are_no_choice():
+    _, time, event = tied(4, 24, 2)
+    folds = np.array_split(np.arange(24), 4)
+    scores = np.stack([np.zeros((4, 24)), np.tile(1e4 * np.arange(24.0), (4, 1))], axis=1)
+    error, _ = left_out_deviance(time, event, folds, scores, "efron")
+    assert np.isfinite(error[0])
+    assert error[1] == np.inf
+
+
+def test_several_scores_have_the_likelihood_of_each():
+    _, time, event = tied(2, 20, 2)
+    risk = RiskSets.of(time, event)
+    eta = np.random.default_rng(0).normal(size=(20, 3))
+    one = [log_likelihood(time[risk.order], event[risk.order], column, "efron") for column in eta.T]
+    np.testing.assert_allclose(risk.log_likelihood(eta), one, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_by_signs_meets_the_conditions_of_the_minimum(seed):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 30))
+    A = rng.normal(size=(m + 3, m)) + rng.normal(size=(m + 3, 1))
+    Q, g = A.T @ A / len(A) + 1e-3 * np.eye(m), rng.normal(size=m)
+    cut = rng.uniform(0.05, 0.8, m) * (rng.random(m) < 0.9)
+    x = by_signs(Q, g, cut, rng.normal(size=m) * (rng.random(m) < 0.3))
+    slope = g - Q @ x
+    np.testing.assert_allclose(slope[x != 0], (cut * np.sign(x))[x != 0], atol=1e-9)
+    assert (np.abs(slope) <= cut + 1e-8).all()
+
+
+def test_of_two_groups_the_score_test_is_the_log_rank_test():
+    rng = np.random.default_rng(5)
+    time, event = rng.permutation(30) + 1.0, rng.random(30) < 0.7
+    group = (rng.random(30) < 0.5) * 1.0
+    z, p = score_test(group[:, None], times(time, event), None, "efron")
+    expected = log_rank(time, event, group)
+    assert z[0] ** 2 == pytest.approx(expected.chi_squared, rel=1e-10)
+    assert p[0] == pytest.approx(expected.p, rel=1e-8)
+    early = np.argsort(time)[:10]
+    assert score_test(np.isin(np.arange(30), early)[:, None] * 1.0, times(time, event), None,
+                      "efron")[0][0] > 0  # fmt: skip
+
+
+def test_strata_are_summed_and_what_does_not_vary_is_not_tested():
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(24, 3)), times(rng.exponential(size=24), np.ones(24, bool))
+    X[:, 2] = 1.0
+    stratum = np.repeat([0, 1], 12)
+    found = score_test(X + stratum[:, None] * 50, y, stratum, "efron")[0]
+    np.testing.assert_allclose(found[:2], score_test(X, y, stratum, "efron")[0][:2], rtol=1e-8)
+    assert np.isnan(score_test(X, y, None, "efron")[0][2])
+
+
+def test_ridge_orders_the_times_and_no_information_does_not():
+    dataset = study_of("survival", 8, n=60, d=12, signal=1.2)
+    y, X, folds = dataset.response(), dataset.X, np.array_split(np.arange(40), 4)
+    for name, least in (("ridge", 0.7), ("dummy", 0.5)):
+        f = BASELINES[name]["survival"](X[:40], y[:40], X[40:], folds, 0)
+        found = harrell(y["time"][40:], y["event"][40:], f).value
+        assert found >= least
+    assert found == 0.5
+
+
+def test_the_cut_is_the_median_of_left_out_scores():
+    dataset, splits, fits, final = fitted()
+    found = held_out(dataset, splits, fits.with_chosen())
+    assert 0.25 < np.mean(found.scores[:, -1] > 0) < 0.75
+    assert np.isfinite(final.threshold).all()
+
+
+def test_the_model_foretells_what_the_fit_does():
+    dataset, _, _, final = fitted()
+    model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
+    check_model(model, "m")
+    lines = tuple(range(2, len(dataset.X) + 2))
+    new = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
+    table, _ = predict(model, new, "new.tsv", missing=0, mu=None)
+    at = int(final.choice[0, 2])
+    genes, values = final.coef(0, at)
+    eta = final.intercept[0, at] + dataset.X[:, genes] @ values
+    np.testing.assert_allclose(table["score"], eta, atol=1e-10)
+    assert (table["predicted"] == np.where(eta > final.threshold[0], "high", "low")).all()
+    hazard = hazard_of(dataset.response(), eta, "efron")
+    np.testing.assert_allclose(table["survival"], hazard.survival(eta, [1.0])[:, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [lambda m: m.pop("survival"), lambda m: m.update(threshold=None),
+     lambda m: m.update(classes={"negative": "a", "positive": "b"}),
+     lambda m: m["survival"]["times"].reverse(), lambda m: m["survival"]["cumulative"].pop(),
+     lambda m: m["survival"]["cumulative"][0].reverse(), lambda m: m.update(task="regression")],
+)  # fmt: skip
+def test_a_model_that_contradicts_itself_is_refused(spoil):
+    dataset, _, _, final = fitted()
+    model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
+    spoil(model)
+    with pytest.raises(Exception, match=r"damaged|edited|digest"):
+        check_model(model, "model.json")
+
+
+def test_scores_are_worked_out_again_as_the_loop_had_them():
+    dataset, splits, fits, _ = fitted()
+    whole = fits.with_chosen()
+    found = list(foretold(dataset, splits, whole, MOMENTS, np.array([0.5, 1.0])))
+    seen = held_out(dataset, splits, whole)
+    for number, one in enumerate(found):
+        rows = seen.split == number
+        np.testing.assert_allclose(one.f, seen.scores[rows, -1], atol=1e-10)
+        assert (np.diff(one.S, axis=1) <= 0).all()
+
+
+def test_the_tables_say_that_a_signal_is_foretold():
+    dataset, splits, fits, final = fitted()
+    tables = survival_tables(dataset, splits, [fits], folds=MOMENTS)
+    told = tables["survival"].set_index("measure")
+    assert list(told.index) == [
+        "concordance", "uno", "auc", "brier", "brier_reference", "explained", "risk_expected",
+        "risk_observed", "slope", "log_rank",
+    ]  # fmt: skip
+    assert told.loc["concordance", "low"] > 0.5
+    for name in ("uno", "auc"):
+        assert told.loc[name, "low"] < told.loc[name, "value"] < told.loc[name, "high"]
+    assert told.loc["explained", "value"] > 0
+    assert told.loc["log_rank", "p_value"] < 0.05
+    curves = tables["survival_curves"]
+    assert set(curves["group"]) == {"high", "low"}
+    assert curves.groupby("group")["at_risk"].first().sum() == len(dataset.samples)
+    assert tables["survival_risk"]["samples"].sum() == len(dataset.samples)
+    halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **SETTINGS)
+    gathered = gather(dataset, splits, [fits], final, halves, frequency=0.5,
+                      clusters={"least": 0.5, "warn_above": 0.9, "merge_above": None})  # fmt: skip
+    assert "concordance" in gathered["scores"]
+    assert gathered["rejection"].empty
+    assert gathered["predictions"]["predicted"].isin(["high", "low"]).all()
+    assert gathered["univariate"].set_index("gene").loc[["g0", "g1", "g2"], "p_value"].min() < 0.05
+    assert pd.Series(gathered["predictions"]["label"]).str.fullmatch(r"[\d.]+\+?").all()

@@ -1,0 +1,11 @@
+"""Assess what was foretold of held-out samples."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Fits, Splits, save_tables
+from genesig.selection.survival.tables import survival_tables
+
+log_to(snakemake.log[0])
+dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
+observed = [Fits.load(path) for path in snakemake.input.observed]
+found = survival_tables(dataset, splits, observed, folds=snakemake.params.folds)
+save_tables(snakemake.output, found)
