@@ -49,8 +49,7 @@ def references(data: Report) -> list[str]:
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
-    held = covariates_methods.REFERENCES if "covariates" in data else ()
-    return sorted({*always, *held, *nonlinear, *of_sets, *of_survival, *modules, *cohorts})
+    return sorted({*always, *nonlinear, *of_sets, *of_survival, *modules, *cohorts})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:
