@@ -14,6 +14,7 @@ PUBLIC = {
     "InvalidInput": "errors",
     "Study": "notebook.study",
     "Results": "notebook.outcome",
+    "example": "notebook.single_steps",
     "read": "notebook.single_steps",
     "normalise": "notebook.single_steps",
     "L1L2Classifier": "models.l1l2",

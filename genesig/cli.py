@@ -1,4 +1,4 @@
-"""The command line: validate a study, start one, fetch its data, score new samples."""
+"""The command line: validate a study, run it, start one, fetch its data, score new samples."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from pathlib import Path
 
 from genesig import __version__
 
+RUNS_OWN = ("--example", "--help", "-h")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code: 0, 1 for problems, 2 for usage, 130 for Ctrl-C."""
     from genesig.errors import GenesigError
     from genesig.machine import check_memory, refusal
 
-    chosen = _parser().parse_args(arguments)
+    chosen = _chosen(arguments)
     try:
         check_memory()
         code = COMMANDS[chosen.command](chosen)
@@ -37,6 +39,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line; after `run`, the first option that it does not know is Snakemake's."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    foreign = [k for k, word in enumerate(words) if word.startswith("-") and word not in RUNS_OWN]
+    own = min(foreign, default=len(words)) if words[:1] == ["run"] else len(words)
+    parser = _parser()
+    chosen = parser.parse_args(words[:own])
+    chosen.options = words[own:]
+    if chosen.command == "run" and not chosen.config and not chosen.example:
+        parser.error("name the config first, then Snakemake's options: "
+                     "genesig run mystudy.yaml --cores 2")  # fmt: skip
+    return chosen
+
+
 def _silenced(code: int) -> int:
     """Let what is still to be written at the end go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -45,8 +61,7 @@ def _silenced(code: int) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="genesig", description="Gene signatures from expression data. The study itself is run "
-        "by Snakemake: snakemake --cores 2",
+        prog="genesig", description="Gene signatures from expression data.",
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"genesig {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
@@ -54,6 +69,16 @@ def _parser() -> argparse.ArgumentParser:
     validate.add_argument("config", nargs="*", default=["config/config.yaml"],
                           help="config file (default: config/config.yaml); of several, as with "
                           "--configfile, each stands on top of those before it")  # fmt: skip
+    run = commands.add_parser(
+        "run", help="check a study, then run it in this folder",
+        epilog="All other options are Snakemake's: --cores 2, --dry-run, --unlock, "
+        "--workflow-profile slurm.",
+    )  # fmt: skip
+    run.add_argument("config", nargs="*", help="config file; of several, each stands on top of "
+                     "those before it")  # fmt: skip
+    run.add_argument("--example", action="store_true", help="the leukemia study that comes with "
+                     "genesig, or the example that CONFIG names, such as counts; its files are "
+                     "copied into this folder")  # fmt: skip
     init = commands.add_parser("init", help="write a study folder to be filled in")
     init.add_argument("folder", metavar="DIR", help="a new or empty folder")
     init.add_argument("-e", "--expression", metavar="FILE", help="your matrix in any format, "
@@ -62,7 +87,18 @@ def _parser() -> argparse.ArgumentParser:
     fetch = commands.add_parser("fetch", help="download a series matrix from GEO")
     fetch.add_argument("series", help="such as GSE55235, or GSE781-GPL96")
     fetch.add_argument("-d", "--folder", default="data/geo", help="(default: %(default)s)")
-    predict = commands.add_parser("predict", help="score new samples with a study's model")
+    _add_predict(commands.add_parser("predict", help="score new samples with a study's model"))
+    verify = commands.add_parser("verify", help="tell which results were changed since the run")
+    verify.add_argument("folder", nargs="?", default="results", metavar="RESULTS",
+                        help="folder with run.json (default: %(default)s)")  # fmt: skip
+    crate = commands.add_parser("crate", help="describe results as an RO-Crate, for an archive")
+    crate.add_argument("folder", nargs="?", default="results", metavar="RESULTS",
+                       help="folder with run.json (default: %(default)s)")  # fmt: skip
+    commands.add_parser("parameters", help="print the table of all settings (Markdown)")
+    return parser
+
+
+def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("model", help="results/model.json of the study")
     predict.add_argument("matrix", nargs="+", help="expression of the new samples, in any format "
                          "that is read; or files of one array each (CEL, Agilent)")  # fmt: skip
@@ -82,25 +118,53 @@ def _parser() -> argparse.ArgumentParser:
                          "fixed, and their batches where it corrects these")  # fmt: skip
     predict.add_argument("--layout", metavar="FOLDER", help="where the CDF file of the CEL files "
                          "is (default: beside the first of them)")  # fmt: skip
-    commands.add_parser("parameters", help="print the table of all settings (Markdown)")
-    return parser
 
 
 def _validate(chosen: argparse.Namespace) -> int:
+    return _checked(chosen.config)
+
+
+def _checked(configs: Sequence[str]) -> int:
+    """Print every problem of a study, what it is and what it costs; return 1 for an error."""
     # Imported here: the help and the version need not wait for numpy and pandas.
     from genesig.data.files.readers import load_schema, read_config
     from genesig.data.study.config_check import on_top
     from genesig.data.validate import examine
     from genesig.words import counted
 
-    source = " + ".join(chosen.config)
-    found = examine(on_top(*map(read_config, chosen.config)), load_schema(), source)
+    source = " + ".join(configs)
+    found = examine(on_top(*map(read_config, configs)), load_schema(), source)
     for problem in found.problems:
         print(problem, file=sys.stderr)
     errors, warnings = len(found.errors), len(found.problems) - len(found.errors)
     counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
     print("; ".join([f"{source}: {counts}", *([] if errors else [found.summary, found.cost])]))
     return 1 if errors else 0
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    from genesig.workflow import command, environment
+
+    configs = _example(chosen.config) if chosen.example else chosen.config
+    line = command(configs, chosen.options)
+    if code := _checked(configs):
+        return code
+    sys.stdout.flush()
+    # In place of this process, so that signals reach Snakemake and its exit code is the answer.
+    os.execve(line[0], line, environment())
+
+
+def _example(names: Sequence[str]) -> list[str]:
+    """Copy shipped studies into this folder; return their configs."""
+    from genesig.data.files.names import named_files
+    from genesig.data.files.readers import read_config
+    from genesig.results.example import lay_out
+    from genesig.workflow import home
+
+    configs = [f"config/examples/{name}.yaml" for name in names] or ["config/config.yaml"]
+    for config in configs:
+        lay_out([config, *(file for _, file in named_files(read_config(home() / config)))])
+    return configs
 
 
 def _init(chosen: argparse.Namespace) -> int:
@@ -154,6 +218,31 @@ def _predict(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _verify(chosen: argparse.Namespace) -> int:
+    from genesig.data.files.readers import read_json
+    from genesig.results.checksums import changed
+    from genesig.words import counted
+
+    source = Path(chosen.folder) / "run.json"
+    record = read_json(source)
+    problems = list(changed(record, source.parent, str(source)))
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    files = counted(len(record["results"]), "result")
+    says = counted(len(problems), "difference") if problems else "as the run wrote them"
+    print(f"{chosen.folder}: {files}, {says}")
+    return 1 if problems else 0
+
+
+def _crate(chosen: argparse.Namespace) -> int:
+    from genesig.data.files.readers import read_json
+    from genesig.results.crate import write_crate
+
+    source = Path(chosen.folder) / "run.json"
+    print(write_crate(read_json(source), source.parent, str(source)))
+    return 0
+
+
 def _parameters(chosen: argparse.Namespace) -> int:
     from genesig.data.files.readers import load_schema
     from genesig.data.study.parameters import parameter_table
@@ -164,9 +253,12 @@ def _parameters(chosen: argparse.Namespace) -> int:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "validate": _validate,
+    "run": _run,
     "init": _init,
     "fetch": _fetch,
     "predict": _predict,
+    "verify": _verify,
+    "crate": _crate,
     "parameters": _parameters,
 }
 

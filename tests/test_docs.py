@@ -18,10 +18,11 @@ PICTURE = ROOT / "docs/pictures/first_screen.png"
 TEST_LINE = "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && .venv/bin/pytest"
 # What commands name and the reader has or makes.
 READERS_OWN = re.compile(
-    r"(\.venv|mystudy\.yaml|new\.tsv|predictions\.tsv|data/.*|results/.*|\.\./shared/.*)"
+    r"(\.venv|build/.*|mystudy\.yaml|new\.tsv|predictions\.tsv|data/.*|results/.*|dist|genesig-\*\.whl|\.\./shared/.*)"
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
+FRONT = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)  # of a page that is executed
 FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\n)+")
 INLINE = re.compile(r"`([^`\n]+)`")
@@ -35,7 +36,7 @@ def each(paths):
 
 
 def prose(page: Path) -> str:
-    return FENCED.sub("", page.read_text(encoding="utf-8"))
+    return FENCED.sub("", FRONT.sub("", page.read_text(encoding="utf-8")))
 
 
 def links(page: Path) -> list[str]:
@@ -85,7 +86,7 @@ def extras() -> dict[str, list[str]]:
 
 def known(word: str) -> bool:
     if word.startswith(".venv/bin/"):
-        programs = {"pip", "pytest", "python", "snakemake", *PROJECT["scripts"]}
+        programs = {"pip", "pytest", "python", "snakemake", "sphinx-build", *PROJECT["scripts"]}
         return word.removeprefix(".venv/bin/") in programs
     return (ROOT / word).exists() or READERS_OWN.fullmatch(word) is not None
 

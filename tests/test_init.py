@@ -52,9 +52,9 @@ def test_the_settings_it_proposes_exist() -> None:
 def test_the_way_to_resume_is_the_command_that_runs() -> None:
     """The lock lies in the study's folder, so the commands differ by --unlock alone."""
     text = Start().readme()
-    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("snakemake ")]
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("genesig run ")]
     run, unlock, again = lines
-    assert "--configfile config.yaml" in run
+    assert run.split()[2] == "config.yaml"
     assert (unlock, again) == (f"{run} --unlock", run)
     assert text.index("`cd`") < text.index(run)
     assert "a folder of its own" in text

@@ -48,6 +48,11 @@ def installed(tmp_path, monkeypatch):
     forget()
 
 
+def with_it(folder):
+    """Return the search path of a process that finds the package, too."""
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
 def test_every_group_has_its_registry():
     assert set(REGISTRIES) == set(plugins.GROUPS) == set(POINTS)
     assert all(registry.group == group for group, registry in REGISTRIES.items())
@@ -118,7 +123,7 @@ def test_the_command_line_names_a_broken_package(tmp_path):
     install(tmp_path, {"steps": {"no_such": "no_such_module:X"}})
     done = subprocess.run(
         [sys.executable, "-m", "genesig.cli", "parameters"], capture_output=True, text=True,
-        check=False, env={**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ['PYTHONPATH']}"},
+        check=False, env={**os.environ, "PYTHONPATH": with_it(tmp_path)},
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.startswith("error: plugin 'no_such' of the package example-plugin: cannot")
@@ -128,7 +133,7 @@ def test_the_command_line_names_a_broken_package(tmp_path):
 @pytest.mark.slow
 def test_a_whole_study_with_all_four(tmp_path, monkeypatch):
     install(tmp_path / "site")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    monkeypatch.setenv("PYTHONPATH", with_it(tmp_path / "site"))
     folder = make_study(empty(tmp_path / "study"), {
         "expression": "e.pairs", "normalise": {"samples": [{"step": "shift", "amount": 3}]},
         "nonlinear": {"penalty": "mild"}, "controls": {"baselines": ["first_gene"]},

@@ -76,7 +76,7 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
     support_ : (|S|,) int
         Selected features, ascending.
     tau_, nu_, width_, lam_ : float
-        What was chosen. lam_ is None without debiasing.
+        What was chosen. `lam_` is None without debiasing.
     validation_errors_ : dict or None
         (nu, width) -> mean squared error for each (tau, lam); for classes that of ±1.
     taus_ : (t,)

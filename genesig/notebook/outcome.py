@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.content import read_content
-from genesig.data.files.readers import read_json, read_samples, sha256
+from genesig.data.files.readers import read_json, read_samples
 from genesig.errors import refuse
 from genesig.notebook.given import matrix_of
 from genesig.results.annotated import read_annotated
+from genesig.results.checksums import sha256
 from genesig.results.files import load_arrays, load_json, load_table
 
 if TYPE_CHECKING:
@@ -73,13 +74,6 @@ class Results:
     folder : path
         The folder ``results`` of a study, however that was run.
 
-    Attributes
-    ----------
-    tables : mapping of name -> DataFrame
-        Every table of the folder, as ``results.tables["signature"]``.
-    model, record : dict
-        The content of ``model.json`` and of ``run.json``.
-
     Raises
     ------
     InvalidInput
@@ -96,12 +90,11 @@ class Results:
         self._tables = Tables(self.folder)
 
     def __repr__(self) -> str:
-        genes = len(self.model["training"]["genes"])
-        return f"Results of a study of {genes} genes in {self.folder}"
+        return f"Results({str(self.folder)!r})"
 
     @property
     def tables(self) -> Tables:
-        """Every table of the folder by its name."""
+        """Every table of the folder by its name, as ``results.tables["signature"]``."""
         self._check_same()
         return self._tables
 
@@ -112,7 +105,7 @@ class Results:
 
     @cached_property
     def record(self) -> dict[str, Any]:
-        """The content of ``run.json``: settings, seed, versions, checksums of the inputs."""
+        """The content of ``run.json``, with settings, seed, versions, checksums of the inputs."""
         return dict(load_json(self.folder / "run.json"))
 
     @property

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from genesig.errors import refuse
+from genesig.report.page.measure import MEASURES
 from genesig.report.page.style import CLASS_COLOURS, DIVERGING, INK, MUTED, OTHER, OWN, rule
 from genesig.report.page.words import gene_label, shorten
+from genesig.response.design import label_columns
 from genesig.results.annotated import dense
 
 if TYPE_CHECKING:
@@ -66,9 +68,10 @@ class Plots:
         """Draw each sample's score while it was held out, classes apart or against the number."""
         ax, rows = _axes(ax), self._held_out()
         if self._results.model["classes"] is None:
-            observed = rows["label"].astype(float)
+            observed = rows["label"].astype(str).str.rstrip("+").astype(float)
             ax.scatter(observed, rows["score"], s=14, color=OWN, alpha=0.6, lw=0)
-            ax.axline((observed.mean(), observed.mean()), slope=1, color=MUTED, dashes=(4, 3))
+            if MEASURES[self._results.model["task"]].fitted:
+                ax.axline((observed.mean(), observed.mean()), slope=1, color=MUTED, dashes=(4, 3))
             ax.set(xlabel="observed", ylabel="predicted while held out")
             return ax
         classes = self._classes("scores")
@@ -159,7 +162,7 @@ class Plots:
         return classes["negative"], classes["positive"]
 
     def _label(self) -> str:
-        return str(self._results.record["config"]["label"])
+        return label_columns(self._results.record["config"]["label"])[0]
 
     def _response(self, obs: pd.DataFrame) -> Array:
         """Return 0 and 1 for two classes, else the number."""

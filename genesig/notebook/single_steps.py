@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.files.content import absent
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.readers import format_of, load_schema, read_matrix, read_samples
 from genesig.data.steps.normalise import bound, fit_steps
@@ -19,12 +20,32 @@ from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results import Dataset, Design
 from genesig.results.annotated import dense
 from genesig.words import counted, is_missing, listing, number_fault
+from genesig.workflow import home
 
 if TYPE_CHECKING:
     import anndata
     import pandas as pd
 
 NO_STUDY = {"expression": "-", "samples": "-", "label": "-"}
+
+
+def example(name: str) -> Path:
+    """Return a file or folder of the example data that come with genesig.
+
+    Parameters
+    ----------
+    name : str
+        As the example studies name it: ``"resources/golub_expression.tsv.gz"``.
+
+    Raises
+    ------
+    InvalidInput
+        There is none of this name.
+    """
+    path = home() / name
+    if not path.exists():
+        raise refuse(name, absent(path))
+    return path
 
 
 def read(

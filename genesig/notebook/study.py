@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,13 @@ from genesig.errors import GenesigError, refuse
 from genesig.notebook.outcome import Results
 from genesig.results.annotated import save_annotated
 from genesig.results.files import save_text
+from genesig.workflow import command, environment
 
 if TYPE_CHECKING:
     import anndata
 
 HEAD = "# Written by genesig.Study, which writes it anew at each run.\n"
 CONFIG, DATA = "config.yaml", "data.h5ad"
-SNAKEFILE = Path(__file__).parents[2] / "Snakefile"
 
 
 class Study:
@@ -61,7 +61,7 @@ class Study:
 
     def __init__(
         self, expression: anndata.AnnData | str | Path | None = None,
-        samples: str | Path | None = None, label: str | None = None, *,
+        samples: str | Path | None = None, label: str | Mapping[str, str] | None = None, *,
         folder: str | Path = "study", **settings: Any,
     ) -> None:  # fmt: skip
         self.folder = Path(folder).absolute()
@@ -75,7 +75,8 @@ class Study:
             if "annotation" not in data and ("symbol" in data or "symbol" in self._data.var):
                 settings["data"] = {"annotation": str(expression), "symbol": "symbol", **data}
         given = {"expression": expression, "samples": samples or expression, "label": label}
-        named = {key: str(value) for key, value in given.items() if value is not None}
+        named = {key: value if isinstance(value, Mapping) else str(value)
+                 for key, value in given.items() if value is not None}  # fmt: skip
         self.config = with_absolute_names(_plain({**named, **settings}))
         study_config(self.config, load_schema(), source="Study")
 
@@ -115,8 +116,7 @@ class Study:
         """
         self._write()
         cores = cores or len(os.sched_getaffinity(0))
-        command = ["snakemake", "--snakefile", str(SNAKEFILE), "--configfile", CONFIG]
-        self._call([sys.executable, "-m", *command, "--cores", str(cores), *options], quiet=quiet)
+        self._call(command([CONFIG], ["--cores", str(cores), *options]), quiet=quiet)
         return Results(self.folder / "results")
 
     def _write(self) -> None:
@@ -131,22 +131,22 @@ class Study:
         text = yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=10_000)
         save_text(config, HEAD + text)
 
-    def _call(self, command: Sequence[str], *, quiet: bool) -> None:
+    def _call(self, line: Sequence[str], *, quiet: bool) -> None:
         """Run a program in the study's folder, its lines printed as they come.
 
         A notebook's own backend of matplotlib is none of the workflow's.
         """
-        environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
+        own = {key: value for key, value in environment().items() if key != "MPLBACKEND"}
         said: list[str] = []
         with subprocess.Popen(
-            command, cwd=self.folder, env=environment, text=True, stdout=subprocess.PIPE,
+            line, cwd=self.folder, env=own, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
         ) as child:  # fmt: skip
             try:
-                for line in child.stdout or ():
-                    said.append(line.rstrip())
+                for each in child.stdout or ():
+                    said.append(each.rstrip())
                     if not quiet:
-                        print(line, end="", flush=True)
+                        print(each, end="", flush=True)
             except KeyboardInterrupt:
                 child.send_signal(signal.SIGINT)
                 raise

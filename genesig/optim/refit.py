@@ -36,16 +36,23 @@ def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
     k, m = path.shape
     lam = np.atleast_2d(np.asarray(lam, float))
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
-    scores, none = np.empty((k, m, lam.shape[1], len(sets.X))), np.empty((0, 0))
-    lam = np.pad(lam, ((0, 0), (0, -lam.shape[1] % LANES)), mode="edge")
-    for i in range(k):
-        refit(
-            sets.matrix, part_of(sets.padded, i), _supports(path, i), lam[i],
-            sets.y_mean[i], Refits(scores[i], none, none),
-        )  # fmt: skip
+    scores = np.empty((k, m, lam.shape[1], len(sets.X), 1))
+    refit_all(sets, sets.padded.y[:, None], path, lam, sets.y_mean[:, None], scores)
     if sets.adjustment is not None:
-        scores += sets.adjustment.scores(sets.of_y)[:, None, None]
-    return scores
+        scores += sets.adjustment.scores(sets.of_y)[:, None, None, :, None]
+    return scores[..., 0]
+
+
+def refit_all(
+    sets: TrainingSets, Y: Array, path: Path, lam: Array, offset: Array, scores: Array
+) -> None:
+    """Fill scores (k, m, L, n, T) with refits to Y (k, T, N), which start from offset (k, T)."""
+    lam, none = np.pad(lam, ((0, 0), (0, -lam.shape[1] % LANES)), mode="edge"), np.empty((0, 0, 1))
+    for i in range(len(lam)):
+        refit(
+            sets.matrix, part_of(sets.padded, i), Y[i], _supports(path, i), lam[i], offset[i],
+            Refits(scores[i], none, none),
+        )  # fmt: skip
 
 
 def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
@@ -67,16 +74,23 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
         Aligned with `path.indices`.
     intercept : (k, m) array
     """
-    (k, m), lam = path.shape, np.broadcast_to(np.asarray(lam, float), (len(sets.norm),))
-    values, constant = np.empty((1, len(path.values))), np.zeros((k, m, 1))
-    none = np.empty((0, 0, 0))
+    values, constant = coef_all(sets, sets.padded.y[:, None], path, lam)
+    return values[:, 0], sets.y_mean[:, None] + constant[:, :, 0]
+
+
+def coef_all(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> tuple[Array, Array]:
+    """Return coefficients (nnz, T) and the constants (k, m, T) they leave, for Y (k, T, N)."""
+    (k, m), T = path.shape, Y.shape[1]
+    lam = np.broadcast_to(np.asarray(lam, float), (k,))
+    values, constant = np.empty((1, len(path.indices), T)), np.zeros((k, m, 1, T))
     for i in range(k):
         part = slice(*path.indptr[[i * m, (i + 1) * m]])
         refit(
-            sets.matrix, part_of(sets.padded, i), _supports(path, i),
-            np.full(LANES, lam[i]), 0.0, Refits(none, values[:, part], constant[i]),
+            sets.matrix, part_of(sets.padded, i), Y[i], _supports(path, i),
+            np.full(LANES, lam[i]), np.zeros(T),
+            Refits(np.empty((0, 0, 0, T)), values[:, part], constant[i]),
         )  # fmt: skip
-    return values[0], sets.y_mean[:, None] + constant[:, :, 0]
+    return values[0], constant[:, :, 0]
 
 
 def covariate_coef(sets: TrainingSets, path: Path, values: Array) -> Array:

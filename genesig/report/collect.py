@@ -16,6 +16,7 @@ from genesig.report.data.collect import batch, batch_warnings, design, study
 from genesig.report.external.collect import external as cohorts
 from genesig.report.external.collect import warnings as external_warnings
 from genesig.report.genes.collect import block_warnings, genes
+from genesig.report.genes.collect_learning import learning
 from genesig.report.genes.collect_lists import lists
 from genesig.report.nonlinear.collect import SHOWN as NONLINEAR_SHOWN
 from genesig.report.nonlinear.collect import TABLES as NONLINEAR_TABLES
@@ -57,6 +58,7 @@ TABLES = (
 )  # fmt: skip
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 60_000
+DIGITS = 10  # as the tables have them
 
 CHECKS: tuple[Callable[[Report], list[str]], ...] = (
     signature_warnings, error_warnings, batch_warnings, stability_warnings, grid_warnings,
@@ -79,10 +81,11 @@ def collect(
     *,
     tables: Mapping[str, pd.DataFrame],
     null: Mapping[str, Any],
-    config: Mapping[str, Any],
     run: Mapping[str, Any],
+    config: Mapping[str, Any] | None = None,
     said: Sequence[str] = (),
     external: Sequence[Mapping[str, Any]] = (),
+    halves: Fits | None = None,
 ) -> Report:
     """Build the value of report_data.json.
 
@@ -99,18 +102,24 @@ def collect(
         The result tables, by the names of their files (`TABLES`).
     null : mapping
         ``error``: (B, n_mu) double-CV errors of the permutations; B may be 0.
-    config, run : mapping
-        The resolved config and the content of run.json.
+    run : mapping
+        The content of run.json.
+    config : mapping, optional
+        The resolved config, where it is not that of `run`.
     said : list of str
         Warnings of the validation.
     external : list of mapping
         What was found in each data set of another study (results/external/*/about.json).
+    halves : Fits, optional
+        The fits of the half-subsamples.
     """
+    config = run["config"] if config is None else config
     mu = [float(value) for value in observed.mu]
     facts, division = study(dataset), design(splits)
     tested = held_out(dataset, tables["predictions"])
     chance = null_errors(null, tables["controls"])
     packed = {name: _packed(name, tables[name]) for name in _shown(tables)}
+    first = answer(facts, division, tested, chance, packed, external)
     report: Report = {
         "version": VERSION,
         "config": plain(config),
@@ -131,7 +140,8 @@ def collect(
         "nonlinear": nonlinear(tables, config.get("nonlinear")),
         "sets": sets(tables),
         "survival": survival(tables),
-        "answer": answer(facts, division, tested, chance, packed, external),
+        "learning": learning(dataset, splits, halves, first, config["normalise"]["folds"]),
+        "answer": first,
         "warnings": [],
     }
     report["warnings"] = _warnings(report, dataset, observed, said)
@@ -173,5 +183,5 @@ def _packed(name: str, frame: pd.DataFrame) -> PackedTable:
 
 def _column(values: pd.Series[Any]) -> list[Any]:
     if values.dtype.kind == "f":
-        return list(rounded(values.to_numpy(), 5))
+        return list(rounded(values.to_numpy(), DIGITS))
     return [plain(value) for value in values.astype(object).where(values.notna(), None)]

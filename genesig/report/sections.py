@@ -20,14 +20,8 @@ from genesig.report.covariates.section import added_value, covariates
 from genesig.report.data.section import reproducibility, study
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
-from genesig.report.genes.section import (
-    blocks,
-    expression,
-    lists,
-    signature,
-    single_genes,
-    stability,
-)
+from genesig.report.genes.section import blocks, lists, overlap, signature, stability
+from genesig.report.genes.section_values import expression, single_genes
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear
 from genesig.report.page.section import Limits, Section
@@ -92,6 +86,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "controls": controls,
     "list-stability": stability,
     "lists": lists,
+    "overlap": overlap,
     "blocks": blocks,
     "sets": sets,
     "nonlinear": nonlinear,

@@ -84,16 +84,16 @@ written into the folder it is run in. Go into it first (`cd` and its name): all 
 
        genesig validate config.yaml
 
-5. Run it, with genesig's own folder as GENESIG (where your shell does not find `genesig` and
-   `snakemake`, write `GENESIG/.venv/bin/` before them); the results come into this folder:
+5. Run it; the results come into this folder. Where your shell does not find `genesig`, write the
+   folder of its environment before it (`.venv/bin/genesig`):
 
-       snakemake --cores 2 --snakefile GENESIG/Snakefile --configfile config.yaml
+       genesig run config.yaml --cores 2
 
    After a crash or a kill, the same command once with `--unlock`, then as above; what was finished
    is kept:
 
-       snakemake --cores 2 --snakefile GENESIG/Snakefile --configfile config.yaml --unlock
-       snakemake --cores 2 --snakefile GENESIG/Snakefile --configfile config.yaml
+       genesig run config.yaml --cores 2 --unlock
+       genesig run config.yaml --cores 2
 
 6. Open `results/report.html`. Score new samples with the model:
 

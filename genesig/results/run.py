@@ -24,7 +24,7 @@ LIBRARIES = (
 
 
 def run_record(dataset: Dataset, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return run.json: resolved config, seed, versions, sha256 of every input.
+    """Return settings.json: resolved config, seed, versions, sha256 of every input.
 
     The same run gives the same record: what differs from run to run stands in times/jobs.tsv.
 

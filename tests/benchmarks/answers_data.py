@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 from places import SHARED
 from study import settings, splits_of
 
-from genesig.data.files.readers import sha256
 from genesig.data.study.dataset import read_dataset
 from genesig.results import Dataset, Splits
+from genesig.results.checksums import sha256
 
 Array = np.ndarray[Any, Any]
 

@@ -91,11 +91,19 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
         "final": final,
         "seen": quality(dataset, dataset, folds=config["normalise"]["folds"]),
         "tables": tables,
+        "halves": halves(study, dataset, splits),
         "null": {"error": rng.normal(0.5, 0.08, (study.permutations, len(MU) + 1))},
         "config": config,
         "run": {"version": 1, "seed": 0, "config": config, "inputs": dataset.provenance["inputs"],
                 "versions": {"genesig": "0.1.0", "python": "3.12"}},
     }  # fmt: skip
+
+
+def halves(study: Study, dataset: Dataset, splits: Splits) -> Fits | None:
+    """Return the fits of the halves, drawn apart from all that is drawn in `arguments`."""
+    if not splits.subsamples:
+        return None
+    return make_fits(study, dataset, splits.subsamples, np.random.default_rng(13))
 
 
 def make_dataset(study: Study, rng: np.random.Generator) -> Dataset:

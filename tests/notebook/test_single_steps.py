@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from places import ROOT
 
-from genesig import InvalidInput, normalise, read
+from genesig import InvalidInput, example, normalise, read
 from genesig.data.steps.normalise import fit_steps
 
 EXAMPLES = ROOT / "resources" / "examples"
@@ -19,6 +19,12 @@ def data(n=20, d=12):
     obs = pd.DataFrame({"centre": ["A", "B"] * (n // 2)}, index=[f"s{k}" for k in range(n)])
     X = rng.normal(8, rng.uniform(0.5, 2, d), (n, d))
     return anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=[f"g{k}" for k in range(d)]))
+
+
+def test_the_example_data_are_found_and_others_refused():
+    assert example("resources/golub_expression.tsv.gz").is_file()
+    with pytest.raises(InvalidInput, match="golub_expression"):
+        example("resources/golub_expresion.tsv.gz")
 
 
 @pytest.mark.parametrize("turned", [False, True])

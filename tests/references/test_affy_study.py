@@ -6,13 +6,14 @@ from affy_files import cdf_binary, cel_binary, cel_command_console, cel_text
 from rma import rma, sets_of
 
 from genesig.data.files.affy.folder import matrix_of
-from genesig.data.files.readers import load_schema, read_bytes, read_matrix, sha256
+from genesig.data.files.readers import load_schema, read_bytes, read_matrix
 from genesig.data.steps.described import described
 from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.dataset import read_dataset, read_inputs
 from genesig.data.validate import examine_study, resolve_config
 from genesig.errors import InvalidInput
+from genesig.results.checksums import sha256
 
 SIDE, N_SETS, N_PAIRS = 60, 120, 11
 SAMPLES = [{"step": "rma_background"}]

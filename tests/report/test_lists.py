@@ -8,7 +8,8 @@ from report_study import Study, arguments, make_dataset
 
 from genesig.report.collect import collect
 from genesig.report.genes import figures_lists
-from genesig.report.genes.section import blocks, lists, single_genes
+from genesig.report.genes.section import blocks, lists
+from genesig.report.genes.section_values import single_genes
 from genesig.report.methods import methods
 from genesig.report.page.outline import each
 from genesig.report.page.section import Limits

@@ -160,7 +160,7 @@ def test_odd_studies_have_a_page(study, change, tmp_path):
     render(data, page, tmp_path / "figures", title="odd", top_genes=60, table_rows=10)
     text = page.read_text(encoding="utf-8")
     ids = set(re.findall(r'<(?:section|details class="fold") id="([^"]+)"', text))
-    assert {"answer", *SECTIONS} - ids <= {"sets"}  # which none of them names
+    assert {"answer", *SECTIONS} - ids <= {"sets", "decisions", "overlap"}
     assert ">nan<" not in text.lower()
     assert ">None<" not in text
 

@@ -166,8 +166,8 @@ def test_every_section_has_its_heading_and_the_answer_comes_first(made):
     assert {"answer", *parts, *(key for keys in parts.values() for key in keys)} == places
     order = [a["id"] for _, a in page.elements if a.get("id") in places]
     assert order == ["answer", *(key for part, keys in parts.items() for key in (part, *keys))]
-    # None of these studies has gene sets; a number has no decision to be taken.
-    assert set(SECTIONS) - {section.key for section in shown} <= {"sets", "decisions"}
+    # None of these studies has gene sets; a number has no decision to be taken, no list no overlap.
+    assert set(SECTIONS) - {section.key for section in shown} <= {"sets", "decisions", "overlap"}
     assert (len(page.named("h1")), len(page.named("h2"))) == (1, 1 + len(PARTS))
 
 

@@ -17,7 +17,7 @@ from genesig.report.collect import collect
 from genesig.report.data.methods import STEPS
 from genesig.report.data.section import reproducibility
 from genesig.report.data.section import study as study_section
-from genesig.report.genes.section import expression, single_genes
+from genesig.report.genes.section_values import expression, single_genes
 from genesig.report.methods import methods
 from genesig.report.page.outline import each
 from genesig.report.page.section import Limits

@@ -114,6 +114,16 @@ def test_the_chosen_lists_stand_in_every_table_without_a_mu(finished):
     assert row["error"] == pytest.approx(each.mean())
 
 
+def test_the_record_knows_every_result(finished):
+    between = re.compile(r"(data|linear|nonlinear|sets)/|null.npz|settings.json|run.json")
+    record, settings = (
+        json.loads((finished / f"results/{name}.json").read_text()) for name in ("run", "settings")
+    )
+    recorded = record.pop("results")
+    assert set(recorded) == {name for name in results(finished) if not between.match(name)}
+    assert record == settings
+
+
 def test_nothing_is_left_to_do(finished):
     assert planned(finished) == set()
 
@@ -121,9 +131,9 @@ def test_nothing_is_left_to_do(finished):
 def without_settings(found):
     """Leave out the settings of a run, wherever they are written, and the files of its batches."""
     kept = {k: v for k, v in found.items() if not re.match(r"(non)?linear/.*\d+of\d+", k)}
-    for name in ("run.json", "report_data.json"):
+    for name in ("run.json", "settings.json", "report_data.json"):
         data = json.loads(kept[name])
-        data["config"] = data.get("run", {})["config"] = None
+        data["config"] = data.get("run", {})["config"] = data["results"] = None
         kept[name] = data
     settings = rb"<details>\s*<summary>Settings.*?</details>"
     kept["report.html"] = re.sub(settings, b"", kept["report.html"], flags=re.DOTALL)

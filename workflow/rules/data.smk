@@ -16,7 +16,7 @@ localrules:
 # For a config that names such a file as its expression: the file comes from GEO if it is not there.
 rule fetch:
     output:
-        "data/geo/{series}_series_matrix.txt.gz",
+        local("data/geo/{series}_series_matrix.txt.gz"),
     log:
         "logs/fetch/{series}.log",
     wildcard_constraints:
@@ -29,9 +29,9 @@ rule fetch:
 # the keys that concern them, so that other settings may change without reading all again.
 rule validate:
     input:
-        config["expression"],
-        config["samples"],
-        optional(config["data"]["annotation"], config["splits"]["file"], KNOWN["sets"]),
+        local(config["expression"]),
+        local(config["samples"]),
+        given(config["data"]["annotation"], config["splits"]["file"], KNOWN["sets"]),
         code=sources("validate.py"),
     output:
         "results/validation.json",
@@ -47,9 +47,9 @@ rule validate:
 rule read:
     input:
         "results/validation.json",
-        expression=config["expression"],
-        samples=config["samples"],
-        annotation=optional(config["data"]["annotation"]),
+        expression=local(config["expression"]),
+        samples=local(config["samples"]),
+        annotation=given(config["data"]["annotation"]),
         code=sources("read.py"),
     output:
         "results/data/raw.h5ad",
@@ -80,7 +80,7 @@ rule normalise:
 
 rule split:
     input:
-        optional(config["splits"]["file"]),
+        given(config["splits"]["file"]),
         dataset="results/dataset.h5ad",
         code=sources("split.py"),
     output:

@@ -4,20 +4,22 @@
 # OUTPUTS: results/external/validation.json,
 # results/external/{name}/{predictions,scores,genes}.tsv, results/external/{name}/about.json
 
+SCORES = ("predictions", "scores", "genes")
 COHORTS = {cohort["name"]: cohort for cohort in config["external"]}
 FILES = {
-    name: optional(cohort["expression"], cohort["samples"], cohort["annotation"])
+    name: given(cohort["expression"], cohort["samples"], cohort["annotation"])
     for name, cohort in COHORTS.items()
 }
 TESTED = collect("results/external/{name}/about.json", name=COHORTS)
+SCORED = collect("results/external/{name}/{of}.tsv", name=COHORTS, of=SCORES)
 
 
 # A rule of its own, so that another data set is no reason to do the study again; the first to run,
 # so that a fault is found before anything is computed.
 rule validate_external:
     input:
-        config["expression"],
-        config["samples"],
+        local(config["expression"]),
+        local(config["samples"]),
         *FILES.values(),
         code=sources("validate_external.py"),
     output:

@@ -17,9 +17,9 @@ def permuted():
     return [file for a, b in ranges for file in batches(f"permuted-{a:03d}-{b:03d}")]
 
 
-def optional(*paths):
-    """Return those of the config's optional files that are set."""
-    return [path for path in paths if path]
+def given(*paths):
+    """Return those of the user's files that are set, which the prefix of a module does not move."""
+    return [local(path) for path in paths if path]
 
 
 def costs():

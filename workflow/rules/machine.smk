@@ -11,7 +11,7 @@ from genesig.results.failures import say_failures
 
 try:
     check_memory()  # the libraries that common.smk loads would wait for it for ever
-    check_writable("results", "logs")
+    check_writable(*map(str, map(workflow.modifier.modify_path, ("results", "logs"))))
 except InvalidInput as problem:
     raise WorkflowError(str(problem)) from None
 

@@ -14,7 +14,7 @@ SETTINGS["folds"] = config["normalise"]["folds"]
 # The longest jobs come first, so that no core waits for the last of them.
 rule nonlinear_fit:
     input:
-        optional(config["nonlinear"]["groups"]),
+        given(config["nonlinear"]["groups"]),
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
         code=sources("nonlinear_fit.py"),
@@ -35,7 +35,7 @@ rule nonlinear_fit:
 
 rule nonlinear_final:
     input:
-        optional(config["nonlinear"]["groups"]),
+        given(config["nonlinear"]["groups"]),
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
         code=sources("nonlinear_final.py"),

@@ -1,37 +1,43 @@
 # What people read.
 #
 # INPUTS: everything above
-# OUTPUTS: results/run.json, results/report_data.json, results/report.html, results/figures/,
-# results/times/jobs.tsv
+# OUTPUTS: results/settings.json, results/report_data.json, results/report.html, results/figures/,
+# results/run.json, results/times/jobs.tsv
 
 
-rule run_record:
+REPORTED = tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS))
+REPORTED |= tables(*MODULES, *survival(*FORETOLD))
+WRITTEN = ("baselines.tsv", "null_frequency.tsv", "dataset.h5ad", "splits.json", "signature.h5ad")
+WRITTEN += ("model.json", "report_data.json", "report.html", "figures")
+SAID = ["results/validation.json", "results/quality.json", *TESTED]
+
+
+rule settings:
     input:
         dataset="results/dataset.h5ad",
-        code=sources("run_record.py"),
+        code=sources("settings.py"),
     output:
-        "results/run.json",
+        "results/settings.json",
     log:
-        "logs/run_record.log",
+        "logs/settings.log",
     resources:
-        **needs("run_record"),
+        **needs("settings"),
     params:
         config=config,
     script:
-        "../scripts/run_record.py"
+        "../scripts/settings.py"
 
 
 rule report_data:
     input:
-        **tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS)),
-        **tables(*MODULES, *survival(*FORETOLD)),
+        **REPORTED,
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
         observed=batches("observed"),
-        final="results/linear/final.npz",
+        **{key: f"results/linear/{key}.npz" for key in ("final", "subsamples")},
         null="results/null.npz",
-        run="results/run.json",
-        said=["results/validation.json", "results/quality.json", *TESTED],
+        run="results/settings.json",
+        said=SAID,
         code=sources("report_data.py"),
     output:
         "results/report_data.json",
@@ -58,6 +64,22 @@ rule report:
         settings=config["report"],
     script:
         "../scripts/report.py"
+
+
+# The last: it holds the SHA-256 of every result, the report among them.
+rule run_record:
+    input:
+        settings="results/settings.json",
+        results=[*REPORTED.values(), *SAID, *SCORED, *(f"results/{name}" for name in WRITTEN)],
+        code=sources("run_record.py"),
+    output:
+        "results/run.json",
+    log:
+        "logs/run_record.log",
+    resources:
+        **needs("run_record"),
+    script:
+        "../scripts/run_record.py"
 
 
 # Beside the report and none of its inputs: two runs take different times, their report is the same.

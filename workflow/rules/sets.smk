@@ -11,7 +11,7 @@ STRUCTURED["folds"] = config["normalise"]["folds"]
 
 rule gene_sets:
     input:
-        optional(KNOWN["sets"]),
+        given(KNOWN["sets"]),
         dataset="results/dataset.h5ad",
         code=sources("gene_sets.py"),
     output:

@@ -6,10 +6,10 @@ from genesig.results import Dataset, Fits, Splits, load_arrays, load_json, load_
 from genesig.results.joined import joined
 
 log_to(snakemake.log[0])
-dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
-observed = joined([Fits.load(path) for path in snakemake.input.observed], splits)
-final, null = Fits.load(snakemake.input.final), load_arrays(snakemake.input.null)
-run, checked, seen, *others = map(load_json, [snakemake.input.run, *snakemake.input.said])
-study = {"tables": load_tables(snakemake.input, tables_in(snakemake.input), TEXT), "null": null}
-study |= {"run": run, "config": run["config"], "said": checked["warnings"], "external": others}
-save_json(snakemake.output[0], collect(dataset, splits, observed, final, seen, **study))
+given = snakemake.input
+dataset, splits = Dataset.load(given.dataset), Splits.load(given.splits)
+*fits, final, halves = map(Fits.load, [*given.observed, given.final, given.subsamples])
+run, checked, seen, *others = map(load_json, [given.run, *given.said])
+study = {"tables": load_tables(given, tables_in(given), TEXT), "null": load_arrays(given.null)}
+study |= {"said": checked["warnings"], "external": others, "halves": halves, "run": run}
+save_json(snakemake.output[0], collect(dataset, splits, joined(fits, splits), final, seen, **study))

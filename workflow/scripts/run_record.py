@@ -1,9 +1,12 @@
-"""Write down what it takes to do this run again."""
+"""Write down what it takes to do this run again, and what came out of it."""
+
+from pathlib import Path
 
 from genesig.log import log_to
-from genesig.results import Dataset, save_json
-from genesig.results.run import run_record
+from genesig.results import load_json, save_json
+from genesig.results.checksums import checksums
 
 log_to(snakemake.log[0])
-dataset = Dataset.load(snakemake.input.dataset)
-save_json(snakemake.output[0], run_record(dataset, snakemake.params.config))
+record = load_json(snakemake.input.settings)
+home = Path(snakemake.output[0]).parent
+save_json(snakemake.output[0], {**record, "results": checksums(snakemake.input.results, home)})

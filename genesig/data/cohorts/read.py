@@ -13,12 +13,13 @@ import numpy as np
 from genesig.data.cohorts.covariates import check_known
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.readers import read_matrix, read_samples, sha256
+from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.study.matrix_check import check_samples, orient
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, did_you_mean
 from genesig.response.known import RESPONSES
 from genesig.results import Design
+from genesig.results.checksums import sha256
 from genesig.words import counted, is_missing, is_number, listing, number_fault
 
 if TYPE_CHECKING:

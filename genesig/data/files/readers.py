@@ -6,7 +6,6 @@ fit together; it never guesses silently. Every failure is an `InvalidInput` with
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import cache
@@ -27,6 +26,7 @@ from genesig.data.files.known import READERS, told_by_opening
 from genesig.data.files.plugin_settings import with_plugins
 from genesig.data.files.yaml_text import parse_yaml
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse
+from genesig.workflow import home
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,12 +166,11 @@ def read_json(path: str | Path) -> Any:
 
 def load_schema(name: str = "config") -> dict[str, Any]:
     """Load ``workflow/schemas/{name}.schema.yaml``: every key, default, bound and description."""
-    within = Path("workflow", "schemas", f"{name}.schema.yaml")
-    for root in (Path(__file__).parents[3], Path.cwd()):
-        if (root / within).is_file():
-            schema = deepcopy(_parsed((root / within).read_text(encoding="utf-8")))
-            return with_plugins(schema) if name == "config" else schema
-    raise GenesigError(f"{within} is not here; run genesig in the folder of the study's workflow")
+    path = home() / "workflow" / "schemas" / f"{name}.schema.yaml"
+    if not path.is_file():
+        raise GenesigError(f"{path} is not there, so genesig is not whole; install it again")
+    schema = deepcopy(_parsed(path.read_text(encoding="utf-8")))
+    return with_plugins(schema) if name == "config" else schema
 
 
 @cache
@@ -179,16 +178,6 @@ def _parsed(text: str) -> dict[str, Any]:
     import yaml
 
     return dict(yaml.safe_load(text))
-
-
-def sha256(path: str | Path) -> str:
-    """Return the SHA-256 of a file's bytes, as they lie on disk; of a folder, that of its files."""
-    if is_folder(path):
-        inside = sorted(each for each in Path(path).rglob("*") if each.is_file())
-        each = "".join(f"{sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in inside)
-        return hashlib.sha256(each.encode()).hexdigest()
-    with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from genesig.data.study.labels.known import LABELS
 from genesig.errors import Problem
 from genesig.results import Splits
 
@@ -156,7 +157,8 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     searched = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
     steps = folds * searched * linear["tau_count"] + len(linear["mu"])
     n = size.training
-    return float(FIT + steps * (PRODUCT * n * size.genes + STEP * n**3))
+    own = LABELS[config["data"]["task"]].step
+    return float(FIT + steps * (own + PRODUCT * n * size.genes + STEP * n**3))
 
 
 def _curved(config: Mapping[str, Any], size: Size) -> float:

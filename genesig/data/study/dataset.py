@@ -11,7 +11,7 @@ import numpy as np
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.folders import files_of
 from genesig.data.files.formats.sample_name import suffix_of
-from genesig.data.files.readers import read_genes, read_matrix, read_samples, sha256
+from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_names import check_symbols
@@ -21,6 +21,7 @@ from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt
 from genesig.response.design import label_columns
 from genesig.results import Dataset
+from genesig.results.checksums import sha256
 from genesig.results.dataset import PRIOR_WEIGHT
 from genesig.words import counted, is_missing, is_number, listing
 

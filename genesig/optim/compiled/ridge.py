@@ -10,7 +10,15 @@ from genesig.optim.compiled import inlined, inner, jit, plain
 from genesig.optim.compiled.dense import tridiagonal
 from genesig.optim.compiled.known import Known, gather, learn
 from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
-from genesig.optim.compiled.moments import BLOCK, Matrix, Rows, add_gram, from_tiles, gram_room
+from genesig.optim.compiled.moments import (
+    BLOCK,
+    Matrix,
+    Rows,
+    add_gram,
+    copy,
+    from_tiles,
+    gram_room,
+)
 from genesig.optim.compiled.operations import larger, smaller, zeros
 from genesig.optim.compiled.singular import by_singular_values
 from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
@@ -18,7 +26,7 @@ from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
 Array = np.ndarray[Any, Any]
 
 TINY = 1e-9  # below this share of the trace, n lam is left to the singular value decomposition
-SAMPLES, SINGULAR = 1, 2
+FEATURES, SAMPLES, SINGULAR = 0, 1, 2
 SHARED = 4  # as many features as this times the samples have one Gram matrix for all supports
 
 
@@ -34,10 +42,10 @@ class Supports(NamedTuple):
 
 
 class Refits(NamedTuple):
-    """The refits of M supports for L' values of lam; nnz or n may be 0.
+    """The refits of M supports to T responses for L' values of lam; nnz or n may be 0.
 
-    scores (M, L', n) of the first n rows; values (L', nnz) the coefficients per unit of the
-    caller's X, and constant (M, L') what these leave.
+    scores (M, L', n, T) of the first n rows; values (L', nnz, T) the coefficients per unit of the
+    caller's X, and constant (M, L', T) what these leave.
     """
 
     scores: Array
@@ -67,11 +75,10 @@ class Space(NamedTuple):
 
 @inlined
 def by_features(known: Known, A: Array, space: Space) -> None:
-    """Solve in the m × m form."""
+    """Reduce the m × m form."""
     M, m, width = space.M, len(A), lanes(len(A))
     for a in range(m):
         p = A[a]
-        space.c[a] = dot(known.masked[p], known.y)
         for e in range(a + 1):
             q = A[e]
             if len(known.gram) > 0:
@@ -80,25 +87,19 @@ def by_features(known: Known, A: Array, space: Space) -> None:
                 M[a, e] = M[e, a] = dot(known.masked[p], known.masked[q])
         for e in range(m, width):
             M[a, e] = 0.0
-    shifted_solves(space, m)
-    for a in range(m):
-        for e in range(len(space.ridges)):
-            space.B[a, e] = space.solution[a, e]
+    reduce(space, m)
 
 
 @inner
 def by_samples(known: Known, A: Array, space: Space) -> None:
-    """Solve in the n × n form, ``b = Z (Z'Z + ridge I)^-1 y``."""
+    """Reduce the n × n form, ``b = Z (Z'Z + ridge I)^-1 y``."""
     n, (Z, tiles) = len(known.y), gram_room(len(known.y))
     for start in range(0, len(A), BLOCK):
         rows = smaller(BLOCK, len(A) - start)
         gather(known.masked, A, start, rows, Z)
         add_gram(Z, Z, rows, tiles)
     from_tiles(tiles, space.M)
-    for i in range(n):
-        space.c[i] = known.y[i]
-    shifted_solves(space, n)
-    spread(known.masked, A, space)
+    reduce(space, n)
 
 
 @plain
@@ -112,11 +113,16 @@ def spread(masked: Array, A: Array, space: Space) -> None:
 
 
 @plain
+def reduce(space: Space, m: int) -> None:
+    """Reduce M to tridiagonal form."""
+    tridiagonal(space.M, m, space.work[2], space.work[3], space.work[4], space.work)
+
+
+@plain
 def shifted_solves(space: Space, m: int) -> None:
-    """Fill the solution (m, L) of ``(M + ridge I) x = c``; M and c are destroyed."""
+    """Fill the solution (m, L) of ``(M + ridge I) x = c`` for a reduced M; c is destroyed."""
     M, c, X, ratio, width = space.M, space.c, space.solution, space.ratio, len(space.ridges)
     diagonal, beside, beta = space.work[2], space.work[3], space.work[4]
-    tridiagonal(M, m, diagonal, beside, beta, space.work)
     for k in range(m - 2):
         total = 0.0
         for i in range(k + 1, m):
@@ -146,7 +152,7 @@ def shifted_solves(space: Space, m: int) -> None:
 
 @plain
 def by_form(known: Known, A: Array, space: Space) -> int:
-    """Solve for a support in the form that is due: 0 done, else the one still to be solved in."""
+    """Reduce the form that is due for a support, and return it; SAMPLES is still to be reduced."""
     trace, lowest = 0.0, space.ridges[0]
     for a in range(len(A)):
         trace += dot(known.masked[A[a]], known.masked[A[a]])
@@ -157,13 +163,32 @@ def by_form(known: Known, A: Array, space: Space) -> int:
     if len(A) > len(known.y):
         return SAMPLES
     by_features(known, A, space)
-    return 0
+    return FEATURES
+
+
+@inner
+def solve(known: Known, A: Array, form: int, space: Space) -> None:
+    """Fill B for the response in `known`, in the form that is reduced."""
+    if form == SINGULAR:
+        by_singular_values(known, A, space.ridges, space.B)
+    elif form == SAMPLES:
+        for i in range(len(known.y)):
+            space.c[i] = known.y[i]
+        shifted_solves(space, len(known.y))
+        spread(known.masked, A, space)
+    else:
+        for a in range(len(A)):
+            space.c[a] = dot(known.masked[A[a]], known.y)
+        shifted_solves(space, len(A))
+        for a in range(len(A)):
+            for e in range(len(space.ridges)):
+                space.B[a, e] = space.solution[a, e]
 
 
 @plain
-def scores(Z: Array, A: Array, offset: float, space: Space, out: Array) -> None:
-    """Fill out (L, n) with the scores of the first n rows."""
-    L, n = out.shape
+def scores(Z: Array, A: Array, offset: float, space: Space, out: Array, t: int) -> None:
+    """Fill response t of out (L, n, T) with the scores of the first n rows."""
+    L, n = out.shape[:2]
     gather(Z, A, 0, len(A), space.Z)
     for e in range(0, L, COLUMNS):
         for i in range(0, n, DOUBLES):
@@ -173,35 +198,36 @@ def scores(Z: Array, A: Array, offset: float, space: Space, out: Array) -> None:
             add_products(space.B, e, space.Z, i, len(A), space.tile)
             for c in range(smaller(COLUMNS, L - e)):
                 for w in range(smaller(DOUBLES, n - i)):
-                    out[e + c, i + w] = space.tile[c, w]
+                    out[e + c, i + w, t] = space.tile[c, w]
 
 
 @plain
-def per_unit(B: Array, e: int, known: Known, A: Array, values: Array) -> float:
-    """Fill the coefficients per unit of the caller's X and return the constant they leave."""
+def per_unit(B: Array, e: int, known: Known, A: Array, values: Array, t: int) -> float:
+    """Fill coefficients (m, T) per unit of the caller's X, and return the constant they leave."""
     constant = 0.0
     for a in range(len(A)):
-        values[a] = known.inverse[A[a]] * B[a, e]
-        constant -= values[a] * known.mean[A[a]]
+        values[a, t] = known.inverse[A[a]] * B[a, e]
+        constant -= values[a, t] * known.mean[A[a]]
     return constant
 
 
 @jit
 def refit(
-    matrix: Matrix, rows: Rows, supports: Supports, lam: Array, offset: float, refits: Refits
-) -> None:
-    """Refit the supports of one training set for lam (L,), in whole lanes; keep the first L'.
+    matrix: Matrix, rows: Rows, Y: Array, supports: Supports, lam: Array, offset: Array,
+    refits: Refits,
+) -> None:  # fmt: skip
+    """Refit the supports of one training set to Y (T, N) for lam (L,), in whole lanes.
 
-    Scores start from `offset`.
+    The first L' are kept. Scores start from `offset` (T,). The responses share one reduced form.
     """
     N, U, L, most = matrix.F.shape[1], len(supports.features), len(lam), 1
-    indptr, (out, values, constant) = supports.indptr, refits
+    indptr, out = supports.indptr, refits.scores
     for f in range(len(indptr) - 1):
         most = larger(most, indptr[f + 1] - indptr[f])
     shared, s = U if U <= SHARED * N else 0, smaller(lanes(most), N)
     known = Known(
         zeros((U, N), np.float64), zeros((U, N), np.float64), zeros((shared, shared), np.float64),
-        zeros(U, np.float64), zeros(U, np.float64), rows.y,
+        zeros(U, np.float64), zeros(U, np.float64), zeros(N, np.float64),
     )  # fmt: skip
     learn(matrix, rows, supports.features, known)
     scored = most if out.shape[2] > 0 else 0
@@ -215,14 +241,24 @@ def refit(
         space.ridges[e] = rows.number[0] * lam[e]
     for f in range(len(indptr) - 1):
         A = supports.places[indptr[f] : indptr[f + 1]]
-        if len(A) > 0:
-            form = by_form(known, A, space)
-            if form == SINGULAR:
-                by_singular_values(known, A, space.ridges, space.B)
-            elif form == SAMPLES:
-                by_samples(known, A, space)
-        for e in range(values.shape[0] if values.shape[1] > 0 else 0):
-            part = values[e, indptr[f] : indptr[f + 1]]
-            constant[f, e] = per_unit(space.B, e, known, A, part)
-        if out.shape[2] > 0:
-            scores(known.Z, A, offset, space, out[f])
+        form = by_form(known, A, space) if len(A) > 0 else FEATURES
+        if form == SAMPLES:
+            by_samples(known, A, space)
+        for t in range(len(Y)):
+            copy(Y[t], known.y)
+            if len(A) > 0:
+                solve(known, A, form, space)
+            keep(known, A, space, offset[t], refits, f, indptr[f], t)
+
+
+@plain
+def keep(
+    known: Known, A: Array, space: Space, offset: float, refits: Refits, f: int, start: int, t: int
+) -> None:
+    """Write what is asked for of the refit of support f to response t."""
+    values, last = refits.values, start + len(A)
+    for e in range(values.shape[0] if values.shape[1] > 0 else 0):
+        part = values[e, start:last]
+        refits.constant[f, e, t] = per_unit(space.B, e, known, A, part, t)
+    if refits.scores.shape[2] > 0:
+        scores(known.Z, A, offset, space, refits.scores[f], t)

@@ -14,16 +14,13 @@ import numpy as np
 
 from genesig.optim.compiled import sweep
 from genesig.optim.compiled.column import Column, Point
-from genesig.optim.compiled.screen import Screen, Sets
-from genesig.optim.compiled.tiles import SINGLES
+from genesig.optim.compiled.screen import Sets
+from genesig.optim.screening import in_single, screen_of, strong_rule
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, part_of
 
 Array = np.ndarray[Any, Any]
 
-FRAGILE = 10  # a training scale this much above that of all rows makes products inexact
-MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features makes it safe
-LEAP = 0.8  # share of tau from which features are kept where it leaps: the others may never come
 LARGE = 1e-4  # lists are soon longer than the samples with mu above this share of ||Z'Z||/n
 STIFF = 2e-5  # up to this share the dual takes many steps more
 FLOOR = 1e-13  # rounding of a gradient, as a share of the largest, tau_max times its weight
@@ -45,7 +42,7 @@ def landweber_newton(
     size = int(np.clip(MEMORY / _column_bytes(*sets.matrix.F.shape), FEWEST, MOST))
     parts: list[tuple[Array, Array, Array]] = []
     gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
-    single = _single(sets)
+    single = in_single(sets)
     for first in range(0, len(tau), size):
         part = slice(first, first + size)
         chunk = _Chunk(sets, single, part)
@@ -79,7 +76,7 @@ class _Chunk:
         (q, self.width), d = rows.mask.shape, len(sets.weights)
         self.norm, self.tau_max = sets.norm[part], sets.tau_max[part]
         inverse = np.ascontiguousarray(sets.inverse_scales(part))
-        self.screen = _screen(sets, single, inverse)
+        self.screen = screen_of(sets, single, inverse)
         at = Point(
             tau=np.full(q, np.inf), mu=np.zeros(q), dual=np.zeros(q, dtype=bool),
             longest=np.full(q, np.inf), strong=np.zeros(q),
@@ -106,13 +103,13 @@ class _Chunk:
         """Yield the coefficients of all columns, step by step; fill gap and iterations."""
         ended = np.zeros(len(tau), dtype=bool)
         at, progress = self.many.at, self.progress
-        at.strong[:] = _strong(np.maximum(self.tau_max, tau[:, 0]), tau[:, 0], False)
+        at.strong[:] = strong_rule(np.maximum(self.tau_max, tau[:, 0]), tau[:, 0], False)
         self._step(sweep.FIRST, ended)
         for m in range(tau.shape[1]):
             at.tau[:], at.mu[:], at.strong[:] = tau[:, m], mu[:, m], np.inf
             self._choose_form()
             if m + 1 < tau.shape[1]:
-                at.strong[:] = _strong(at.tau, tau[:, m + 1], mu[:, m + 1] != at.mu)
+                at.strong[:] = strong_rule(at.tau, tau[:, m + 1], mu[:, m + 1] != at.mu)
             self._step(sweep.SOLVE, ended)
             gap[:, m] = np.where(ended, np.nan, progress.gap)
             iterations[:, m] = np.where(ended, -1, progress.steps[:, 0])
@@ -152,50 +149,6 @@ class _Chunk:
         inside = np.arange(sizes.max()) < sizes[:, None]
         part = np.s_[:, : inside.shape[1]]
         return sizes, s.support[part][inside].astype(np.int64), s.value[part][inside]
-
-
-def _single(sets: TrainingSets) -> tuple[Array, Array]:
-    """Return features of root mean square 1 in tiles (t, N, SINGLES), and what they were.
-
-    In single precision; the tiles hold SINGLES features each, the last one filled up with zeros.
-    """
-    F, n, (d, width) = sets.matrix.F, len(sets.X), sets.matrix.F.shape
-    size = np.sqrt(np.einsum("ij,ij->i", F, F) / n)
-    single = np.zeros((-(-d // SINGLES), width, SINGLES), dtype=np.float32)
-    inverse, row = 1 / np.where(size > 0, size, 1), np.zeros(single.shape[0] * SINGLES)
-    for i in range(n):
-        np.subtract(sets.X[i], sets.matrix.shift, out=row[:d])
-        row[:d] *= inverse
-        single[:, i] = row.reshape(-1, SINGLES)
-    return single, size
-
-
-def _screen(sets: TrainingSets, single: tuple[Array, Array], inverse: Array) -> Screen:
-    """Return the features, with their scales in each column as shares of the largest.
-
-    A feature that the rows left out dominate would lose its digits: it gets an infinite scale, so
-    it is always looked at.
-    """
-    scaled, weights = inverse * single[1], sets.weights
-    fragile = scaled > FRAGILE if sets.unit_variance else np.zeros(scaled.shape, dtype=bool)
-    if not (weights == 1).all():
-        fragile |= (weights == 0) & (inverse > 0)
-        scaled /= np.where(weights > 0, weights, 1)
-    scaled[fragile] = 0
-    top = scaled.max(axis=1)
-    top[top == 0] = 1
-    scaled /= top[:, None]
-    scaled[fragile] = np.inf
-    wide = np.zeros((len(scaled), -(-scaled.shape[1] // SINGLES) * SINGLES), dtype=np.float32)
-    wide[:, : scaled.shape[1]] = scaled
-    return Screen(single[0], wide, top)
-
-
-def _strong(now: Array, then: Array, mu_changes: Array | bool) -> Array:
-    """Threshold of the sequential strong rule; a guess, looser, where mu changes or tau leaps."""
-    threshold = np.maximum(then - MARGIN * (now - then), LEAP * now)
-    threshold = np.where(mu_changes | (then >= now), 0.6 * np.minimum(then, now), threshold)
-    return np.where(then == 0, -1.0, threshold)
 
 
 def _room(q: int, room: int, width: int) -> dict[str, Any]:

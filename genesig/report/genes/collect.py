@@ -10,6 +10,8 @@ import numpy as np
 
 from genesig.data.quality.components import principal_components
 from genesig.data.steps.described import described
+from genesig.report.genes.clustered import tree
+from genesig.report.genes.collect_effects import overlap, volcano
 from genesig.report.genes.collect_lists import nested, univariate
 from genesig.report.genes.record import (
     Components,
@@ -22,7 +24,7 @@ from genesig.report.genes.record import (
     Strip,
 )
 from genesig.report.page.rounding import rounded
-from genesig.report.page.rows import records
+from genesig.report.page.rows import at_mu, records
 from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import counted, decimal
 
@@ -36,7 +38,7 @@ Array = np.ndarray[Any, Any]
 MOST_CORRELATED = 300
 MOST_POINTS = 1000
 MOST_STRIPS = 60
-MOST_HEAT = (100, 300)
+MOST_HEAT = (100, 1000)
 
 
 def genes(
@@ -53,6 +55,8 @@ def genes(
         "components": components(values, signature),
         "strips": strips(values, signature),
         "heat": heat(values, signature, tables["predictions"]),
+        "volcano": volcano(values, tables, fdr),
+        "overlap": overlap(tables),
     }
 
 
@@ -124,28 +128,28 @@ def strips(dataset: Dataset, signature: pd.DataFrame) -> list[Strip]:
 
 
 def heat(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -> Heat:
-    """Standardised values of the signature; genes by block, samples by response and score."""
-    shown = signature.head(MOST_HEAT[0]).sort_values(["block", "rank"])
-    order = _sample_order(dataset, predictions)
-    order = order[spread(len(order), MOST_HEAT[1])]
-    z = np.zeros((0, len(order)))
+    """Standardised values of the signature, genes and samples that are alike side by side."""
+    shown = signature.head(MOST_HEAT[0])
+    kept = np.array(spread(len(dataset.samples), MOST_HEAT[1]))
+    z = np.zeros((0, len(kept)))
     if len(shown):
-        z = _standardised(dataset, shown["gene"])[order].T
+        z = _standardised(dataset, shown["gene"])[kept].T
+    genes, gene_tree = tree(z)
+    columns, sample_tree = tree(z.T)
+    order, batches = kept[columns], dataset.batches()
+    chosen = predictions[at_mu(predictions, None)]
+    means = chosen.groupby("sample")["score"].mean()
     return {
-        **_names(shown),
-        "blocks": [None if value != value else int(value) for value in shown["block"]],
+        **_names(shown.iloc[genes]),
         "samples": [dataset.samples[row] for row in order],
         "response": rounded(dataset.plain()[order], 5),
-        "z": np.clip(z, -4, 4).round(2).tolist(),
+        "batches": None if batches is None else [str(batches[row]) for row in order],
+        "score": rounded([means.get(dataset.samples[row], np.nan) for row in order], 4),
+        "gene_tree": gene_tree,
+        "sample_tree": sample_tree,
+        "z": np.clip(z, -4, 4)[genes][:, columns].round(2).tolist(),
         "total": len(signature),
     }
-
-
-def _sample_order(dataset: Dataset, predictions: pd.DataFrame) -> Array:
-    """Sort by response, then by mean held-out score: doubtful samples meet at the border."""
-    means = predictions.groupby("sample")["score"].mean()
-    score = np.array([means.get(name, 0.0) for name in dataset.samples], dtype=float)
-    return np.lexsort((score, dataset.plain()))
 
 
 def _names(table: pd.DataFrame) -> Named:

@@ -23,7 +23,6 @@ from genesig.report.page.style import (
     OVER,
     OWN,
     PAPER,
-    SEQUENTIAL,
     SMALL,
     WIDE,
     bare,
@@ -150,48 +149,3 @@ def _strip(ax: Axes, values: Any, study: StudyFacts) -> None:
     ax.set_xticks([0, 1], [shorten(name, 12) for name in study["classes"]])
     ax.set_xlim(-0.6, 1.6)
     ax.tick_params(axis="x", length=0)
-
-
-def heat(data: Genes) -> Figure:
-    """Standardised expression of the signature, genes by block, samples by response."""
-    it = data["heat"]
-    z = np.array(it["z"], dtype=float)
-    count, width = z.shape
-    body = 0.14 * max(count, 3)
-    tall = 1.15 + body
-    figure, axes = sheet(WIDE, tall, 2, 1, sharex=True, height_ratios=[0.13, body])
-    band, ax = axes[:, 0]
-    image = ax.imshow(z, cmap=DIVERGING, vmin=-3, vmax=3, aspect="auto")
-    bar = min(0.9, 1.6 / tall)
-    colour_bar(figure, image, ax, "standard deviations", location="right", shrink=bar)
-    names = [
-        gene_label(g, s, 40) for g, s in zip(it["genes"], it["symbols"], strict=True)
-    ]  # fmt: skip
-    ax.set_yticks(range(count), names, fontsize=7)
-    few = it["samples"] if width <= 60 else []
-    ax.set_xticks(range(len(few)), [shorten(s, 14) for s in few], rotation=90, fontsize=6.5)
-    for edge in range(1, count):
-        if it["blocks"][edge] != it["blocks"][edge - 1]:
-            ax.axhline(edge - 0.5, color=OVER, lw=0.8)
-    ax.tick_params(length=0)
-    _response_band(band, it["response"], data["study"])
-    bare(ax)
-    bare(band)
-    return figure
-
-
-def _response_band(ax: Axes, response: list[float], study: StudyFacts) -> None:
-    value = np.array(response, dtype=float)[None]
-    ax.tick_params(length=0, labelbottom=False)
-    ax.set_yticks([])
-    if study["classes"] is None:
-        ax.imshow(value, cmap=SEQUENTIAL, aspect="auto")
-        ax.set_title(f"{shorten(study['label'], 40)} (small to large)", fontsize=8, loc="center")
-        return
-    for side, name in enumerate(study["classes"]):
-        mine = np.flatnonzero(value[0] == (-1, 1)[side])
-        if len(mine):
-            ax.axvspan(mine[0] - 0.5, mine[-1] + 0.5, color=CLASS_COLOURS[side], lw=0)
-            ax.text(mine.mean(), 1.2, shorten(name, 24), transform=ax.get_xaxis_transform(),
-                    ha="center", va="bottom", color=CLASS_COLOURS[side], fontsize=8,
-                    fontweight="bold")  # fmt: skip

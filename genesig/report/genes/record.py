@@ -80,14 +80,66 @@ class Strip(TypedDict):
     values: list[float]
 
 
-class Heat(Named):
-    """Standardised values (at most 100 genes of ``total`` × 300 samples), with the response."""
+Tree = list[list[float]]
+"""Joints [left, right, from_left, from_right, height], see `genesig.report.genes.clustered`."""
 
-    blocks: list[int | None]
+
+class Heat(Named):
+    """Standardised values (at most 100 genes of ``total`` × 1000 samples), clustered.
+
+    ``score`` is the mean score while held out, null for a sample that never was.
+    """
+
     samples: list[str]
     response: list[float]
+    batches: list[str] | None
+    score: list[float | None]
+    gene_tree: Tree
+    sample_tree: Tree
     z: list[list[float]]
     total: int
+
+
+class Volcano(Named):
+    """Effect and p of genes of ``total``; ``passes`` the false discovery rate, and in which lists.
+
+    ``effect`` is the difference of the class means or the change with one standard deviation of a
+    number; ``logarithm`` whether it is known to be one of log2.
+    """
+
+    effect: list[float]
+    p: list[float]
+    passes: list[bool]
+    signature: list[bool]
+    nonlinear: list[bool] | None
+    logarithm: bool
+    total: int
+
+
+class Learning(TypedDict):
+    """Errors of the lists of halves, and that of the study, with their mean training samples."""
+
+    half: float
+    errors: list[float]
+    fold: float
+    error: float
+
+
+class Pattern(TypedDict):
+    """The genes that are in these lists and in no other."""
+
+    lists: list[bool]
+    count: int
+    genes: list[str]
+
+
+class Overlap(TypedDict):
+    """The lists of a study with their lengths, and the patterns of their genes, largest first."""
+
+    lists: list[str]
+    sizes: list[int]
+    patterns: list[Pattern]
+    left_out: int
 
 
 class GeneParts(TypedDict):
@@ -100,7 +152,14 @@ class GeneParts(TypedDict):
     components: Components
     strips: list[Strip]
     heat: Heat
+    volcano: Volcano
+    overlap: Overlap
 
 
 class Genes(Study, GeneParts):
-    """The lists and the values of genes, beside what every topic may read."""
+    """The lists and the values of genes, beside what every topic may read.
+
+    ``learning`` is null where there are no halves, or none with an error.
+    """
+
+    learning: Learning | None

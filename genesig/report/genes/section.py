@@ -1,23 +1,22 @@
-"""Sections about genes: the signature, nested lists, blocks, expression, single-gene tests."""
+"""Sections about lists of genes: the signature, its stability, nested lists, overlap, blocks."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from genesig.report.genes import figures, figures_lists
-from genesig.report.genes.methods import in_test, one_value
+from genesig.report.genes import figures, figures_effects, figures_lists
 from genesig.report.genes.record import Genes
+from genesig.report.genes.section_learning import curve, sentence
 from genesig.report.page.measure import speaks_for
 from genesig.report.page.rows import Row, records
-from genesig.report.page.section import Group, Item, Limits, Section
+from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import packed_table
+from genesig.report.page.tables import Column, filled_table, packed_table
 from genesig.report.page.words import (
     clean,
     counted,
     decimal,
     first_of,
-    gene_label,
     percent,
     shown_of,
 )
@@ -36,11 +35,14 @@ def signature(data: Genes, limits: Limits) -> Section:
 
 
 def stability(data: Genes, limits: Limits) -> Section:
-    """Show how stable such a list is."""
+    """Show how stable such a list is, and what more samples would do."""
     items: list[Item] = [_stability(data)] if _stability_rows(data) else []
     if data["tables"]["stability"]["rows"]:
         items.append(packed_table(data, "stability", "Stability at each μ.", limits.table_rows))
-    return Section("list-stability", "Stability of the list", (), items, part="stability")
+    items[len(items[:1]) : 1] = curve(data)
+    words = [said] if (said := sentence(data)) else []
+    title = "Stability of the list and size of the study"
+    return Section("list-stability", title, words, items, part="stability")
 
 
 def _signature_words(data: Genes) -> list[str]:
@@ -74,6 +76,38 @@ def _stability(data: Genes) -> Picture:
     )
 
 
+def overlap(data: Genes, limits: Limits) -> Section:
+    """Show which genes the lists of different methods share."""
+    it = data["overlap"]
+    if len(it["lists"]) < 2:
+        return Section("overlap", "Overlap of the lists", part="stability")
+    sizes = ", ".join(f"{name} {n}" for name, n in zip(it["lists"], it["sizes"], strict=True))
+    rows = [
+        (" & ".join(name for name, here in zip(it["lists"], one["lists"], strict=True) if here),
+         one["count"], ", ".join(map(clean, one["genes"])))
+        for one in it["patterns"]
+    ]  # fmt: skip
+    columns = [Column("In these lists only", "text"), Column("Genes", "integer"),
+               Column("Which", "text")]  # fmt: skip
+    more = f" {it['left_out']} rarer patterns are not shown." if it["left_out"] else ""
+    image = picture(
+        "overlap",
+        partial(figures_effects.overlap, it),
+        title="Genes that lists share",
+        description=f"Lengths of the lists: {sizes}. In the pattern of most genes:"
+        f" {rows[0][0]} ({rows[0][1]}).",
+        caption="Bars above: genes that are in exactly the lists with a dark dot below; bars at the"
+        f" left: lengths of the lists.{more}",
+    )
+    words = [
+        "Lists of different methods share some of their genes; a gene that one of them lacks may be"
+        " replaced there by a correlated one."
+    ]
+    table = filled_table("overlap", "Genes by the lists that hold them.", columns, rows,
+                         limits.table_rows, search=True)  # fmt: skip
+    return Section("overlap", "Overlap of the lists", words, [image, table], part="stability")
+
+
 def lists(data: Genes, limits: Limits) -> Section:
     """Show the frequency curve and the nested lists."""
     words = [
@@ -85,14 +119,14 @@ def lists(data: Genes, limits: Limits) -> Section:
     if data["tables"]["frequency_curve"]["rows"]:
         items.append(_curve(data))
     if data["nested"]:
-        items.append(Group("nesting", "The lists gene by gene", (), [_nested(data)]))
+        items.append(_nested(data))
     items.append(packed_table(data, "lists", "The lists, one per μ.", limits.table_rows))
     if data["tables"]["nested_lists"]["rows"]:
         caption = "Every gene that any split selected, at each μ."
         items.append(
             packed_table(data, "nested_lists", caption, limits.table_rows, search=True)
         )  # fmt: skip
-    return Section("lists", "Nested lists", words, items, part="stability")
+    return Section("lists", "Nested lists", words, items, part="stability", folded=True)
 
 
 def _curve(data: Genes) -> Picture:
@@ -191,106 +225,3 @@ def _projection(data: Genes) -> Picture:
         " blocks, large marks for their leaders; grey: other blocks. Genes near each other vary"
         f" alike.{first_of(shown, it['total'], 'gene')}",
     )
-
-
-def expression(data: Genes, limits: Limits) -> Section:
-    """Show samples and values of the signature."""
-    if not data["answer"]["size"]:
-        words = ["The signature is empty, so there is nothing to show."]
-        return Section("expression", "Expression of the signature", words, part="signature")
-    words = [
-        "These pictures use all samples, and the genes were chosen because they differ: a clear"
-        " separation is expected here and is no evidence. The evidence is the error above."
-    ]
-    return Section(
-        "expression", "Expression of the signature", words,
-        [_heat(data), _strips(data, limits), Group(
-            "components", "The samples on the components of the signature", (), [_components(data)]
-        )], part="signature",
-    )  # fmt: skip
-
-
-def _strips(data: Genes, limits: Limits) -> Picture:
-    shown = data["strips"][: limits.top_genes]
-    named = "; ".join(gene_label(one["gene"], one["symbol"]) for one in shown)
-    by_class = data["study"]["classes"] is not None
-    label, most = clean(data["study"]["label"]), counted(len(shown), "gene")
-    axis = "class" if by_class else label
-    how = "a bar for the mean" if by_class else f"expression against {label}"
-    return picture(
-        "top_genes",
-        partial(figures.strips, data, limits.top_genes),
-        title="Expression of the top genes",
-        description=f"Expression by {axis} of {named}.",
-        caption=f"The {most} selected most often. One dot per sample, {how}.",
-    )
-
-
-def _components(data: Genes) -> Picture:
-    it = data["components"]
-    shares = ", ".join(percent(share) for share in it["explained"])
-    return picture(
-        "components",
-        partial(figures.components, data),
-        title="Samples on the first components of the signature",
-        description=f"Samples on the first three principal components, which hold {shares} of the"
-        " variance.",
-        caption=f"Principal components of the {counted(it['genes'], 'standardised gene')} of the"
-        " signature, one mark per sample.",
-    )
-
-
-def _heat(data: Genes) -> Picture:
-    it = data["heat"]
-    shown, columns = len(it["genes"]), len(it["samples"])
-    capped = first_of(shown, it["total"], "gene")
-    capped += shown_of(columns, data["study"]["samples"], "sample", ", evenly spaced")
-    return picture(
-        "heat_map",
-        partial(figures.heat, data),
-        title="Heat map of the signature",
-        description=f"Standardised expression of {shown} genes in {columns} samples.",
-        caption="Standard deviations from the gene's mean, cut at ±3: orange above, blue below."
-        f" Genes by block (lines), {_order(data)}.{capped}",
-    )
-
-
-def _order(data: Genes) -> str:
-    if data["study"]["classes"]:
-        return "samples by label and held-out score, so that doubtful samples meet in the middle"
-    return f"samples by {clean(data['study']['label'])}, from small to large"
-
-
-def _both(both: int, size: int) -> str:
-    if not size:
-        return "there is no signature to compare them with"
-    if size == 1:
-        return f"the one gene of the signature is {'' if both else 'not '}among them"
-    verb = "is" if both == 1 else "are"
-    return f"{both} of the {size} genes of the signature {verb} among them"
-
-
-def single_genes(data: Genes, limits: Limits) -> Section:
-    """Set the tests of single genes beside the selection."""
-    it, fdr = data["univariate"], data["config"]["controls"]["fdr"]
-    words = [
-        f"Tested one by one{one_value(data)}{in_test(data)}, {it['significant']} of"
-        f" {counted(it['total'], 'gene')} pass a false discovery rate of {percent(fdr)};"
-        f" {_both(it['both'], data['answer']['size'])}.",
-        "A gene may matter only together with others, and one of several similar genes is enough"
-        " to predict, so the two lists need not agree.",
-    ]
-    items: list[Item] = []
-    if it["genes"]:
-        items.append(picture(
-            "single_genes",
-            partial(figures_lists.univariate, data),
-            title="Selection frequency and single-gene test",
-            description=f"Selection frequency against minus log p of {len(it['genes'])} genes.",
-            caption="One dot per gene; green: the signature. Lower right: genes that differ but"
-            " are redundant. Upper left: informative only in combination, or selection noise."
-            f" Shown: the {len(it['genes'])} genes with the smallest p or in any chosen list.",
-        ))  # fmt: skip
-    caption = "Test of each gene by itself, smallest p first."
-    items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
-    return Section("single-genes", "Single-gene tests", words, items, part="signature")

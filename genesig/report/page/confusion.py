@@ -14,7 +14,7 @@ from genesig.report.page.words import ABSENT, clean, percent, shorten, significa
 
 def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figure:
     """Draw counts (2 × 2, rows = true class), and the shares of the true class."""
-    figure, ax = sheet(SMALL, 3.6)
+    figure, ax = sheet(SMALL, 3.3)
     counts = np.array(matrix, dtype=float)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
     shade = LinearSegmentedColormap.from_list("blue", ["#eef4f8", "#7fb6d6"])

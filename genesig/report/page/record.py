@@ -176,7 +176,7 @@ class PackedTable(TypedDict):
 
 
 class Run(TypedDict):
-    """results/run.json, as it is."""
+    """results/settings.json, as it is."""
 
     version: int
     seed: int

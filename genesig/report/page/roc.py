@@ -13,7 +13,7 @@ from genesig.report.page.words import shorten
 
 def roc_axes(classes: Sequence[str]) -> tuple[Figure, Axes]:
     """Return a square in the words of the study, with the line of chance."""
-    figure, ax = sheet(SMALL, 4.2)
+    figure, ax = sheet(SMALL, 3.7)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
     ax.set_aspect("equal")
     ax.set_xlim(-0.01, 1)

@@ -21,7 +21,6 @@ _HREF = f"{{{_LINK}}}href"
 _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _URL = re.compile(r"url\(#([^)]+)\)")
-SHARP = 100
 _ROUNDED = ("d", "x", "y", "transform", "width", "height")
 
 
@@ -111,8 +110,7 @@ def _unstyle(element: ET.Element) -> None:
     for part in element.attrib.pop("style", "").split(";"):
         key, _, value = (piece.strip() for piece in part.partition(":"))
         if key == "image-rendering":
-            # Sharp cells where they are large; stretched unevenly, small ones would make stripes.
-            value = "pixelated" if float(element.get("width", 0)) <= SHARP else "auto"
+            value = "pixelated"  # a cell never runs into its neighbours
         if key and key != "font-family":
             element.set(key, value)
 

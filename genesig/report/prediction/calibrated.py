@@ -26,7 +26,8 @@ def logistic_line(score: Array, positive: Array) -> tuple[float, float]:
     """
     up, down = int(positive.sum()), int((~positive).sum())
     target = np.where(positive, (up + 1) / (up + 2), 1 / (down + 2))
-    X = np.column_stack([np.ones_like(score), score])
+    unit = float(score.std()) or 1.0
+    X = np.column_stack([np.ones_like(score), score / unit])
     line = np.array([np.log((up + 1) / (down + 1)), 0.0])
     for _ in range(STEPS):
         p = expit(X @ line)
@@ -37,7 +38,7 @@ def logistic_line(score: Array, positive: Array) -> tuple[float, float]:
         line = line + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
         if np.abs(step).max() < 1e-10:
             break
-    return float(line[0]), float(line[1])
+    return float(line[0]), float(line[1]) / unit
 
 
 def cross_fitted(score: Array, positive: Array) -> Array:

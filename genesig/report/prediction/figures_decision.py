@@ -39,7 +39,7 @@ def _arrays(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> tuple[Ar
 def precision(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
     """Precision against recall of the positive class; dashed: its share of the samples."""
     recall, value, area = precision_recall(*_arrays(tested, classes))
-    figure, ax = sheet(SMALL, 3.9)
+    figure, ax = sheet(SMALL, 3.7)
     ax.plot([0.0, *recall], [value[0], *value], drawstyle="steps-pre", color=OWN, lw=1.8)
     share = float(np.mean([one["label"] == classes[1] for one in tested]))
     rule(ax, y=share)
@@ -56,7 +56,7 @@ def calibration(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figu
     """Share of the positive class in groups of similar cross-fitted probabilities."""
     score, positive = _arrays(tested, classes)
     probability = cross_fitted(score, positive)
-    figure, ax = sheet(SMALL, 3.9)
+    figure, ax = sheet(SMALL, 3.6)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
     for one in reliability(np.where(positive, 1.0, -1.0), 2 * probability - 1):
         ax.vlines(one["expected"], one["low"], one["high"], color=INK, lw=1.4)
@@ -76,7 +76,7 @@ def calibration(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figu
 def decisions(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
     """Net benefit of deciding by the model, beside treating all and none."""
     score, positive = _arrays(tested, classes)
-    figure, ax = sheet(SMALL, 3.9)
+    figure, ax = sheet(SMALL, 3.6)
     own = net_benefit(cross_fitted(score, positive), positive, THRESHOLDS)
     everyone = net_benefit(np.ones(len(score)), positive, THRESHOLDS)
     top = max(float(positive.mean()), 0.05)

@@ -17,9 +17,9 @@ from genesig.data.files.readers import (
     read_matrix,
     read_samples,
     read_text,
-    sha256,
 )
 from genesig.errors import GenesigError, InvalidInput
+from genesig.results.checksums import sha256
 
 
 def _file(path: Path, text: str) -> Path:
@@ -109,7 +109,7 @@ def test_a_config_is_read_as_it_is_written(tmp_path: Path) -> None:
 
 
 def test_a_schema_that_is_not_there_is_said_to_be_so() -> None:
-    with pytest.raises(GenesigError, match="run genesig in the folder of the study"):
+    with pytest.raises(GenesigError, match=r"confg\.schema\.yaml is not there"):
         load_schema("confg")
 
 

@@ -1,11 +1,13 @@
 """What a study costs is said beforehand, by `genesig validate` and to the cluster."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from places import ROOT
 
 from genesig.cli import main
 from genesig.data.files.readers import load_schema
@@ -101,3 +103,20 @@ def test_modules_cost_where_they_are_asked_for() -> None:
 
     assert "modules" not in costs(0)
     assert costs(4)["modules"].seconds > costs(2)["modules"].seconds > 1
+
+
+def test_the_page_on_large_studies_says_what_the_model_says() -> None:
+    """Each row to its two digits: seconds and MB of a job, minutes of all jobs of a rule."""
+    page = (ROOT / "docs/large.md").read_text(encoding="utf-8")
+    sections = yaml.safe_load(page.split("```yaml\n")[1].split("```")[0])
+    size = Size(samples=1000, genes=54675, splits=20, training=800)
+    costs = study_costs(resolve_config({**STUDY, **sections}, load_schema()), size)
+    rows = re.findall(
+        r"^\| (\S.*) \| (\d+) \| ([\d.]+) \| (\d+) \| ([\d.]+) \|$", page, re.MULTILINE
+    )
+    assert len(rows) == len(costs)
+    for name, jobs, *numbers in rows:
+        cost = costs["others" if name == "all others" else name.strip("`")]
+        said = [cost.seconds, cost.megabytes, cost.together / 60]
+        assert [float(f"{value:.2g}") for value in said] == [float(number) for number in numbers]
+        assert int(jobs) == round(cost.together / cost.seconds) or name in ("`fit`", "all others")

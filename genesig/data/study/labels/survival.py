@@ -135,6 +135,7 @@ SURVIVAL = Labels(
     own=("event", "horizon"),
     elsewhere=False,
     one_of_a_group=True,
+    step=0.003,
     held=("covariates",),
     defaults=DEFAULTS,
 )

@@ -194,7 +194,9 @@
       button("SVG", () => save(`${name}.svg`, sheet(svg, 178).text, "image/svg+xml")),
       ...[85, 178].map((width) => button(`PNG ${width} mm`, () => savePng(svg, name, width))));
     tools.setAttribute("aria-label", `Save ${figure.querySelector(".number").textContent}`);
-    figure.append(tools);
+    const head = make("div", { className: "head" });
+    figure.prepend(head);
+    head.append(figure.querySelector("h4"), tools);
   }
 
   function open(element) {

@@ -1,0 +1,80 @@
+"""The site: every page of the repository that people read, the tutorials executed.
+
+sphinx-build -W --keep-going -c docs/site . build/site
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+import genesig  # noqa: E402 - from this folder, installed or not
+
+project = "genesig"
+author = "the authors of genesig"
+release = genesig.__version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+# The pages lie where a reader of the repository finds them; links between them lead on both ways.
+root_doc = "docs/site/index"
+include_patterns = [
+    "docs/**.md", "config/README.md", "config/examples/README.md", "resources/README.md",
+    "CHANGELOG.md",
+]  # fmt: skip
+exclude_patterns = ["docs/README.md", ".*", "build", "tests", "workflow", "results", "genesig"]
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_timeout = 900
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
+nb_mime_priority_overrides = [("html", "text/html", 0)]
+
+html_theme = "furo"
+html_title = "genesig"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = ["front"]
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#00694d", "color-brand-content": "#005a42"},
+    "dark_css_variables": {"color-brand-primary": "#5fd0ae", "color-brand-content": "#7fdcc0"},
+}
+
+REQUESTS = ", ".join(f"set_{method}_request" for method in ("fit", "score", "predict", "transform"))
+autodoc_default_options = {"exclude-members": REQUESTS}  # scikit-learn's own
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+default_role = "code"
+
+BARS = re.compile(r"(``.*?``|`[^`]*`)|([|*])")
+SECTION = re.compile(r"-{3,}$")
+
+
+def as_text(app, what, name, found, options, lines):  # noqa: D103 - see the comment
+    # Docstrings are written for people: a formula stands indented, and |x| is a norm.
+    out: list[str] = []
+    inside = formula = False
+    for number, line in enumerate(lines):
+        inside = inside or (number > 0 and bool(SECTION.match(line)))
+        begins = line.startswith("    ") and not inside and not (out and out[-1].strip())
+        if begins and not formula:
+            out += ["::", ""]
+        formula = (begins or formula) and (line.startswith("    ") or not line.strip())
+        out.append(line if formula else BARS.sub(lambda m: m[1] or "\\" + m[2], line))
+    lines[:] = out
+
+
+def setup(app):
+    """Docstrings pass here before they are read as reStructuredText."""
+    app.connect("autodoc-process-docstring", as_text, priority=100)

@@ -1,0 +1,217 @@
+r"""Several responses, one list: the multi-task l1-l2 path and the ridge refit on its supports.
+
+    min_B (1/n)||Y - ZB||_F² + mu ||B||_F² + tau sum_j w_j ||B_j.||_2
+
+for k training sets of one matrix, each with T responses. A feature is selected for all of them or
+for none. T = 1 is the problem of `genesig.optim.solvers.path`, and is solved there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from genesig.errors import GenesigError
+from genesig.optim.compiled import multitask_sweep as compiled
+from genesig.optim.compiled.multitask_sweep import Found, Many
+from genesig.optim.refit import coef_all, refit_all
+from genesig.optim.screening import in_single, screen_of, strong_rule
+from genesig.optim.solution import Path
+from genesig.optim.solvers import grid
+from genesig.optim.solvers import path as scalar_path
+from genesig.optim.training import TrainingSets, part_of, training_sets
+
+Array = np.ndarray[Any, Any]
+
+GOAL = 1e-12  # gap that is aimed at, so that lists do not hang on the way to them
+FLOOR = 1e-13  # rounding of a gradient, as a share of the first tau
+MEMORY = 40e6  # bytes that the training sets of one chunk may take, about
+FEWEST, MOST = 4, 64  # training sets of one chunk
+
+
+@dataclass(frozen=True)
+class JointSets:
+    """k training sets, each with T responses.
+
+    Attributes
+    ----------
+    sets : TrainingSets
+        Rows, means and scales of the k sets; the responses there are the first ones.
+    Y : (k, T, N) float
+        Responses minus their training means, 0 on the other rows.
+    y_mean : (k, T) float
+    """
+
+    sets: TrainingSets
+    Y: Array
+    y_mean: Array
+
+    @property
+    def norm(self) -> Array:
+        """Return ``||Z'Z|| / n_k``, (k,)."""
+        return self.sets.norm
+
+    @cached_property
+    def tau_max(self) -> Array:
+        """Return the smallest tau that selects nothing, ``(2/n_k) max_j ||z_j'Y|| / w_j``, (k,)."""
+        sets, inverse = self.sets, self.sets.inverse_scales(slice(None))
+        found = np.zeros((len(self.Y), len(sets.weights)))
+        compiled.pulls(sets.matrix.F, inverse, sets.padded.number, self.Y, found)
+        return np.asarray((found / sets.weights).max(axis=1))
+
+
+def joint_sets(
+    X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
+    like: JointSets | None = None, weights: Array | None = None,
+) -> JointSets:  # fmt: skip
+    """Describe k training sets with T responses each.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    Y : (n, k, T) array
+        Raw responses; values outside the training rows are ignored.
+    rows, centre, unit_variance, like, weights
+        As in `training_sets`; weights must be positive.
+    """
+    sets = training_sets(
+        X, Y[:, :, 0], rows, centre=centre, unit_variance=unit_variance,
+        like=None if like is None else like.sets, weights=weights,
+    )  # fmt: skip
+    if not (sets.weights > 0).all():
+        raise GenesigError("with several responses every weight must be positive")
+    if not np.isfinite(Y[rows]).all():
+        raise GenesigError("the training responses must be finite; found NaN or infinity")
+    (k, T), width = Y.shape[1:], sets.matrix.F.shape[1]
+    centred, mean = np.zeros((k, T, width)), np.empty((k, T))
+    for i in range(k):
+        part = np.ascontiguousarray(Y[rows[:, i], i].T)
+        mean[i] = [row.mean() for row in part]
+        centred[i][:, np.flatnonzero(rows[:, i])] = part - mean[i][:, None]
+    return JointSets(sets, centred, mean)
+
+
+def joint_path(
+    joint: JointSets, tau: Array | float, mu: Array | float, *, tolerance: float,
+    longest: int | None = None,
+) -> Path:  # fmt: skip
+    """Minimise for every training set, each fit started at the one before it in its row.
+
+    Parameters
+    ----------
+    joint : JointSets
+    tau, mu : floats or arrays that broadcast to (k, m)
+        Absolute; tau > 0.
+    tolerance : float
+        Largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
+    longest : int, optional
+        A training set's row ends before its first fit of more features than this.
+
+    Returns
+    -------
+    Path
+        Whose values are (nnz, T), on the standardised scale.
+
+    Raises
+    ------
+    GenesigError
+        For tau or mu that leave no problem.
+    """
+    if joint.Y.shape[1] == 1:
+        found = scalar_path(
+            joint.sets, tau, mu, solver="landweber-newton", tolerance=tolerance, longest=longest
+        )
+        return replace(found, values=found.values[:, None])
+    tau, mu = grid(joint.sets, tau, mu)
+    if not (tau > 0).all():
+        raise GenesigError("with several responses tau must be positive")
+    size = int(np.clip(MEMORY / _bytes_of(joint), FEWEST, MOST))
+    single, most = in_single(joint.sets), np.inf if longest is None else longest
+    gap, steps = np.full(tau.shape, np.nan), np.full(tau.shape, -1, dtype=np.int64)
+    coefs: list[tuple[Array, Array]] = []
+    for first in range(0, len(tau), size):
+        part = slice(first, first + size)
+        walk = _Walk(joint, single, part, min(GOAL, tolerance))
+        coefs += walk.down(tau[part], mu[part], gap[part], steps[part], most)
+    sizes = np.array([len(values) for _, values in coefs])
+    indices = np.concatenate([indices for indices, _ in coefs])
+    values = np.concatenate([values for _, values in coefs])
+    found = Path.joined(tau.shape, sizes, indices, values, gap, steps, tolerance)
+    return found.ended(longest)
+
+
+def joint_scores(joint: JointSets, path: Path, lam: Array | float) -> Array:
+    """Return the refit's scores for every lam, (k, m, L, n, T): see `refit.refit_scores`."""
+    (k, m), T, lam = path.shape, joint.Y.shape[1], np.atleast_2d(np.asarray(lam, float))
+    lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
+    scores = np.empty((k, m, lam.shape[1], len(joint.sets.X), T))
+    refit_all(joint.sets, joint.Y, path, lam, joint.y_mean, scores)
+    return scores
+
+
+def joint_coef(joint: JointSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
+    """Return (values (nnz, T), intercept (k, m, T)) of the refit, in the units of X."""
+    values, constant = coef_all(joint.sets, joint.Y, path, lam)
+    return values, joint.y_mean[:, None] + constant
+
+
+def _bytes_of(joint: JointSets) -> int:
+    """Return about what a training set takes."""
+    return int(joint.sets.weights.size * (8 * joint.Y.shape[1] + 40))
+
+
+class _Walk:
+    """The training sets that go down their paths together."""
+
+    def __init__(
+        self, joint: JointSets, single: tuple[Array, Array], part: slice, goal: float
+    ) -> None:
+        sets, Y = joint.sets, np.ascontiguousarray(joint.Y[part])
+        rows, d = part_of(sets.padded, part), len(sets.weights)
+        q, T, _ = Y.shape
+        inverse = np.ascontiguousarray(sets.inverse_scales(part))
+        screen = screen_of(sets, single, inverse)
+        self.goal, self.ended = goal, np.zeros(q, dtype=bool)
+        self.many = Many(
+            F=sets.matrix.F, shift=sets.matrix.shift, weights=sets.weights, tau=np.zeros(q),
+            mu=np.zeros(q), strong=np.zeros(q), floor=np.zeros(q), mask=rows.mask,
+            number=rows.number, inverse=inverse, Y=Y, R=Y.copy(),
+            working=np.zeros((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
+            mark=np.zeros((q, d), dtype=np.uint8), value=np.zeros((q, d, T)),
+        )  # fmt: skip
+        self.found = Found(
+            tiles=screen.tiles, square=screen.scaled**2, top=screen.top,
+            feature=np.zeros((q, d), dtype=np.int32), level=np.zeros((q, d), dtype=np.float32),
+            number=np.zeros(q, dtype=np.int64), state=np.zeros(q, dtype=np.uint8),
+            gap=np.zeros(q), steps=np.zeros((q, 2), dtype=np.int64),
+        )  # fmt: skip
+
+    def down(
+        self, tau: Array, mu: Array, gap: Array, steps: Array, most: float
+    ) -> list[tuple[Array, Array]]:
+        """Return the coefficients in the order (set, step); fill gap and steps."""
+        (q, M), many, found = tau.shape, self.many, self.found
+        none = np.zeros(0, np.int64), np.zeros((0, many.Y.shape[1]))
+        out = [[none] * M for _ in range(q)]
+        many.floor[:] = FLOOR * tau[:, 0] * many.weights.max()
+        for m in range(M):
+            many.tau[:], many.mu[:], many.strong[:] = tau[:, m], mu[:, m], np.inf
+            if m + 1 < M:
+                many.strong[:] = strong_rule(tau[:, m], tau[:, m + 1], mu[:, m + 1] != mu[:, m])
+            found.steps[:], found.state[:] = 0, np.where(self.ended, compiled.DONE, compiled.SOLVE)
+            compiled.step(many, found, self.goal)
+            for s in map(int, np.flatnonzero(~self.ended)):
+                out[s][m] = indices, _ = self._coef(s)
+                gap[s, m], steps[s, m] = found.gap[s], found.steps[s, 0]
+                self.ended[s] = len(indices) > most
+        return [fit for row in out for fit in row]
+
+    def _coef(self, s: int) -> tuple[Array, Array]:
+        """Return the features that are selected, ascending, and their rows."""
+        indices = np.sort(self.many.working[s, : self.many.n_working[s]]).astype(np.int64)
+        rows = self.many.value[s, indices]
+        kept = rows.any(axis=1)
+        return indices[kept], rows[kept]

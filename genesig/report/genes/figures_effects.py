@@ -1,0 +1,105 @@
+"""Pictures of effects and of what lists share."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from genesig.report.genes.record import Genes, Overlap
+from genesig.report.page.gene_links import short_symbol
+from genesig.report.page.style import (
+    INK,
+    MUTED,
+    NEGATIVE,
+    OTHER,
+    OWN,
+    PAPER,
+    RULE,
+    WIDE,
+    note,
+    rule,
+    sheet,
+)
+from genesig.report.page.words import percent, shorten
+
+NAMED = 14
+"""Genes of the signature whose names stand in the volcano."""
+
+
+def effect_name(data: Genes) -> str:
+    """Return what the x axis of the volcano is."""
+    classes = data["study"]["classes"]
+    if not classes:
+        return f"change per standard deviation of {shorten(data['study']['label'], 24)}"
+    what = "log₂ fold change" if data["volcano"]["logarithm"] else "difference of the means"
+    return f"{what}, {shorten(classes[1], 18)} less {shorten(classes[0], 18)}"
+
+
+def volcano(data: Genes) -> Figure:
+    """Effect of each gene against its p, the lists marked."""
+    it = data["volcano"]
+    figure, ax = sheet(WIDE, 3.9)
+    x = np.array(it["effect"], dtype=float)
+    y = -np.log10(np.maximum(np.array(it["p"], dtype=float), 1e-300))
+    mine, passes = np.array(it["signature"]), np.array(it["passes"])
+    other = np.array(it["nonlinear"] if it["nonlinear"] is not None else np.zeros(len(x), bool))
+    for rows, colour, size in ((~passes & ~mine, RULE, 9), (passes & ~mine, OTHER, 11)):
+        ax.scatter(x[rows], y[rows], s=size, color=colour, lw=0)
+    ax.scatter(x[mine], y[mine], s=34, color=OWN, edgecolor=PAPER, lw=0.6)
+    ax.scatter(x[other], y[other], s=70, marker="D", facecolor="none", edgecolor=NEGATIVE, lw=1.2)
+    if data["univariate"]["bound"] is not None:
+        edge = -np.log10(max(data["univariate"]["bound"], 1e-300))
+        rule(ax, y=edge)
+        fdr = percent(data["config"]["controls"]["fdr"])
+        note(ax, 1.0, edge, f"FDR {fdr} ↑", ha="right", va="bottom",
+             transform=ax.get_yaxis_transform())  # fmt: skip
+    rule(ax, x=0)
+    names: list[tuple[float, float]] = []
+    for k in sorted(np.flatnonzero(mine), key=lambda k: -y[k])[:NAMED]:
+        near = [p for p in names if abs(p[1] - y[k]) < 0.04 * np.ptp(y)
+                and abs(p[0] - x[k]) < 0.2 * np.ptp(x)]  # fmt: skip
+        if not near:
+            names.append((x[k], y[k]))
+            name = short_symbol(it["symbols"][k]) or shorten(it["symbols"][k], 18)
+            left = x[k] > 0.7 * x.max()
+            ax.annotate(name, (x[k], y[k]), (-6 if left else 6, 0), textcoords="offset points",
+                        fontsize=7, va="center", ha="right" if left else "left")  # fmt: skip
+    ax.set_xlabel(effect_name(data))
+    ax.set_ylabel("−log₁₀ p of the gene by itself")
+    return figure
+
+
+def overlap(it: Overlap) -> Figure:
+    """Sizes of the patterns above, the lists of each pattern below, sizes of the lists beside."""
+    patterns, count = it["patterns"], len(it["lists"])
+    figure, ((none, top), (sizes, grid)) = sheet(
+        WIDE, 2.0 + 0.28 * count, 2, 2, sharex="col", sharey="row", width_ratios=[0.28, 1],
+        height_ratios=[1.5, 0.28 * count], gap=0.02,
+    )  # fmt: skip
+    none.set_axis_off()
+    heights = [one["count"] for one in patterns]
+    top.bar(range(len(patterns)), heights, width=0.62, color=OWN)
+    for place, height in zip(range(len(patterns)), heights, strict=True):
+        note(top, place, height, str(height), ha="center", va="bottom", color=INK)
+    top.set_ylim(0, max(heights, default=1) * 1.18)
+    top.set_ylabel("genes", fontsize=8)
+    top.tick_params(axis="x", length=0)
+    for place, one in enumerate(patterns):
+        inside = [row for row, here in enumerate(one["lists"]) if here]
+        outside = [row for row in range(count) if row not in inside]
+        grid.scatter([place] * len(outside), outside, s=22, color=RULE, lw=0)
+        grid.vlines(place, min(inside), max(inside), color=INK, lw=1.6)
+        grid.scatter([place] * len(inside), inside, s=34, color=INK, lw=0, zorder=3)
+    grid.set_xticks([])
+    grid.set_ylim(count - 0.5, -0.5)
+    grid.tick_params(axis="y", length=0)
+    sizes.barh(range(count), it["sizes"], height=0.55, color=OTHER)
+    sizes.set_yticks(range(count), [f"{name} ({size})" for name, size in
+                                    zip(it["lists"], it["sizes"], strict=True)])  # fmt: skip
+    sizes.invert_xaxis()
+    sizes.set_xticks([])
+    sizes.tick_params(axis="y", length=0, colors=MUTED)
+    for ax in (sizes, grid):
+        for spine in ax.spines.values():
+            spine.set_visible(False)
+    return figure

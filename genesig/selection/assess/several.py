@@ -1,0 +1,79 @@
+"""What is measured on held-out samples of several classes.
+
+y holds the number of each sample's class, 0 to T - 1, and f (n, T) a margin for each class; the
+prediction is the class of the largest margin. Where two share the largest there is none, and the
+sample counts as wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.selection.assess.intervals import NOTHING, delong, wilson
+from genesig.selection.assess.scores import auc
+
+Array = np.ndarray[Any, Any]
+
+
+def predicted(f: Array) -> Array:
+    """Return the number of the class with the largest margin, (...,); -1 at a tie or without f."""
+    best = np.argmax(np.where(np.isnan(f), -np.inf, f), axis=-1)
+    highest = f == np.take_along_axis(f, best[..., None], axis=-1)
+    return np.asarray(np.where(highest.sum(axis=-1) == 1, best, -1))
+
+
+def wrong(y: Array, f: Array) -> Array:
+    """Return 1 where the class of y (n,) is not predicted by f (n, ..., T), 0 where it is.
+
+    NaN where f is.
+    """
+    own = y.reshape(-1, *[1] * (f.ndim - 2))
+    return np.where(np.isnan(f).any(axis=-1), np.nan, predicted(f) != own)
+
+
+def confusion(y: Array, said: Array, classes: int) -> Array:
+    """Return how many samples of each class (rows) are said to be of each (columns), (T, T + 1).
+
+    The last column counts those without a prediction.
+    """
+    column = np.where(said < 0, classes, said).astype(np.int64)
+    table = np.zeros((classes, classes + 1), dtype=np.int64)
+    np.add.at(table, (y.astype(np.int64), column), 1)
+    return table
+
+
+def balanced_error(y: Array, f: Array, classes: int) -> float:
+    """Return the mean over the classes of the share that is wrong; NaN where one is absent."""
+    losses = wrong(y, f)
+    inside = [losses[y == c] for c in range(classes)]
+    return float(np.mean([each.mean() for each in inside])) if all(map(len, inside)) else np.nan
+
+
+def sensitivities(y: Array, said: Array, classes: int) -> list[tuple[float, float, float]]:
+    """Return the share of each class that is predicted rightly, with Wilson's interval."""
+    out = []
+    for c in range(classes):
+        size = int(np.sum(y == c))
+        share = float(np.mean(said[y == c] == c)) if size else np.nan
+        out.append((share, *wilson(share, size)))
+    return out
+
+
+def macro_auc(y: Array, f: Array) -> float:
+    """Return the mean over the classes of the AUC of its margin against all other samples."""
+    return float(np.mean([auc(np.where(y == c, 1.0, -1.0), f[:, c]) for c in range(f.shape[1])]))
+
+
+def macro_interval(y: Array, f: Array) -> tuple[float, float, float]:
+    """Return `macro_auc` and its interval: the means of the limits that `delong` gives each class.
+
+    The classes share their samples; a mean of limits is wide enough however they depend on each
+    other, and for two classes, whose AUCs are one number, it is the interval of that.
+    """
+    each = np.array([delong(np.where(y == c, 1.0, -1.0), f[:, c]) for c in range(f.shape[1])])
+    if np.isnan(each).any():
+        return np.nan, *NOTHING
+    area, low, high = each.mean(axis=0).tolist()
+    return area, low, high

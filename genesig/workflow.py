@@ -1,0 +1,64 @@
+"""Where the workflow is, in a clone and in a wheel, and how it is started."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from genesig.errors import GenesigError
+
+PACKAGE = Path(__file__).parent
+SHIPPED = PACKAGE / "shipped"
+"""Where a wheel holds workflow, config and resources (pyproject.toml)."""
+
+ALLOTTED = ("--cores", "-c", "--jobs", "-j", "--executor", "-e", "--profile", "--workflow-profile")
+"""Options of Snakemake after which it is not for genesig to say how many cores are used."""
+
+OWN = {
+    **dict.fromkeys(("--configfile", "--configfiles"), "configs are named first"),
+    **dict.fromkeys(("--snakefile", "-s"), "the workflow is genesig's own"),
+    **dict.fromkeys(("--directory", "-d"), "go into the study's folder first (cd)"),
+}
+"""Options of Snakemake that would run something else than what was validated."""
+
+
+def home() -> Path:
+    """Return the folder of workflow, config and resources."""
+    return SHIPPED if SHIPPED.is_dir() else PACKAGE.parent
+
+
+def command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+    """Return the command that runs a study in the folder it is called in.
+
+    Parameters
+    ----------
+    configs : sequence of str
+        Each stands on top of those before it.
+    options : sequence of str
+        Of Snakemake. Where none of them says how much may run at a time, every core is used.
+
+    Raises
+    ------
+    GenesigError
+        An option would run something else.
+    """
+    for option in options:
+        if why := OWN.get(option.partition("=")[0]):
+            raise GenesigError(f"error: {option}: genesig run takes no such option: {why}")
+    said = any(option.startswith(ALLOTTED) for option in options)
+    # The configs come last but one: Snakemake's --configfile takes all words up to an option.
+    line = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(home() / "workflow" / "Snakefile"),
+    ]
+    return [*line, "--configfile", *configs, *(() if said else ("--cores", "all")), *options]
+
+
+def environment() -> dict[str, str]:
+    """Return this environment, made safe from a file of the study that is named like a module."""
+    return {**os.environ, "PYTHONSAFEPATH": "1"}

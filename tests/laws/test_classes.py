@@ -1,0 +1,191 @@
+"""Several classes: their columns, the nearest mean, what is measured; two are the known case."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from genesig.optim.classes import centres, coded, discriminant, margins, shares
+from genesig.optim.multitask import joint_path, joint_scores, joint_sets
+from genesig.optim.refit import refit_scores
+from genesig.optim.solvers import path
+from genesig.optim.training import training_sets
+from genesig.selection.assess.assessment import HEADLINES
+from genesig.selection.assess.intervals import delong
+from genesig.selection.assess.scores import auc
+from genesig.selection.assess.several import (
+    balanced_error,
+    confusion,
+    macro_auc,
+    macro_interval,
+    predicted,
+    sensitivities,
+    wrong,
+)
+from genesig.selection.genes.anova import class_test, welch_anova
+
+
+def drawn(seed=0, n=60, T=4, d=30):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % T).astype(float)
+    X = rng.normal(size=(n, d))
+    X[:, 0] += y
+    return rng, X, y
+
+
+def test_the_columns_of_rare_classes_weigh_as_much():
+    _, _, y = drawn(T=3)
+    y[y == 2] = np.where(np.arange((y == 2).sum()) < 3, 2, 0)
+    rows = np.ones((60, 1), dtype=bool)
+    Y = coded(y[:, None], shares(y[:, None], rows, 3))[:, 0]
+    share = np.bincount(y.astype(int)) / 60
+    np.testing.assert_allclose(np.square(Y).sum(axis=0), 60)
+    np.testing.assert_allclose(np.square(Y - Y.mean(axis=0)).mean(axis=0), 1 - share)
+
+
+def test_shares_are_those_of_the_training_rows():
+    _, _, y = drawn()
+    rows = np.arange(60)[:, None] % np.array([2, 3]) == 0
+    both = np.repeat(y[:, None], 2, axis=1)
+    Y = coded(both, shares(both, rows, 4))
+    for k in range(2):
+        share = np.bincount(y[rows[:, k]].astype(int), minlength=4) / rows[:, k].sum()
+        np.testing.assert_allclose(Y[:, k].max(axis=0), 1 / np.sqrt(share))
+
+
+def test_margins_order_classes_by_distance_and_are_linear():
+    rng, _, y = drawn()
+    scores = rng.normal(size=(2, 3, 60, 4))
+    means = centres(y, scores, 4)
+    np.testing.assert_allclose(means[1, 2, 3], scores[1, 2, y == 3].mean(axis=0))
+    found = margins(scores, means)
+    distance = np.square(scores[..., None, :] - means[..., None, :, :]).sum(axis=-1)
+    np.testing.assert_array_equal(found.argmax(axis=-1), distance.argmin(axis=-1))
+    np.testing.assert_allclose(found, -(distance - distance.mean(-1, keepdims=True)) / 2)
+    turned, constant = discriminant(means[0, 0])
+    np.testing.assert_allclose(scores[0, 0] @ turned + constant, found[0, 0])
+
+
+@pytest.mark.parametrize("rare", [30, 12])
+def test_two_classes_as_classes_have_the_lists_and_the_midpoint_of_two(rare):
+    rng = np.random.default_rng(rare)
+    n, d = 60, 200
+    X = rng.normal(size=(n, 4)) @ rng.normal(size=(4, d)) + rng.normal(size=(n, d))
+    y = (np.arange(n) < rare).astype(float)
+    X[:, :3] += y[:, None]
+    rows = np.arange(n)[:, None] % 5 != np.arange(5)
+    many = np.repeat(y[:, None], 5, axis=1)
+    two = training_sets(X, 2 * many - 1, rows, centre=True, unit_variance=True)
+    of_all = np.full((5, 2), [1 - y.mean(), y.mean()])
+    joint = joint_sets(X, coded(many, of_all), rows, centre=True, unit_variance=True)
+    share = np.geomspace(0.9, 0.01, 10)
+    alone = path(two, two.tau_max[:, None] * share, 1e-3, solver="landweber-newton", tolerance=1e-9)
+    found = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-9)
+    np.testing.assert_array_equal(found.indices, alone.indices)
+    f, F = refit_scores(two, alone, [1e-3]), joint_scores(joint, found, [1e-3])
+    left = np.stack([f[k][..., ~rows[:, k]] for k in range(5)]).transpose(1, 2, 0, 3)
+    several = np.stack([F[k][..., ~rows[:, k], :] for k in range(5)]).transpose(1, 2, 0, 3, 4)
+    order = np.concatenate([np.flatnonzero(~rows[:, k]) for k in range(5)])
+    left, several = left.reshape(10, 1, n), several.reshape(10, 1, n, 2)
+    low, high = (left[..., y[order] == side].mean(-1) for side in (0, 1))
+    forwards = (high > low).ravel()  # a model that is worse than chance is turned round
+    assert forwards.sum() > 5
+    beyond = (left - ((low + high) / 2)[..., None])[forwards]
+    found = margins(several, centres(y[order], several, 2))[forwards]
+    np.testing.assert_array_equal(found.argmax(axis=-1), (beyond > 0).astype(int))
+    ratio = found[..., 1] / beyond
+    np.testing.assert_allclose(ratio, ratio[..., :1] + 0 * ratio, rtol=1e-3)
+
+
+def test_a_tie_and_a_missing_score_are_no_prediction():
+    f = np.array([[1.0, 2, 0], [2, 2, 0], [np.nan, np.nan, np.nan]])
+    np.testing.assert_array_equal(predicted(f), [1, -1, -1])
+    np.testing.assert_array_equal(wrong(np.array([1.0, 0, 0]), f), [0, 1, np.nan])
+
+
+def test_confusion_and_sensitivity_by_hand():
+    y, said = np.array([0.0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, -1, 0])
+    table = confusion(y, said, 3)
+    np.testing.assert_array_equal(table, [[2, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]])
+    shares = sensitivities(y, said, 3)
+    np.testing.assert_allclose([share for share, _, _ in shares], [2 / 3, 1 / 2, 0])
+    assert all(low <= share <= high for share, low, high in shares)
+
+
+def test_the_balanced_error_is_that_of_scikit_learn():
+    from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+    rng, _, y = drawn(3)
+    f = rng.normal(size=(60, 4)) + np.eye(4)[y.astype(int)]
+    expected = 1 - balanced_accuracy_score(y, predicted(f))
+    assert balanced_error(y, f, 4) == pytest.approx(expected)
+    areas = [roc_auc_score(y == c, f[:, c]) for c in range(4)]
+    assert macro_auc(y, f) == pytest.approx(np.mean(areas))
+    area, low, high = macro_interval(y, f)
+    assert area == pytest.approx(np.mean(areas))
+    assert low < area < high
+
+
+def test_two_classes_have_the_interval_and_the_error_of_two():
+    rng, _, y = drawn(T=2)
+    f = rng.normal(size=60) + y
+    both, sign = np.column_stack([-f, f]), 2 * y - 1
+    np.testing.assert_allclose(macro_interval(y, both), delong(sign, f))
+    assert macro_auc(y, both) == pytest.approx(auc(sign, f))
+    loss = HEADLINES["classification"].loss(sign, f)
+    np.testing.assert_array_equal(wrong(y, both), loss)
+
+
+def test_welch_anova_of_two_classes_is_welchs_test():
+    _, X, y = drawn(T=2)
+    expected = stats.ttest_ind(X[y == 1], X[y == 0], equal_var=False)
+    F, p = welch_anova(X, y)
+    np.testing.assert_allclose(F, expected.statistic**2)
+    np.testing.assert_allclose(p, expected.pvalue)
+
+
+@pytest.mark.skipif(
+    "equal_var" not in inspect.signature(stats.f_oneway).parameters, reason="an older SciPy"
+)
+def test_welch_anova_is_that_of_scipy():
+    _, X, y = drawn()
+    expected = stats.f_oneway(*[X[y == c] for c in range(4)], equal_var=False)
+    F, p = welch_anova(X, y)
+    np.testing.assert_allclose(F, expected.statistic, rtol=1e-10)
+    np.testing.assert_allclose(p, expected.pvalue, rtol=1e-9)
+
+
+def test_the_test_beside_batches_is_that_of_the_two_linear_models():
+    rng, X, y = drawn()
+    batch = rng.permutation(np.arange(60) % 3)
+    F, p = class_test(X, y, batch)
+    full = np.hstack([np.eye(3)[batch], np.eye(4)[y.astype(int)][:, 1:]])
+    small = np.eye(3)[batch]
+    for gene in range(3):
+        rest = [np.linalg.lstsq(M, X[:, gene], rcond=None)[1][0] for M in (small, full)]
+        value = (rest[0] - rest[1]) / 3 / (rest[1] / 54)
+        assert F[gene] == pytest.approx(value)
+        assert p[gene] == pytest.approx(stats.f.sf(value, 3, 54))
+
+
+def test_a_gene_without_spread_has_no_test_and_one_class_without_is_no_infinity():
+    _, X, y = drawn()
+    X[:, 1], X[:, 2] = 5.0, np.where(y == 0, 20.0, X[:, 2] + 20)
+    for batch in (None, np.arange(60) % 2):
+        F, p = class_test(X, y, batch)
+        assert np.isnan(F[1])
+        assert np.isnan(p[1])
+        assert np.isfinite(F[2])
+        assert 0 < p[2] <= 1
+    assert np.isnan(class_test(X[:4], np.arange(4.0), None)[0]).all()
+
+
+def test_p_values_are_uniform_where_there_is_nothing():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 4000)), np.arange(40) % 4
+    X *= 1 + y[:, None]
+    _, p = welch_anova(X, y)
+    assert abs(np.mean(p <= 0.05) - 0.05) < 0.012

@@ -1,0 +1,195 @@
+"""One list for several responses: certified, and that of the block solver or of one response."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from genesig.errors import GenesigError
+from genesig.optim.multitask import joint_coef, joint_path, joint_scores, joint_sets
+from genesig.optim.refit import refit_coef, refit_scores
+from genesig.optim.solvers import path
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.certificate import Certified, Residual, duality_gap
+from genesig.optim.structured.path import block_path
+from genesig.optim.training import training_sets
+
+
+def problem(seed, n=40, d=150, T=3, sets=2, correlated=True, weights=False):
+    """Return joint sets of correlated features, two of them equal and one constant."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5)) @ rng.normal(size=(5, d)) + rng.normal(size=(n, d))
+    if not correlated:
+        X = rng.normal(size=(n, d))
+    X[:, 1], X[:, 2] = X[:, 0], 7.0
+    rows = rng.random((n, sets)) < 0.8
+    Y = rng.normal(size=(n, sets, T)) + X[:, 3:4, None] + X[:, 4:5, None] * np.arange(T)
+    w = rng.uniform(0.5, 2, d) if weights else None
+    return joint_sets(X, Y, rows, centre=True, unit_variance=True, weights=w)
+
+
+def dense(joint, found, k, m):
+    B = np.zeros((joint.sets.X.shape[1], joint.Y.shape[1]))
+    indices, values = found.coef(k, m)
+    B[indices] = values
+    return B
+
+
+def training(joint, k):
+    """Return standardised training rows Z and their responses Y."""
+    rows = joint.sets.rows[:, k]
+    return joint.sets.standardised(k)[rows], joint.Y[k][:, : len(rows)].T[rows]
+
+
+def gap_of(joint, found, k, m, tau, mu):
+    """Return the duality gap by its formula, from all features."""
+    (Z, Y), B, w = training(joint, k), dense(joint, found, k, m), joint.sets.weights
+    r, n = Y - Z @ B, len(Y)
+    g = 2 / n * Z.T @ r - 2 * mu * B
+    here = Certified(
+        value=tau * float(w @ np.linalg.norm(B, axis=1)),
+        along=float((B * g).sum()),
+        dual=float((np.linalg.norm(g, axis=1) / w).max()),
+        square=float((B**2).sum()),
+    )
+    square = float((r**2).sum())
+    return duality_gap(here, tau, mu, Residual(n, float((Y * r).sum()), square, (Y**2).sum()))
+
+
+@pytest.mark.parametrize("mu", [0.0, 1e-6, 1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("weights", [False, True])
+def test_every_fit_is_certified_by_all_features(mu, weights):
+    for seed in range(4):
+        joint = problem(seed, correlated=seed % 2 == 0, weights=weights)
+        tau = joint.tau_max[:, None] * np.geomspace(0.95, 0.01, 12)
+        found = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-9)
+        assert found.converged.all(), found.message
+        assert found.gap.max() <= 1e-11
+        for k in range(2):
+            for m in range(12):
+                gap = gap_of(joint, found, k, m, tau[k, m], mu * joint.norm[k])
+                assert gap <= 1e-10
+
+
+@pytest.mark.parametrize("mu", [0.0, 1e-3, 0.3])
+def test_it_is_the_block_solver_with_a_row_a_block(mu):
+    joint = problem(5, weights=True)
+    Z, Y = training(joint, 1)
+    tau = joint.tau_max[1] * np.geomspace(0.9, 0.05, 8)
+    found = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-10)
+    blocks = Blocks.singletons(Z.shape[1], joint.sets.weights)
+    slow = block_path(Z, Y, blocks, tau, mu * joint.norm[1], tolerance=1e-12)
+    for m in range(8):
+        fitted = Z @ dense(joint, found, 1, m)
+        np.testing.assert_allclose(fitted, Z @ slow.coef(m), atol=1e-4)
+
+
+def test_tau_max_is_sharp():
+    joint = problem(2, weights=True)
+    tau = joint.tau_max[:, None] * np.array([1 + 1e-9, 1 - 1e-3])
+    sizes = joint_path(joint, tau, 0.0, tolerance=1e-9).sizes()
+    assert (sizes[:, 0] == 0).all()
+    assert (sizes[:, 1] > 0).all()
+
+
+def test_one_response_is_the_problem_of_one_response():
+    rng = np.random.default_rng(3)
+    X, y, rows = rng.normal(size=(40, 150)), rng.normal(size=(40, 2)), rng.random((40, 2)) < 0.8
+    X[:, :2] += y
+    sets = training_sets(X, y, rows, centre=True, unit_variance=True)
+    joint = joint_sets(X, y[:, :, None], rows, centre=True, unit_variance=True)
+    np.testing.assert_allclose(joint.tau_max, sets.tau_max, rtol=1e-12)
+    tau = sets.tau_max[:, None] * np.geomspace(0.9, 0.02, 9)
+    alone = path(sets, tau, 1e-3, solver="landweber-newton", tolerance=1e-9, longest=30)
+    joined = joint_path(joint, tau, 1e-3, tolerance=1e-9, longest=30)
+    np.testing.assert_array_equal(joined.indices, alone.indices)
+    np.testing.assert_array_equal(joined.values[:, 0], alone.values)
+    lam = np.array([1e-4, 1e-2])
+    scores = joint_scores(joint, joined, lam)[..., 0]
+    np.testing.assert_array_equal(scores, refit_scores(sets, alone, lam))
+
+
+def test_the_same_response_twice_selects_what_it_selects_alone():
+    """||(b, b)|| = sqrt(2) |b|: the problem of one response at tau / sqrt(2)."""
+    one = problem(4, T=1)
+    X, rows = one.sets.X, one.sets.rows
+    Y = np.repeat(one.sets.Y[:, :, None], 2, axis=2)
+    two = joint_sets(X, Y, rows, centre=True, unit_variance=True)
+    np.testing.assert_allclose(two.tau_max, np.sqrt(2) * one.tau_max, rtol=1e-12)
+    share = np.geomspace(0.9, 0.05, 9)
+    alone = joint_path(one, one.tau_max[:, None] * share, 1e-3, tolerance=1e-9)
+    both = joint_path(two, two.tau_max[:, None] * share, 1e-3, tolerance=1e-9)
+    np.testing.assert_array_equal(both.indices, alone.indices)
+    np.testing.assert_allclose(both.values, np.repeat(alone.values, 2, axis=1), atol=1e-5)
+
+
+def test_the_order_of_the_responses_changes_no_list():
+    joint = problem(6, T=4)
+    tau, order = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 12), [2, 0, 3, 1]
+    turned = joint_sets(
+        joint.sets.X, joint.Y[:, order, : len(joint.sets.X)].transpose(2, 0, 1), joint.sets.rows,
+        centre=True, unit_variance=True,
+    )  # fmt: skip
+    here, there = (joint_path(each, tau, 1e-3, tolerance=1e-9) for each in (joint, turned))
+    np.testing.assert_array_equal(here.indices, there.indices)
+    np.testing.assert_allclose(here.values[:, order], there.values, atol=1e-6)
+
+
+def test_bytes_do_not_depend_on_what_is_solved_beside():
+    joint = problem(7, sets=6)
+    tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 6)
+    whole = joint_path(joint, tau, 1e-3, tolerance=1e-9)
+    n = len(joint.sets.X)
+    for k in (0, 5):
+        alone = joint_sets(
+            joint.sets.X, joint.Y[k : k + 1, :, :n].transpose(2, 0, 1),
+            joint.sets.rows[:, k : k + 1],
+            centre=True, unit_variance=True,
+        )  # fmt: skip
+        found = joint_path(alone, tau[k : k + 1], 1e-3, tolerance=1e-9)
+        for m in range(6):
+            np.testing.assert_array_equal(found.coef(0, m)[0], whole.coef(k, m)[0])
+            np.testing.assert_allclose(found.coef(0, m)[1], whole.coef(k, m)[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("T", [1, 3])
+def test_the_refit_is_that_of_each_response_on_the_one_support(T):
+    joint = problem(8, T=T, d=90)
+    X, rows, n = joint.sets.X, joint.sets.rows, len(joint.sets.X)
+    tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.005, 6)
+    found = joint_path(joint, tau, 0.1 * joint.norm[:, None], tolerance=1e-9)
+    assert found.sizes().max() > n  # both forms of the ridge
+    lam = np.array([0.0, 1e-4, 1e-1])
+    scores = joint_scores(joint, found, lam)
+    values, intercept = joint_coef(joint, found, 1e-4)
+    for t in range(T):
+        sets = training_sets(X, joint.Y[:, t, :n].T, rows, centre=True, unit_variance=True)
+        mean = joint.y_mean[:, t]
+        alone = refit_scores(sets, found, lam) + mean[:, None, None, None]
+        np.testing.assert_allclose(scores[..., t], alone, rtol=1e-9, atol=1e-9)
+        one, constant = refit_coef(sets, found, 1e-4)
+        np.testing.assert_allclose(values[:, t], one, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(intercept[:, :, t], constant + mean[:, None], atol=1e-12)
+
+
+def test_a_row_ends_before_its_first_long_list():
+    joint = problem(9)
+    tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.01, 12)
+    whole = joint_path(joint, tau, 1e-3, tolerance=1e-9)
+    cut = joint_path(joint, tau, 1e-3, tolerance=1e-9, longest=10)
+    long = np.logical_or.accumulate(whole.sizes() > 10, axis=1)
+    assert long.any()
+    np.testing.assert_array_equal(cut.sizes(), np.where(long, 0, whole.sizes()))
+    assert np.isnan(cut.gap[long]).all()
+
+
+def test_what_leaves_no_problem_is_refused():
+    joint = problem(1)
+    with pytest.raises(GenesigError, match="tau must be positive"):
+        joint_path(joint, 0.0, 1.0, tolerance=1e-9)
+    X, Y, rows = np.eye(4), np.ones((4, 1, 2)), np.ones((4, 1), bool)
+    with pytest.raises(GenesigError, match="weight must be positive"):
+        joint_sets(X, Y, rows, centre=True, unit_variance=True, weights=[0, 1, 1, 1])
+    Y[0, 0, 1] = np.nan
+    with pytest.raises(GenesigError, match="finite"):
+        joint_sets(X, Y, rows, centre=True, unit_variance=True)

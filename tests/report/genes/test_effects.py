@@ -1,0 +1,139 @@
+"""Effects, lists in common, trees, the curve of sizes: numbers against other ways to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from report_study import Study, arguments
+from scipy.cluster.hierarchy import cophenet, linkage
+from scipy.spatial.distance import squareform
+from scipy.stats import linregress
+
+from genesig.report.collect import collect
+from genesig.report.genes.clustered import tree
+from genesig.report.genes.collect_effects import effects, in_lists, overlap
+from genesig.report.genes.figures_heat import heat
+from genesig.report.genes.section_learning import curve, line, sentence
+from genesig.report.page.words import rate
+
+
+def test_the_effect_of_two_classes_is_the_difference_of_their_means():
+    dataset = arguments(Study())["dataset"]
+    frame = pd.DataFrame(dataset.X).groupby(dataset.response()).mean()
+    np.testing.assert_allclose(effects(dataset), frame.loc[1] - frame.loc[-1])
+
+
+def test_the_effect_of_a_number_is_the_change_with_one_standard_deviation():
+    dataset = arguments(Study(regression=True))["dataset"]
+    y = dataset.response()
+    slopes = [linregress(y, x).slope * y.std() for x in dataset.X.T]
+    np.testing.assert_allclose(effects(dataset), slopes)
+
+
+def test_the_volcano_holds_every_gene_of_the_lists_and_their_sign():
+    given = arguments(Study(genes=3000))
+    data = collect(**given)
+    it = data["volcano"]
+    assert len(it["genes"]) < it["total"] == 3000
+    mine = set(np.array(it["genes"])[it["signature"]])
+    assert mine == set(given["tables"]["signature"]["gene"])
+    statistic = given["tables"]["univariate"].set_index("gene")["statistic"]
+    assert (np.sign(it["effect"]) == np.sign(statistic[it["genes"]])).all()
+    smallest = given["tables"]["univariate"].nsmallest(50, "p_value")["gene"]
+    assert set(smallest) <= set(it["genes"])
+
+
+@pytest.mark.parametrize(("steps", "known"), [([], False), ([{"step": "log2"}], True)])
+def test_a_log_fold_change_is_called_so_only_where_the_base_is_known(steps, known):
+    given = arguments(Study())
+    provenance = {**given["dataset"].provenance, "steps": steps}
+    data = collect(**{**given, "dataset": replace(given["dataset"], provenance=provenance)})
+    assert data["volcano"]["logarithm"] == known
+
+
+def test_patterns_count_each_gene_once():
+    given = arguments(Study(sets=True))
+    lists, found = in_lists(given["tables"]), overlap(given["tables"])
+    assert found["lists"] == [name for name, genes in lists.items() if genes]
+    assert len(found["lists"]) == 4
+    assert sum(one["count"] for one in found["patterns"]) == len(set().union(*lists.values()))
+    for place, (name, size) in enumerate(zip(found["lists"], found["sizes"], strict=True)):
+        mine = [one["count"] for one in found["patterns"] if one["lists"][place]]
+        assert sum(mine) == size == len(lists[name])
+    for one in found["patterns"]:
+        inside = [lists[n] for n, here in zip(found["lists"], one["lists"], strict=True) if here]
+        outside = [
+            lists[n] for n, here in zip(found["lists"], one["lists"], strict=True) if not here
+        ]
+        wanted = set.intersection(*inside) - set().union(*outside)
+        assert set(one["genes"]) == wanted
+
+
+@pytest.mark.parametrize("rows", [2, 3, 40, 1500])
+def test_the_tree_joins_rows_where_scipy_does(rows):
+    X = np.random.default_rng(1).normal(size=(rows, 3))
+    order, joints = tree(X)
+    assert sorted(order) == list(range(rows))
+    assert len(joints) == rows - 1
+    heights = sorted(joint[-1] for joint in joints)
+    joined = linkage(X, "average")
+    np.testing.assert_allclose(heights, np.sort(joined[:, 2]), rtol=1e-4)
+    # Branches do not cross: neighbours in the order meet below all that join them to others.
+    if rows == 40:
+        far = squareform(cophenet(joined))[np.ix_(order, order)]
+        for a in range(rows - 2):
+            assert far[a, a + 2] == pytest.approx(max(far[a, a + 1], far[a + 1, a + 2]))
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_tree_of_one_row_has_no_joint(rows):
+    assert tree(np.zeros((rows, 4))) == (list(range(rows)), [])
+
+
+@pytest.mark.parametrize("samples", [40, 1000])
+def test_each_cell_of_the_heat_map_has_a_pixel_of_its_own(samples):
+    data = collect(**arguments(Study(samples=samples, repeats=1, nonlinear=False)))
+    figure = heat(data)
+    figure.draw_without_rendering()
+    body = figure.axes[5]
+    width = body.get_window_extent().width / figure.dpi * 96  # points of a screen
+    assert width / samples >= 1
+    assert body.images[0].get_array().shape == (len(data["heat"]["genes"]), samples)
+
+
+def learned(errors, error=0.05):
+    data = collect(**arguments(Study()))
+    it = {"half": 15.0, "errors": errors, "fold": 24.0, "error": error}
+    return {**data, "learning": it}
+
+
+def test_more_samples_help_only_beyond_the_scatter_of_the_halves():
+    steep = learned([0.2, 0.22, 0.21, 0.19])
+    found = line(steep["learning"])
+    assert found.at(15) == pytest.approx(np.mean([0.2, 0.22, 0.21, 0.19]))
+    assert found.at(24) == pytest.approx(0.05)
+    assert found.at(1e9) == 0.0
+    assert "two sizes do not tell" in sentence(steep)
+    gentle = learned([0.2, 0.22, 0.21, 0.19], error=0.15)
+    assert f"to about {rate(line(gentle['learning']).at(60))}" in sentence(gentle)
+    assert "mean of 4 halves" in sentence(steep)
+    flat = learned([0.0, 0.2, 0.1, 0.05])
+    assert line(flat["learning"]) is None
+    assert "would hardly change it" in sentence(flat)
+    for data in (steep, flat):
+        (image,) = curve(data)
+        assert image.svg
+
+
+def test_halves_are_tested_on_what_they_left_out():
+    given = arguments(Study(signal=4.0, subsamples=20))
+    found = collect(**given)["learning"]
+    assert found["half"] == 15
+    assert len(found["errors"]) == 20
+    assert np.mean(found["errors"]) < 0.3
+    given["config"]["normalise"]["folds"] = [{"step": "quantile"}, {"step": "centre"}]
+    assert collect(**given)["learning"] is None
+    assert collect(**arguments(Study(subsamples=0)))["learning"] is None

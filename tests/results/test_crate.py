@@ -1,0 +1,77 @@
+"""Results as an RO-Crate: every file once, with its checksum; nothing of what was changed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genesig.cli import main
+from genesig.results.checksums import checksums, sha256
+from genesig.results.crate import NAME
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a finished folder of results."""
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "results"
+    (home / "figures").mkdir(parents=True)
+    for name in ("signature.tsv", "figures/a.svg"):
+        (home / name).write_text(name)
+    record = {"config": {"label": "class"}, "inputs": {"data/e.tsv": "0" * 64},
+              "versions": {"genesig": "1.2.3"}}  # fmt: skip
+    results = checksums([home / "signature.tsv", home / "figures"], home)
+    (home / "run.json").write_text(json.dumps(record | {"results": results}))
+    return home
+
+
+def entities(home: Path) -> dict[str, Any]:
+    graph = json.loads((home / NAME).read_text())["@graph"]
+    return {each["@id"]: each for each in graph}
+
+
+def test_the_run_joins_what_was_read_with_what_was_written(home: Path) -> None:
+    pytest.importorskip("rocrate")
+    assert main(["crate"]) == 0
+    found = entities(home)
+    assert found["./"]["name"] == "Gene signature for class"
+    parts = {part["@id"] for part in found["./"]["hasPart"]}
+    assert parts == {"signature.tsv", "figures/a.svg", "run.json"}
+    assert found["signature.tsv"]["identifier"] == f"sha256:{sha256(home / 'signature.tsv')}"
+    run = found["#run"]
+    assert found[run["instrument"]["@id"]]["softwareVersion"] == "1.2.3"
+    assert {each["@id"] for each in run["result"]} == {"signature.tsv", "figures/a.svg"}
+    (read,) = [run["object"]] if isinstance(run["object"], dict) else run["object"]
+    assert found[read["@id"]]["name"] == "data/e.tsv"
+    assert main(["verify"]) == 0
+
+
+def test_what_was_changed_is_not_packed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "signature.tsv").write_text("other")
+    assert main(["crate"]) == 1
+    assert capsys.readouterr().err.endswith("signature.tsv: was changed after the run\n")
+    assert not (home / NAME).exists()
+
+
+@pytest.mark.parametrize("key", ["config", "inputs", "versions"])
+def test_a_record_that_is_not_whole_is_refused(
+    key: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("rocrate")
+    record = json.loads((home / "run.json").read_text())
+    for broken in ({**record, key: 3}, {k: v for k, v in record.items() if k != key}):
+        (home / "run.json").write_text(json.dumps(broken))
+        assert main(["crate"]) == 1
+        assert capsys.readouterr().err.startswith("error: results/run.json: is no record of a run")
+
+
+def test_what_is_missing_is_said(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "rocrate", None)
+    assert main(["crate"]) == 1
+    assert "pip install 'genesig[crate]'" in capsys.readouterr().err

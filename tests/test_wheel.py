@@ -1,0 +1,182 @@
+"""A wheel is all of genesig: every command works from any folder, and so does the study."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from installed import WHEEL, genesig, lay_out_installed, place
+from places import ROOT
+from study_folder import lay_out
+from toy_study import command, environment, make_study, results
+
+from genesig import __version__
+from genesig.cli import main
+from genesig.errors import GenesigError
+from genesig.workflow import OWN
+from genesig.workflow import command as study_command
+
+PARTS = WHEEL["only-include"]
+EXAMPLE = ("config/config.yaml", "config/samples.tsv", "resources/golub_expression.tsv.gz",
+           "resources/golub_features.tsv.gz")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Lay genesig out as a wheel does; see `test_the_wheel_holds_what_the_tests_lay_out`."""
+    return lay_out_installed(tmp_path_factory.mktemp("site"))
+
+
+def test_commands_work_in_an_empty_folder(site: Path, tmp_path: Path) -> None:
+    done = genesig(site, tmp_path, "parameters")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "`normalise.folds`" in done.stdout
+    assert genesig(site, tmp_path, "init", "mine").returncode == 0
+    done = genesig(site, tmp_path, "validate", "mine/config.yaml")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: data/expression.tsv: no such file")
+
+
+def test_the_example_is_planned_in_an_empty_folder(site: Path, tmp_path: Path) -> None:
+    done = genesig(site, tmp_path, "run", "--example", "--cores", "1", "--dry-run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "config/config.yaml: 0 errors, 0 warnings; 38 samples" in done.stdout
+    assert re.search(r"^fit_final +1$", done.stdout + done.stderr, re.MULTILINE)
+    assert str(site / place("workflow/profiles/default")) in done.stderr
+    laid = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()}
+    assert {name for name in laid if not name.startswith(".snakemake")} == set(EXAMPLE)
+    assert all((tmp_path / name).read_bytes() == (ROOT / name).read_bytes() for name in EXAMPLE)
+
+
+def test_nothing_of_the_user_is_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/samples.tsv").write_text("mine")
+    assert main(["run", "--example"]) == 1
+    assert capsys.readouterr().err.startswith("error: config/samples.tsv: is not the example's")
+    assert [path.read_text() for path in tmp_path.rglob("*") if path.is_file()] == ["mine"]
+
+
+def test_an_example_brings_its_folder_of_arrays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "execve", lambda *of: None)
+    main(["run", "--example", "cel_folder"])
+    assert len(list(tmp_path.glob("resources/examples/arrays/*.gz"))) == 21
+    assert (tmp_path / "config/examples/cel_folder.yaml").is_file()
+
+
+def test_a_study_with_errors_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text("expression: e.tsv\nsamples: s.tsv\nlabel: class\n")
+    assert main(["run", "study.yaml", "--cores", "2"]) == 1
+    out, err = capsys.readouterr()
+    assert out == "study.yaml: 2 errors, 0 warnings\n"
+    assert all(line.startswith("error: ") for line in err.splitlines())
+    assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["run", "--cores", "2", "mystudy.yaml"]])
+def test_a_run_needs_its_config_first(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 2
+    assert "name the config first" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", OWN)
+def test_no_option_runs_what_was_not_validated(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "mystudy.yaml", option, "other"]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {option}: genesig run takes no such option")
+    with pytest.raises(GenesigError, match=option):
+        study_command(["mystudy.yaml"], [f"{option}=other"])
+
+
+@pytest.mark.parametrize(
+    ("options", "added"),
+    [
+        ([], True),
+        (["--dry-run"], True),
+        (["-c2"], False),
+        (["--jobs", "5"], False),
+        (["--workflow-profile=slurm"], False),
+        (["--configure"], True),
+    ],
+)
+def test_all_cores_are_used_where_nothing_else_is_said(options: list[str], added: bool) -> None:
+    line = study_command(["a.yaml", "b.yaml"], options)
+    assert ("all" in line) == added
+    assert line[-len(options) :] == options or not options
+    at = line.index("--configfile")
+    assert line[at + 1 : at + 3] == ["a.yaml", "b.yaml"]
+
+
+@pytest.mark.slow
+def test_a_file_of_the_study_shadows_no_module(site: Path, tmp_path: Path) -> None:
+    """A study through the installed genesig, beside a random.py: the bytes of the clone's."""
+    for name in ("clone", "wheel"):
+        (tmp_path / name).mkdir()
+    clone = make_study(tmp_path / "clone")
+    subprocess.run(command(), cwd=clone, env=environment(), check=True, capture_output=True)
+    for name in ("config", "expression.tsv.gz", "samples.tsv"):
+        (clone / name).rename(tmp_path / "wheel" / name)
+    (tmp_path / "wheel/random.py").write_text("raise SystemExit('shadowed')\n")
+    done = genesig(site, tmp_path / "wheel", "run", "config/config.yaml", "--cores", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert results(tmp_path / "wheel") == results(clone)
+
+
+def built(folder: Path) -> Path:
+    """Build the wheel without a network."""
+    pytest.importorskip("hatchling")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def test_the_wheel_holds_what_the_tests_lay_out(tmp_path: Path) -> None:
+    wheel = built(tmp_path)
+    assert wheel.name == f"genesig-{__version__}-py3-none-any.whl"
+    inside = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    line = ["git", "ls-files", "-co", "--exclude-standard", *PARTS]
+    listed = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a clone")
+    assert inside == {place(name) for name in listed.stdout.splitlines()}
+
+
+@pytest.mark.slow
+def test_the_wheel_in_a_fresh_environment_gives_the_bytes_of_the_clone(tmp_path: Path) -> None:
+    """Nothing but the wheel is installed there; its dependencies are those of the tests."""
+    wheel = built(tmp_path)
+    line = [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")]
+    subprocess.run(line, check=True)
+    (site,) = tmp_path.glob("venv/lib/python*/site-packages")
+    (site / "dependencies.pth").write_text(f"{Path(pytest.__file__).parents[1]}\n")
+    install = ["--python", str(tmp_path / "venv"), "install", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run([sys.executable, "-m", "pip", *install], check=True, capture_output=True)
+    (tmp_path / "clone").mkdir()
+    (tmp_path / "wheel").mkdir()
+    lay_out(tmp_path / "clone")
+    outside = {k: v for k, v in environment().items() if k != "PYTHONPATH"}
+    subprocess.run(command(), cwd=tmp_path / "clone", env=outside, check=True, capture_output=True)
+    line = [str(tmp_path / "venv/bin/genesig"), "run", "--example", "--cores", "2"]
+    done = subprocess.run(line, cwd=tmp_path / "wheel", env=outside, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert results(tmp_path / "wheel") == results(tmp_path / "clone")

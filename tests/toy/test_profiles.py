@@ -1,0 +1,46 @@
+"""The profiles of clusters: read by Snakemake as they are meant; their rules exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from places import ROOT
+from toy_study import make_study, run
+
+PROFILES = sorted(path.parent for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
+CLUSTERS = [path.name for path in PROFILES if path.name != "default"]
+RULES = {name for file in (ROOT / "workflow/rules").glob("*.smk")
+         for name in re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE)}  # fmt: skip
+
+
+def loaded(name: str) -> dict[str, Any]:
+    return dict(yaml.safe_load((ROOT / f"workflow/profiles/{name}/config.yaml").read_text()))
+
+
+def test_jobs_of_seconds_are_submitted_together_on_every_cluster() -> None:
+    groups = loaded("slurm")["groups"]
+    assert groups.keys() <= RULES
+    assert loaded("lsf")["groups"] == groups
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_a_profile_has_its_extra_and_its_line_in_the_docs(name: str) -> None:
+    page = (ROOT / "docs/large.md").read_text()
+    assert (
+        f"`pip install 'genesig[{name}]'` | `genesig run mystudy.yaml --workflow-profile {name}`"
+        in page
+    )
+    assert loaded(name)["executor"] == name
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_a_profile_can_be_planned(name: str, tmp_path: Path) -> None:
+    if not importlib.util.find_spec(f"snakemake_executor_plugin_{name}"):
+        pytest.skip(f"the extra {name} is not installed")
+    said = run(make_study(tmp_path), "--workflow-profile", f"profiles/{name}", "--dry-run")
+    assert re.search(r"^report +1$", said.stdout + said.stderr, re.MULTILINE)
