@@ -45,11 +45,10 @@ def enrichment(tables: Mapping[str, pd.DataFrame], fdr: float) -> EnrichmentReco
 
 def in_brief(table: pd.DataFrame) -> pd.DataFrame:
     """Cut lists of genes, of which a set may have hundreds; other tables stay as they are."""
-    brief = table.copy()
     for name in [name for name in LONG if name in table.columns]:
-        cut = [shorten(one, MOST_LETTERS) if isinstance(one, str) else None for one in table[name]]
-        brief[name] = cut
-    return brief
+        cut = table[name].map(lambda one: shorten(one, MOST_LETTERS), na_action="ignore")
+        table = table.assign(**{name: cut})
+    return table
 
 
 def _over(rows: pd.DataFrame, fdr: float) -> list[Over]:
