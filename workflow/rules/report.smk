@@ -93,3 +93,12 @@ rule job_times:
         "logs/job_times.log",
     script:
         "../scripts/job_times.py"
+
+
+# The last words of a run: where the report is, and its first sentence.
+onsuccess:
+    import sys
+
+    from genesig.report.finished import finished
+
+    print(finished("results"), file=sys.stderr)
