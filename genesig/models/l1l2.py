@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.selects import Selects
-from genesig.models.structured import Scale, check_classes, shares
+from genesig.models.structured import check_classes, shares
 from genesig.models.two_classes import SignClassifier
+from genesig.optim.adjustment import adjustment
 from genesig.optim.refit import refit_coef
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
@@ -44,25 +45,12 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         return X, y
 
     def _fit(self, X: Array, y: Array, v: Array | None) -> None:
-        """Fill the fitted attributes from checked X (n, d), a real response y and weights v (n,).
-
-        With weights the rows are ``√v (z, y)``, and their mirror images beside them: so their mean
-        is 0, which the solver takes away.
-        """
-        if v is None:
-            self._select(X, y, centre=True, unit_variance=self.unit_variance)
-            return
-        scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
-        middle, root = float(np.average(y, weights=v)), np.sqrt(v)
-        Z, target = root[:, None] * scale.apply(X), root * (y - middle)
-        mirrored = np.vstack([Z, -Z]), np.concatenate([target, -target])
-        self._select(*mirrored, centre=False, unit_variance=False)
-        self.coef_ /= scale.scale
-        self.intercept_ = middle - float(scale.mean @ self.coef_)
-
-    def _select(self, X: Array, y: Array, *, centre: bool, unit_variance: bool) -> None:
+        """Fill the fitted attributes from checked X (n, d), a real response y, weights v (n,)."""
         rows = np.ones((len(y), 1), dtype=bool)
-        sets = training_sets(X, y[:, None], rows, centre=centre, unit_variance=unit_variance)
+        weighted = None if v is None else adjustment(rows, weights=v[:, None])
+        sets = training_sets(
+            X, y[:, None], rows, centre=True, unit_variance=self.unit_variance, adjustment=weighted
+        )  # fmt: skip
         fits = path(
             sets,
             self.tau * sets.tau_max,
@@ -71,7 +59,7 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
             tolerance=self.tolerance,
         )
         if fits.message:
-            warnings.warn(fits.message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(fits.message, ConvergenceWarning, stacklevel=3)
         values, intercept = refit_coef(sets, fits, self.lam * sets.norm)
         self.support_ = fits.indices
         self.coef_ = np.zeros(X.shape[1])
