@@ -106,6 +106,22 @@ def test_what_a_run_says_is_printed_and_its_errors_raised(tmp_path, capsys, monk
     assert capsys.readouterr().out == ""
 
 
+def test_an_interrupted_cell_leaves_no_run_behind(tmp_path, monkeypatch):
+    study = Study(data(), label="diagnosis", folder=tmp_path)
+    code = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    child = []
+
+    def interrupted(line, **how):
+        child.append(int(line))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.print", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        study._call([sys.executable, "-c", code], quiet=False)
+    with pytest.raises(ProcessLookupError):
+        os.kill(child[0], 0)
+
+
 def test_validation_is_that_of_the_command_line(tmp_path, capsys):
     small = {"folds": 3, "inner_folds": 3, "repeats": 1, "subsamples": 4}
     Study(data(), label="diagnosis", folder=tmp_path / "a", splits=small).validate()
