@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.compiled.moments import Matrix, Rows, describe
 from genesig.optim.compiled.tiles import COLUMNS
+
+if TYPE_CHECKING:
+    from genesig.optim.structured.stretches import Stretches
 
 Array = np.ndarray[Any, Any]
 
@@ -51,6 +54,8 @@ class TrainingSets:
         Weights of samples and covariates; means and scales of features have the weights.
     of_y : (k, q) float array
         What the covariates say of the responses, see `Adjustment.centred`.
+    stretches : Stretches or None
+        In the place of the l1 norm, where features have an order (see `stretch_path.along`).
     """
 
     X: Array
@@ -67,6 +72,7 @@ class TrainingSets:
     kept: Array | None
     adjustment: Adjustment | None
     of_y: Array
+    stretches: Stretches | None = None
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
         """Return (mean, inverse scale), each (columns, d), in the units of X."""
@@ -120,7 +126,8 @@ def training_sets(
     centre, unit_variance : bool
         Subtract each feature's training mean; divide by its training standard deviation (ddof 0).
     like : TrainingSets, optional
-        Others of the same X, centred or not like these: their copy of it and weights serve both.
+        Others of the same X, centred or not like these: their copy of it, their weights and the
+        order of their features serve both.
     weights : (d,) array, optional
         Of each feature's l1 term, 1 unless given.
     adjustment : Adjustment, optional
@@ -158,6 +165,7 @@ def training_sets(
         X=X, Y=Y, rows=rows, y_mean=y_mean, weights=weights, norm=norm, tau_max=tau_max,
         centre=centre, unit_variance=unit_variance, matrix=matrix, padded=every, kept=kept,
         adjustment=adjustment, of_y=of_y,
+        stretches=None if like is None else like.stretches,
     )  # fmt: skip
 
 

@@ -13,11 +13,17 @@ from genesig.report.answer.collect import (
 )
 from genesig.report.covariates.collect import covariates
 from genesig.report.data.collect import batch, batch_warnings, design, study
+from genesig.report.enrichment.collect import TABLES as ENRICHMENT_TABLES
+from genesig.report.enrichment.collect import TEXT as ENRICHMENT_TEXT
+from genesig.report.enrichment.collect import enrichment, in_brief
 from genesig.report.external.collect import external as cohorts
 from genesig.report.external.collect import warnings as external_warnings
 from genesig.report.genes.collect import block_warnings, genes
 from genesig.report.genes.collect_learning import learning
 from genesig.report.genes.collect_lists import lists
+from genesig.report.genome.collect import TABLES as GENOME_TABLES
+from genesig.report.genome.collect import TEXT as GENOME_TEXT
+from genesig.report.genome.collect import genome
 from genesig.report.nonlinear.collect import SHOWN as NONLINEAR_SHOWN
 from genesig.report.nonlinear.collect import TABLES as NONLINEAR_TABLES
 from genesig.report.nonlinear.collect import nonlinear
@@ -50,7 +56,8 @@ if TYPE_CHECKING:
 
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
-        "nearest", "nearest_symbol", *SETS_TEXT, *SURVIVAL_TEXT)  # fmt: skip
+        "nearest", "nearest_symbol", *SETS_TEXT, *GENOME_TEXT, *ENRICHMENT_TEXT,
+        *SURVIVAL_TEXT)  # fmt: skip
 
 TABLES = (
     "signature", "nested_lists", "blocks", "scores", "stability", "controls", "univariate",
@@ -68,7 +75,8 @@ CHECKS: tuple[Callable[[Report], list[str]], ...] = (
 
 def tables_in(given: Mapping[str, str]) -> list[str]:
     """Return the names of those files that are tables `collect` takes."""
-    known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES, *SURVIVAL_TABLES, *QUALITY_TABLES}
+    known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES, *QUALITY_TABLES, *GENOME_TABLES,
+             *ENRICHMENT_TABLES, *SURVIVAL_TABLES}  # fmt: skip
     return [name for name in given.keys() if name in known]  # noqa: SIM118 - Snakemake's own kind
 
 
@@ -118,7 +126,7 @@ def collect(
     facts, division = study(dataset), design(splits)
     tested = held_out(dataset, tables["predictions"])
     chance = null_errors(null, tables["controls"])
-    packed = {name: _packed(name, tables[name]) for name in _shown(tables)}
+    packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
     first = answer(facts, division, tested, chance, packed, external)
     report: Report = {
         "version": VERSION,
@@ -140,6 +148,8 @@ def collect(
         "nonlinear": nonlinear(tables, config.get("nonlinear")),
         "sets": sets(tables),
         "survival": survival(tables),
+        "genome": genome(dataset, tables),
+        "enrichment": enrichment(tables, config["controls"]["fdr"]),
         "learning": learning(dataset, splits, halves, first, config["normalise"]["folds"]),
         "answer": first,
         "warnings": [],
@@ -164,6 +174,8 @@ def _warnings(report: Report, dataset: Dataset, observed: Fits, said: Sequence[s
 def _shown(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     own = [name for name in TABLES if name not in SUMMED_UP]
     further = (*NONLINEAR_SHOWN, *SETS_SHOWN, *SURVIVAL_SHOWN, *QUALITY_TABLES)
+    further = (*NONLINEAR_SHOWN, *SETS_SHOWN, *QUALITY_TABLES, *GENOME_TABLES,
+               *ENRICHMENT_TABLES)  # fmt: skip
     return own + [name for name in further if name in tables]
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 
 from genesig.report.covariates import methods as covariates_methods
 from genesig.report.data import methods as data_methods
+from genesig.report.enrichment import methods as enrichment_methods
 from genesig.report.external import methods as external_methods
 from genesig.report.genes import methods as genes_methods
+from genesig.report.genome import methods as genome_methods
 from genesig.report.nonlinear import methods as nonlinear_methods
 from genesig.report.page.bibtex import bibtex
 from genesig.report.page.section import Fold, Limits, Section
@@ -21,11 +23,12 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.samples,),
     (data_methods.normalisation, quality_methods.module_sentences),
     (prediction_methods.assessment,),
-    (prediction_methods.selection,),
+    (prediction_methods.selection, genome_methods.stretch_sentences),
     (covariates_methods.held_sentences,),
     (survival_methods.sentences,),
     (genes_methods.signature,),
     (sets_methods.sets_sentences,),
+    (enrichment_methods.enrichment_sentences,),
     (nonlinear_methods.nonlinear_sentences,),
     (prediction_methods.chance, genes_methods.tests, prediction_methods.others),
     (external_methods.external_sentences,),
@@ -46,10 +49,14 @@ def references(data: Report) -> list[str]:
     always = (*prediction_methods.REFERENCES, *genes_methods.REFERENCES)
     nonlinear = nonlinear_methods.REFERENCES if data["nonlinear"] else ()
     of_sets = sets_methods.REFERENCES if data["sets"] else ()
+    fused = data["config"]["linear"]["penalty"] == "fused"
+    placed = genome_methods.REFERENCES if fused else ()
+    enriched = enrichment_methods.REFERENCES if data["enrichment"] else ()
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
-    return sorted({*always, *nonlinear, *of_sets, *of_survival, *modules, *cohorts})
+    further = (*placed, *enriched, *of_survival, *modules, *cohorts)
+    return sorted({*always, *nonlinear, *of_sets, *further})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from genesig.report.answer.record import Answer
 from genesig.report.covariates.record import Covariates
 from genesig.report.data.record import Data
+from genesig.report.enrichment.record import Enrichment
 from genesig.report.external.record import External
 from genesig.report.genes.record import Genes
+from genesig.report.genome.record import Genome
 from genesig.report.nonlinear.record import Nonlinear
 from genesig.report.prediction.record import Prediction
 from genesig.report.quality.record import Quality
@@ -23,8 +25,8 @@ VERSION = 2
 
 
 class Report(
-    Answer, Data, Quality, Prediction, External, Genes, Nonlinear, Sets, Survival, Covariates,
-    Writeup,
+    Answer, Data, Quality, Prediction, Enrichment, External, Genes, Genome, Nonlinear, Sets,
+    Survival, Covariates, Writeup,
 ):  # fmt: skip
     """What all topics read; ``warnings`` are sentences for the first screen and the limits."""
 

@@ -18,10 +18,12 @@ from genesig.report.answer.section import (
 )
 from genesig.report.covariates.section import added_value, covariates
 from genesig.report.data.section import reproducibility, study
+from genesig.report.enrichment.section import enrichment
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
 from genesig.report.genes.section import blocks, lists, overlap, signature, stability
 from genesig.report.genes.section_values import expression, single_genes
+from genesig.report.genome.section import genome
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear
 from genesig.report.page.section import Limits, Section
@@ -75,8 +77,10 @@ def summary(data: Report) -> Summary:
 # In the order of the page; each names the part that it belongs to.
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "signature": signature,
+    "genome": genome,
     "expression": expression,
     "single-genes": single_genes,
+    "enrichment": enrichment,
     "performance": performance,
     "covariates": covariates,
     "decisions": decisions,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.errors import refuse
+from genesig.errors import GenesigError, refuse
 from genesig.response.covariates import encoded
 from genesig.response.design import BALANCED, Design
 from genesig.response.known import RESPONSES
@@ -27,6 +27,9 @@ Array = np.ndarray[Any, Any]
 PRIOR_WEIGHT = "prior_weight"
 """Column of the gene table with the weight of each gene's l1 term."""
 
+CHROMOSOME, POSITION = "chromosome", "position"
+"""Columns of the gene table that say where each gene lies; blank and NaN where that is unknown."""
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -37,7 +40,7 @@ class Dataset:
     X : (n_samples, n_genes) float64 array
     obs : DataFrame, index = sample names, columns of the sample table as strings
     var : DataFrame, index = gene ids, at least the column ``symbol``; ``prior_weight`` where the
-        study has such weights
+        study has such weights, ``chromosome`` and ``position`` where it knows them
     design : Design
     provenance : dict
         ``dropped``: list of {kind, name, reason}; ``steps``: row-wise steps already applied;
@@ -98,6 +101,28 @@ class Dataset:
         """Return the weight of each gene's l1 term, (n_genes,), or None where all are 1."""
         known = PRIOR_WEIGHT in self.var
         return self.var[PRIOR_WEIGHT].to_numpy(dtype=float) if known else None
+
+    @property
+    def placed(self) -> bool:
+        """Tell whether the study knows where its genes lie."""
+        return POSITION in self.var
+
+    def places(self) -> tuple[Array, Array]:
+        """Return chromosome and position of each gene; one without them is a chromosome of its own.
+
+        Raises
+        ------
+        GenesigError
+            The study does not know where its genes lie.
+        """
+        if not self.placed:
+            raise GenesigError("the genes have no places; set data.chromosome and data.position")
+        names = self.var[CHROMOSOME].astype(str).to_numpy(dtype=object, copy=True)
+        position = self.var[POSITION].to_numpy(dtype=float, copy=True)
+        alone = np.flatnonzero(np.isnan(position))
+        names[alone] = [f"\0{gene}" for gene in alone]
+        position[alone] = 0.0
+        return names, position
 
     def rows(self, names: Sequence[str]) -> Array:
         """Return the row numbers of the named samples, in the order of the names."""

@@ -15,6 +15,7 @@ from genesig.selection.assess.rejection import rejection_table
 from genesig.selection.assess.stability import stability_table
 from genesig.selection.genes.frequency import list_sizes, nested_lists
 from genesig.selection.genes.ranking import block_tables
+from genesig.selection.genes.stretches import stretches_table
 from genesig.selection.genes.univariate import univariate_table
 
 if TYPE_CHECKING:
@@ -51,12 +52,13 @@ def gather(
     -------
     dict of DataFrame
         signature, nested_lists, lists, blocks, prototypes, scores, predictions, rejection,
-        stability, univariate.
+        stability, univariate; stretches, where the study knows the places of its genes.
     """
     dataset, fits = described(dataset), joined(observed, splits).with_chosen()
     nested = nested_lists(dataset, fits, frequency=frequency)
     blocks, prototypes = block_tables(dataset, final, **clusters)
     univariate = univariate_table(dataset)
+    placed = {"stretches": stretches_table(dataset, nested, final)} if dataset.placed else {}
     predictions = predictions_table(dataset, splits, fits)
     return {
         "signature": signature_table(dataset, nested, blocks, univariate, final),
@@ -69,6 +71,7 @@ def gather(
         "rejection": rejection_table(predictions, dataset.design.classes),
         "stability": stability_table(splits, fits, subsamples.with_chosen(), len(dataset.genes)),
         "univariate": univariate,
+        **placed,
     }
 
 

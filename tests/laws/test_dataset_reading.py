@@ -21,7 +21,7 @@ PLAIN: dict[str, Any] = {
     "batch": None, "confounding": 0.5,
     "annotation": None, "symbol": None, "part": None, "files": None, "missing": False,
     "prior_weights": None, "covariates": [],
-    "missing_covariates": "refuse", "weights": None,
+    "missing_covariates": "refuse", "weights": None, "chromosome": None, "position": None,
 }  # fmt: skip
 NUMBERS = st.floats(-1e100, 1e100, allow_nan=False, allow_subnormal=False)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from report_enrichment import enriched
 from report_nonlinear import CONFIG, with_nonlinear
 from report_sets import CONFIG as STRUCTURED
 from report_sets import with_sets
@@ -18,6 +19,7 @@ from report_tables import CLUSTERS, MU, SIZES, make_tables
 
 from genesig.data.quality.overview import quality
 from genesig.results import Dataset, Design, Fits, Split, Splits
+from genesig.selection.genes.stretches import stretches_table
 
 TAU, LAM = np.geomspace(1, 0.005, 13)[1:], (1e-4, 1e-3, 1e-2, 1e-1)
 
@@ -48,6 +50,8 @@ class Study:
     sets: bool = False
     minimal: bool = False
     longest: int = 1000
+    placed: bool = False
+    enriched: bool = False
 
 
 def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
@@ -63,12 +67,14 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
         "samples": "samples.tsv",
         "data": {"task": dataset.design.task, "classes": None, "group": None, "pair": None,
                  "prior_weights": None, "covariates": [],
-                 "missing_covariates": "refuse", "weights": None},
+                 "missing_covariates": "refuse", "weights": None,
+                 "chromosome": None, "position": None},
         "normalise": {"samples": [], "folds": [{"step": "centre"}, {"step": "unit_variance"}]},
         "splits": {"scheme": "stratified_kfold", "folds": study.folds, "repeats": study.repeats,
                    "inner_scheme": "stratified_kfold", "inner_folds": 5,
                    "subsamples": study.subsamples, "file": None},
-        "linear": {"list": "minimal" if study.minimal else "stable", "tau_min": 0.005,
+        "linear": {"list": "minimal" if study.minimal else "stable", "penalty": "l1",
+                   "jump": 2.0, "tau_min": 0.005,
                    "tau_count": 12, "lam": list(LAM), "mu": list(MU), "mu_choice": None,
                    "longest": study.longest, "criterion": "squared_error",
                    "one_standard_error": False, "threshold": "midpoint",
@@ -82,6 +88,14 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
         tables = with_nonlinear(tables, dataset, splits, observed)
     config["nonlinear"] = {**CONFIG, "enabled": study.nonlinear}
     config["structured"] = {**STRUCTURED, **({} if study.sets else {"sets": None})}
+    if study.placed:
+        tables["stretches"] = stretches_table(dataset, tables["nested_lists"], final)
+        config["data"] |= {"chromosome": "chr", "position": "start"}
+        config["linear"]["penalty"] = "fused"
+    config["enrichment"] = {"sets": None, "smallest": 2, "largest": 500}
+    if study.enriched:
+        config["enrichment"]["sets"] = "data/<b>pathways</b>.gmt"
+        tables |= enriched(tables, dataset, splits, observed, study.names)
     if study.sets:
         tables = with_sets(tables, dataset, splits, observed, study.names, study.empty)
     return {
@@ -122,10 +136,15 @@ def make_dataset(study: Study, rng: np.random.Generator) -> Dataset:
     samples[: len(study.names)] = [f"s-{name}" for name in study.names]
     symbols = [f"SYM{j}" for j in range(study.genes)]
     symbols[: len(study.names)] = study.names
+    var = pd.DataFrame({"symbol": symbols}, index=pd.Index(genes))
+    if study.placed:
+        number = np.arange(study.genes) % 24 + 1
+        var["chromosome"] = ["chrX" if k == 23 else f"chr{k}" if k < 24 else "" for k in number]
+        var["position"] = np.where(number < 24, 1e6 * (1 + np.arange(study.genes) // 24), np.nan)
     return Dataset(
         X=X,
         obs=pd.DataFrame({"class": labels}, index=pd.Index(samples)),
-        var=pd.DataFrame({"symbol": symbols}, index=pd.Index(genes)),
+        var=var,
         design=Design(
             "class", "regression" if study.regression else "classification",
             None if study.regression else ("normal", "tumour"), None, None,

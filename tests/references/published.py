@@ -45,4 +45,6 @@ def read(name):
         covariates=[],
         missing_covariates="refuse",
         weights=None,
+        chromosome=None,
+        position=None,
     )

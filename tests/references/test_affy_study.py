@@ -34,6 +34,8 @@ CHOICES = {
     "covariates": [],
     "missing_covariates": "refuse",
     "weights": None,
+    "chromosome": None,
+    "position": None,
 }
 
 

@@ -15,10 +15,10 @@ from genesig.report.record import Report
 
 STUDIES = {
     "classes": Study(),
-    "numbers": Study(regression=True, sets=True),
+    "numbers": Study(regression=True, sets=True, placed=True, enriched=True),
     "without nonlinear selection": Study(nonlinear=False),
-    "odd names": Study(names=HOSTILE, sets=True),
-    "nothing selected": Study(empty=True, sets=True),
+    "odd names": Study(names=HOSTILE, sets=True, placed=True, enriched=True),
+    "nothing selected": Study(empty=True, sets=True, placed=True, enriched=True),
 }
 
 

@@ -167,7 +167,9 @@ def test_every_section_has_its_heading_and_the_answer_comes_first(made):
     order = [a["id"] for _, a in page.elements if a.get("id") in places]
     assert order == ["answer", *(key for part, keys in parts.items() for key in (part, *keys))]
     # None of these studies has gene sets; a number has no decision to be taken, no list no overlap.
-    assert set(SECTIONS) - {section.key for section in shown} <= {"sets", "decisions", "overlap"}
+    assert set(SECTIONS) - {section.key for section in shown} <= {
+        "sets", "genome", "enrichment", "decisions", "overlap",
+    }  # fmt: skip
     assert (len(page.named("h1")), len(page.named("h2"))) == (1, 1 + len(PARTS))
 
 

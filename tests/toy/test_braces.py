@@ -54,9 +54,9 @@ def study(folder: Path, word: str) -> Path:
 def test_the_places_of_free_text_are_known() -> None:
     """A new key that takes any text is put into one of these tests."""
     files = {("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
-             ("nonlinear", "groups"), ("structured", "sets")}  # fmt: skip
+             ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets")}  # fmt: skip
     columns = {("data", key) for key in ("group", "pair", "batch", "part", "files", "symbol",
-                                         "prior_weights")}  # fmt: skip
+                                         "prior_weights", "chromosome", "position")}  # fmt: skip
     columns.add(("structured", "column"))
     words = {("label",), ("report", "title"), ("data", "classes"), ("splits", "column")}
     assert set(free(SCHEMA)) == files | columns | words
@@ -68,7 +68,8 @@ def test_a_dry_run_takes_braces_as_they_are(tmp_path: Path) -> None:
 
 
 EVERYWHERE = {
-    "data": {key: "{A}" for key in ("part", "files", "batch", "symbol", "prior_weights")},
+    "data": {key: "{A}" for key in ("part", "files", "batch", "symbol", "prior_weights",
+                                         "chromosome")},
     "structured": {"sets": "samples.tsv", "column": "{A}"},
     "splits": {"scheme": "predefined", "column": "{A}"},
     "external": [{"name": "there", "expression": "expression.tsv.gz", "samples": "samples.tsv",
@@ -102,12 +103,13 @@ def test_every_name_of_a_file_with_braces_is_refused_by_the_workflow_too(tmp_pat
     cohort = {"name": "there", "expression": "{C}", "samples": "{D}", "annotation": "{E}"}
     changes = {"samples": "{A}.tsv", "data": {"annotation": "{B}"}, "splits": {"file": "{F}"},
                "nonlinear": {"groups": "{G}"}, "structured": {"sets": "{H}"},
+               "enrichment": {"sets": "{I}"},
                "external": [cohort]}  # fmt: skip
     folder = make_study(tmp_path, changes)
     done = run(folder, "--dry-run", check=False)
     assert done.returncode != 0
     lines = [line for line in (done.stdout + done.stderr).splitlines() if "has braces" in line]
-    assert len(lines) == 8
+    assert len(lines) == 9
     assert "Traceback" not in done.stdout + done.stderr
 
 

@@ -1,7 +1,7 @@
 # From the fits of all splits to the signature, its blocks and the final model.
 #
 # INPUTS: results/dataset.h5ad, results/splits.json, results/linear/**
-# OUTPUTS: the result tables, results/signature.h5ad, results/model.json
+# OUTPUTS: the result tables, results/enrichment*.tsv, results/signature.h5ad, results/model.json
 
 
 rule gather:
@@ -13,7 +13,7 @@ rule gather:
         subsamples="results/linear/subsamples.npz",
         code=sources("gather.py"),
     output:
-        **tables(*GATHERED),
+        **tables(*GATHERED, *PLACED),
     log:
         "logs/gather.log",
     resources:
@@ -23,6 +23,28 @@ rule gather:
         clusters=config["clusters"],
     script:
         "../scripts/gather.py"
+
+
+# Which gene sets the lists hold more of than chance; only where a file of sets is named.
+rule enrichment:
+    input:
+        given(ENRICHED),
+        **tables("signature", "nested_lists", "blocks"),
+        dataset="results/dataset.h5ad",
+        splits="results/splits.json",
+        observed=batches("observed"),
+        permuted=permuted(),
+        code=sources("enrichment.py"),
+    output:
+        **tables(*ENRICHMENT),
+    log:
+        "logs/enrichment.log",
+    resources:
+        **needs("enrichment"),
+    params:
+        **{key: HELD[key] for key in ("smallest", "largest")},
+    script:
+        "../scripts/enrichment.py"
 
 
 rule export:

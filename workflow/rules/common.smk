@@ -41,6 +41,9 @@ try:
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
 
+PLACED = ["stretches"] if config["data"]["chromosome"] else []
+ENRICHMENT = ["enrichment", "enrichment_ranking"]
+
 
 def sources(script):
     """Return every file of the package that a script needs, as inputs of its rule."""

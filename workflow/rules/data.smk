@@ -7,6 +7,9 @@
 MODULES = ["modules"] if config["quality"]["modules"] else []
 
 KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest", "largest")}
+# Enrichment holds lists against its own sets, or against those that are selected.
+HELD = config["enrichment"] if config["enrichment"]["sets"] else KNOWN
+ENRICHED = None if HELD.get("column") else HELD["sets"]
 
 
 localrules:
@@ -31,7 +34,7 @@ rule validate:
     input:
         local(config["expression"]),
         local(config["samples"]),
-        given(config["data"]["annotation"], config["splits"]["file"], KNOWN["sets"]),
+        given(config["data"]["annotation"], config["splits"]["file"], KNOWN["sets"], ENRICHED),
         code=sources("validate.py"),
     output:
         "results/validation.json",
@@ -39,7 +42,7 @@ rule validate:
         "logs/validate.log",
     params:
         settings={key: config[key] for key in ("label", "seed", "data", "normalise", "splits")},
-        sets=KNOWN,
+        sets={"structured": KNOWN, "enrichment": config["enrichment"]},
     script:
         "../scripts/validate.py"
 

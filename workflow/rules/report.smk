@@ -6,7 +6,7 @@
 
 
 REPORTED = tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS))
-REPORTED |= tables(*MODULES, *survival(*FORETOLD))
+REPORTED |= tables(*MODULES, *PLACED, *survival(*FORETOLD), *(ENRICHMENT if ENRICHED else ()))
 WRITTEN = ("baselines.tsv", "null_frequency.tsv", "dataset.h5ad", "splits.json", "signature.h5ad")
 WRITTEN += ("model.json", "report_data.json", "report.html", "figures")
 SAID = ["results/validation.json", "results/quality.json", *TESTED]

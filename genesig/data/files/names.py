@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 Config = dict[str, Any]
 
 KEYS = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
-        ("nonlinear", "groups"), ("structured", "sets"))  # fmt: skip
+        ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets"))  # fmt: skip
 COHORT_KEYS = ("expression", "samples", "annotation")
 SERIES = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 ENDING = "_series_matrix.txt.gz"

@@ -20,6 +20,9 @@ FIT, PRODUCT, STEP = 0.0075, 3.8e-10, 3e-11
 """Seconds of one outer training set: a part of its own; for each inner fold and step of a path, so
 much for one number of the training matrix, and for the cube of its samples."""
 
+STRETCH, PLACED = 0.0013, 1.8e-8
+"""Seconds of one step of a path of the fused lasso: a part of its own, and for one number."""
+
 FOREST, VALUE = 0.23, 6e-7
 """Seconds of all baselines on one split: a part of its own, and for one number of the matrix."""
 
@@ -34,6 +37,9 @@ CURVE, CURVED, POWER = 0.01, 0.22, 2.9
 
 SETS, MEMBER = 0.0035, 4.5e-8
 """Seconds of one path over gene sets: a part of its own, and for one number of the matrix."""
+
+SHUFFLED = 2.0, 2.1e-5
+"""Seconds of the thousand orders of enrichment: a part of their own, and for one number."""
 
 HOURS = 1.0
 """Of one processor, above which nonlinear selection is warned of."""
@@ -75,6 +81,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     size : Size
     """
     splits, controls, curved = config["splits"], config["controls"], config["nonlinear"]
+    structured = config["structured"]
     matrix, fit = 8e-6 * size.samples * size.genes, _fit(config, size)
     permutations, most = controls["permutations"], controls["permutations_per_job"]
     batches = min(splits["batches"], size.splits)
@@ -99,6 +106,9 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         many = batches * START + size.splits * each
         costs["nonlinear_fit"] = Cost(START + share * each, room, many)
         costs["nonlinear_final"] = _alone(each, room)
+    if config["enrichment"]["sets"] or (structured["sets"] and not structured["column"]):
+        seconds = SHUFFLED[0] + SHUFFLED[1] * size.samples * size.genes
+        costs["enrichment"] = _alone(seconds, held)
     if config["structured"]["sets"] is not None:
         costs |= _of_sets(config, size, jobs)
     return costs
@@ -157,6 +167,8 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     searched = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
     steps = folds * searched * linear["tau_count"] + len(linear["mu"])
     n = size.training
+    if linear["penalty"] == "fused":
+        return float(FIT + steps * (STRETCH + PLACED * n * size.genes))
     own = LABELS[config["data"]["task"]].step
     return float(FIT + steps * (own + PRODUCT * n * size.genes + STEP * n**3))
 

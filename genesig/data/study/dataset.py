@@ -16,13 +16,14 @@ from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_names import check_symbols
 from genesig.data.study.matrix_check import Expression, check_matrix
+from genesig.data.study.places import places_of
 from genesig.data.study.prior_weights import weights_of
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt
 from genesig.response.design import label_columns
 from genesig.results import Dataset
 from genesig.results.checksums import sha256
-from genesig.results.dataset import PRIOR_WEIGHT
+from genesig.results.dataset import CHROMOSOME, POSITION, PRIOR_WEIGHT
 from genesig.words import counted, is_missing, is_number, listing
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Inputs:
         Prior weights of the genes of the matrix; None where the study has none.
     table : DataFrame of strings or None
         The gene table as it lies in its file.
+    places : (chromosomes, positions) or None
+        Of the genes of the matrix; None where the study does not know them.
     """
 
     sheet: Sheet | None
@@ -55,6 +58,7 @@ class Inputs:
     problems: list[Problem]
     weights: Array | None = None
     table: pd.DataFrame | None = None
+    places: tuple[Array, Array] | None = None
 
     def gene_table(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return symbol and further columns of the gene table, for the genes of the matrix.
@@ -82,7 +86,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
                  missing: bool, prior_weights: str | None, covariates: Sequence[str],
-                missing_covariates: str, weights: str | None) -> Dataset:  # fmt: skip
+                missing_covariates: str, weights: str | None, chromosome: str | None,
+                 position: str | None) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -119,6 +124,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
     missing_covariates : {"refuse", "mean"}
     weights : str or None
         ``balanced``, or the column of the samples' weights.
+    chromosome, position : str or None
+        Columns of the gene table that say where each gene lies.
     gene_columns : sequence of str
         Further columns of the gene table that are kept: those that steps take genes together by.
 
@@ -138,7 +145,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          confounding=confounding, annotation=annotation,
                          symbol=symbol, part=part, files=files, missing=missing,
                          prior_weights=prior_weights, covariates=covariates,
-                         missing_covariates=missing_covariates, weights=weights)  # fmt: skip
+                         missing_covariates=missing_covariates, weights=weights,
+                         chromosome=chromosome, position=position)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -157,6 +165,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
     var = inputs.gene_table(gene_columns)
     if inputs.weights is not None:
         var[PRIOR_WEIGHT] = inputs.weights
+    if inputs.places is not None:
+        var[CHROMOSOME], var[POSITION] = inputs.places
     return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
 
 
@@ -166,11 +176,12 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
                 missing: bool, prior_weights: str | None, covariates: Sequence[str],
-                missing_covariates: str, weights: str | None) -> Inputs:  # fmt: skip
+                missing_covariates: str, weights: str | None, chromosome: str | None,
+                position: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     matrix, table = _read_both(expression, samples, part, files, problems)
-    sheet, values, symbols, own, known = None, None, None, None, None
+    sheet, values, symbols, own, known, places = None, None, None, None, None, None
     columns = label_columns(label)
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         what = f"is the sample table, and {samples} the matrix, as it looks: expression and samples"
@@ -195,9 +206,13 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
         if known is not None and prior_weights is not None and genes is not None:
             own = weights_of(known, prior_weights, annotation, genes, problems)
             known = known.drop(columns=prior_weights, errors="ignore")
-        if known is not None and (own is None or len(known.columns)):
+        if known is not None and chromosome and position and genes is not None:
+            places = places_of(known, chromosome, position, annotation, genes, problems)
+            known = known.drop(columns=[chromosome, position], errors="ignore")
+        only = own is not None or places is not None
+        if known is not None and (not only or len(known.columns)):
             symbols = _symbols(known, annotation, symbol, genes, problems)
-    return Inputs(sheet, values, symbols, problems, own, known)
+    return Inputs(sheet, values, symbols, problems, own, known, places)
 
 
 def _read_both(expression: str, samples: str, part: str | None, files: str | None,

@@ -73,17 +73,18 @@ def study_sets(
 def check_sets(
     config: dict[str, Any], genes: Sequence[str], symbols: Mapping[str, str] | None
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the file of gene sets of the config, where it names one."""
-    section = config.get("structured", {})  # the job that checks files is not told of it
-    if section.get("sets") is None or section["smallest"] > section["largest"]:
-        return
-    of, known = symbols or {}, {key: section[key] for key in ("column", "smallest", "largest")}
-    try:
-        found = study_sets(section["sets"], genes, [of.get(g) or g for g in genes], **known)
-    except InvalidInput as error:
-        yield from error.problems
-        return
-    yield from (Problem(section["sets"], str(said), "warning") for said in found.said)
+    """Yield what is wrong with the files of gene sets of the config, where it names some."""
+    of, names = symbols or {}, ("structured", "enrichment")
+    for section in (config.get(name, {}) for name in names):  # a job may not be told of them
+        if section.get("sets") is None or section["smallest"] > section["largest"]:
+            continue
+        known = {key: section.get(key) for key in ("column", "smallest", "largest")}
+        try:
+            found = study_sets(section["sets"], genes, [of.get(g) or g for g in genes], **known)
+        except InvalidInput as error:
+            yield from error.problems
+            continue
+        yield from (Problem(section["sets"], str(said), "warning") for said in found.said)
 
 
 def _places(

@@ -11,6 +11,8 @@ from genesig.data.steps.normalise import MOMENTS, NORMALISERS
 from genesig.data.study.covariates_check import fixed_settings
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
+from genesig.data.study.labels.settings import kind_settings
+from genesig.data.study.places import place_settings
 from genesig.errors import Problem
 from genesig.response.design import label_columns
 
@@ -130,31 +132,6 @@ def _lengths(config: Config) -> Found:
         yield "linear.longest", what
 
 
-def _kind(config: Config) -> Found:
-    data, own = config["data"], LABELS[config["data"]["task"]]
-    yield from _label(config["label"], data["task"])
-    yield from own.settings(config)
-    for kind, other in LABELS.items():
-        for key in other.own:
-            if data[key] is not None and key not in own.own:
-                what = f"is for {kind}; take it away or set data.task: {kind}"
-                yield f"data.{key}", what
-
-
-def _label(label: str | dict[str, str], task: str) -> Found:
-    """Hold the columns that the label names against those that the kind needs."""
-    named, needed = () if isinstance(label, str) else tuple(label), LABELS[task].columns
-    if named and not needed:
-        fits = next(kind for kind, each in LABELS.items() if each.columns)
-        what = f"names columns of {' and '.join(LABELS[fits].columns)}; for {task} name one column"
-        yield "label", f"{what}, or set data.task: {fits}"
-    elif needed and not named:
-        columns = ", ".join(f"{key}: COLUMN" for key in needed)
-        yield "label", f"{task} needs columns of its own; write label: {{{columns}}}"
-    elif len(set(label_columns(label))) < len(named):
-        yield "label", f"'{label_columns(label)[0]}' is named twice; name two columns"
-
-
 def _columns(config: Config) -> Found:
     data, label = config["data"], label_columns(config["label"])
     for key, plural in (("group", "groups"), ("pair", "pairs"), ("batch", "batches")):
@@ -163,7 +140,7 @@ def _columns(config: Config) -> Found:
             yield f"data.{key}", what
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
-    for key in ("symbol", "prior_weights"):
+    for key in ("symbol", "prior_weights", "chromosome", "position"):
         if data[key] is not None and data["annotation"] is None:
             yield f"data.{key}", "names a column of the gene table; set data.annotation to its file"
 
@@ -269,9 +246,11 @@ def _sets(config: Config) -> Found:
     if section.get("sets") is None and section.get("column") is not None:
         what = "names a column of a gene table; set structured.sets to its file"
         yield "structured.column", what
-    if section.get("sets") is not None and section["smallest"] > section["largest"]:
-        what = f"{section['smallest']} is above structured.largest, {section['largest']}; no set "
-        yield "structured.smallest", what + "can have both sizes, lower it"
+    for name in ("structured", "enrichment"):
+        section = config.get(name, {})
+        if section.get("sets") is not None and section["smallest"] > section["largest"]:
+            what = f"{section['smallest']} is above {name}.largest, {section['largest']}; no set "
+            yield f"{name}.smallest", what + "can have both sizes, lower it"
 
 
 RULES: Sequence[Callable[[Config], Found]] = (
@@ -284,8 +263,9 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _missing,
     _mu,
     _lengths,
-    _kind,
+    kind_settings,
     _columns,
+    place_settings,
     _batches,
     _scheme,
     _sizes,

@@ -12,6 +12,7 @@ from genesig.optim.solvers.coordinate_descent import coordinate_descent
 from genesig.optim.solvers.landweber import landweber
 from genesig.optim.solvers.nested import landweber_nested
 from genesig.optim.solvers.newton import landweber_newton
+from genesig.optim.structured.stretch_path import stretch_path
 from genesig.optim.training import TrainingSets
 
 Array = np.ndarray[Any, Any]
@@ -35,6 +36,8 @@ def path(
 ) -> Path:
     """Minimise ``(1/n)||y - Zb||² + mu ||b||² + tau sum_j w_j |b_j|`` for every training set.
 
+    Where the sets have an order of their features, the norm is that of its stretches instead.
+
     Parameters
     ----------
     sets : TrainingSets
@@ -43,7 +46,7 @@ def path(
         solution of the one before it in its row, the algorithms of the thesis start each as
         published, from 0 or from ridge, and so does coordinate-descent.
     solver : str
-        A name in `SOLVERS`.
+        A name in `SOLVERS`; stretches have a solver of their own.
     tolerance : float
         Largest duality gap, relative to ``||y||²/n``, at which a fit counts as converged.
     longest : int, optional
@@ -55,7 +58,7 @@ def path(
     GenesigError
         For an unknown solver, or tau and mu that leave the problem undetermined.
     """
-    solve = pick("solver", SOLVERS, solver)
+    solve = pick("solver", SOLVERS, solver) if sets.stretches is None else stretch_path
     tau, mu = grid(sets, tau, mu)
     return solve(sets, tau, mu, tolerance, longest).ended(longest)
 

@@ -30,8 +30,9 @@ class Genome:
 
     @classmethod
     def of(
-        cls, d: int, chromosomes: Sequence[Any] | None, positions: Sequence[float] | None
-    ) -> Genome:
+        cls, d: int, chromosomes: Sequence[Any] | Array | None,
+        positions: Sequence[float] | Array | None,
+    ) -> Genome:  # fmt: skip
         """Order d features; None is one chromosome, and the order in which they stand.
 
         Chromosomes keep the order of their first feature, features of one position theirs.

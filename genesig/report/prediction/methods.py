@@ -111,7 +111,9 @@ def selection(data: Prediction) -> list[str]:
         " correlated with those already selected."
         if last
         else "",
-        f"Problems were solved by {SOLVERS.get(linear['solver'], clean(linear['solver']))}.",
+        f"Problems were solved by {SOLVERS.get(linear['solver'], clean(linear['solver']))}."
+        if linear["penalty"] == "l1"
+        else "",
     ]
 
 

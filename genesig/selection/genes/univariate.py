@@ -85,18 +85,28 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     import pandas as pd
     from scipy.stats import false_discovery_control
 
-    statistic, p = _test(units(dataset))
-    unknown = np.isnan(p) | (np.ptp(dataset.X, axis=0) == 0)
-    p = np.where(unknown, 1.0, p)
+    statistic, p = _known(dataset)
     return pd.DataFrame(
         {
             "gene": dataset.genes,
             "symbol": dataset.var["symbol"].to_numpy(),
-            "statistic": np.where(unknown, 0.0, statistic),
+            "statistic": statistic,
             "p_value": p,
             "q_value": false_discovery_control(p),
         }
     )
+
+
+def statistics(dataset: Dataset) -> Array:
+    """Return the statistic of `univariate_table`, (n_genes,)."""
+    return _known(dataset)[0]
+
+
+def _known(dataset: Dataset) -> tuple[Array, Array]:
+    """Return statistic and p; 0 and 1 where there is no test."""
+    statistic, p = _test(units(dataset))
+    unknown = np.isnan(p) | (np.ptp(dataset.X, axis=0) == 0)
+    return np.where(unknown, 0.0, statistic), np.where(unknown, 1.0, p)
 
 
 def units(dataset: Dataset) -> Units:

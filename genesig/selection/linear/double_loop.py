@@ -11,6 +11,8 @@ import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, moments
 from genesig.errors import GenesigError, pick
+from genesig.optim.structured.genome import Genome
+from genesig.optim.structured.stretches import Stretches
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.linear.grid import Surface, stage_one
 from genesig.selection.linear.kinds.known import FITTED
@@ -92,9 +94,9 @@ def _fit(
 ) -> Fits:
     parts, done, start = [_none(protocol)], 0, time.monotonic()
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes))))
-    steps, weights = bound(folds, dataset), dataset.prior_weights()
+    steps = bound(folds, dataset)
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
-        sets = _outer_sets(X, some, folds, None if weights is None else weights[reference.genes])
+        sets = _outer_sets(X, some, folds, dataset, reference.genes, protocol)
         parts.append(_fit_together(some, sets, reference, protocol, choose))
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)
@@ -107,11 +109,27 @@ def _none(protocol: Protocol) -> Fits:
     return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched)
 
 
-def _outer_sets(X: Array, todo: list[Task], folds: Steps, weights: Array | None) -> Sets:
+def _outer_sets(
+    X: Array, todo: list[Task], folds: Steps, dataset: Dataset, genes: Array, protocol: Protocol
+) -> Sets:  # fmt: skip
     Y = np.column_stack([task.y for task in todo])
     rows = np.hstack([task.training_rows() for task in todo])
-    ground = Ground(**moments(folds), weights=weights, ties=todo[0].ties)
-    return FITTED[todo[0].kind].sets(X, Y, rows, [task.held for task in todo], ground)
+    weights, kind = dataset.prior_weights(), FITTED[todo[0].kind]
+    ground = Ground(
+        **moments(folds), ties=todo[0].ties, stretches=_stretches(dataset, genes, protocol),
+        weights=None if weights is None else weights[genes],
+    )  # fmt: skip
+    if ground.stretches is not None and not kind.stretches:
+        raise GenesigError(f"linear.penalty: 'fused' is not made for {todo[0].kind}; take l1")
+    return kind.sets(X, Y, rows, [task.held for task in todo], ground)
+
+
+def _stretches(dataset: Dataset, genes: Array, protocol: Protocol) -> Stretches | None:
+    """Return the norm of the penalty fused, for the genes that are columns of a matrix."""
+    if protocol.penalty == "l1":
+        return None
+    names, positions = dataset.places()
+    return Stretches(Genome.of(len(genes), names[genes], positions[genes]), protocol.jump)
 
 
 def _fit_together(

@@ -23,6 +23,8 @@ class Protocol:
     """
 
     list: str
+    penalty: str
+    jump: float
     tau_min: float
     tau_count: int
     lam: Sequence[float]

@@ -47,7 +47,8 @@ def test_a_broken_file_of_several_tables_is_said_once(tmp_path: Path) -> None:
              "batch": None, "confounding": 0.5,
              "annotation": str(path), "symbol": None, "part": None, "files": None,
              "missing": False, "prior_weights": None, "covariates": [],
-             "missing_covariates": "refuse", "weights": None}  # fmt: skip
+             "missing_covariates": "refuse", "weights": None, "chromosome": None,
+             "position": None}  # fmt: skip
     with pytest.raises(InvalidInput, match="is no HDF5 file") as found:
         read_dataset(str(path), str(path), "class", **words)
     assert len(found.value.problems) == 1

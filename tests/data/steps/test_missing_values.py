@@ -86,4 +86,5 @@ def test_other_faults_are_refused_all_the_same(study):
                      batch=None, confounding=0.5,
                      annotation=None, symbol=None, part=None, files=None,
                      missing=True, prior_weights=None,
-                     covariates=[], missing_covariates="refuse", weights=None)  # fmt: skip
+                     covariates=[], missing_covariates="refuse", weights=None, chromosome=None,
+                     position=None)  # fmt: skip

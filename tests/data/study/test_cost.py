@@ -90,8 +90,12 @@ def test_gene_sets_cost_nothing_where_there_are_none():
     assert total(structured=more) > total(structured=named)
     for name in ("samples", "genes", "splits", "training"):
         larger = replace(SIZE, **{name: 4 * getattr(SIZE, name)})
-        of_sets = [total(size, structured=named) - total(size) for size in (SIZE, larger)]
-        assert (of_sets[1] > of_sets[0]) == (name != "samples")
+        found = [study_costs({**config, "structured": {**config["structured"], **named}}, size)
+                 for size in (SIZE, larger)]  # fmt: skip
+        fits, orders = ([costs[rule].together for costs in found]
+                        for rule in ("sets_fit", "enrichment"))  # fmt: skip
+        assert (fits[1] > fits[0]) == (name != "samples")
+        assert (orders[1] > orders[0]) == (name in ("samples", "genes"))
     few, many = (total(structured=named, controls={"permutations": k}) for k in (10, 500))
     assert many - few > total(controls={"permutations": 500}) - total(controls={"permutations": 10})
 

@@ -6,4 +6,5 @@ from genesig.selection.linear.kinds.least_squares import LeastSquares
 from genesig.selection.linear.kinds.record import Fitting
 from genesig.selection.linear.validation import midpoint, validation_error
 
-CLASSIFICATION = Fitting(sets=LeastSquares.of, cut=midpoint, error=validation_error, signs=True)
+CLASSIFICATION = Fitting(sets=LeastSquares.of, cut=midpoint, error=validation_error, signs=True,
+                         stretches=True)  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
+from genesig.optim.structured.stretch_path import along
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.linear.kinds.record import Ground
@@ -29,9 +30,10 @@ class LeastSquares:
     def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None],
            ground: Ground) -> LeastSquares:  # fmt: skip
         """Describe k training sets: responses Y and mask `rows`, (n, k), what each holds fixed."""
-        return cls(training_sets(X, Y, rows, centre=ground.centre, weights=ground.weights,
-                                 unit_variance=ground.unit_variance,
-                                 adjustment=held_fixed(held, Y, rows)))  # fmt: skip
+        sets = training_sets(X, Y, rows, centre=ground.centre, weights=ground.weights,
+                             unit_variance=ground.unit_variance,
+                             adjustment=held_fixed(held, Y, rows))  # fmt: skip
+        return cls(sets if ground.stretches is None else along(sets, ground.stretches))
 
     @property
     def X(self) -> Array:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from genesig.optim.solution import Path
+from genesig.optim.structured.stretches import Stretches
 from genesig.selection.assess.held import Held
 from genesig.selection.linear import protocol as settings
 from genesig.selection.linear.tasks import Task
@@ -27,12 +28,15 @@ class Ground(NamedTuple):
         Of each gene's l1 term.
     ties : str or None
         How ties of survival are treated.
+    stretches : Stretches or None
+        In the place of the l1 norm, for the penalty fused.
     """
 
     centre: bool
     unit_variance: bool
     weights: Array | None
     ties: str | None
+    stretches: Stretches | None = None
 
 
 class Sets(Protocol):
@@ -91,9 +95,12 @@ class Fitting:
         error, each (n_tau, n_lam).
     signs : bool
         Whether y is ±1 for two classes.
+    stretches : bool
+        Whether its sets know `Ground.stretches`.
     """
 
     sets: Callable[[Array, Array, Array, Sequence[Held | None], Ground], Sets]
     cut: Callable[[Task, Array], Array]
     error: Callable[[Task, Array, Array, str], tuple[Array, Array]]
     signs: bool
+    stretches: bool = False

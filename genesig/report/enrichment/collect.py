@@ -1,0 +1,78 @@
+"""The part of report_data.json about enrichment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from genesig.report.enrichment.record import EnrichmentRecord, Over, Ranked
+from genesig.report.page.rounding import rounded
+from genesig.report.page.words import shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = ("enrichment", "enrichment_ranking")
+TEXT = ("list", "reference", "set", "about", "names", "leading")
+
+LONG = ("names", "leading")
+"""Columns of which the page shows the beginning; the tables have all of it."""
+
+MOST_LETTERS = 100
+MOST_OVER = 5
+MOST_RANKED = 20
+
+
+def enrichment(tables: Mapping[str, pd.DataFrame], fdr: float) -> EnrichmentRecord | None:
+    """Sum enrichment up; None where no sets were named."""
+    if "enrichment_ranking" not in tables:
+        return None
+    lists, ranking = tables["enrichment"], tables["enrichment_ranking"]
+    own = lists[lists["list"] == "signature"]
+    chosen = lists[lists["list"] == "chosen lists"]
+    return {
+        "known": len(ranking),
+        "fdr": fdr,
+        "size": int(tables["signature"]["symbol"].nunique()),
+        "signature": _over(own, fdr),
+        "found": int((own["q_value"] <= fdr).sum()),
+        "chosen": _over(chosen, fdr) if len(chosen) else None,
+        "steady": int((chosen["q_value"] <= fdr).sum()),
+        "ranked": _ranked(ranking),
+        "passing": int((ranking["q_value"] <= fdr).sum()),
+    }
+
+
+def in_brief(table: pd.DataFrame) -> pd.DataFrame:
+    """Cut lists of genes, of which a set may have hundreds; other tables stay as they are."""
+    for name in [name for name in LONG if name in table.columns]:
+        cut = [shorten(one, MOST_LETTERS) if isinstance(one, str) else None for one in table[name]]
+        table = table.assign(**{name: cut})
+    return table
+
+
+def _over(rows: pd.DataFrame, fdr: float) -> list[Over]:
+    passing = rows[rows["q_value"] <= fdr].head(MOST_OVER)
+    return [
+        {
+            "set": str(row["set"]),
+            "shared": rounded(row["shared"], 4),
+            "expected": rounded(row["expected"], 4),
+            "p": rounded(row["p_value"], 4),
+            "q": rounded(row["q_value"], 4),
+        }
+        for row in passing.to_dict("records")
+    ]
+
+
+def _ranked(ranking: pd.DataFrame) -> list[Ranked]:
+    return [
+        {
+            "set": str(row["set"]),
+            "genes": int(row["genes"]),
+            "normalised": rounded(row["normalised"], 4),
+            "p": rounded(row["p_value"], 4),
+            "q": rounded(row["q_value"], 4),
+        }
+        for row in ranking.head(MOST_RANKED).to_dict("records")
+    ]

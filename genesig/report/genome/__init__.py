@@ -1,0 +1,1 @@
+"""Where the genes of the signature lie: along the genome, stretch by stretch."""

@@ -1,0 +1,193 @@
+"""Laws of the norm of stretches and of its path: proximal map, dual norm, certificate, lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.optim.solution import Path
+from genesig.optim.solvers import path
+from genesig.optim.structured.genome import Genome
+from genesig.optim.structured.stretch_path import along
+from genesig.optim.structured.stretches import Stretches
+from genesig.optim.training import TrainingSets, training_sets
+
+Array = np.ndarray[Any, Any]
+EXACT: dict[str, Any] = {"solver": "landweber-newton", "tolerance": 1e-9}
+
+
+def norm(seed: int, d: int, jump: float) -> Stretches:
+    """Return a norm of features on up to four chromosomes, in no order."""
+    rng = np.random.default_rng(seed)
+    return Stretches(Genome.of(d, rng.integers(4, size=d), rng.random(d)), jump)
+
+
+def intervals(genome: Genome) -> list[slice]:
+    """Return every stretch there is, as places in the order of the genome."""
+    ends = [*genome.starts[1:], len(genome.order)]
+    return [slice(a, b) for start, end in zip(genome.starts, ends, strict=True)
+            for a in range(start, end) for b in range(a + 1, end + 1)]  # fmt: skip
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), d=st.integers(1, 30), jump=st.sampled_from([0.0, 0.5, 3.0]))
+def test_the_dual_norm_is_that_of_the_best_stretch(seed: int, d: int, jump: float) -> None:
+    omega, g = norm(seed, d, jump), np.random.default_rng(seed).normal(size=d)
+    every = [abs(g[part].sum()) / (part.stop - part.start + 2 * jump)
+             for part in intervals(omega.genome)]  # fmt: skip
+    assert omega.dual(g) == pytest.approx(max(every), rel=1e-12)
+    assert omega.dual(np.zeros(d)) == 0
+    b = np.round(np.random.default_rng(seed + 1).normal(size=d))
+    assert abs(b @ g) <= omega.value(b) * omega.dual(g) + 1e-12
+    part = intervals(omega.genome)[int(np.argmax(every))]
+    atom = np.zeros(d)
+    atom[part] = 1.0
+    assert omega.value(atom) == pytest.approx(part.stop - part.start + 2 * jump)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), d=st.integers(1, 40), jump=st.sampled_from([0.0, 0.5, 3.0]),
+       level=st.floats(1e-3, 3))  # fmt: skip
+def test_the_proximal_map_is_the_identity_less_a_projection(
+    seed: int, d: int, jump: float, level: float
+) -> None:
+    """Moreau: z - b is in the dual ball of this radius, and <b, z - b> = level Omega(b)."""
+    omega, z = norm(seed, d, jump), np.round(3 * np.random.default_rng(seed).normal(size=d), 1)
+    b = omega.prox(z, level)
+    assert omega.dual(z - b) <= level * (1 + 1e-10)
+    assert b @ (z - b) == pytest.approx(level * omega.value(b), abs=1e-10)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), d=st.integers(1, 40))
+def test_a_pattern_holds_all_that_is_not_0(seed: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    omega, b = norm(seed, d, 1.0), np.repeat(rng.integers(-1, 2, size=d), 3)[:d].astype(float)
+    found = omega.pattern(b)
+    np.testing.assert_array_equal(found.spread(d), b)
+    assert not np.isin(found.first[found.joined], omega.genome.starts).any()
+    kept = rng.random(len(found.level)) < 0.5
+    np.testing.assert_array_equal(omega.pattern(found.take(kept).spread(d)).joined,
+                                  found.take(kept).joined)  # fmt: skip
+
+
+def problem(seed: int, jump: float, n: int = 24, d: int = 60) -> tuple[TrainingSets, Genome]:
+    """Return two training sets of a signal in a stretch, some features twice or thrice alike."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.5, 2, d) + 5
+    X[:, 1] = X[:, 0]
+    X[:, 5:8] = X[:, 4:5] * np.array([1.0, -1.0, 2.0])
+    places = rng.permutation(d)
+    inside = (places >= 10) & (places < 22)
+    Y = X[:, inside].sum(axis=1)[:, None] / 4 + rng.normal(size=(n, 2))
+    rows = rng.random((n, 2)) < 0.8
+    rows[:4] = True
+    sets = training_sets(X, Y, rows, centre=True, unit_variance=bool(seed % 2))
+    genome = Genome.of(d, np.where(places < d // 2, "1", "X"), places)
+    return along(sets, Stretches(genome, jump)), genome
+
+
+def solved(sets: TrainingSets, shares: list[float], mu: float, **how: Any) -> Path:
+    return path(sets, np.outer(sets.tau_max, shares), mu * sets.norm[:, None], **EXACT | how)
+
+
+def coefficients(found: Path, k: int, m: int, d: int = 60) -> Array:
+    b = np.zeros(d)
+    b[found.coef(k, m)[0]] = found.coef(k, m)[1]
+    return b
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10_000), jump=st.sampled_from([0.0, 1.0, 5.0]),
+       mu=st.sampled_from([1e-6, 1e-2, 1.0]))  # fmt: skip
+def test_every_fit_is_certified_and_tau_max_is_sharp(seed: int, jump: float, mu: float) -> None:
+    sets, _ = problem(seed, jump)
+    found = solved(sets, [1 + 1e-9, 1 - 1e-3, 0.3, 0.05], mu)
+    assert found.gap.max() <= 1e-9, found.message
+    assert (found.sizes()[:, 0] == 0).all()
+    assert (found.sizes()[:, 1] >= 1).all()
+
+
+@pytest.mark.parametrize("jump", [0.0, 2.0])
+@pytest.mark.parametrize("mu", [1e-4, 1e-1])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_clarabel_s(seed: int, mu: float, jump: float) -> None:
+    cvxpy = pytest.importorskip("cvxpy")
+    sets, genome = problem(seed, jump)
+    share = float(np.random.default_rng(seed).uniform(0.02, 0.7))
+    found = solved(sets, [share], mu)
+    for k in range(2):
+        rows, b = sets.rows[:, k], cvxpy.Variable(60)
+        Z, y = sets.standardised(k)[rows], sets.Y[rows, k]
+        parts = [cvxpy.hstack([0, b[part], 0]) for part in genome.parts()]
+        rough = cvxpy.norm1(b) + jump * sum(cvxpy.norm1(cvxpy.diff(part)) for part in parts)
+        loss = cvxpy.sum_squares(y - Z @ b) / len(y) + mu * sets.norm[k] * cvxpy.sum_squares(b)
+        loss += share * sets.tau_max[k] * rough
+        best = cvxpy.Problem(cvxpy.Minimize(loss)).solve(
+            solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13
+        )
+        b.value = coefficients(found, k, 0)
+        assert loss.value == pytest.approx(best, rel=1e-8)
+
+
+def test_without_a_cost_of_ends_it_is_the_lasso() -> None:
+    sets, _ = problem(3, 0.0)
+    plain = training_sets(sets.X, sets.Y, sets.rows, centre=True, unit_variance=True)
+    np.testing.assert_allclose(sets.tau_max, plain.tau_max, rtol=1e-12)
+    one, other = solved(sets, [0.5, 0.1], 1e-2), solved(plain, [0.5, 0.1], 1e-2)
+    np.testing.assert_array_equal(one.indices, other.indices)
+    np.testing.assert_allclose(one.values, other.values, atol=1e-7)
+
+
+def test_features_without_neighbours_are_those_of_a_lasso_that_pays_both_ends() -> None:
+    sets, _ = problem(1, 0.0)
+    alone = along(sets, Stretches(Genome.of(60, [f"of {j}" for j in range(60)], None), 2.0))
+    np.testing.assert_allclose(5 * alone.tau_max, sets.tau_max, rtol=1e-12)
+    one, other = solved(alone, [0.3], 1e-3), solved(sets, [0.3], 1e-3)
+    np.testing.assert_array_equal(one.indices, other.indices)
+    np.testing.assert_allclose(one.values, other.values, atol=1e-7)
+
+
+def test_the_order_of_the_columns_changes_nothing() -> None:
+    sets, genome = problem(2, 2.0)
+    mixed = np.random.default_rng(0).permutation(60)
+    place = np.argsort(genome.order)
+    other = training_sets(sets.X[:, mixed], sets.Y, sets.rows, centre=True, unit_variance=False)
+    number = np.searchsorted(genome.starts, place, side="right")[mixed]
+    other = along(other, Stretches(Genome.of(60, number, place[mixed].astype(float)), 2.0))
+    one, two = solved(sets, [0.2], 1e-3), solved(other, [0.2], 1e-3)
+    for k in range(2):
+        np.testing.assert_allclose(coefficients(two, k, 0), coefficients(one, k, 0)[mixed],
+                                   atol=1e-7)  # fmt: skip
+
+
+def test_a_row_ends_after_its_first_long_list() -> None:
+    sets, _ = problem(4, 2.0)
+    shares = [0.9, 0.3, 0.1, 0.01]
+    whole, cut = solved(sets, shares, 1e-2), solved(sets, shares, 1e-2, longest=12)
+    over = np.logical_or.accumulate(whole.sizes() > 12, axis=1)
+    assert over.any()
+    assert not over.all()
+    np.testing.assert_array_equal(cut.iterations < 0, over)
+    np.testing.assert_array_equal(cut.sizes(), np.where(over, 0, whole.sizes()))
+
+
+def test_a_stretch_is_found_where_single_features_say_little() -> None:
+    """Forty of 400 features with a correlation of about .15 each, five draws."""
+    found = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        Z = rng.normal(size=(60, 400))
+        y = Z[:, 120:160].sum(axis=1) / 6 + rng.normal(size=60)
+        sets = training_sets(Z, y[:, None], np.ones((60, 1), bool), centre=True, unit_variance=True)
+        sets = along(sets, Stretches(Genome.of(400, np.arange(400) // 100, None), 5.0))
+        fit = solved(sets, [0.6], 1e-6)
+        inside = (fit.coef(0, 0)[0] >= 120) & (fit.coef(0, 0)[0] < 160)
+        found.append((inside.sum() / 40, inside.mean()))
+    share, right = np.mean(found, axis=0)
+    assert share > 0.7
+    assert right > 0.7

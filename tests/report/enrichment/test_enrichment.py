@@ -1,0 +1,86 @@
+"""The section on enrichment says what the numbers say, and goes where no sets were named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.collect import collect, tables_in
+from genesig.report.enrichment.collect import TABLES
+from genesig.report.enrichment.section import enrichment
+from genesig.report.methods import methods, references
+from genesig.report.page.section import Limits
+
+LIMITS = Limits(12, 500)
+
+
+def made(study: Study | None = None, **changes: Any) -> Any:
+    given = arguments(study or Study(enriched=True))
+    for name, value in changes.items():
+        table = given["tables"][name]
+        given["tables"][name] = table.assign(q_value=value)
+    return collect(**given)
+
+
+def words(data: Any) -> str:
+    return " ".join(enrichment(data, LIMITS).words).replace("\u00a0", " ")
+
+
+def test_the_words_say_which_sets() -> None:
+    data = made(enrichment=0.001, enrichment_ranking=0.001)
+    it, text = data["enrichment"], words(made(enrichment=0.001, enrichment_ranking=0.001))
+    assert it["found"] == len(it["signature"]) or it["found"] > 5
+    assert f"Of 16 sets, {it['found']} ha" in text
+    assert it["signature"][0]["set"] in text
+    assert "Held against the lists of shuffled labels" in text
+    assert "16 of 16 sets stand higher in tumour or higher in normal" in text
+    assert "with 2 to 500 measured genes" in text
+
+
+def test_nothing_found_is_said() -> None:
+    text = words(made(enrichment=0.9, enrichment_ranking=0.9))
+    assert "none has more of the" in text
+    assert "hold as many genes of every set" in text
+    assert "0 of 16 sets" in text
+
+
+def test_a_number_has_no_classes() -> None:
+    text = words(made(Study(enriched=True, regression=True), enrichment_ranking=0.001))
+    assert "higher with a larger response or lower" in text
+
+
+def test_methods_tell_the_tests() -> None:
+    data = made()
+    assert any("hypergeometric" in text for text in methods(data))
+    assert any(text.startswith("Subramanian") for text in references(data))
+
+
+def test_nothing_of_it_is_there_without_sets() -> None:
+    data = made(Study())
+    assert data["enrichment"] is None
+    assert enrichment(data, LIMITS).empty
+    assert not set(TABLES) & set(data["tables"])
+    assert not any("hypergeometric" in text for text in methods(data))
+    assert tables_in(dict.fromkeys(TABLES, "x.tsv")) == list(TABLES)
+
+
+def test_names_do_no_harm_and_an_empty_signature_is_no_fault() -> None:
+    section = enrichment(made(Study(enriched=True, names=HOSTILE)), LIMITS)
+    assert "<script" not in section.items[0].svg
+    assert words(made(Study(enriched=True, empty=True)))
+
+
+def test_the_page_holds_the_beginning_of_long_lists() -> None:
+    given = arguments(Study(enriched=True))
+    given["tables"]["enrichment_ranking"]["leading"] = ", ".join(["GENE1"] * 400)
+    packed = collect(**given)["tables"]["enrichment_ranking"]
+    place = packed["columns"].index("leading")
+    assert all(len(row[place]) <= 100 for row in packed["rows"])
+
+
+def test_sizes_are_those_of_the_file_that_was_taken() -> None:
+    given = arguments(Study(enriched=True))
+    given["config"]["enrichment"]["sets"] = None
+    given["config"]["structured"] |= {"sets": "own.gmt", "smallest": 7, "largest": 70}
+    assert "those of own.gmt with 7 to 70 measured genes" in words(collect(**given))

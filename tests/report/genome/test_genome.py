@@ -1,0 +1,95 @@
+"""The section along the genome says what the stretches are, and goes where places are unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.collect import collect, tables_in
+from genesig.report.genome.collect import TABLES, natural
+from genesig.report.genome.figures import laid_out
+from genesig.report.genome.section import genome
+from genesig.report.methods import methods, references
+from genesig.report.page.section import Limits
+
+LIMITS = Limits(12, 500)
+
+
+def made(study: Study | None = None, **linear: Any) -> Any:
+    given = arguments(study or Study(placed=True))
+    given["config"]["linear"] |= linear
+    return collect(**given)
+
+
+def test_chromosomes_stand_as_people_count_them() -> None:
+    names = ["chrX", "chr10", "chr2", "MT", "scaffold_7", "chrY", "1"]
+    assert sorted(names, key=natural) == ["1", "chr2", "chr10", "chrX", "chrY", "MT", "scaffold_7"]
+    data = made()
+    assert [one["name"] for one in data["genome"]["chromosomes"][-2:]] == ["chr22", "chrX"]
+
+
+def test_every_selected_gene_with_a_place_is_shown_once() -> None:
+    data = made()
+    it = data["genome"]
+    table = data["tables"]["nested_lists"]
+    mu, gene = (table["columns"].index(name) for name in ("mu", "gene"))
+    chosen = {row[gene] for row in table["rows"] if row[mu] is None}
+    shown = [one["gene"] for one in it["places"]]
+    assert len(shown) == len(set(shown)) == it["total"] <= len(chosen)
+    assert it["placed"] == 115
+    assert sum(one["genes"] for one in it["chromosomes"]) == 115
+    often = [one["frequency"] for one in it["places"]]
+    assert often == sorted(often, reverse=True)
+
+
+def test_the_words_name_the_largest_stretches() -> None:
+    data = made()
+    words = " ".join(genome(data, LIMITS).words).replace("\u00a0", " ")
+    it = data["genome"]
+    assert f"The final model has {it['found']} stretches of at most" in words
+    assert it["stretches"][0]["first"] in words
+    assert "each of its two ends as much as 2 more" in words
+    assert "each of its two ends" not in " ".join(genome(made(penalty="l1"), LIMITS).words)
+
+
+def test_methods_tell_the_norm_and_cite_it() -> None:
+    data = made()
+    text = " ".join(methods(data))
+    assert "sparse fused lasso (Tibshirani et al. 2005)" in text
+    assert "active-set Newton" not in text
+    assert any(line.startswith("Tibshirani R, Saunders") for line in references(data))
+    plain = made(penalty="l1")
+    assert "fused" not in " ".join([*methods(plain), *references(plain)])
+    assert "active-set Newton" in " ".join(methods(plain))
+
+
+def test_nothing_of_it_is_there_without_places() -> None:
+    data = made(Study())
+    assert data["genome"] is None
+    assert genome(data, LIMITS).empty
+    assert "stretches" not in data["tables"]
+    assert tables_in(dict.fromkeys(TABLES, "x.tsv")) == list(TABLES)
+
+
+@pytest.mark.parametrize("study", [Study(placed=True, empty=True), Study(placed=True, genes=8)])
+def test_odd_studies_are_drawn(study: Study) -> None:
+    section = genome(made(study), LIMITS)
+    assert section.words
+    if study.empty:
+        assert section.words[0] == "The final model has no gene."
+
+
+def test_names_do_no_harm() -> None:
+    section = genome(made(Study(placed=True, names=HOSTILE)), LIMITS)
+    assert "<script" not in section.items[0].svg
+
+
+def test_chromosomes_do_not_overlap() -> None:
+    given = [{"name": str(k), "end": float(k), "genes": 1} for k in range(1, 6)]
+    starts, width = laid_out(given)
+    ends = starts + np.arange(1, 6)
+    assert (starts[1:] > ends[:-1]).all()
+    assert width == ends[-1]

@@ -1,0 +1,55 @@
+"""Stretches and enrichment through the whole workflow: planned where asked for, all of it there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from toy_study import make_study, planned, run, write_config
+
+QUICK = {"nonlinear": {"enabled": False}, "controls": {"permutations": 2, "baselines": []},
+         "splits": {"repeats": 1, "subsamples": 2}, "linear": {"tau_count": 3}}  # fmt: skip
+PLACED = {"annotation": "genes.tsv", "symbol": "symbol", "chromosome": "on", "position": "at"}
+
+
+def study(folder: Path) -> Path:
+    """Lay out the toy, whose first genes differ, on two chromosomes, with a file of sets."""
+    asked: dict[str, Any] = {
+        **QUICK,
+        "data": PLACED,
+        "enrichment": {"sets": "s.gmt", "smallest": 2},
+    }
+    asked["linear"] = {**QUICK["linear"], "penalty": "fused"}
+    make_study(folder, asked)
+    names = pd.read_csv(folder / "expression.tsv.gz", sep="\t")["gene"].tolist()
+    rows = [f"{gene}\tS{j}\t{1 + j // 20}\t{j}" for j, gene in enumerate(names)]
+    (folder / "genes.tsv").write_text("\n".join(["gene\tsymbol\ton\tat", *rows]) + "\n")
+    sets = {"first": range(6), "others": range(10, 30)}
+    lines = ["\t".join([name, "about", *(f"S{j}" for j in some)]) for name, some in sets.items()]
+    (folder / "s.gmt").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_a_dry_run_plans_enrichment_only_where_a_file_is_named(tmp_path: Path) -> None:
+    folder = study(tmp_path)
+    assert "enrichment" in planned(folder)
+    write_config(folder, QUICK)
+    assert "enrichment" not in planned(folder)
+
+
+@pytest.mark.slow
+def test_a_study_of_stretches_runs_through(tmp_path: Path) -> None:
+    folder = study(tmp_path)
+    run(folder)
+    found = {path.stem: pd.read_csv(path, sep="\t") for path in folder.glob("results/*.tsv")}
+    assert found["stretches"]["genes"].sum() == len(found["signature"])
+    assert found["stretches"]["start"][0] < 6
+    assert found["enrichment_ranking"]["set"][0] == "first"
+    over = found["enrichment"]
+    assert over["q_value"].between(0, 1).all()
+    assert set(over["reference"]) == {"measured genes", "permuted labels"}
+    page = (folder / "results/report.html").read_text()
+    assert 'id="genome"' in page
+    assert 'id="enrichment"' in page

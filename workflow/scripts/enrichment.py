@@ -1,0 +1,11 @@
+"""Hold the lists, the blocks and the order of all genes against gene sets."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Fits, Splits, load_tables, save_tables
+from genesig.selection.enrichment.tables import READ, TEXT, enrichment
+
+log_to(snakemake.log[0])
+took = snakemake.input
+study = Dataset.load(took.dataset), Splits.load(took.splits), load_tables(took, READ, TEXT)
+fits = [list(map(Fits.load, paths)) for paths in (took.observed, took.permuted)]
+save_tables(snakemake.output, enrichment(*study, fits, sets=took[0], **snakemake.params))
