@@ -56,8 +56,8 @@ def references(data: Report) -> list[str]:
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
     held = covariates_methods.REFERENCES if "covariates" in data else ()
-    further = (*placed, *enriched, *of_survival, *modules, *cohorts)
-    return sorted({*always, *held, *nonlinear, *of_sets, *further})
+    sections = (always, held, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts)
+    return sorted({reference for section in sections for reference in section})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:

@@ -5,11 +5,6 @@ from __future__ import annotations
 from genesig.report.covariates.record import Covariates
 from genesig.report.page.words import clean, enumerated
 
-REFERENCES = (
-    "Frisch R, Waugh FV (1933). Partial time regressions as compared with individual trends."
-    " Econometrica 1.",
-)
-
 
 def held_sentences(data: Covariates) -> list[str]:
     """Say what was held fixed, and what the permutations asked; nothing where that is nothing."""
@@ -23,8 +18,8 @@ def held_sentences(data: Covariates) -> list[str]:
         )
         found.append(
             f"All models, from the selection of genes to the final score, contain {names} without a"
-            " penalty: numbers centred and scaled, words as indicators, projected out of response"
-            " and genes within each training set (Frisch and Waugh 1933)." + filled
+            " penalty (numbers as they are, words as indicators), fitted together with the genes"
+            " within each training set." + filled
         )
         found.append(
             f"The added value of expression is the difference of the error to that of {names} alone"

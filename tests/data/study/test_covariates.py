@@ -156,6 +156,11 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
         "error: config.yaml, data.weights: 'balanced' weighs classes, and here are none; name a"
         " column, or null",
     ),
+    "weights of survival": (
+        ["1", "0"] * 6, {"label": {"time": "age", "event": "x"}, "data__task": "survival",
+                         "data__covariates": [], "data__weights": "balanced"},
+        "error: config.yaml, data.weights: is not offered with data.task: survival; take it away",
+    ),
     "a negative weight": (
         ["-1", *AGE[1:]], {"data__covariates": [], "data__weights": "x"},
         "error: samples.tsv, column 'x': data.weights: the weight of 'P01' is -1, below 0; each"

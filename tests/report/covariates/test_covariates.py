@@ -13,7 +13,7 @@ from report_study import HOSTILE, Study, arguments
 from genesig.report.answer.section import sentences
 from genesig.report.collect import collect
 from genesig.report.covariates.section import added_value, covariates
-from genesig.report.methods import methods, references
+from genesig.report.methods import methods
 from genesig.report.page.section import Limits
 from genesig.report.record import Report
 from genesig.report.render import render
@@ -63,13 +63,12 @@ def test_the_value_is_what_its_record_says(name):
 
 
 def test_methods_say_what_was_held_and_what_was_permuted():
-    text = " ".join(methods(data := collected("adds")))
+    text = " ".join(methods(collected("adds")))
     assert "contain age and sex without a penalty" in text
     assert "Missing values were imputed with the mean of the training samples" in text
     assert "expression of samples was exchanged against label and covariates kept together" in text
     assert "the samples were weighted so that both classes count alike" in text
     assert "adjusted for age and sex" in text
-    assert any(one.startswith("Frisch R") for one in references(data))
 
 
 def test_the_section_shows_every_weight():

@@ -1,0 +1,142 @@
+"""Covariates in a study of survival: held fixed from the fits to the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from kinds_study import study_of
+from linear_settings import of_kind
+from settings import MOMENTS, SPLITS
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.response.covariates import Covariate
+from genesig.results import Dataset
+from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.covariates_alone import covariates_alone
+from genesig.selection.genes.score_test import score_test
+from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.tasks import tasks
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+RUN = {"folds": MOMENTS, **of_kind("survival")}
+
+
+def study(seed: int = 3, n: int = 48) -> Dataset:
+    """Age tells of the hazard as a gene does; a sample's age is missing."""
+    made = study_of("survival", seed, n=n, d=20, signal=1.0)
+    age = [f"{50 + 10 * v:.3f}" for v in made.X[:, 0]]
+    age[1] = "NA"
+    sex = np.resize(["f", "m", "m"], n)
+    held = (Covariate("age", None), Covariate("sex", ("f", "m")))
+    X = made.X.copy()
+    X[:, 0] = np.random.default_rng(seed).normal(size=n)
+    design = replace(made.design, covariates=held, filled=True)
+    return replace(made, X=X, obs=made.obs.assign(age=age, sex=sex), design=design)
+
+
+def minimum(dataset: Dataset, rows: np.ndarray, genes: np.ndarray, lam: float):
+    """Minimise the penalised likelihood of genes and covariates by a general method."""
+    from scipy.optimize import minimize
+
+    y, C = dataset.response()[rows], dataset.covariates()
+    mean = np.nanmean(C[rows], axis=0)
+    C = np.where(np.isnan(C), mean, C) - mean
+    C = C / C[rows].std(axis=0)
+    X = dataset.X[:, genes]
+    Z = (X - X[rows].mean(axis=0)) / X[rows].std(axis=0)
+    D, m = np.column_stack([Z, C]), len(genes)
+    risk = RiskSets.of(y["time"], y["event"])
+    inside = D[rows][risk.order]
+
+    def value(b):
+        p = risk.shares(inside @ b)
+        g = inside.T @ risk.gradient(p)
+        g[:m] += 2 * lam * b[:m]
+        return risk.value(inside @ b) + lam * float(b[:m] @ b[:m]), g
+
+    found = minimize(value, np.zeros(D.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-10})
+    return D @ found.x
+
+
+def test_held_out_scores_are_those_of_the_joint_model() -> None:
+    dataset = study()
+    splits = draw_splits(dataset, seed=2, **SPLITS)
+    fits = double_loop(dataset, splits, labels="observed", batch="1of1", **RUN)
+    for fit, split in enumerate(splits.outer):
+        train, (rows, scores) = np.sort(dataset.rows(split.train)), fits.test(fit)
+        lam = float(fits.lam[fits.choice[fit, 1]] * fits.norm[fit])
+        genes, _ = fits.coef(fit, 0)
+        want = minimum(dataset, train, genes, lam)
+        np.testing.assert_allclose(scores[:, 0], want[rows], atol=1e-5)
+
+
+def test_covariates_alone_are_the_cox_model_of_them() -> None:
+    dataset = study()
+    split = draw_splits(dataset, seed=2, **SPLITS).outer[0]
+    train, test = np.sort(dataset.rows(split.train)), dataset.rows(split.test)
+    want = minimum(dataset, train, np.zeros(0, dtype=int), 0.0)
+    found = covariates_alone(dataset, split)
+    np.testing.assert_allclose(found - found.mean(), want[test] - want[test].mean(), atol=1e-5)
+    table = run_baselines(dataset, draw_splits(dataset, seed=2, **SPLITS), folds=MOMENTS,
+                          baselines=["dummy"])  # fmt: skip
+    assert set(table["model"]) == {"covariates", "dummy"}
+
+
+def test_a_permutation_keeps_time_event_and_covariates_together() -> None:
+    dataset = study()
+    splits = draw_splits(dataset, seed=2, **SPLITS)
+    (task, *_) = tasks(dataset, splits, splits.outer, [1])
+    pairs = {(t, c) for t, c in zip(task.y["time"], task.held.covariates[:, 0], strict=True)
+             if c == c}  # fmt: skip
+    ages = dataset.covariates()[:, 0]
+    own = {(t, c) for t, c in zip(dataset.response()["time"], ages, strict=True) if c == c}
+    assert pairs == own
+
+
+def test_the_score_test_is_the_slope_and_curvature_of_the_profile_likelihood() -> None:
+    dataset = study()
+    y, C = dataset.response(), dataset.covariates()
+    C = np.where(np.isnan(C), np.nanmean(C, axis=0), C)
+    C = (C - C.mean(axis=0)) / C.std(axis=0)
+    z, p = score_test(dataset.X, y, None, "efron", C)
+    risk = RiskSets.of(y["time"], y["event"])
+    x, C = dataset.X[risk.order, 5], C[risk.order]
+
+    def profile(b: float) -> float:
+        from scipy.optimize import minimize
+
+        def value(g):
+            eta = x * b + C @ g
+            return risk.value(eta), C.T @ risk.gradient(risk.shares(eta))
+
+        return -len(y) / 2 * minimize(value, np.zeros(2), jac=True, method="BFGS",
+                                      options={"gtol": 1e-11}).fun  # fmt: skip
+
+    step = 1e-3
+    low, here, high = (profile(b) for b in (-step, 0.0, step))
+    slope, curvature = (high - low) / (2 * step), -(high - 2 * here + low) / step**2
+    assert z[5] == pytest.approx(slope / np.sqrt(curvature), rel=1e-3)
+    assert ((p >= 0) & (p <= 1)).all()
+
+
+def test_the_model_predicts_what_the_fit_predicts() -> None:
+    dataset = study()
+    splits = draw_splits(dataset, seed=2, **SPLITS)
+    final = fit_final(dataset, splits, **RUN)
+    model = final_model(dataset, final, folds=MOMENTS)
+    lines = tuple(range(2, 2 + len(dataset.samples)))
+    matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
+    table, _ = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
+    at = int(final.choice[0, 2])
+    genes, b = final.coef(0, at)
+    want = final.intercept[0, at] + dataset.X[:, genes] @ b
+    want = want + final.of_covariates(0, dataset.covariates())[:, at]
+    np.testing.assert_allclose(table["score"], want, rtol=1e-10)
+    lam = float(final.lam[final.choice[0, 1]] * final.norm[0])
+    joint = minimum(dataset, np.arange(len(dataset.samples)), genes, lam)
+    np.testing.assert_allclose(want, joint, atol=1e-5)
