@@ -15,15 +15,15 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-WIDTH, HEIGHT = 1200, 1600  # CSS pixels: the narrowest page that has its contents at the side
+WIDTH, HEIGHT = 1200, 1900  # CSS pixels: the narrowest page that has its contents at the side
 SCALE = 1.5
-MARGIN = 24  # CSS pixels below the last tile
+MARGIN = 24  # CSS pixels below the genes
 FRAME = "#d5d8dd"  # the report's own rule; without it a white page hides where the picture ends
 COLOURS = 64  # enough for smooth letters on flat ground, a third of the bytes
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 MEASURE = """<script>addEventListener("load", () => {
-  const tiles = document.querySelector(".tiles");
-  document.documentElement.dataset.end = tiles ? tiles.getBoundingClientRect().bottom : "";
+  const genes = document.querySelector("#answer .chips");
+  document.documentElement.dataset.end = genes ? genes.getBoundingClientRect().bottom : "";
 });</script>"""
 
 
@@ -36,7 +36,7 @@ def browser() -> str:
 
 
 def photograph(report: str, folder: Path) -> tuple[Image.Image, float]:
-    """Return the top of the page in light colours, and where its tiles end, in CSS pixels."""
+    """Return the top of the page in light colours, and where its genes end, in CSS pixels."""
     # The report forbids scripts other than its own; this copy lives as long as the picture takes.
     page, shot = folder / "report.html", folder / "page.png"
     page.write_text(POLICY.sub("", report) + MEASURE, encoding="utf-8")
@@ -48,13 +48,13 @@ def photograph(report: str, folder: Path) -> tuple[Image.Image, float]:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     end = re.search(r'<html[^>]* data-end="([\d.]+)"', done.stdout)
     if end is None:
-        raise SystemExit("the report has no tiles on its first screen")
+        raise SystemExit("the report has no genes on its first screen")
     with Image.open(shot) as image:
         return image.convert("RGB"), float(end[1])
 
 
 def main(report: str, picture: str) -> None:
-    """Photograph a report down to the end of its tiles."""
+    """Photograph a report down to the end of its genes."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         text = Path(report).read_text(encoding="utf-8")
         image, end = photograph(text, Path(folder))

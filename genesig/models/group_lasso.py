@@ -159,5 +159,5 @@ class GroupLassoClassifier(ClassColumns, _GroupLasso):
         v = shares(sample_weight, rows)
         self._fit(rows, self._columns(labels, v), v)
         self._learn_cut(self._scores(rows), labels, v)
-        known = {} if sample_weight is None else {"sample_weight": sample_weight}
+        known = {} if v is None else {"sample_weight": np.asarray(sample_weight)}
         return self._calibrated(X, labels, **known)

@@ -11,7 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.selects import Selects
+from genesig.models.structured import check_classes, shares
 from genesig.models.two_classes import SignClassifier
+from genesig.optim.adjustment import adjustment
 from genesig.optim.refit import refit_coef
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
@@ -42,10 +44,13 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=numbers, ensure_min_samples=2)
         return X, y
 
-    def _fit(self, X: Array, y: Array) -> None:
-        """Fill the fitted attributes from checked X (n, d) and a real response y (n,)."""
+    def _fit(self, X: Array, y: Array, v: Array | None) -> None:
+        """Fill the fitted attributes from checked X (n, d), a real response y, weights v (n,)."""
         rows = np.ones((len(y), 1), dtype=bool)
-        sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=self.unit_variance)
+        weighted = None if v is None else adjustment(rows, weights=v[:, None])
+        sets = training_sets(
+            X, y[:, None], rows, centre=True, unit_variance=self.unit_variance, adjustment=weighted
+        )  # fmt: skip
         fits = path(
             sets,
             self.tau * sets.tau_max,
@@ -104,10 +109,10 @@ class L1L2Regressor(RegressorMixin, _L1L2):  # type: ignore[misc]
     Source: Mosci 2009, eq. 4.4 and 4.2.
     """
 
-    def fit(self, X: Array, y: Array) -> L1L2Regressor:
-        """Fit to X (n, d) and a real response y (n,)."""
+    def fit(self, X: Array, y: Array, sample_weight: Any = None) -> L1L2Regressor:
+        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
         X, y = self._checked(X, y, numbers=True)
-        self._fit(X, np.asarray(y, dtype=float))
+        self._fit(X, np.asarray(y, dtype=float), shares(sample_weight, X))
         return self
 
     def predict(self, X: Array) -> Array:
@@ -121,11 +126,14 @@ class L1L2Classifier(SignClassifier, _L1L2):
     Parameters and attributes are those of `L1L2Regressor`, and ``classes_``: (negative, positive).
     """
 
-    def fit(self, X: Array, y: Array) -> L1L2Classifier:
-        """Fit to X (n, d) and the classes y (n,) of its rows."""
+    def fit(self, X: Array, y: Array, sample_weight: Any = None) -> L1L2Classifier:
+        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
         rows, labels = self._checked(X, y, numbers=False)
-        self._fit(rows, self._coded(labels))
-        return self._calibrated(X, labels)
+        v = shares(sample_weight, rows)
+        check_classes(labels, v)
+        self._fit(rows, self._coded(labels), v)
+        known = {} if v is None else {"sample_weight": np.asarray(sample_weight)}
+        return self._calibrated(X, labels, **known)
 
     def decision_function(self, X: Array) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""

@@ -57,6 +57,12 @@ def shares(sample_weight: Any, X: Array) -> Array | None:
     return np.asarray(given * len(given) / given.sum())
 
 
+def check_classes(y: Array, weights: Array | None) -> None:
+    """Refuse weights that leave a class without a sample."""
+    if weights is not None and not np.bincount(np.unique(y, return_inverse=True)[1], weights).all():
+        raise InvalidProblem("sample_weight is 0 for all samples of a class; leave it out")
+
+
 def levels(estimator: Any, largest: float, norm: float) -> tuple[Array, float]:
     """Return tau (1,) and mu, absolute, from fractions of tau_max and in units of a norm."""
     tau, mu = estimator.tau, estimator.mu
@@ -118,8 +124,7 @@ class ClassColumns(CrossFitted):
         self.classes_, number = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:  # scikit-learn's own checks look for these words
             raise InvalidProblem("y has only one class; at least two are needed")
-        if weights is not None and not np.bincount(number, weights).all():
-            raise InvalidProblem("sample_weight is 0 for all samples of a class; leave it out")
+        check_classes(y, weights)
         if len(self.classes_) == 2:
             return np.where(number == 1, 1.0, -1.0)[:, None]
         member = np.eye(len(self.classes_))[number]

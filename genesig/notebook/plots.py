@@ -68,7 +68,7 @@ class Plots:
         """Draw each sample's score while it was held out, classes apart or against the number."""
         ax, rows = _axes(ax), self._held_out()
         if self._results.model["classes"] is None:
-            observed = rows["label"].astype(str).str.rstrip("+").astype(float)
+            observed = _numbers(rows["label"].astype(str).str.rstrip("+"))
             ax.scatter(observed, rows["score"], s=14, color=OWN, alpha=0.6, lw=0)
             if MEASURES[self._results.model["task"]].fitted:
                 ax.axline((observed.mean(), observed.mean()), slope=1, color=MUTED, dashes=(4, 3))
@@ -168,8 +168,15 @@ class Plots:
         """Return 0 and 1 for two classes, else the number."""
         column = obs[self._label()].astype(str)
         if self._results.model["classes"] is None:
-            return column.astype(float).to_numpy()
+            return _numbers(column)
         return (column == self._classes("heat")[1]).to_numpy().astype(int)
+
+
+def _numbers(column: pd.Series[Any]) -> Array:
+    try:
+        return column.astype(float).to_numpy()
+    except ValueError:
+        raise refuse("plot", "is of classes or numbers; this response is neither") from None
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.cohorts.new_matrix import check_names
 from genesig.data.files.content import absent
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.readers import format_of, load_schema, read_matrix, read_samples
+from genesig.data.files.readers import (
+    format_of,
+    load_schema,
+    read_genes,
+    read_matrix,
+    read_samples,
+)
 from genesig.data.steps.normalise import bound, fit_steps
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.matrix_check import orient
@@ -66,8 +73,8 @@ def read(
     Returns
     -------
     AnnData
-        In the order of the sample table, its columns as text in ``obs``. Samples that only one of
-        the two files has are left out, and warned of.
+        In the order of the sample table, its columns as text in ``obs``; what the file says of its
+        genes is in ``var``. Samples that only one of the two files has are left out, and warned of.
 
     Raises
     ------
@@ -79,35 +86,37 @@ def read(
 
     where = str(expression)
     matrix = read_matrix(expression, part)
-    about = _about(expression, samples, part, matrix)
+    kind = None if Path(expression).is_dir() else format_of(expression)
+    alone = None if kind is None or kind.either_way else kind
+    about = None
+    if samples is not None or (alone is not None and alone.samples is not None):
+        own = samples is None or samples == expression
+        about = read_samples(samples or expression, matrix.columns, part if own else None)
+        check_names(list(map(str, about.index)), str(samples or expression))
     matrix = _samples_in_rows(matrix, where, about, str(samples or expression))
+    check_names(matrix.rows, where)
+    _check_cells(matrix, where)
+    var = pd.DataFrame(index=pd.Index(matrix.columns, dtype=object))
+    if alone is not None and alone.genes is not None:
+        known = read_genes(expression, part)
+        var = var.join(known[~known.index.duplicated()]).fillna("")
+    names = pd.Index(matrix.rows, dtype=object)
+    if about is None:
+        return anndata.AnnData(matrix.cells, obs=pd.DataFrame(index=names), var=var)
+    if len(lone := names.symmetric_difference(about.index)):
+        what = f"{counted(len(lone), 'sample')} in one of the two files only, left out"
+        warnings.warn(f"{where}: {what}: {listing(lone)}", stacklevel=2)
+    obs = about[about.index.isin(names)].rename_axis(None)
+    return anndata.AnnData(matrix.cells[names.get_indexer(obs.index)], obs=obs, var=var)
+
+
+def _check_cells(matrix: Matrix, where: str) -> None:
+    """Refuse a cell that is neither a number nor missing."""
     for row, column in np.argwhere(~np.isfinite(matrix.cells)).tolist():
         text = matrix.text(row, column)
         if not is_missing(text):
             at = f"{where}, gene '{matrix.columns[column]}', sample '{matrix.rows[row]}'"
             raise refuse(at, f"the value {number_fault(text)}")
-    var = pd.DataFrame(index=pd.Index(matrix.columns, dtype=object))
-    names = pd.Index(matrix.rows, dtype=object)
-    if about is None:
-        return anndata.AnnData(matrix.cells, obs=pd.DataFrame(index=names), var=var)
-    shared = [name for name in about.index if name in set(matrix.rows)]
-    alone = [*about.index.difference(names), *names.difference(about.index)]
-    if alone:
-        what = f"{counted(len(alone), 'sample')} in one of the two files only, left out"
-        warnings.warn(f"{where}: {what}: {listing(alone)}", stacklevel=2)
-    obs = about.loc[shared].rename_axis(None)
-    return anndata.AnnData(matrix.cells[names.get_indexer(pd.Index(shared))], obs=obs, var=var)
-
-
-def _about(expression: str | Path, samples: str | Path | None, part: str | None,
-           matrix: Matrix) -> pd.DataFrame | None:  # fmt: skip
-    """Read the sample table; None where there is none."""
-    if samples is not None:
-        return read_samples(samples, matrix.columns, part if samples == expression else None)
-    kind = None if Path(expression).is_dir() else format_of(expression)
-    if kind is None or kind.samples is None or kind.either_way:
-        return None
-    return read_samples(expression, matrix.columns, part)
 
 
 def _samples_in_rows(matrix: Matrix, where: str, about: pd.DataFrame | None, sheet: str) -> Matrix:

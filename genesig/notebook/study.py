@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ class Study:
     samples : path, optional
         The sample table. None takes what the expression says of its samples.
     label : str, optional
-        Column of the sample table that is predicted.
+        Column of the sample table that is predicted, as the config has it.
     folder : path
         Where the study is written and run; its results are in ``folder/results``. A folder with
         anything but an earlier study of this kind is refused.
@@ -61,7 +61,7 @@ class Study:
 
     def __init__(
         self, expression: anndata.AnnData | str | Path | None = None,
-        samples: str | Path | None = None, label: str | Mapping[str, str] | None = None, *,
+        samples: str | Path | None = None, label: Any = None, *,
         folder: str | Path = "study", **settings: Any,
     ) -> None:  # fmt: skip
         self.folder = Path(folder).absolute()
@@ -75,8 +75,7 @@ class Study:
             if "annotation" not in data and ("symbol" in data or "symbol" in self._data.var):
                 settings["data"] = {"annotation": str(expression), "symbol": "symbol", **data}
         given = {"expression": expression, "samples": samples or expression, "label": label}
-        named = {key: value if isinstance(value, Mapping) else str(value)
-                 for key, value in given.items() if value is not None}  # fmt: skip
+        named = {key: value for key, value in given.items() if value is not None}
         self.config = with_absolute_names(_plain({**named, **settings}))
         study_config(self.config, load_schema(), source="Study")
 

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
-        "nearest", "nearest_symbol", *SETS_TEXT, *GENOME_TEXT, *ENRICHMENT_TEXT,
-        *SURVIVAL_TEXT)  # fmt: skip
+        "nearest", "nearest_symbol", *SETS_TEXT, *SURVIVAL_TEXT, *GENOME_TEXT,
+        *ENRICHMENT_TEXT)  # fmt: skip
 
 TABLES = (
     "signature", "nested_lists", "blocks", "scores", "stability", "controls", "univariate",
@@ -75,8 +75,8 @@ CHECKS: tuple[Callable[[Report], list[str]], ...] = (
 
 def tables_in(given: Mapping[str, str]) -> list[str]:
     """Return the names of those files that are tables `collect` takes."""
-    known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES, *QUALITY_TABLES, *GENOME_TABLES,
-             *ENRICHMENT_TABLES, *SURVIVAL_TABLES}  # fmt: skip
+    known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES, *SURVIVAL_TABLES, *QUALITY_TABLES,
+             *GENOME_TABLES, *ENRICHMENT_TABLES}  # fmt: skip
     return [name for name in given.keys() if name in known]  # noqa: SIM118 - Snakemake's own kind
 
 
@@ -173,8 +173,7 @@ def _warnings(report: Report, dataset: Dataset, observed: Fits, said: Sequence[s
 
 def _shown(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     own = [name for name in TABLES if name not in SUMMED_UP]
-    further = (*NONLINEAR_SHOWN, *SETS_SHOWN, *SURVIVAL_SHOWN, *QUALITY_TABLES)
-    further = (*NONLINEAR_SHOWN, *SETS_SHOWN, *QUALITY_TABLES, *GENOME_TABLES,
+    further = (*NONLINEAR_SHOWN, *SETS_SHOWN, *SURVIVAL_SHOWN, *QUALITY_TABLES, *GENOME_TABLES,
                *ENRICHMENT_TABLES)  # fmt: skip
     return own + [name for name in further if name in tables]
 

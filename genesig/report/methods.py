@@ -55,8 +55,8 @@ def references(data: Report) -> list[str]:
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
-    further = (*placed, *enriched, *of_survival, *modules, *cohorts)
-    return sorted({*always, *nonlinear, *of_sets, *further})
+    sections = (always, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts)
+    return sorted({reference for section in sections for reference in section})
 
 
 def methods_section(data: Report, limits: Limits) -> Section:

@@ -35,12 +35,14 @@ def data(seed=0, n=50, d=8):
 @parametrize_with_checks(
     [DerivativeRegressor(kernel="linear", **FIXED), DerivativeClassifier(kernel="linear", **FIXED)]
 )
+@pytest.mark.filterwarnings("ignore:No features were selected")  # of pure noise
 def test_scikit_learn_s_contract(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @parametrize_with_checks([DerivativeRegressor(**FIXED), DerivativeClassifier(**FIXED)])
+@pytest.mark.filterwarnings("ignore:No features were selected")  # of pure noise
 def test_scikit_learn_s_contract_with_a_gaussian_kernel(estimator, check):
     check(estimator)
 

@@ -46,7 +46,9 @@ SELECT = [
     GroupLassoClassifier(tau=0.3), GeneSetRegressor(tau=0.3), GeneSetClassifier(tau=0.3),
     FeatureVectorMachine(n_features=3), DerivativeRegressor(**FAST), DerivativeClassifier(**FAST),
 ]  # fmt: skip
-WEIGHTED = [GroupLassoRegressor(tau=0.1), GroupLassoClassifier(tau=0.1)]
+WEIGHTED = [
+    GroupLassoRegressor(tau=0.1), GroupLassoClassifier(tau=0.1), L1L2Regressor(), L1L2Classifier(),
+]  # fmt: skip
 
 
 def named(estimators):
@@ -77,10 +79,8 @@ def test_every_public_estimator_is_checked():
 
 def of_rows(estimator):
     """Name the check that folds must fail: a row that stands twice may be in two of them."""
-    why = "folds divide rows"
-    return (
-        {"check_sample_weight_equivalence_on_dense_data": why} if "Group" in str(estimator) else {}
-    )
+    weighted = isinstance(estimator, GroupLassoClassifier | L1L2Classifier)
+    return dict.fromkeys(["check_sample_weight_equivalence_on_dense_data"] * weighted, "folds")
 
 
 @parametrize_with_checks(

@@ -48,6 +48,7 @@ def test_without_a_sample_table_the_longer_side_is_the_genes(tmp_path):
 def test_a_file_that_describes_its_samples_is_read_with_them():
     found = read(EXAMPLES / "annotated.h5ad")
     assert "response" in found.obs
+    assert "symbol" in found.var
 
 
 def test_samples_of_one_file_only_are_said(tmp_path):
@@ -57,6 +58,12 @@ def test_samples_of_one_file_only_are_said(tmp_path):
     with pytest.warns(UserWarning, match=r"2 samples in one of the two files only, .*'s0', 's1'"):
         found = read(tmp_path / "e.tsv", tmp_path / "s.tsv")
     assert found.n_obs == 18
+
+
+def test_two_samples_of_one_name_are_refused(tmp_path):
+    (tmp_path / "e.tsv").write_text("gene\ta\ta\ng1\t1\t2\ng2\t3\t4\ng3\t1\t1\n")
+    with pytest.raises(InvalidInput, match="sample 'a' occurs more than once"):
+        read(tmp_path / "e.tsv")
 
 
 def test_a_cell_that_is_no_number_is_named(tmp_path):

@@ -106,6 +106,22 @@ def test_what_a_run_says_is_printed_and_its_errors_raised(tmp_path, capsys, monk
     assert capsys.readouterr().out == ""
 
 
+def test_an_interrupted_cell_leaves_no_run_behind(tmp_path, monkeypatch):
+    study = Study(data(), label="diagnosis", folder=tmp_path)
+    code = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    child = []
+
+    def interrupted(line, **how):
+        child.append(int(line))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.print", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        study._call([sys.executable, "-c", code], quiet=False)
+    with pytest.raises(ProcessLookupError):
+        os.kill(child[0], 0)
+
+
 def test_validation_is_that_of_the_command_line(tmp_path, capsys):
     small = {"folds": 3, "inner_folds": 3, "repeats": 1, "subsamples": 4}
     Study(data(), label="diagnosis", folder=tmp_path / "a", splits=small).validate()
@@ -166,8 +182,9 @@ def test_a_notebook_gives_the_tables_of_a_clone(tmp_path):
     nbclient.NotebookClient(
         notebook, timeout=600, resources={"metadata": {"path": tmp_path}}
     ).execute()
-    shown = notebook.cells[0].outputs[-1]
-    assert "<iframe" in shown["data"]["text/html"]
+    shown = [output.get("data", {}) for output in notebook.cells[0].outputs]
+    assert any("<iframe" in each.get("text/html", "") for each in shown)
+    assert any("image/png" in each for each in shown)
     seen = pd.read_csv(tmp_path / "seen.csv", index_col=0)
     theirs = pd.read_csv(clone / "results/signature.tsv", sep="\t")
     pd.testing.assert_frame_equal(seen, theirs)

@@ -153,6 +153,7 @@ def test_prediction_is_weak_but_not_nothing():
 
 
 @parametrize_with_checks([FeatureVectorMachine(lam=0.1), FeatureVectorMachine(n_features=2, lam=0)])
+@pytest.mark.filterwarnings("ignore:No features were selected")  # of pure noise
 def test_scikit_learn_s_contract(estimator, check):
     check(estimator)
 

@@ -118,7 +118,7 @@ def test_the_methods_follow_the_config():
                    "within one standard error of the smallest, the one on which the inner folds",
                    "at most 100 genes", "cut halfway between the mean out-of-fold scores",
                    "5-fold", "repeated 2 times", "10 splits",
-                   "repeated 9 times with the labels shuffled"):  # fmt: skip
+                   "repeated 9 times with the labels permuted"):  # fmt: skip
         assert phrase in text
 
 
@@ -159,9 +159,9 @@ def test_single_gene_tests_say_what_was_averaged(labels, words):
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
-        (WITHIN, "shuffled within each patient"),
-        (WHOLE, "shuffled between whole groups (patient) of equal size"),
-        (WITHIN + WHOLE, "shuffled within each patient whose label varies, and between"),
+        (WITHIN, "permuted within each patient"),
+        (WHOLE, "permuted between whole groups (patient) of equal size"),
+        (WITHIN + WHOLE, "permuted within each patient whose label varies, and between"),
     ],
 )
 def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
@@ -169,7 +169,7 @@ def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
     light = lights(data)[0]
     section = chance(data, Limits(3, 5)).words[0]
     for text in (sentences(data)[2], light.words, " ".join(methods(data)), section):
-        assert words.removeprefix("shuffled") in text
+        assert words.removeprefix("permuted") in text
     assert ("not of those between them" in section) == (labels is WITHIN)
 
 
@@ -190,7 +190,7 @@ def test_a_number_is_not_spoken_of_as_a_class():
     said = words_of(collect(**arguments(Study(regression=True))))
     for phrase in ("most often wrong", "meet in the middle", "doubtful", "called"):
         assert phrase not in said
-    assert "samples by class, from small to large" in said  # the label's name is class
+    assert "bars: class and held-out prediction." in said  # the label's name is class
     data = collect(**arguments(Study(regression=True)))
     table = next(i for i in each(samples(data, Limits(3, 5)).items) if i.name == "held-out-samples")
     found = {one["sample"]: abs(one["mean"] - one["label"]) for one in data["held_out"]["samples"]}
@@ -281,14 +281,14 @@ def test_samples_wrong_in_most_repeats_are_named():
     tile, text = wrong_tile([3, 2, 4, 1], tested=4)
     assert tile.value == "2 of 30"
     assert tile.words == "S02 (in 4 of 4 repeats), S00 (in 3 of 4 repeats)"
-    assert "2 of 30 samples were wrong more often than right" in text
-    assert "1 of them every time" in text
+    assert "2 of 30 samples were misclassified in most repeats" in text
+    assert "1 of them in every one" in text
     tile, text = wrong_tile([2, 1], tested=4)
     assert tile.value == "0 of 30"
-    assert text.startswith("No sample was wrong more often than right")
+    assert text.startswith("No sample was misclassified in most of its repeats")
     tile, text = wrong_tile([0, 1], tested=1)
     assert tile.words == "S01"
-    assert "every time" not in text
+    assert "every one" not in text
 
 
 def test_few_permutations_are_warned_of_once():
@@ -346,4 +346,4 @@ def test_a_band_that_is_not_drawn_is_not_explained(count):
     data = collect(**arguments(Study(permutations=count)))
     (image,) = [item for item in controls(data, Limits(12, 500)).items if hasattr(item, "svg")]
     assert ("Grey: where 95 %" in image.caption) == (count >= 10)
-    assert ("shuffled labels" in image.svg) == (count >= 10)
+    assert ("permuted labels" in image.svg) == (count >= 10)

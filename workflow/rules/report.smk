@@ -6,7 +6,7 @@
 
 
 REPORTED = tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS))
-REPORTED |= tables(*MODULES, *PLACED, *survival(*FORETOLD), *(ENRICHMENT if ENRICHED else ()))
+REPORTED |= tables(*MODULES, *PLACED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD))
 WRITTEN = ("baselines.tsv", "null_frequency.tsv", "dataset.h5ad", "splits.json", "signature.h5ad")
 WRITTEN += ("model.json", "report_data.json", "report.html", "figures")
 SAID = ["results/validation.json", "results/quality.json", *TESTED]
@@ -31,10 +31,10 @@ rule settings:
 rule report_data:
     input:
         **REPORTED,
+        **{key: f"results/linear/{key}.npz" for key in ("final", "subsamples")},
         dataset="results/dataset.h5ad",
         splits="results/splits.json",
         observed=batches("observed"),
-        **{key: f"results/linear/{key}.npz" for key in ("final", "subsamples")},
         null="results/null.npz",
         run="results/settings.json",
         said=SAID,
@@ -93,3 +93,12 @@ rule job_times:
         "logs/job_times.log",
     script:
         "../scripts/job_times.py"
+
+
+# The last words of a run: where the report is, and its first sentence.
+onsuccess:
+    import sys
+
+    from genesig.report.finished import finished
+
+    print(finished("results"), file=sys.stderr)

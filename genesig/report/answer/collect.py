@@ -10,7 +10,15 @@ import numpy as np
 from genesig.report.answer.elsewhere import cohorts
 from genesig.report.answer.measures import chips, measures
 from genesig.report.answer.record import Answer
-from genesig.report.page.finding import Control, Finding, Halves, Stability, Wrong, WrongSample
+from genesig.report.page.finding import (
+    Control,
+    Error,
+    Finding,
+    Halves,
+    Stability,
+    Wrong,
+    WrongSample,
+)
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import (
@@ -22,7 +30,7 @@ from genesig.report.page.record import (
     StudyFacts,
 )
 from genesig.report.page.rows import Row, of_chosen, own_rows, records
-from genesig.report.page.words import counted, decimal, percent, rate
+from genesig.report.page.words import clean, counted, decimal, percent, rate
 
 # Share of the signature that is core below which its lists hardly agree.
 LEAST_CORE = 0.2
@@ -142,23 +150,24 @@ def error_warnings(data: Answer) -> list[str]:
     if classes and counts and min(counts) < 20:
         name = classes[counts.index(min(counts))]
         found.append(
-            f"Class {name} has only {counted(min(counts), 'sample')}; every error rate here is"
-            " coarse."
+            f"Only {counted(min(counts), f'{clean(name)} sample')}: one misclassified sample"
+            f" changes the error of {clean(name)} by {percent(1 / min(counts))}."
         )
     if best is None or error["value"] is None or best["difference_high"] is None:
         return found
     if best["difference_high"] < 0:
         found.append(
-            "Another method did better on the same samples"
-            f" ({model_name(best['model'])}: {_against(data, best['error'], error['value'])})."
+            f"Another method, {model_name(best['model'])}, had a {_against(data, best, error)} on"
+            " the same samples; the interval of the paired difference excludes 0."
         )
     return found
 
 
-def _against(data: Answer, other: float, own: float) -> str:
+def _against(data: Answer, other: Control, own: Error) -> str:
+    a, b = other["error"], own["value"] or 0.0
     if data["study"]["classes"]:
-        return f"{rate(other)} against {rate(own)}"
-    return f"{measure(data).name} {decimal(1 - other)} against {decimal(1 - own)}"
+        return f"lower error ({rate(a)} vs {rate(b)})"
+    return f"higher {measure(data).name} ({decimal(1 - a)} vs {decimal(1 - b)})"
 
 
 def stability_warnings(data: Answer) -> list[str]:

@@ -112,10 +112,20 @@ def _error_words(data: Answer, value: float) -> str:
         return f"models built this way reached {reached} on unseen samples{interval}"
     limits = (error["low"], error["high"])
     interval = "" if None in limits else f"; 95\u00a0% CI {' to '.join(map(rate, limits))}"
+    auc = next((one for one in data["answer"]["measures"] if one["name"] == "auc"), None)
+    more = ""
+    if auc is not None:
+        more = f"; AUC {decimal(auc['value'])}{_ci(auc['low'], auc['high'])}"
     return (
         f"models built this way misclassified {rate(value)} of unseen samples (balanced"
-        f" error{interval})"
+        f" error{interval}{more})"
     )
+
+
+def _ci(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    return f", 95\u00a0% CI {decimal(low)} to {decimal(high)}"
 
 
 def _chance(data: Answer) -> str:
@@ -136,8 +146,8 @@ def note(data: Answer) -> list[str]:
     classes = data["study"]["classes"]
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
-        "The error and its interval describe models chosen in exactly this way from parts of the"
-        f" samples; the final model uses all of them.{positive}"
+        "The error and its interval are those of the procedure: of models chosen in exactly this"
+        f" way from parts of the samples. The final model uses all of them.{positive}"
     ]
 
 

@@ -62,7 +62,8 @@ def normalisation(data: Data) -> list[str]:
     alone, learned = (_steps(steps[key]) for key in ("samples", "folds"))
     before = f"Before any division of the samples, {alone}." if alone else ""
     inside = (
-        f"In every training set anew, and applied unchanged to its test samples, {learned}."
+        f"With parameters estimated in each training set and applied unchanged to its test samples,"
+        f" {learned}."
         if learned
         else ""
     )

@@ -18,9 +18,12 @@ from genesig.report.page.words import by_kind, clean, counted
 def study(data: Data, limits: Limits) -> Section:
     """Say what went in, what was left out and why, how the samples were divided."""
     dropped = data["study"]["dropped"]
-    words = ["Nothing was left out: every sample and every gene of the input was used."]
+    samples, genes = counted(data["study"]["samples"], "sample"), data["study"]["genes"]
+    words = [
+        f"All {samples} and {counted(genes, 'gene')} in the input were analysed; none was excluded."
+    ]
     if dropped:
-        words = [f"Left out before the analysis: {by_kind(dropped)}. Every one is counted here."]
+        words = [f"Excluded before the analysis: {by_kind(dropped)}, each with its reason."]
     words += batch_words(data)
     items: list[Item] = [Facts("study", "Study", _facts(data)), *batch_table(data, limits)]
     if dropped:
@@ -60,8 +63,8 @@ def _outer(design: Division) -> str:
     scheme = clean(design["scheme"]).replace("_", " ")
     repeats = f" in {counted(design['repeats'], 'repeat')}" if design["repeats"] > 1 else ""
     return (
-        f"{counted(design['outer'], 'split')}{repeats} ({scheme}); {train} samples train, {test}"
-        f" {'is' if test == '1' else 'are'} held out"
+        f"{counted(design['outer'], 'split')}{repeats} ({scheme}; {train} training and {test} test"
+        " samples each)"
     )
 
 
@@ -93,8 +96,8 @@ def reproducibility(data: Data, limits: Limits) -> Section:
     pairs += [(f"sha256 of {clean(k)}", clean(v)) for k, v in data["study"]["inputs"].items()]
     config = json.dumps(data["config"], indent=2, ensure_ascii=False)
     words = [
-        "With the same inputs, settings and versions, the same figures come out, whatever the"
-        " number of cores.",
+        "The same inputs, settings and software versions give identical results on any number of"
+        " cores.",
         "Seconds and memory of each job are in times/jobs.tsv.",
     ]
     items: list[Item] = [Facts("run", "Run", pairs), Fold("Settings, with all defaults", config)]

@@ -46,7 +46,7 @@ def enrichment(tables: Mapping[str, pd.DataFrame], fdr: float) -> EnrichmentReco
 def in_brief(table: pd.DataFrame) -> pd.DataFrame:
     """Cut lists of genes, of which a set may have hundreds; other tables stay as they are."""
     for name in [name for name in LONG if name in table.columns]:
-        cut = [shorten(one, MOST_LETTERS) if isinstance(one, str) else None for one in table[name]]
+        cut = table[name].map(lambda one: shorten(one, MOST_LETTERS), na_action="ignore")
         table = table.assign(**{name: cut})
     return table
 

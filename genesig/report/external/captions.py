@@ -62,9 +62,8 @@ def _scores(held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], ste
         title=f"{clean(cohort['name'])}: scores by class",
         description="Dots of the scores of each class in this study while held out and in the"
         " other study.",
-        caption="One dot per sample, bars for the medians. Both classes moved the same way mean a"
-        " shift of the values (another laboratory, another scanner); classes that come closer"
-        " mean less signal.",
+        caption="One dot per sample, bars for the medians. If both classes shift together, suspect"
+        " a batch effect; if they move closer, the signal is weaker in this cohort.",
     )
 
 
@@ -80,8 +79,8 @@ def _reliability(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Pic
         caption=f"Dots: share of {positive} in groups of similar scores, with 95\u00a0% intervals"
         " and the number of samples above; green: line fitted to all samples; dashed:"
         " (1 + score)/2, where the scores of a calibrated model would lie in the class mix it was"
-        " trained on. The score is a ridge prediction of ±1 and no probability: it may leave the"
-        " range from −1 to 1.",
+        " trained on. Scores are ridge predictions of a ±1 label, not probabilities, and can lie"
+        " outside −1 to 1.",
     )
 
 

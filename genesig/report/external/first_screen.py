@@ -15,16 +15,14 @@ def elsewhere(data: External) -> list[str]:
         return []
     found = [_cohort(one, data["study"]["classes"] is not None) for one in cohorts[:MOST_COHORTS]]
     more = f"; {len(cohorts) - len(found)} more below" if len(cohorts) > len(found) else ""
-    return [
-        f"On samples of other studies the final model, as it is, reaches {'; '.join(found)}{more}."
-    ]
+    return [f"In other cohorts the final model, unchanged, reached {'; '.join(found)}{more}."]
 
 
 def caution(data: External) -> list[str]:
     """Say what is missing where there are no samples of another study."""
     if data["external"]:
         return []
-    return ["Before it is used on patients it needs samples of another study."]
+    return ["Validate it in an independent cohort before any clinical use."]
 
 
 def samples_tested(cohort: CohortRecord) -> str:

@@ -26,13 +26,15 @@ GENES = {
     "symbol": Column("Symbol", "text"),
     "gene": Column("Gene id", "name"),
     "coef": Column("Weight", "signed", "Weight in the final model"),
-    "training_mean": Column("Mean here", "number", "In this study, both classes counting alike"),
-    "training_sd": Column("SD here", "number", "Standard deviation in this study"),
-    "mean": Column("Mean there", "number", "In the other study, both classes counting alike"),
+    "training_mean": Column(
+        "Training mean", "number", "In this study, both classes counting alike"
+    ),
+    "training_sd": Column("Training SD", "number", "Standard deviation in this study"),
+    "mean": Column("Cohort mean", "number", "In the other study, both classes counting alike"),
     "shift": Column("Shift", "signed", "Difference of the means in standard deviations of here"),
     "shift_before": Column("Before ComBat", "signed", "The shift as measured"),
-    "score_shift": Column("Moves scores by", "signed", "Weight times difference of the means"),
-    "imputed": Column("Filled in", "integer", "Samples that lack the gene"),
+    "score_shift": Column("Effect on score", "signed", "Weight times difference of the means"),
+    "imputed": Column("Samples imputed", "integer", "Samples that lack the gene"),
 }
 SAMPLES = {
     "sample": Column("Sample", "name"),
@@ -49,7 +51,7 @@ LOWER, UPPER = "Lower limit of the 95 % interval", "Upper limit of the 95 % inte
 SHIFT = "Of the genes, in training standard deviations"
 SHOWN: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "auc": ("AUC", decimal),
-    "balanced_error": ("Error, both classes counting alike", rate),
+    "balanced_error": ("Balanced error", rate),
     "sensitivity": ("Sensitivity", percent),
     "specificity": ("Specificity", percent),
     "r2": ("R²", decimal),
@@ -126,7 +128,8 @@ def finding(data: Study, cohort: CohortRecord) -> str:
     own = measure(data).value(data["answer"]["error"]["value"])
     if data["study"]["classes"] is None:
         r2 = cohort["scores"]["r2"]
-        return f"{name} ({count}): {_value('R²', r2)}; cross-validated here {decimal(own)}."
+        here = f"{decimal(own)} in the cross-validation of this study"
+        return f"{name} ({count}): {_value('R²', r2)}; {here}."
     scores = cohort["scores"]
     if scores["auc"]["value"] is None:
         wrong = scores["misclassification"]
@@ -136,9 +139,9 @@ def finding(data: Study, cohort: CohortRecord) -> str:
         )
     error = scores["balanced_error"]
     return (
-        f"{name} ({count}): {_value('AUC', scores['auc'])}; wrong for {rate(error['value'])}"
-        f"{_between(error, rate)}, both classes counting alike, after {rate(own)} in the"
-        f" cross-validation here.{_chance(scores['auc'])}"
+        f"{name} ({count}): {_value('AUC', scores['auc'])}; balanced error {rate(error['value'])}"
+        f"{_between(error, rate)}, {rate(own)} in the cross-validation of this"
+        f" study.{_chance(scores['auc'])}"
     )
 
 
@@ -147,8 +150,8 @@ def _chance(auc: Score) -> str:
     if low is not None and low > 0.5:
         return ""
     if high is not None and high < 0.5:
-        return " That is worse than chance (an AUC of 0.5), as if the classes were swapped."
-    return " That is not told apart from chance (an AUC of 0.5)."
+        return " That is worse than chance (an AUC below 0.5), as if the classes were swapped."
+    return " The interval includes 0.5 (chance)."
 
 
 def _value(name: str, row: Score) -> str:
@@ -215,10 +218,10 @@ def _samples(cohort: CohortRecord) -> str:
 def _genes(cohort: CohortRecord) -> str:
     needed = counted(cohort["needed"], "gene")
     if not cohort["imputed"]:
-        return f"{needed} needed, all there"
+        return f"{needed} needed, all measured"
     return (
-        f"{needed} needed, {cohort['absent']} nowhere measured; filled in by the mean of the"
-        f" training samples in {counted(cohort['imputed'], 'sample')}"
+        f"{needed} needed; {cohort['absent']} not measured in this cohort, imputed with the"
+        f" training mean ({counted(cohort['imputed'], 'sample')})"
     )
 
 

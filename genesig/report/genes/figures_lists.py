@@ -75,7 +75,7 @@ def frequency_curve(data: Genes) -> Figure:
     axes[0][0].set_ylabel("genes selected at least\nthat often")
     axes[0][0].text(0.05, 0.13, "observed", color=OWN, transform=axes[0][0].transAxes, fontsize=8)
     if data["null"]["errors"]:
-        axes[0][0].text(0.05, 0.04, "shuffled", color=MUTED, transform=axes[0][0].transAxes,
+        axes[0][0].text(0.05, 0.04, "permuted", color=MUTED, transform=axes[0][0].transAxes,
                         fontsize=8)  # fmt: skip
     figure.supxlabel("share of the splits", fontsize=9)
     return figure

@@ -112,8 +112,7 @@ def lists(data: Genes, limits: Limits) -> Section:
     """Show the frequency curve and the nested lists."""
     words = [
         "As μ grows, genes that are correlated with selected ones join the list. At large μ the"
-        " selection tends to a ranking of the genes one by one, so long lists resemble the result"
-        " of single-gene tests; and part of their higher stability is just that.",
+        " lists approach a univariate ranking; part of their higher stability comes from this.",
     ]
     items: list[Item] = []
     if data["tables"]["frequency_curve"]["rows"]:
@@ -132,7 +131,7 @@ def lists(data: Genes, limits: Limits) -> Section:
 def _curve(data: Genes) -> Picture:
     bound = percent(data["config"]["signature"]["frequency"])
     permuted = (
-        " Grey: the same with shuffled labels, median and the middle 90 % of the permutations."
+        " Grey: the same with permuted labels, median and the middle 90 % of the permutations."
         if data["null"]["errors"]
         else ""
     )
@@ -141,7 +140,7 @@ def _curve(data: Genes) -> Picture:
         partial(figures_lists.frequency_curve, data),
         title="How often genes are selected",
         description="Number of genes selected in at least a given share of the outer splits, in"
-        " the chosen lists and at each mu, observed and with shuffled labels.",
+        " the chosen lists and at each mu, observed and with permuted labels.",
         caption="Green: number of genes that are selected in at least that share of the splits; a"
         f" flat curve is a stable list.{permuted} Dashed: the threshold of core genes ({bound}).",
     )
@@ -177,7 +176,7 @@ def blocks(data: Genes, limits: Limits) -> Section:
     items: list[Item] = [_correlation(data, shown, total)] if shown > 1 else []
     if len(data["projection"]["genes"]) > 2:
         items.append(_projection(data))
-    caption = "The leaders of the blocks and the other leader each resembles most."
+    caption = "Block prototypes and, for each, the most correlated other prototype."
     items.append(packed_table(data, "prototypes", caption, limits.table_rows))
     caption = "All genes of the lists by block, in the order in which they enter."
     items.append(packed_table(data, "blocks", caption, limits.table_rows, search=True))
@@ -206,8 +205,8 @@ def _correlation(data: Genes, shown: int, total: int) -> Picture:
         description=f"Image of Pearson's r between {shown} genes in the order of blocks and"
         " layers.",
         caption="Pearson's r between genes, by block; thick lines part blocks, thin lines the"
-        " layers in which genes enter as μ grows. Orange: alike; blue: one is up where the other is"
-        f" down. A strong square on the diagonal is a block that holds together."
+        " layers in which genes enter as μ grows. Orange: positive, blue: negative correlation. A"
+        " coherent block appears as a strongly coloured square on the diagonal."
         f"{shown_of(shown, total, 'gene', ', the first ones of each block')}",
     )
 

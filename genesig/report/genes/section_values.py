@@ -26,8 +26,8 @@ def expression(data: Genes, limits: Limits) -> Section:
         words = ["The signature is empty, so there is nothing to show."]
         return Section("expression", "Expression of the signature", words, part="signature")
     words = [
-        "These pictures use all samples, and the genes were chosen because they differ: a clear"
-        " separation is expected here and is no evidence. The evidence is the error above."
+        "These figures show the samples the genes were selected on, so good separation is expected"
+        " and proves nothing. The evidence is the cross-validated error."
     ]
     return Section(
         "expression", "Expression of the signature", words,

@@ -80,7 +80,7 @@ def _verdict(data: Study, d: Difference | None) -> str:
         return f"Nonlinear selection adds something on these data: {words}"
     if d["low"] > 0:
         return f"Nonlinear selection predicts worse than linear selection on these data: {words}"
-    return f"Nonlinear selection adds nothing that these samples can show: {words}"
+    return f"No benefit of nonlinear selection was detectable: {words}"
 
 
 def _shared(a: Agreement) -> str:
@@ -145,10 +145,9 @@ def _penalty(set_to: Settings) -> str:
 
 def _differs() -> str:
     return (
-        "Two things differ from the linear lists. A gene that is not selected still shapes the"
-        " score, which may not change with it at any training sample; so to keep more genes or"
-        " fewer beforehand gives another result, not only another time. And a selected gene has no"
-        " weight to read, only the size of the score's derivative and its curve."
+        "Two things differ from the linear lists. Unselected genes still enter the kernel, so the"
+        " result depends on how many genes pass the prefilter. And a selected gene has no weight,"
+        " only the size of the score's derivative and its curve."
     )
 
 
@@ -163,17 +162,17 @@ def _honest(it: NonlinearRecord, settings: Settings) -> list[str]:
     )
     if middle is not None and high is not None and high >= NOTICED:
         found.append(
-            f"With no gene at all, the penalised function already fits {percent(middle)} of the"
-            f" differences among training samples (median over the splits; {percent(low)} to"
-            f" {percent(high)}): memory, not selection. Where it is large, trust the order of the"
-            f" genes more than their number. {refit}"
+            "Before any gene is selected the kernel already reproduces a median"
+            f" {percent(middle)} (range {percent(low)} to {percent(high)}) of the training"
+            " variance. This is memorisation; trust the order of the genes more than their number."
+            f" {refit}"
         )
     else:
         found.append(refit)
     if trouble["cut"] or trouble["inner_cut"]:
         found.append(
-            f"The path stops where it would select more genes than there are samples, because"
-            f" beyond that the model says nothing. That happened in {trouble['cut']} of"
+            f"The path stops where it would select more genes than there are samples, because the"
+            f" model is not identifiable beyond that point. That happened in {trouble['cut']} of"
             f" {counted(trouble['splits'], 'split')} before the chosen τ was reached, and in"
             f" {trouble['inner_cut']} of {trouble['inner']} paths of the inner folds before the"
             " smallest τ."
@@ -245,8 +244,8 @@ def _curves(it: NonlinearRecord, *, classes: bool) -> Picture:
         description=f"Mean score of the final model along {counted(shown, 'gene')}:"
         f" {clean(named)}.",
         caption="How the score of the final model changes with one gene, averaged over what the"
-        " other genes are in all samples. Ticks at the foot: values that samples have; where there"
-        " are none, the curve is a guess. This model was fitted on all samples, so the curves"
+        " other genes are in all samples. Ticks: observed values; beyond them the curve is"
+        " extrapolated. This model was fitted on all samples, so the curves"
         " describe it and are no evidence. r² near 1: a straight line says the same. The average"
         " hides how genes act together. Genes by falling derivative; where a curve is flat, the"
         f" refit does without the gene.{many}",

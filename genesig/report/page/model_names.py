@@ -6,7 +6,7 @@ from genesig.report.page.words import shorten
 
 MODELS = {
     "genesig": "genesig (this procedure)",
-    "dummy": "no genes at all",
+    "dummy": "no-information baseline",
     "covariates": "covariates alone",
     "ridge": "ridge, all genes",
     "pcr": "principal components, all genes",

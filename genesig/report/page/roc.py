@@ -19,6 +19,6 @@ def roc_axes(classes: Sequence[str]) -> tuple[Figure, Axes]:
     ax.set_xlim(-0.01, 1)
     ax.set_ylim(0, 1.01)
     negative, positive = (shorten(name, 24) for name in classes)
-    ax.set_xlabel(f"share of {negative} called {positive}")
-    ax.set_ylabel(f"share of {positive} called {positive}")
+    ax.set_xlabel(f"1 − specificity ({negative} called {positive})")
+    ax.set_ylabel(f"sensitivity ({positive} called {positive})")
     return figure, ax

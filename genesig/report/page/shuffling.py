@@ -14,8 +14,8 @@ PLACES = {
 
 
 def shuffled(data: Study) -> str:
-    """Return ``"shuffled"`` and where: what may change places decides what p speaks of."""
-    return f"shuffled{where(data)}"
+    """Return ``"permuted"`` and where: what may change places decides what p speaks of."""
+    return f"permuted{where(data)}"
 
 
 def where(data: Study) -> str:

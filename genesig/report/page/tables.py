@@ -179,7 +179,7 @@ COLUMNS: dict[str, Column] = {
     "tau": Column("τ / τ max", "mu", "Chosen weight of the l1 term"),
     "tested": Column("Times held out", "integer"),
     "weight": Column("Weight in the set", "signed", "For one standard deviation of the gene"),
-    "width": Column("Width", "mu", "Of the kernel, in median distances"),
+    "width": Column("Width", "mu", "Of the kernel, in multiples of the median distance of samples"),
     "wrong": Column("Times wrong", "integer"),
 }  # fmt: skip
 

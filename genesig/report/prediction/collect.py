@@ -186,7 +186,7 @@ def chance_warnings(data: Prediction) -> list[str]:
             f" {decimal(p['smallest'])} can be reached."
         ]
     if p["value"] is not None and p["value"] > 0.05:
-        return ["The labels are not predicted better than shuffled ones would be (p > 0.05)."]
+        return ["The labels are not predicted better than permuted ones (p > 0.05)."]
     return []
 
 

@@ -126,7 +126,7 @@ def observed_predicted(found: Sequence[HeldOutSample], fit: Fit, label: str) -> 
 
 
 def null(errors: Sequence[float], observed: float, name: str) -> Figure:
-    """Errors of the whole procedure with shuffled labels, and the observed one."""
+    """Errors of the whole procedure with permuted labels, and the observed one."""
     figure, ax = sheet(SMALL, 2.9)
     low, high = min([*errors, observed]), max([*errors, observed])
     bins = np.linspace(low, high + 1e-9, min(25, max(8, len(errors) // 4)) + 1)
@@ -138,7 +138,7 @@ def null(errors: Sequence[float], observed: float, name: str) -> Figure:
     left = observed < (low + high) / 2
     ax.text(observed, top * 0.88, f"observed {decimal(observed)}", color=OWN, va="bottom",
             ha="left" if left else "right", fontweight="bold")  # fmt: skip
-    ax.set_xlabel(f"{name} with shuffled labels")
+    ax.set_xlabel(f"{name} with permuted labels")
     ax.set_ylabel("permutations")
     return figure
 
@@ -165,5 +165,5 @@ def _null_band(ax: Axes, errors: list[float]) -> None:
         return
     low, high = np.quantile(errors, [0.025, 0.975])
     ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
-    ax.text((low + high) / 2, 1.01, "shuffled labels", color=MUTED, fontsize=8, ha="center",
+    ax.text((low + high) / 2, 1.01, "permuted labels", color=MUTED, fontsize=8, ha="center",
             va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip

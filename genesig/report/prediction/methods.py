@@ -77,8 +77,8 @@ def _covers(data: Prediction) -> str:
     if data["design"]["outer"] < few and apart:
         return "is that of the mean over samples, taken as independent, the training sets as given"
     return (
-        "covers the choice of training samples (Nadeau and Bengio 2003) and the number of test"
-        " samples"
+        "accounts for the overlap of training sets (Nadeau and Bengio 2003) and for the finite"
+        " number of test samples"
     )
 
 

@@ -62,11 +62,10 @@ def _selection_words(data: Prediction) -> list[str]:
 def performance(data: Prediction, limits: Limits) -> Section:
     """Show the error per split and per mu."""
     shown = measure(data)
-    two = data["study"]["classes"]
-    what = "These are errors" if two else f"{shown.name} and errors here are those"
+    what = "Errors are" if data["study"]["classes"] else f"{shown.name} and errors are"
     words = [
-        f"{what} of samples that took no part in any choice. The interval is for the"
-        " procedure, not for this one model: it says how well lists made in this way predict."
+        f"{what} measured on samples used in neither selection nor tuning. The confidence interval"
+        " describes the procedure, not the final model."
     ]
     each: list[Item] = []
     if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
@@ -119,8 +118,8 @@ def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Pict
         title="ROC curve of the held-out scores",
         description=f"{curves}. {auc}.",
         caption=f"{curves} from the pooled held-out scores. The diagonal is chance; the"
-        " closer to the upper left corner the better. The AUC is that of the mean score of each"
-        " sample.",
+        " closer to the upper left corner the better. The AUC uses each sample's score averaged"
+        " over its models; it is not the AUC of one model.",
     )
 
 
@@ -163,30 +162,30 @@ def _fit_caption(several: bool) -> str:
 
 
 def chance(data: Prediction, limits: Limits) -> Section:
-    """Show what shuffled labels give."""
+    """Show what permuted labels give."""
     p, errors, observed = data["answer"]["p"], data["null"]["errors"], data["null"]["observed"]
     if not errors or observed is None:
         words = ["No permutations were run (controls.permutations is 0), so there is no p-value."]
-        return Section("chance", "Could it be chance?", words, part="evidence")
+        return Section("chance", "Permutation test", words, part="evidence")
     words = [
         f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
         f" {shuffled(data)}.{_speaks_of(data)}"
-        f" p = {significant(p['value'], 2)} = (1 + shuffled runs at least as good)/"
-        f"({len(errors)} + 1). With so many runs no p below {significant(p['smallest'], 2)} is"
-        " possible."
+        f" p = (1 + number of permutations with an equal or lower error)/({len(errors)} + 1) ="
+        f" {significant(p['value'], 2)}; the smallest value that {len(errors)} permutations allow"
+        f" is {significant(p['smallest'], 2)}."
     ]
     measured, side = measure(data), "left" if data["study"]["classes"] else "right"
     *shuffles, seen = measured.values([*errors, observed])
     image = picture(
         "null",
         partial(figures.null, shuffles, seen, measured.name),
-        title=f"{measured.title} with shuffled labels",
+        title=f"{measured.title} with permuted labels",
         description=f"Histogram of the {measured.name} of {len(errors)} permutations; observed"
         f" {decimal(seen)}, p {significant(p['value'], 2)}.",
         caption="Grey: what the same procedure finds when labels mean nothing. The further the"
         f" observed {measured.name} lies to the {side} of them, the less it can be chance.",
     )
-    return Section("chance", "Could it be chance?", words, [image], part="evidence")
+    return Section("chance", "Permutation test", words, [image], part="evidence")
 
 
 def _speaks_of(data: Prediction) -> str:
@@ -221,7 +220,8 @@ def controls(data: Prediction, limits: Limits) -> Section:
         title=f"{shown.title} of every predictor on the same splits",
         description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
         caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."
-        f" Dashed: chance.{_band(data)} Overlapping intervals do not rank methods.",
+        f" Dashed: chance.{_band(data)} Where intervals overlap, they do not show which method is"
+        " better; the paired differences in the table do.",
     )
     return Section("controls", "Other methods", words, [image, table], part="evidence")
 
@@ -229,7 +229,7 @@ def controls(data: Prediction, limits: Limits) -> Section:
 def _band(data: Prediction) -> str:
     if len(data["null"]["errors"]) < figures.FEWEST_FOR_BAND:
         return ""
-    return " Grey: where 95 % of the runs with shuffled labels lie."
+    return " Grey: where 95 % of the runs with permuted labels lie."
 
 
 def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:

@@ -32,7 +32,7 @@ def samples(data: Prediction, limits: Limits) -> Section:
     )  # fmt: skip
     pictures = _pictures(found, data["held_out"]["rejection"] or [], classes) if classes else []
     items: list[Item] = [*pictures[:1], *_more(pictures[1:]), table]
-    return Section("samples", "Sample by sample", _sample_words(data), items, part="evidence")
+    return Section("samples", "Sample by sample", [sample_words(data)], items, part="evidence")
 
 
 def _more(pictures: list[Picture]) -> list[Item]:
@@ -47,19 +47,22 @@ def _worst(one: HeldOutSample) -> tuple[float, float]:
     return (-one["wrong"] / one["tested"], abs(one["mean"]))
 
 
-def _sample_words(data: Prediction) -> list[str]:
+def sample_words(data: Prediction) -> str:
+    """Say how many samples were misclassified in most of their repeats."""
     wrong = data["answer"]["wrong"]
     if wrong is None:
-        return ["Each sample's predictions while it was held out."]
+        return "Each sample's predictions while it was held out."
     mostly, always = len(wrong["mostly"]), len(wrong["always"])
     if not mostly:
-        return ["No sample was wrong more often than right while it was held out."]
-    every = f", {always} of them every time" if always and wrong["mostly"][0]["tested"] > 1 else ""
-    return [
+        return "No sample was misclassified in most of its repeats while it was held out."
+    every = (
+        f", {always} of them in every one" if always and wrong["mostly"][0]["tested"] > 1 else ""
+    )
+    return (
         f"{mostly} of {counted(wrong['samples'], 'sample')} {'was' if mostly == 1 else 'were'}"
-        f" wrong more often than right while held out{every}."
-        " It pays to look closer: a wrong label, another subtype, poor material?"
-    ]
+        f" misclassified in most repeats while held out{every}."
+        " Check these samples for mislabelling, an unusual subtype or low sample quality."
+    )
 
 
 def _pictures(
@@ -92,7 +95,7 @@ def _pictures(
             partial(figures.rejection, found, refused, classes),
             title="Rejection region",
             description=f"Mean held-out scores by true class with the region to reject: {both}.",
-            caption=_refused(refused, both),
+            caption=refused_words(refused),
         ),
     ]
 
@@ -103,13 +106,17 @@ def _dots(found: list[HeldOutSample]) -> str:
     return "One dot per time a sample was held out, a bar for the mean score"
 
 
-def _refused(refused: list[Rejection], both: str) -> str:
+def refused_words(refused: list[Rejection]) -> str:
+    """Say whom to refuse so that no error is left, or that nobody need be."""
     if not any(row["wrong"] for row in refused):
-        return "By its mean score no sample is wrong, so none would have to be refused."
+        return (
+            "Averaged over repeats, every sample falls on the correct side of the threshold, so no"
+            " rejection region is needed."
+        )
     return (
         "Were samples with a mean score inside the grey band refused, no error would be left:"
-        f" {both}. Descriptive and optimistic: the thresholds were set on the test labels"
-        " themselves."
+        f" {'; '.join(map(_rejection_words, refused))}. Descriptive and optimistic: the thresholds"
+        " were set on the test labels themselves."
     )
 
 

@@ -74,8 +74,9 @@ def relative(data: Quality) -> Picture:
         title="Relative log expression (RLE)",
         description="Differences from the gene's median over the samples, for each sample.",
         caption="Each value less the median of its gene over all samples; mark and bars as above."
-        " Samples of one quality lie at 0 with bars of one length. A shifted sample differs in"
-        f" level, a long bar is a sample unlike the others in many genes.{_log_note(it)}"
+        " In a homogeneous data set every bar is centred on 0 with a similar length. A shifted bar"
+        " suggests a normalisation problem; a long bar, a sample that differs in many"
+        f" genes.{_log_note(it)}"
         f"{_compared(it)}{_shown(it)}",
     )
 
@@ -152,9 +153,9 @@ def associations(data: Quality) -> Picture:
         title="What the components go with",
         description="Share of the variance of each component that each column of the sample table"
         f" explains: {_strongest(it)}.",
-        caption="η² of a column of names, r² of one of numbers. Framed: adjusted p below 0.05 (F"
-        " test, Benjamini and Hochberg over the whole picture). A column of many values explains"
-        f" much by chance alone; the frame, not the share, tells."
+        caption="Variance explained: η² for categorical, r² for numeric sample variables. Framed:"
+        " adjusted p < 0.05 (F test, Benjamini and Hochberg over the whole figure). Variables with"
+        " many levels explain variance by chance; rely on the frame, not on the percentage."
         f"{_dependent(data)}{_corrected(it)}{capped}",
     )
 

@@ -73,7 +73,7 @@ def _words(data: Quality) -> list[str]:
             f" {_advice(data, one)}"
         )
     said.append(
-        "All samples are described here at once; nothing of it goes back into a fit."
+        "These quality checks use all samples together; they do not influence the model."
         f" {_as_analysed(it)}"
     )
     return said
@@ -94,8 +94,8 @@ def _reasons(one: Outlier) -> str:
 def _as_analysed(it: QualityRecord) -> str:
     if not it["changed"]:
         return (
-            "The values as analysed are those that were read: nothing but centring and scaling of"
-            " the genes follows, in each training set, which is left out here."
+            "The plots show the values as read. Genes are later centred and scaled within each"
+            " training set; that step is not shown."
         )
     steps = ", ".join(clean(one["step"]) for one in it["steps"])
     return (
@@ -127,15 +127,15 @@ def _scale(it: QualityRecord) -> str:
     scale = it["scale"]
     evidence = (
         f"99th percentile {significant(scale['p99'], 4)}, maximum {significant(scale['max'], 4)};"
-        f" of logarithms these stay below {LOGGED_P99:g} and {LOGGED_MAX:g}"
+        f" log values stay below {LOGGED_P99:g} and {LOGGED_MAX:g}"
     )
     taken = clean(scale["taken"] or "")
     if scale["doubled"]:
-        return f"look like logarithms already ({evidence}), yet {taken} takes them again"
+        return f"look log-transformed already ({evidence}), yet {taken} transforms them again"
     if not scale["raw"]:
-        return f"logarithms already, by their size ({evidence})"
-    kind = "counts, no logarithms" if scale["counts"] else "no logarithms"
-    return f"{kind}, by their size ({evidence}); {taken or 'no step'} takes them"
+        return f"already log-transformed ({evidence})"
+    kind = "counts, not log-transformed" if scale["counts"] else "not log-transformed"
+    return f"{kind} ({evidence}); {taken or 'no step'} transforms them"
 
 
 def _genes(it: QualityRecord) -> str:
@@ -166,9 +166,8 @@ distance to the three nearest samples, up: half as far again as usual
 library size or scaling factor, up or down: by half
 share of missing values, up: by five hundredths
 
-Sizes, distances and interquartile ranges are compared on a scale of ratios. Among ten samples
-without a fault this names about one in a hundred, among forty or more less than one in a thousand.
-No sample is left out for it.
+Sizes, distances and interquartile ranges are compared as ratios. With 10 sound samples the rule
+flags about 1 in 100; with 40 or more, fewer than 1 in 1000. No sample is excluded for it.
 """
 
 

@@ -82,7 +82,7 @@ def _chance(it: SetsRecord) -> str:
     if p["value"] is None:
         return "Whether chance could do as well was not tested."
     times, value = counted(p["permutations"], "time"), significant(p["value"], 2)
-    return f"With shuffled labels, the same was done {times}: p\u00a0=\u00a0{value}."
+    return f"With permuted labels, the same was done {times}: p\u00a0=\u00a0{value}."
 
 
 def stable(it: SetsRecord) -> str:
@@ -134,7 +134,7 @@ def _how(it: SetsRecord, settings: Settings) -> str:
         else "Genes in no set take no part here."
     )
     weigh = {
-        "permuted": "Each set is weighed by what chance makes of it, measured with shuffled labels"
+        "permuted": "Each set is weighed by what chance makes of it, measured with permuted labels"
         " of the training samples, so that large and small sets, and such whose genes go together,"
         " compete fairly.",
         "size": "Each set is weighed by the square root of its size, which favours sets whose genes"

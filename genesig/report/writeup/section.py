@@ -16,11 +16,12 @@ def results_paragraph(data: Writeup, limits: Limits) -> Section:
 
 def limitations(data: Writeup, limits: Limits) -> Section:
     """Show what a Limitations paragraph has to say."""
-    words = [" ".join(_limits(data))]
+    words = [limits_words(data)]
     return Section("limits", "Limits", words, part="writeup")
 
 
-def _limits(data: Writeup) -> list[str]:
+def limits_words(data: Writeup) -> str:
+    """Return the limits of the study: of its error, of its batches, and its warnings."""
     cohorts = data["answer"]["cohorts"]
     said = [
         "The error is that of the procedure; the signature itself was tested only in other cohorts."
@@ -30,7 +31,7 @@ def _limits(data: Writeup) -> list[str]:
     ]
     if data["batch"] is None:
         said.append("No batches were named, so their influence was not assessed.")
-    return [*said, *data["warnings"]]
+    return " ".join([*said, *data["warnings"]])
 
 
 def tripod(data: Writeup, limits: Limits) -> Section:

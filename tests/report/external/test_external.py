@@ -46,7 +46,7 @@ def test_without_other_studies_nothing_is_said() -> None:
         " configuration."
     ]
     assert elsewhere(data) == []
-    assert caution(data) == ["Before it is used on patients it needs samples of another study."]
+    assert caution(data) == ["Validate it in an independent cohort before any clinical use."]
 
 
 def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
@@ -54,7 +54,7 @@ def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
     line = elsewhere(one)[0]
     auc, error = scores["auc"], scores["balanced_error"]["value"]
     assert line == (
-        f"On samples of other studies the final model, as it is, reaches AUC {auc['value']:.2f} "
+        f"In other cohorts the final model, unchanged, reached AUC {auc['value']:.2f} "
         f"(95\u00a0% interval {auc['low']:.2f} to {auc['high']:.2f}) and {100 * error:.0f}\u00a0% "
         "error in c0 (25 samples)."
     )
@@ -80,9 +80,9 @@ def test_the_section_shows_each_data_set_with_its_files(one: dict[str, Any]) -> 
     assert files == [None, "external/c0/genes.tsv", "external/c0/predictions.tsv"]
     (facts,) = [item for item in each(section.items) if isinstance(item, Facts)]
     pairs = dict(facts.pairs)
-    assert pairs["Genes of the model"] == "7 genes needed, all there"
+    assert pairs["Genes of the model"] == "7 genes needed, all measured"
     assert pairs["Samples"].endswith("left out: 1 (no label in column 'a & b')")
-    assert "no probability" in "".join(getattr(i, "caption", "") for i in each(section.items))
+    assert "not probabilities" in "".join(getattr(i, "caption", "") for i in each(section.items))
 
 
 def test_methods_cite_what_was_done_and_nothing_else() -> None:
@@ -114,7 +114,7 @@ def test_a_regression_shows_r2() -> None:
     assert pictures == ["external_c0_fit", "external_c0_shift"]
     r2 = data["external"][0]["scores"]["r2"]["value"]
     assert f"R² {r2:.2f}" in section.words[1]
-    assert f"reaches R² {r2:.2f} (95\u00a0% interval" in elsewhere(data)[0]
+    assert f"reached R² {r2:.2f} (95\u00a0% interval" in elsewhere(data)[0]
 
 
 def test_many_are_counted_on_the_first_screen() -> None:
@@ -126,7 +126,7 @@ def test_many_are_counted_on_the_first_screen() -> None:
 def test_chance_is_named() -> None:
     data = _data({"n": 6})
     data["external"][0]["scores"]["auc"] |= {"value": 0.55, "low": 0.3, "high": 0.8}
-    assert external(data, LIMITS).words[1].endswith("not told apart from chance (an AUC of 0.5).")
+    assert external(data, LIMITS).words[1].endswith("The interval includes 0.5 (chance).")
 
 
 def test_training_samples_and_far_values_are_warned_of() -> None:
@@ -140,7 +140,7 @@ def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
     """Not in the warnings alone: the sentence with the AUC is the one that is copied."""
     data = _data({"seen_before": 3}, {"seen_before": 25}, {})
     (line,) = elsewhere(data)
-    assert line.startswith("On samples of other")
+    assert line.startswith("In other cohorts")
     words = external(data, LIMITS).words
     for k, seen in enumerate((", 3 of them seen in training", ", all seen in training", "")):
         assert f"c{k} (25 samples{seen})" in line
@@ -167,7 +167,7 @@ def test_odd_data_sets_make_a_page(
     render(data, tmp_path / "r.html", tmp_path / "figures", title="t", top_genes=3, table_rows=50)
     html = (tmp_path / "r.html").read_text()
     assert 'id="external"' in html
-    assert "it needs samples of another study" not in html
+    assert "before any clinical use" not in html
     assert "<i>" not in html
     assert "<b>odd</b>" not in html
     assert "nan" not in re.findall(r"<dd>(.*?)</dd>", html)
@@ -192,7 +192,7 @@ def test_worse_than_chance_is_called_so() -> None:
     data["external"][0]["scores"]["auc"] |= {"value": 0.1, "low": 0.02, "high": 0.3}
     assert "worse than chance" in external(data, LIMITS).words[1]
     data["external"][0]["scores"]["auc"] |= {"value": 0.4, "low": 0.2, "high": 0.6}
-    assert "not told apart from chance" in external(data, LIMITS).words[1]
+    assert "includes 0.5" in external(data, LIMITS).words[1]
 
 
 def test_the_overview_has_a_row_for_each_cohort_with_its_numbers() -> None:

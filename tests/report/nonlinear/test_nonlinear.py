@@ -35,7 +35,7 @@ CASES = {
                "adds something on these data: its class-balanced error is 10 % against 30 %"),
     "worse": ({"error": 0.3, "linear": 0.1, "low": 0.1, "high": 0.3}, "predicts worse than linear"),
     "open": ({"error": 0.1, "linear": 0.12, "low": -0.1, "high": 0.06},
-             "adds nothing that these samples can show"),
+             "No benefit of nonlinear selection was detectable"),
     "no interval": ({"low": np.nan, "high": np.nan}, "a difference without an interval"),
     "nothing measured": ({"error": np.nan}, "could not be measured"),
 }  # fmt: skip
@@ -75,9 +75,9 @@ def test_the_section_shows_figures_and_tables():
     assert names == ["nonlinear_genes", "nonlinear_errors", "nonlinear_curves",
                      "nonlinear-agreement", "nonlinear", "nonlinear-scores"]  # fmt: skip
     words = " ".join(section.words)
-    assert "still shapes the score" in words
-    assert "no weight to read" in words
-    assert "With no gene at all" in words
+    assert "Unselected genes still enter the kernel" in words
+    assert "a selected gene has no weight" in words
+    assert "Before any gene is selected" in words
     assert "The path stops where it would select more genes than there are samples" in words
     assert section.words[0] == first(made())
 

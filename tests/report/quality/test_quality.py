@@ -54,8 +54,8 @@ def test_a_set_without_fault_is_told_so_and_the_first_screen_keeps_silent():
     assert quality_warnings(data, []) == []
     assert facts["Far from the others"] == "no sample"
     assert facts["Missing values"] == "none"
-    assert facts["Scale of the values"].startswith("logarithms already")
-    assert "those that were read" in section.words[-1]
+    assert facts["Scale of the values"].startswith("already log-transformed (")
+    assert "The plots show the values as read." in section.words[-1]
     for name in ("distributions", "relative_log_expression", "quality_components", "associations"):
         assert items[name].svg
     assert "sample_sizes" not in items
@@ -86,15 +86,15 @@ def test_values_that_were_never_logged_are_warned_of_once():
     assert quality_warnings(data, []) == ["Quality of the samples: the values were never logged."]
     assert quality_warnings(data, [said]) == []
     _, facts, items = made(data)
-    assert facts["Scale of the values"].startswith("no logarithms, by their size (99th percentile")
-    assert facts["Scale of the values"].endswith("no step takes them")
+    assert facts["Scale of the values"].startswith("not log-transformed (99th percentile")
+    assert facts["Scale of the values"].endswith("no step transforms them")
     assert "log₂(1 + value)" in items["distributions"].svg
     logged = page_data(clean(raw=True), [LOG2])
     assert quality_warnings(logged, []) == []
-    assert made(logged)[1]["Scale of the values"].endswith("log2 takes them")
+    assert made(logged)[1]["Scale of the values"].endswith("log2 transforms them")
     assert "Values as read are shown as log₂" in made(logged)[2]["distributions"].caption
     twice = made(page_data(clean(), [LOG2]))[1]["Scale of the values"]
-    assert twice.startswith("look like logarithms already")
+    assert twice.startswith("look log-transformed already")
 
 
 def in_centres(dataset, centre, strength=3.0):

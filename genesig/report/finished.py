@@ -1,0 +1,26 @@
+"""What is said when a study has ended: where its report is, and its first sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from genesig.report.answer.section import sentences
+from genesig.report.record import VERSION
+from genesig.results import load_json
+
+
+def finished(folder: str | Path) -> str:
+    """Return two lines; nothing where this run made no report.
+
+    Parameters
+    ----------
+    folder : path
+        The folder results/ of the study.
+    """
+    page, data = Path(folder) / "report.html", Path(folder) / "report_data.json"
+    if not (page.exists() and data.exists()):
+        return ""
+    value = load_json(data)
+    if value["version"] != VERSION or page.stat().st_mtime < data.stat().st_mtime:
+        return ""
+    return f"Report: {page}\n{sentences(value)[0]}"

@@ -1,0 +1,27 @@
+"""The last words of a run."""
+
+from __future__ import annotations
+
+import os
+
+from report_study import Study, arguments
+
+from genesig.report.answer.section import sentences
+from genesig.report.collect import collect
+from genesig.report.finished import finished
+from genesig.results import save_json
+
+
+def test_the_last_words_are_where_the_report_is_and_its_first_sentence(tmp_path):
+    data = collect(**arguments(Study()))
+    page, value = tmp_path / "report.html", tmp_path / "report_data.json"
+    assert finished(tmp_path) == ""
+    save_json(value, data)
+    assert finished(tmp_path) == ""
+    page.write_text("page")
+    assert finished(tmp_path) == f"Report: {page}\n{sentences(data)[0]}"
+    os.utime(page, (0, 0))  # older than what it should show: of another run
+    assert finished(tmp_path) == ""
+    save_json(value, {**data, "version": 1})
+    page.write_text("page")
+    assert finished(tmp_path) == ""

@@ -1,0 +1,151 @@
+"""The page in a browser: its search, sorting and saving, by a script that stands in a copy of it.
+
+Needs Chromium or Chrome; the policy of the page is taken out of the copy, as it allows no script
+but the page's own.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from report_study import Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.render import render
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+ACT = """<script>addEventListener("load", async () => {
+  // Time is virtual here, unpacking and drawing are not: wait by tasks, not by the clock.
+  const task = () => new Promise((done) => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => { channel.port1.close(); done(); };
+    channel.port2.postMessage(0);
+  });
+  const wait = async (ready) => {
+    for (let k = 0; k < (ready ? 4000 : 20) && !ready?.(); k++) {
+      await new Promise((done) => setTimeout(done, 1));
+      for (let n = 0; n < 500; n++) await task();
+    }
+  };
+  const found = {}, box = document.getElementById("table-univariate");
+  const first = (n) => Array.from(box.querySelectorAll("tbody tr"), (r) => r.cells[n].textContent);
+  const type = async (input, text) => {
+    input.value = text;
+    input.dispatchEvent(new Event("input"));
+    await wait();
+  };
+  const saved = [], make = URL.createObjectURL;
+  URL.createObjectURL = (blob) => { saved.push(blob); return make.call(URL, blob); };
+  found.nodes = document.querySelectorAll("*").length;
+  found.height = document.documentElement.scrollHeight;
+  await type(box.querySelector("input"), "SYM119");
+  found.one = [first(1), box.querySelector(".shown").textContent];
+  await type(box.querySelector("input"), "");
+  const head = box.querySelectorAll("th button")[2];
+  head.click(); await wait(); found.up = first(2);
+  head.click(); await wait(); found.down = first(2);
+  found.state = box.querySelectorAll("th")[2].getAttribute("aria-sort");
+  await type(document.querySelector(".everywhere input"), "SYM0");
+  found.hits = Array.from(document.querySelectorAll(".hits a"), (a) => a.getAttribute("href"));
+  found.marked = Array.from(document.querySelectorAll("text.hit"), (t) => t.textContent);
+  Array.from(box.querySelectorAll(".tools button")).at(-1).click();
+  await wait(() => saved.length > 0); found.tsv = await saved.at(-1).text();
+  const tools = document.querySelectorAll("#figure-forest .tools button");
+  tools[0].click(); await wait(() => saved.length > 1); found.svg = await saved.at(-1).text();
+  tools[1].click(); await wait(() => saved.length > 2);
+  found.png = Array.from(new Uint8Array(await saved.at(-1).arrayBuffer()).slice(0, 62));
+  found.copies = document.querySelectorAll("#part-writeup .tools").length;
+  location.hash = "#table-univariate"; await wait(); found.open = box.open;
+  found.buttons = Array.from(document.querySelectorAll("button"), (b) => b.tabIndex);
+  found.hover = document.querySelectorAll("[title]:not(svg)").length;
+  const said = document.createElement("script");
+  said.type = "application/json"; said.id = "found"; said.textContent = JSON.stringify(found);
+  document.body.append(said);
+});</script>"""
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory):
+    if BROWSER is None:
+        pytest.skip("neither Chromium nor Chrome is installed")
+    folder = tmp_path_factory.mktemp("browser")
+    given = arguments(Study(permutations=19))
+    data = json.loads(json.dumps(collect(**given)))
+    page = folder / "report.html"
+    render(data, page, folder / "figures", title="t", top_genes=12, table_rows=15)
+    page.write_text(POLICY.sub("", page.read_text(encoding="utf-8")) + ACT, encoding="utf-8")
+    return given, data, acted(page, folder)
+
+
+def acted(page: Path, folder: Path) -> dict:
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    flags += [f"--user-data-dir={folder / 'profile'}", "--window-size=1400,900", "--dump-dom"]
+    flags += ["--virtual-time-budget=30000"]
+    command = [BROWSER, *flags, page.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    found = re.search(r'id="found">(.*?)</script>', done.stdout, re.DOTALL)
+    assert found is not None, done.stderr[-2000:]
+    return json.loads(html.unescape(found[1]))
+
+
+@pytest.mark.slow
+def test_search_and_sorting_cover_all_rows(tried):
+    given, _, found = tried
+    symbols, said = found["one"]
+    assert symbols == ["SYM119"]
+    assert said == "Rows 1 to 1 of 1 found in 120"
+    up, down = ([float(t.replace("−", "-")) for t in found[k]] for k in ("up", "down"))
+    ranked = given["tables"]["univariate"]["statistic"].sort_values()
+    assert up == pytest.approx(ranked[:15].tolist(), rel=5e-3)
+    assert down == pytest.approx(ranked[::-1][:15].tolist(), rel=5e-3)
+    assert found["state"] == "descending"
+
+
+@pytest.mark.slow
+def test_the_search_over_all_leads_to_tables_and_figures(tried):
+    _, _, found = tried
+    assert "#table-signature" in found["hits"]
+    assert "#table-univariate" in found["hits"]
+    assert any(hit.startswith("#figure-") for hit in found["hits"])
+    assert all("SYM0" in text for text in found["marked"])
+    assert found["marked"]
+    assert found["open"]
+
+
+@pytest.mark.slow
+def test_what_is_saved_is_what_the_tables_and_figures_hold(tried):
+    _, data, found = tried
+    table = data["tables"]["univariate"]
+    head, *rows = found["tsv"].rstrip("\n").split("\n")
+    assert head.split("\t") == table["columns"]
+    assert len(rows) == table["total"] == 120
+    for row, values in zip(rows, table["rows"], strict=True):
+        for text, value in zip(row.split("\t"), values, strict=True):
+            assert (float(text) if isinstance(value, float) else text) == value
+    assert found["svg"].startswith("<svg")
+    assert 'width="178mm"' in found["svg"]
+    png = bytes(found["png"])
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(png[16:20]) == round(85 / 25.4 * 600)
+    assert png[37:41] == b"pHYs"
+    assert int.from_bytes(png[41:45]) == round(600 / 0.0254)
+
+
+@pytest.mark.slow
+def test_the_page_keeps_its_size_and_hides_nothing_behind_a_pointer(tried):
+    _, _, found = tried
+    assert found["nodes"] < 8000
+    assert found["height"] < 12500  # 12,000 on a real study: this one has more blocks and names
+    assert found["copies"] >= 4
+    assert set(found["buttons"]) == {0}
+    assert found["hover"] == 0

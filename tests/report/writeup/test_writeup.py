@@ -1,0 +1,76 @@
+"""The write-up: the numbers of the page, and a checklist that leaves open what no run can know."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from report_external import make_about
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.page.section import Limits
+from genesig.report.page.words import decimal, percent, rate
+from genesig.report.writeup.results import results
+from genesig.report.writeup.section import limits_words, tripod
+from genesig.report.writeup.tripod import ITEMS, OPEN, checklist
+
+
+def test_the_paragraph_has_the_numbers_of_the_page():
+    given = arguments(Study(permutations=99))
+    data = collect(**given, external=[make_about(given["dataset"], "Lund")])
+    (text,) = results(data)
+    it = data["answer"]
+    error = it["error"]
+    wanted = [
+        f"{rate(error['value'])} (95\u00a0% CI {rate(error['low'])} to {rate(error['high'])})",
+        f"the final model, fitted on all samples, uses {it['size']} genes, of which {it['core']}",
+        "In Lund (25 samples), the final model had a class-balanced error of",
+        decimal(it["stability"]["value"]),
+        *(f"{one['name'].replace('auc', 'AUC')} "
+          f"{(decimal if one['name'] == 'auc' else percent)(one['value'])}"
+          for one in it["measures"]),
+    ]  # fmt: skip
+    for words in wanted:
+        assert words.lower() in text.lower(), words
+
+
+def test_what_is_not_known_is_not_said():
+    given = arguments(Study(permutations=0, subsamples=0, empty=True))
+    given["tables"]["controls"] = given["tables"]["controls"].assign(
+        error=np.nan, low=np.nan, high=np.nan
+    )
+    (text,) = results(collect(**given))
+    assert "could not be estimated" in text
+    assert "Chance was not tested" in text
+    assert "selected no gene" in text
+    for word in ("nan", "None", "–", "()"):
+        assert word not in text
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_the_checklist_has_every_item_once_and_leaves_open_what_no_run_knows(regression):
+    rows = checklist(collect(**arguments(Study(regression=regression, names=HOSTILE))))
+    numbers = [number for number, _, _ in rows]
+    assert len(set(numbers)) == len(numbers) == len(ITEMS) == 52
+    assert {int(n.rstrip("abcdefg")) for n in numbers} == set(range(1, 28))
+    opened = {number for number, _, said in rows if said == OPEN}
+    assert {"1", "5b", "14", "17", "18a", "19", "25"} <= opened
+    assert not opened & {"7", "11", "12a", "12c", "15", "21", "22", "26"}
+    assert all(said and "None" not in said for _, _, said in rows)
+
+
+def test_the_section_counts_what_is_open():
+    data = collect(**arguments(Study()))
+    section = tripod(data, Limits(3, 15))
+    table = section.items[0]
+    left = sum(row[-1].text == OPEN for row in table.rows)
+    assert f"{left} are open for the authors" in section.words[0]
+    assert table.total == len(ITEMS)
+
+
+def test_limits_hold_every_warning():
+    data = collect(**arguments(Study(permutations=0)))
+    text = limits_words(data)
+    assert data["warnings"]
+    assert all(one in text for one in data["warnings"])
+    assert "No batches were named" in text
