@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from broken_study import Broken, spoilt
-from small_study import SAMPLES, Study
+from small_study import GENES, SAMPLES, Study
 
 YEARS = ["1.5", "2", "0.7", "3", "4.2", "1", "2.5", "6", "0.4", "5", "3.3", "2.2"]
 STATUS = ["1", "0", "1", "1", "0", "1", "1", "0", "1", "1", "0", "1"]
@@ -83,6 +83,14 @@ def _sets(study: Study) -> None:
     study.files["sets.gmt"] = b"one\tabout\tgene1\tgene2\tgene3\n"
 
 
+def _stretches(study: Study) -> None:
+    study.set("linear.penalty", "fused")
+    study.set("data", {"task": "survival", "annotation": "genes.tsv", "chromosome": "chr",
+                       "position": "at"})  # fmt: skip
+    rows = [f"{gene}\t{gene}\t1\t{k}" for k, gene in enumerate(GENES)]
+    study.files["genes.tsv"] = "\n".join(["gene\tsymbol\tchr\tat", *rows]).encode()
+
+
 def _covariate(study: Study) -> None:
     study.set("data.batch", "set")
     study.set("normalise.folds", [{"step": "combat", "covariates": ["status"]}])
@@ -118,6 +126,7 @@ SURVIVAL: dict[str, Broken] = {
     "pairs": _broken(_paired, ["data.pair", "is for classification"]),
     "two times of one group": _broken(_torn, ["'family0' has '1.5', '2+'", "one response"]),
     "an error of classes": _set("linear.criterion", "log_loss", ["'log_loss' is no criterion"]),
+    "stretches": _broken(_stretches, ["linear.penalty", "not offered for survival"]),
     "another solver": _set("linear.solver", "landweber", ["linear.solver", "take it away"]),
     "one sample left out": _set("splits.scheme", "leave_one_out", ["leaves no pairs to compare"]),
     "nonlinear selection": _set("nonlinear.enabled", True, ["nonlinear.enabled", "not offered"]),

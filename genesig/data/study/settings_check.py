@@ -11,6 +11,7 @@ from genesig.data.steps.normalise import MOMENTS, NORMALISERS
 from genesig.data.study.covariates_check import fixed_settings
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
+from genesig.data.study.labels.settings import kind_settings
 from genesig.data.study.places import place_settings
 from genesig.errors import Problem
 from genesig.response.design import label_columns
@@ -129,31 +130,6 @@ def _lengths(config: Config) -> Found:
     if config["linear"]["list"] == "stable" and longest is not None and longest < 2 * most:
         what = f"{longest} is below 2 × signature.most = {2 * most}; set at least that, or null"
         yield "linear.longest", what
-
-
-def _kind(config: Config) -> Found:
-    data, own = config["data"], LABELS[config["data"]["task"]]
-    yield from _label(config["label"], data["task"])
-    yield from own.settings(config)
-    for kind, other in LABELS.items():
-        for key in other.own:
-            if data[key] is not None and key not in own.own:
-                what = f"is for {kind}; take it away or set data.task: {kind}"
-                yield f"data.{key}", what
-
-
-def _label(label: str | dict[str, str], task: str) -> Found:
-    """Hold the columns that the label names against those that the kind needs."""
-    named, needed = () if isinstance(label, str) else tuple(label), LABELS[task].columns
-    if named and not needed:
-        fits = next(kind for kind, each in LABELS.items() if each.columns)
-        what = f"names columns of {' and '.join(LABELS[fits].columns)}; for {task} name one column"
-        yield "label", f"{what}, or set data.task: {fits}"
-    elif needed and not named:
-        columns = ", ".join(f"{key}: COLUMN" for key in needed)
-        yield "label", f"{task} needs columns of its own; write label: {{{columns}}}"
-    elif len(set(label_columns(label))) < len(named):
-        yield "label", f"'{label_columns(label)[0]}' is named twice; name two columns"
 
 
 def _columns(config: Config) -> Found:
@@ -287,7 +263,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _missing,
     _mu,
     _lengths,
-    _kind,
+    kind_settings,
     _columns,
     place_settings,
     _batches,

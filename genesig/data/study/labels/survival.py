@@ -115,6 +115,9 @@ def _settings(config: Config) -> Found:
         yield "linear.criterion", what + "take it away"
     if linear["solver"] != "landweber-newton":
         yield "linear.solver", f"'{linear['solver']}' does not solve survival; take it away"
+    if linear["penalty"] != "l1":
+        what = f"'{linear['penalty']}' is not offered for survival; set l1 or take it away"
+        yield "linear.penalty", what
     if splits["scheme"] in ALONE and splits["file"] is None:
         what = f"'{splits['scheme']}' leaves no pairs to compare in a test set; set "
         yield "splits.scheme", what + "stratified_kfold, or stratified_group_kfold with groups"
