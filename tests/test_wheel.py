@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -140,13 +141,22 @@ def test_a_file_of_the_study_shadows_no_module(site: Path, tmp_path: Path) -> No
     assert results(tmp_path / "wheel") == results(clone)
 
 
-def built(folder: Path) -> Path:
-    """Build the wheel without a network."""
+def built(folder: Path, kind: str = "wheel", source: Path = ROOT) -> Path:
+    """Build a wheel or a source distribution without a network."""
     pytest.importorskip("hatchling")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (made,) = folder.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return made
+
+
+def test_the_source_distribution_makes_the_same_wheel(tmp_path: Path) -> None:
+    """And runs as a clone does: the profiles are at the top, too, where Snakemake looks."""
+    source = tmp_path / f"genesig-{__version__}"
+    shutil.unpack_archive(built(tmp_path, "sdist"), tmp_path, filter="data")
+    (tmp_path / "again").mkdir()
+    assert built(tmp_path / "again", source=source).read_bytes() == built(tmp_path).read_bytes()
+    assert (source / "profiles/default/config.yaml").is_file()
 
 
 def test_the_wheel_holds_what_the_tests_lay_out(tmp_path: Path) -> None:

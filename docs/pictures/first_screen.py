@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 WIDTH, HEIGHT = 1200, 1900  # CSS pixels: the narrowest page that has its contents at the side
 SCALE = 1.5
-MARGIN = 24  # CSS pixels below the genes
+MARGIN = 6  # CSS pixels below the genes
 FRAME = "#d5d8dd"  # the report's own rule; without it a white page hides where the picture ends
 COLOURS = 64  # enough for smooth letters on flat ground, a third of the bytes
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')

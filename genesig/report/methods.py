@@ -55,8 +55,7 @@ def references(data: Report) -> list[str]:
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
-    held = covariates_methods.REFERENCES if "covariates" in data else ()
-    sections = (always, held, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts)
+    sections = (always, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts)
     return sorted({reference for section in sections for reference in section})
 
 

@@ -101,4 +101,5 @@ onsuccess:
 
     from genesig.report.finished import finished
 
-    print(finished("results"), file=sys.stderr)
+    if said := finished("results"):
+        print(said, file=sys.stderr)
