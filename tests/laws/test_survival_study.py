@@ -18,6 +18,7 @@ from genesig.models.baselines import BASELINES
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.risk_sets import TIES, RiskSets
 from genesig.optim.cox.signs import by_signs
+from genesig.report.genes.collect_effects import effects
 from genesig.response.survival import happened, martingale, times
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out
@@ -271,3 +272,11 @@ def test_the_tables_say_that_a_signal_is_foretold():
     assert gathered["predictions"]["predicted"].isin(["high", "low"]).all()
     assert gathered["univariate"].set_index("gene").loc[["g0", "g1", "g2"], "p_value"].min() < 0.05
     assert pd.Series(gathered["predictions"]["label"]).str.fullmatch(r"[\d.]+\+?").all()
+
+
+def test_the_effect_of_a_gene_has_the_sign_of_its_test():
+    dataset, _, _, _ = fitted()
+    z = score_test(dataset.X, dataset.response(), None, "efron")[0]
+    found = effects(dataset)
+    assert np.isfinite(found).all()
+    assert (np.sign(found) == np.sign(z)).all()

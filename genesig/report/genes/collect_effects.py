@@ -27,13 +27,15 @@ LOGARITHMS = {"log2", "log_cpm", "rma_background"}
 def effects(dataset: Dataset) -> Array:
     """Return (n_genes,): the difference of the class means, positive less negative class.
 
-    For a number, the change of the gene with one standard deviation of it, cov(x, y)/sd(y).
+    For a number, the change of the gene with one standard deviation of it, cov(x, y)/sd(y); of
+    survival that number is the martingale residual.
     Members of a group are averaged first, as for the tests.
     """
     it = units(dataset)
     if dataset.design.classes is not None:
         return np.asarray(it.X[it.y > 0].mean(axis=0) - it.X[it.y < 0].mean(axis=0))
-    y = it.y - it.y.mean()
+    y = dataset.kind.number(it.y)
+    y = y - y.mean()
     return np.asarray((it.X - it.X.mean(axis=0)).T @ y / len(y) / max(float(y.std()), 1e-300))
 
 
