@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from genesig.report.enrichment import figures
 from genesig.report.enrichment.record import Enrichment, EnrichmentRecord, Over, Settings
+from genesig.report.page.measure import measure
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
@@ -94,7 +95,8 @@ def _ranked(data: Enrichment, it: EnrichmentRecord) -> str:
 def _sides(data: Enrichment) -> tuple[str, str]:
     classes = data["study"]["classes"]
     if classes is None:
-        return "higher with a larger response", "lower"
+        more = measure(data).words.higher.format(clean(data["study"]["label"]))
+        return f"higher with {more}", f"lower with {more}"
     return f"higher in {clean(classes[1])}", f"higher in {clean(classes[0])}"
 
 

@@ -13,6 +13,7 @@ from genesig.cli import main
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.settings_check import check_settings
 from genesig.results import Dataset
 
 ON = ["1", "1", "1", "2", "2", "2", "X", "X"]
@@ -228,3 +229,11 @@ def test_a_doubt_is_a_warning(
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 0
     assert f"warning: {TABLE}: {said}" in capsys.readouterr().err
+
+
+def test_survival_knows_no_stretches() -> None:
+    raw = {"expression": "e.tsv", "samples": "s.tsv", "label": {"time": "t", "event": "e"},
+           "data": {**KEYS, "task": "survival"}, "linear": {"penalty": "fused"}}  # fmt: skip
+    found = check_settings(resolve_config(raw, load_schema()), "c.yaml")
+    said = "error: c.yaml, linear.penalty: 'fused' is not offered for survival; set l1 or"
+    assert [one for one in map(str, found) if one.startswith(said)]

@@ -47,7 +47,7 @@ def test_nothing_found_is_said() -> None:
 
 def test_a_number_has_no_classes() -> None:
     text = words(made(Study(enriched=True, regression=True), enrichment_ranking=0.001))
-    assert "higher with a larger response or lower" in text
+    assert "higher with a larger class or lower with a larger class" in text
 
 
 def test_methods_tell_the_tests() -> None:
