@@ -29,7 +29,7 @@ from genesig.data.study.scale_check import (
     check_scale,
     rehearse_steps,
 )
-from genesig.data.study.settings_check import check_settings
+from genesig.data.study.settings_check import check_kind, check_settings
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.log import announce
@@ -161,6 +161,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             check_column(column, "splits.column", known, index, where, problems)
         if not _errors(inputs.problems):
             problems += check_design(inputs.sheet, config, where)
+            problems += check_kind(config, inputs.sheet.design.kind, source)
             problems += check_belonging(inputs.sheet, where)
             if inputs.expression is not None:
                 matrix = config["expression"]
