@@ -65,7 +65,7 @@ def check_confounding(obs: pd.DataFrame, design: Design, limit: float,
                       "between batches to look at", "warning")  # fmt: skip
         return
     labels = obs[design.label]
-    value = _largest(_numbers(obs, design), batch)
+    value = strongest(_numbers(obs, design), batch)
     if value is None:
         yield Problem(at, f"data.batch: {len(set(batch))} batches for {len(batch)} samples; how "
                       "far batch and label go together cannot be measured", "warning")  # fmt: skip
@@ -122,7 +122,7 @@ def _numbers(obs: pd.DataFrame, design: Design) -> Array:
     return y.reshape(len(y), -1)
 
 
-def _largest(columns: Array, batch: Array) -> float | None:
+def strongest(columns: Array, batch: Array) -> float | None:
     """Return the association of the column that has most of it; None where it has no meaning."""
     found = [association(column, batch) for column in columns.T]
     return None if None in found else max(each for each in found if each is not None)

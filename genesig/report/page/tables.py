@@ -82,7 +82,7 @@ COLUMNS: dict[str, Column] = {
     "auc_high": Column("AUC to", "number", "Upper limit of the 95 % interval"),
     "auc_low": Column("AUC from", "number", "Lower limit of the 95 % interval"),
     "about": Column("Description", "text"),
-    "balanced_error": Column("Balanced error", "number", "Mean of the two classes' error shares"),
+    "balanced_error": Column("Balanced error", "number", "Mean of the classes' error shares"),
     "block": Column("Block", "integer", "Blocks are numbered by falling score"),
     "coef": Column("Weight", "signed", "Weight in the final model"),
     "core": Column("Core", "flag", "Whether the frequency reaches signature.frequency"),
