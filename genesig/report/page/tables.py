@@ -84,6 +84,7 @@ COLUMNS: dict[str, Column] = {
     "about": Column("Description", "text"),
     "balanced_error": Column("Balanced error", "number", "Mean of the classes' error shares"),
     "block": Column("Block", "integer", "Blocks are numbered by falling score"),
+    "class": Column("Class", "text", "For which its weight is largest"),
     "coef": Column("Weight", "signed", "Weight in the final model"),
     "core": Column("Core", "flag", "Whether the frequency reaches signature.frequency"),
     "end": Column("End", "integer", "Position of its last gene"),

@@ -138,8 +138,8 @@ def _class_key(figure: Figure, classes: Sequence[str]) -> None:
     """Say which colour is which class, where batches have the place above."""
     bars = [Rectangle((0, 0), 1, 1, color=colour, lw=0) for colour in CLASS_COLOURS[: len(classes)]]
     names = [shorten(name, 24) for name in classes]
-    figure.legend(bars, names, loc="outside upper right", ncols=min(len(classes), 5), fontsize=8, handlelength=1.0,
-                  handletextpad=0.4, columnspacing=1.2)  # fmt: skip
+    figure.legend(bars, names, loc="outside upper right", ncols=min(len(classes), 5), fontsize=8,
+                  handlelength=1.0, handletextpad=0.4, columnspacing=1.2)  # fmt: skip
 
 
 def _apart(places: Sequence[int], least: int) -> list[int]:
