@@ -265,7 +265,8 @@ def _summary(inputs: Inputs) -> str:
     counts = Counter(obs[design.label])
     classes = ", ".join(f"{counts[name]} {name}" for name in design.classes or ())
     if design.classes is not None:
-        classes = f" ({classes}; positive: {design.classes[1]})"
+        positive = f"; positive: {design.classes[1]}" if len(design.classes) == 2 else ""
+        classes = f" ({classes}{positive})"
     held = ", ".join(covariate.column for covariate in design.covariates)
     samples = counted(len(obs), "sample") + classes + (f", held fixed: {held}" if held else "")
     dropped = inputs.sheet.dropped + inputs.expression.dropped

@@ -31,6 +31,7 @@ from genesig.report.page.record import (
 )
 from genesig.report.page.rows import Row, of_chosen, own_rows, records
 from genesig.report.page.words import clean, counted, decimal, percent, rate
+from genesig.response.design import SEVERAL
 
 # Share of the signature that is core below which its lists hardly agree.
 LEAST_CORE = 0.2

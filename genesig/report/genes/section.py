@@ -10,7 +10,6 @@ from genesig.report.genes.section_learning import curve, sentence
 from genesig.report.page.measure import speaks_for
 from genesig.report.page.rows import Row, records
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.sides import two
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Column, filled_table, packed_table
 from genesig.report.page.words import (

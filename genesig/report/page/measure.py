@@ -120,6 +120,8 @@ def subject(data: Study) -> str:
 def speaks_for(data: Study) -> str:
     """Return what a positive weight speaks for."""
     classes, label = data["study"]["classes"], data["study"]["label"]
+    if classes and len(classes) > 2:
+        return "the class in whose column it stands (Class: that of its largest weight)"
     return clean(classes[1] if classes else measure(data).words.higher.format(label))
 
 

@@ -105,7 +105,7 @@ SCHEMA: Node = {
         digest={"type": "string", "pattern": "^sha256:[0-9a-f]{64}$",
                 "description": "SHA-256 of everything else, as docs/model.md says"},
         rule=TEXT,
-        task={"enum": ["classification", "regression", "survival"]},
+        task={"enum": ["classification", "several_classes", "regression", "survival"]},
         label=TEXT,
         classes={
             "description": "null where there are none; a list where there are more than two",

@@ -125,7 +125,9 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     for number, each in enumerate(model["models"]):
         if len(each.get("covariates", [])) != len(names):
             yield f"models.{number}.covariates"
-        yield from (f"models.{number}.{part}" for part in _not_of_each_class(each, classes))
+        yield from (
+            f"models.{number}.{part}" for part in _not_of_each_class(each, model["classes"])
+        )
         sizes = {len(each[part]) for part in ("genes", "symbols", "coefficients")}
         if sizes != {len(set(each["genes"]))} or not known.issuperset(each["genes"]):
             yield f"models.{number}.genes"

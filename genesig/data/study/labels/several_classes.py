@@ -16,8 +16,14 @@ def _settings(config: Config) -> Found:
         yield "structured.sets", f"{TWO}take it away"
     if config["external"]:
         yield "external", f"{TWO}take it away"
+    if data["covariates"]:
+        yield "data.covariates", f"{TWO}take it away"
+    if data["weights"] is not None:
+        yield "data.weights", "several classes weigh alike as it is; take it away"
     if data["pair"] is not None:
         yield "data.pair", f"{TWO}name the column as data.group"
+    if linear["penalty"] != "l1":
+        yield "linear.penalty", f"'{linear['penalty']}' {TWO}take l1"
     if linear["threshold"] != "midpoint":
         yield "linear.threshold", f"'zero' {TWO}take it away"
     if linear["criterion"] == "log_loss":

@@ -12,6 +12,7 @@ from genesig.optim.classes import centres, coded, discriminant, margins, shares
 from genesig.optim.multitask import JointSets, joint_coef, joint_path, joint_scores, joint_sets
 from genesig.optim.solution import Path
 from genesig.response.design import Design
+from genesig.selection.assess.held import Held
 from genesig.selection.assess.several import wrong
 from genesig.selection.linear.kinds.record import Fitting, Ground
 from genesig.selection.linear.path import Lists
@@ -36,7 +37,9 @@ class ClassColumns:
     share: Array
 
     @classmethod
-    def of(cls, X: Array, Y: Array, rows: Array, ground: Ground) -> ClassColumns:
+    def of(
+        cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None], ground: Ground
+    ) -> ClassColumns:
         """Describe k training sets: numbers of the classes Y and mask `rows`, (n, k)."""
         share = shares(Y, rows, int(Y.max()) + 1)
         joint = joint_sets(
@@ -60,7 +63,7 @@ class ClassColumns:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.joint.norm
 
-    def inner(self, Y: Array, rows: Array, of: Array) -> ClassColumns:
+    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array) -> ClassColumns:
         """Return other training sets of the matrix, coded by the shares of the outer ones."""
         own, share = self.joint.sets, self.share[of]
         joint = joint_sets(
@@ -80,6 +83,10 @@ class ClassColumns:
     def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
         """Refit by ridge; values (nnz, T) and intercept (k, m, T)."""
         return joint_coef(self.joint, lists, lam)
+
+    def covariates(self, lists: Path, values: Array, lam: Array) -> tuple[None, None]:
+        """Return nothing: covariates are for two classes or a number."""
+        return None, None
 
 
 def _left_out(task: Task, scores: Array) -> tuple[Array, Array]:
