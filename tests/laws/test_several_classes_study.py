@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from linear_settings import linear
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
@@ -19,12 +20,9 @@ from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-QUICK = {
-    "list": "stable", "tau_min": 0.05, "tau_count": 5, "lam": [1e-3, 1e-1], "mu": [1e-6, 1e-2],
-    "mu_choice": None, "longest": 100, "criterion": "squared_error", "one_standard_error": False,
-    "threshold": "midpoint", "solver": "landweber-newton", "tolerance": 1e-9, "most": 40,
-    "list_mu": None,
-}  # fmt: skip
+QUICK = linear(
+    tau_min=0.05, tau_count=5, lam=[1e-3, 1e-1], mu=[1e-6, 1e-2], longest=100, most=40
+)  # fmt: skip
 SPLITS = {
     "scheme": "stratified_kfold", "folds": 4, "repeats": 1, "column": None, "file": None,
     "inner_scheme": "stratified_kfold", "inner_folds": 3, "subsamples": 0, "batches": 1,
