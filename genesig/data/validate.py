@@ -29,7 +29,7 @@ from genesig.data.study.scale_check import (
     check_scale,
     rehearse_steps,
 )
-from genesig.data.study.settings_check import check_settings
+from genesig.data.study.settings_check import check_kind, check_settings
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.log import announce
@@ -161,6 +161,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             check_column(column, "splits.column", known, index, where, problems)
         if not _errors(inputs.problems):
             problems += check_design(inputs.sheet, config, where)
+            problems += check_kind(config, inputs.sheet.design.kind, source)
             problems += check_belonging(inputs.sheet, where)
             if inputs.expression is not None:
                 matrix = config["expression"]
@@ -264,7 +265,8 @@ def _summary(inputs: Inputs) -> str:
     counts = Counter(obs[design.label])
     classes = ", ".join(f"{counts[name]} {name}" for name in design.classes or ())
     if design.classes is not None:
-        classes = f" ({classes}; positive: {design.classes[1]})"
+        positive = f"; positive: {design.classes[1]}" if len(design.classes) == 2 else ""
+        classes = f" ({classes}{positive})"
     held = ", ".join(covariate.column for covariate in design.covariates)
     samples = counted(len(obs), "sample") + classes + (f", held fixed: {held}" if held else "")
     dropped = inputs.sheet.dropped + inputs.expression.dropped

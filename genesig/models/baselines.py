@@ -15,11 +15,18 @@ from typing import Any
 
 import numpy as np
 
+from genesig.models.class_baselines import (
+    forest_several,
+    majority_several,
+    nearest_centroids,
+    one_against_rest,
+)
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.ridge import ridge
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
+from genesig.response.design import SEVERAL
 
 Array = np.ndarray[Any, Any]
 Folds = Sequence[Array]
@@ -248,15 +255,30 @@ def _midpoint(y: Array, left_out: Array) -> float:
 
 
 _OWN: dict[str, dict[str, Baseline]] = {
-    "dummy": {"classification": majority, "regression": mean, "survival": no_order},
-    "ridge": {
-        "classification": ridge_classes, "regression": ridge_numbers, "survival": ridge_survival,
+    "dummy": {
+        "classification": majority, SEVERAL: majority_several, "regression": mean,
+        "survival": no_order,
     },
-    "pcr": {"classification": pcr_classes, "regression": pcr_numbers},
-    "kernel_pcr": {"classification": kernel_pcr_classes, "regression": kernel_pcr_numbers},
-    "nearest_centroid": {"classification": nearest_centroid},
-    "linear_svm": {"classification": svm_classes, "regression": svm_numbers},
-    "random_forest": {"classification": forest_classes, "regression": forest_numbers},
+    "ridge": {
+        "classification": ridge_classes, SEVERAL: one_against_rest(ridge_classes),
+        "regression": ridge_numbers, "survival": ridge_survival,
+    },
+    "pcr": {
+        "classification": pcr_classes, SEVERAL: one_against_rest(pcr_classes),
+        "regression": pcr_numbers,
+    },
+    "kernel_pcr": {
+        "classification": kernel_pcr_classes, SEVERAL: one_against_rest(kernel_pcr_classes),
+        "regression": kernel_pcr_numbers,
+    },
+    "nearest_centroid": {"classification": nearest_centroid, SEVERAL: nearest_centroids},
+    "linear_svm": {
+        "classification": svm_classes, SEVERAL: one_against_rest(svm_classes),
+        "regression": svm_numbers,
+    },
+    "random_forest": {
+        "classification": forest_classes, SEVERAL: forest_several, "regression": forest_numbers,
+    },
 }  # fmt: skip
 BASELINES: Registry[Mapping[str, Baseline]] = Registry(
     "baselines",

@@ -33,10 +33,11 @@ def one_against_rest(two: Baseline) -> Baseline:
         ]
         return np.column_stack(scores)
 
+    several.__name__ = two.__name__
     return several
 
 
-def most_frequent(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def majority_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """Return 1 for the most frequent class of the training rows, the first at a tie, else 0."""
     scores = np.zeros((len(X_test), int(y.max()) + 1))
     scores[:, np.argmax(np.bincount(y.astype(np.int64)))] = 1.0
@@ -49,7 +50,7 @@ def nearest_centroids(X: Array, y: Array, X_test: Array, inner: Folds, random_st
     return np.asarray(margins(X_test, means) * 2 / X.shape[1])
 
 
-def forest(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+def forest_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """Random forest; the class whose mean share of votes, of rows left out, is nearest.
 
     A training row is left out by the trees whose bootstrap sample lacks it.

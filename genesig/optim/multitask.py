@@ -201,7 +201,7 @@ class _Walk:
             many.tau[:], many.mu[:], many.strong[:] = tau[:, m], mu[:, m], np.inf
             if m + 1 < M:
                 many.strong[:] = strong_rule(tau[:, m], tau[:, m + 1], mu[:, m + 1] != mu[:, m])
-            found.steps[:], found.state[:] = 0, np.where(self.ended, compiled.DONE, compiled.SOLVE)
+            found.steps[:], found.state[:] = 0, np.where(self.ended, compiled.DONE, compiled.ROUGH)
             compiled.step(many, found, self.goal)
             for s in map(int, np.flatnonzero(~self.ended)):
                 out[s][m] = indices, _ = self._coef(s)

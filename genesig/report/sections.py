@@ -16,6 +16,7 @@ from genesig.report.answer.section import (
     sentences,
     tiles,
 )
+from genesig.report.classes.section import classes
 from genesig.report.covariates.section import added_value, covariates
 from genesig.report.data.section import reproducibility, study
 from genesig.report.enrichment.section import enrichment
@@ -82,6 +83,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "single-genes": single_genes,
     "enrichment": enrichment,
     "performance": performance,
+    "classes": classes,
     "covariates": covariates,
     "decisions": decisions,
     "survival": survival,

@@ -8,6 +8,9 @@ from typing import Any
 
 from genesig.response.covariates import Covariate
 
+SEVERAL = "several_classes"
+"""The kind of a classification into more than two classes."""
+
 
 @dataclass(frozen=True)
 class Design:
@@ -19,8 +22,9 @@ class Design:
         Column of the sample table that is to be predicted.
     task : str
         A name in `genesig.response.known.RESPONSES`.
-    classes : (str, str) or None
-        (negative, positive) class, coded -1 and +1; None where the response has no classes.
+    classes : tuple of str or None
+        (negative, positive) class, coded -1 and +1, or the names of more classes, coded 0, 1, ..;
+        None where the response has no classes.
     group, pair : str or None
         Column of samples that must stay on one side of every split; column of matched pairs.
         With pairs, `group` is the same column.
@@ -39,7 +43,7 @@ class Design:
 
     label: str
     task: str
-    classes: tuple[str, str] | None
+    classes: tuple[str, ...] | None
     group: str | None
     pair: str | None
     batch: str | None = None
@@ -54,7 +58,7 @@ class Design:
     @property
     def kind(self) -> str:
         """Name of the kind of response, as every dict of kinds has it."""
-        return self.task
+        return self.task if self.classes is None or len(self.classes) == 2 else SEVERAL
 
     def notes(self) -> dict[str, Any]:
         """Return the fields as JSON has them; those that a study may lack only where they are."""

@@ -30,7 +30,8 @@ class Response:
     plain : callable
         y to the label's own numbers, (n,) float: what a gene that holds the label would equal.
     number : callable
-        y to one number for each sample, that a gene or a batch may be held against.
+        y to one number for each sample, that a gene or a batch may be held against, (n,); for more
+        than two classes one column for each, (n, T).
     strata : callable
         y and a number of parts to the stratum of each sample, (n,) int, that splits keep alike.
     needed : callable

@@ -43,11 +43,12 @@ class Fits:
     indptr, indices, values : (m * n_mu + 1,), (nnz,), (nnz,)
         Coefficients of fit i at mu j, ``slice(indptr[i*n_mu+j], indptr[i*n_mu+j+1])``: gene
         number and weight per unit of the normalised (not yet gene-scaled) expression.
-    intercept : (m, n_mu) float
+        With several classes (nnz, T): a weight for each class.
+    intercept : (m, n_mu) or (m, n_mu, T) float
     gap : (m, n_mu) float
         Duality gap of each stage II selection, relative to ||y||²/n; NaN where lists were too long
         to be kept, so that there is none.
-    test_indptr, test_rows, scores : (m + 1,), (t,), (t, n_mu)
+    test_indptr, test_rows, scores : (m + 1,), (t,), (t, n_mu) or (t, n_mu, T)
         Row numbers of the test samples of each fit and the score f(x) of each.
     gamma, covariate_mean : (m, n_mu, q), (m, q) float, or None
         Weight of each covariate, in its own units, and its mean over the training samples; None
@@ -97,6 +98,11 @@ class Fits:
             return 0.0
         return np.asarray(np.where(np.isnan(C), self.covariate_mean[fit], C) @ self.gamma[fit].T)
 
+    def strength(self) -> Array:
+        """Return the weights, or with several classes the length of those of each gene, (nnz,)."""
+        weights: Array = self.values
+        return weights if weights.ndim == 1 else np.sqrt(np.square(weights).sum(axis=1))
+
     def test(self, fit: int) -> tuple[Array, Array]:
         """Return (rows, scores) of the test samples of one fit; scores (n_test, n_mu)."""
         part = slice(*self.test_indptr[fit:][:2])
@@ -129,9 +135,11 @@ class Fits:
             indptr=indptr,
             indices=self.indices[entries],
             values=self.values[entries],
-            intercept=np.take_along_axis(self.intercept, places, axis=1),
+            intercept=self.intercept[np.arange(m)[:, None], places],
             gap=np.take_along_axis(self.gap, places, axis=1),
-            scores=np.column_stack([self.scores, self.scores[np.arange(len(chosen)), chosen]]),
+            scores=np.concatenate(
+                [self.scores, self.scores[np.arange(len(chosen)), chosen][:, None]], axis=1
+            ),
             gamma=None
             if self.gamma is None
             else np.take_along_axis(self.gamma, places[:, :, None], axis=1),
@@ -148,8 +156,13 @@ class Fits:
         return cls(**load_arrays(path))
 
     @classmethod
-    def none(cls, tau: Array, lam: Array, mu: Array, searched: Array) -> Fits:
-        """Return the record of no fit: what a batch gives that gets no split."""
+    def none(
+        cls, tau: Array, lam: Array, mu: Array, searched: Array, tail: tuple[int, ...] = ()
+    ) -> Fits:
+        """Return the record of no fit: what a batch gives that gets no split.
+
+        `tail` is the further shape of weights and scores, (T,) with several classes.
+        """
         grid, n_mu = (0, len(searched), len(tau)), len(mu)
         start, integers = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         return cls(
@@ -158,8 +171,9 @@ class Fits:
             cv_error=np.zeros((*grid, len(lam))), cv_se=np.zeros((*grid, len(lam))),
             cv_size=np.zeros(grid), cv_agreement=np.zeros(grid), threshold=np.zeros(0),
             choice=np.zeros((0, 3), dtype=np.int64), indptr=start, indices=integers,
-            values=np.zeros(0), intercept=np.zeros((0, n_mu)), gap=np.zeros((0, n_mu)),
-            test_indptr=start, test_rows=integers, scores=np.zeros((0, n_mu)),
+            values=np.zeros((0, *tail)), intercept=np.zeros((0, n_mu, *tail)),
+            gap=np.zeros((0, n_mu)), test_indptr=start, test_rows=integers,
+            scores=np.zeros((0, n_mu, *tail)),
         )  # fmt: skip
 
     @classmethod

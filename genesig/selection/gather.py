@@ -85,15 +85,18 @@ def signature_table(
     """Return signature.tsv: the genes of the final model, core genes first.
 
     ``coef`` is the gene's weight in that model, ``size`` that weight times the gene's standard
-    deviation, what it contributes to the score; ``frequency``, ``mean_coef`` and
-    ``sign_consistency`` are those of the lists that the outer splits chose in the same way, and
-    ``core`` says that at least ``signature.frequency`` of them have the gene. ``first_mu`` is the
+    deviation, what it contributes to the score; with several classes ``coef`` is the length of the
+    gene's weights, which stand in a column for each class, ``class`` being that of the largest.
+    ``frequency``, ``mean_coef`` and ``sign_consistency`` are those of the lists that the outer
+    splits chose in the same way, and ``core`` says that at least ``signature.frequency`` of them
+    have the gene. ``first_mu`` is the
     smallest mu at which the final model has the gene; p and q are those of the univariate test.
     Rows fall by frequency, then by size.
     """
     import pandas as pd
 
-    genes, weights = final.coef(0, int(final.choice[0, 2]))
+    genes, rows = final.coef(0, int(final.choice[0, 2]))
+    weights = rows if rows.ndim == 1 else np.sqrt(np.square(rows).sum(axis=1))
     ids = [dataset.genes[gene] for gene in genes]
     often = nested[nested["mu"].isna()].set_index("gene").reindex(ids)
     block, tests = blocks.set_index("gene").reindex(ids), univariate.set_index("gene").loc[ids]
@@ -114,7 +117,17 @@ def signature_table(
             "q_value": tests["q_value"].to_numpy(),
         }
     )
+    table = table.assign(**_of_classes(dataset, rows))
     order = np.lexsort((genes, -size, -table["frequency"]))
     table = table.iloc[order].reset_index(drop=True)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     return table
+
+
+def _of_classes(dataset: Dataset, rows: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """Return the columns of several classes: each gene's weight in each, and whom it speaks for."""
+    names = dataset.design.classes or ()
+    if rows.ndim == 1:
+        return {}
+    speaks = np.array(names, dtype=object)[np.argmax(rows, axis=1)] if len(rows) else []
+    return {"class": speaks, **{f"coef {name}": rows[:, c] for c, name in enumerate(names)}}

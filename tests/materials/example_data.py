@@ -84,6 +84,23 @@ def pairs() -> dict[str, bytes]:
     }
 
 
+def several() -> dict[str, bytes]:
+    """Four kinds of tumour: each of the first three has two of the informative genes higher."""
+    kind, words = np.arange(48) % 4, ["Ewing", "lymphoma", "myosarcoma", "neuroblastoma"]
+    X = 8 + simulated(6, np.zeros(48), 300)
+    for gene in range(INFORMATIVE):
+        X[:, gene] += 2 * EFFECT * (kind == gene % 3)
+    samples = names("S", 48)
+    sheet = [
+        ["sample", "tumour"],
+        *((name, words[k]) for name, k in zip(samples, kind, strict=True)),
+    ]
+    return {
+        "several.tsv.gz": matrix(names("gene", 300), samples, X.round(3)),
+        "several_samples.tsv": tabbed(sheet).encode(),
+    }
+
+
 def batches() -> dict[str, bytes]:
     """Patients of three centres, each with a shift of its own in every gene."""
     y, words = classes(42)
@@ -187,7 +204,8 @@ def arrays() -> dict[str, bytes]:
 
 def files() -> dict[str, bytes]:
     """Return every file but the AnnData one, whose bytes its library decides."""
-    return counts() | pairs() | batches() | covariates() | gene_sets() | arrays() | survival()
+    simulated = counts() | pairs() | several() | batches() | covariates() | survival()
+    return simulated | gene_sets() | arrays()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.study.matrix_check import check_samples, orient
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, did_you_mean
+from genesig.response.design import SEVERAL
 from genesig.response.known import RESPONSES
 from genesig.results import Design
 from genesig.results.checksums import sha256
@@ -240,7 +241,12 @@ def _numbers(given: dict[str, str], design: Design, words: dict[str, str], at: s
     return given, []
 
 
-TRANSLATED = {"classification": _translate, "regression": _numbers, "survival": _numbers}
+TRANSLATED = {
+    "classification": _translate,
+    SEVERAL: _translate,
+    "regression": _numbers,
+    "survival": _numbers,
+}
 
 
 def _left_out(name: str, reason: str) -> dict[str, str]:

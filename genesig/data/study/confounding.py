@@ -65,7 +65,7 @@ def check_confounding(obs: pd.DataFrame, design: Design, limit: float,
                       "between batches to look at", "warning")  # fmt: skip
         return
     labels = obs[design.label]
-    value = association(_numbers(obs, design), batch)
+    value = strongest(_numbers(obs, design), batch)
     if value is None:
         yield Problem(at, f"data.batch: {len(set(batch))} batches for {len(batch)} samples; how "
                       "far batch and label go together cannot be measured", "warning")  # fmt: skip
@@ -109,15 +109,23 @@ def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
                           f"{number_fault(wrong[0][1])}, needs a number, such as 0 and 1 for two "
                           f"kinds{more}")  # fmt: skip
             continue
-        r = correlations(obs[[name]].to_numpy(dtype=float), y)[0]
-        if abs(r) >= 1 - ROUNDING:
+        covariate = obs[[name]].to_numpy(dtype=float)
+        if any(abs(correlations(covariate, column)[0]) >= 1 - ROUNDING for column in y.T):
             yield Problem(at, f"covariate of combat: equals the label '{design.label}', which no "
                           "step may see; take it out")  # fmt: skip
 
 
 def _numbers(obs: pd.DataFrame, design: Design) -> Array:
+    """Return the response as columns, (n, 1) or one of each class."""
     kind = RESPONSES[design.kind]
-    return kind.number(kind.read(obs, design))
+    y = kind.number(kind.read(obs, design))
+    return y.reshape(len(y), -1)
+
+
+def strongest(columns: Array, batch: Array) -> float | None:
+    """Return the association of the column that has most of it; None where it has no meaning."""
+    found = [association(column, batch) for column in columns.T]
+    return None if None in found else max(each for each in found if each is not None)
 
 
 def _measured(value: float, design: Design) -> str:

@@ -53,7 +53,8 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
     y = response.plain(response.read(sheet.obs, design))
     parts = np.array_split(expression.X, len(expression.genes) // GENES_AT_ONCE + 1, axis=1)
     chance = MOST_WARNED / 2 / max(1, len(expression.genes))
-    kinds = [_kind(X, y, chance, design.classes) for X in parts]
+    two = design.classes if len(design.classes or ()) == 2 else None
+    kinds = [_kind(X, y, chance, two) for X in parts]
     kind = np.concatenate(kinds)
     if (kind == SEPARATES).any():
         others = (X[:, own == NOTHING] for X, own in zip(parts, kinds, strict=True))
@@ -84,7 +85,7 @@ def _sentence(genes: list[str], verb: str, what: str, asked: str) -> str:
     return f"{who} {what}; {asked}, else the errors say nothing of new samples"
 
 
-def _kind(X: Array, y: Array, chance: float, classes: tuple[str, str] | None) -> Array:
+def _kind(X: Array, y: Array, chance: float, classes: tuple[str, ...] | None) -> Array:
     """Return what each gene is to y, as far as noise is so with at most this probability."""
     from scipy.special import gammaln, stdtr
 

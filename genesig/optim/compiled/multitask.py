@@ -18,9 +18,10 @@ from genesig.optim.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 
-SWEEPS = 16  # over the rows that are not 0, from one look at all of the working set to the next
-LONG = 1.5  # more rows than this times the samples are left to the sweeps while these are quick
-FALL = 0.1  # of the gap, in a round of sweeps that is
+FEW, MANY = 4, 12  # sweeps over the rows that are not 0, far from the minimum and near it
+NEAR = 1e-6  # gap of what is near
+LONG = 1.5  # more rows than this times the samples are left to the sweeps while these are quicker
+NEWTONS = 4.0  # steps that are taken to be needed
 ROUNDS = 500
 
 
@@ -114,23 +115,33 @@ def minimise(at: Joint, goal: float, steps: Array) -> None:
 
     Sweeps find the rows that are not 0, Newton steps their lengths; steps[0] counts the latter.
     """
-    row, best, waiting = zeros(at.B.shape[1], np.float64), np.inf, 0
+    row, before, best, waiting = zeros(at.B.shape[1], np.float64), np.inf, np.inf, 0
     for _ in range(ROUNDS):
         sweep(at, True, row)
-        for _ in range(SWEEPS):
+        for _ in range(MANY if goal < NEAR else FEW):
             sweep(at, False, row)
-        count, quick = 0, False
+        count = 0
         for k in range(len(at.B)):
             count += length(at.B[k]) > 0.0
-        if count > LONG * at.n:
-            quick = gap(at, 1.0, row) <= larger(FALL * best, goal)
-        if count > 0 and not quick:
+        now = gap(at, 1.0, row)
+        if now > goal and count > 0 and not quicker(at, count, now / before, now / goal):
             newton(at, goal, steps)
         residual(at)
-        now = gap(at, 1.0, row)
-        if now <= goal:
+        before = gap(at, 1.0, row)
+        if before <= goal:
             return
-        waiting = 0 if now < 0.5 * best else waiting + 1
+        waiting = 0 if before < 0.5 * best else waiting + 1
         if waiting > 20:
             return
-        best = smaller(now, best)
+        best = smaller(before, best)
+
+
+@plain
+def quicker(at: Joint, count: int, rate: float, far: float) -> bool:
+    """Tell whether sweeps that lower the gap by `rate` a round get there before Newton steps do."""
+    if count <= LONG * at.n or rate >= 1.0:
+        return False
+    rounds = np.log(far) / -np.log(larger(rate, 1e-3))
+    width = at.R.shape[1]
+    step = count * (count * count / 2.0 + count * width + width * width)
+    return bool(2.0 * rounds * MANY * count * width * len(at.Y) < NEWTONS * step)

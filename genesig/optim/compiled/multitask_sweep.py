@@ -17,7 +17,8 @@ from genesig.optim.compiled.tiles import COLUMNS, SINGLES, add_products, any_abo
 
 Array = np.ndarray[Any, Any]
 
-SOLVE, CHECK, DONE = 0, 1, 2
+ROUGH, EXACT, DONE = 0, 1, 2  # states of a set: first the working set is found, then it is solved
+ENOUGH = 1e-3  # gap at which the features that are missing show
 
 
 class Many(NamedTuple):
@@ -80,7 +81,7 @@ def step(many: Many, found: Found, goal: float) -> None:
         for s in range(q):
             if found.state[s] == DONE:
                 continue
-            solve(many, s, goal, found.steps[s])
+            solve(many, s, ENOUGH if found.state[s] == ROUGH else goal, found.steps[s])
             enlist(many, found, s, R, count, near, low)
             todo[count] = s
             count += 1
@@ -90,7 +91,7 @@ def step(many: Many, found: Found, goal: float) -> None:
         for s in todo[:count]:
             found.steps[s, 1] += 1
             if not check(many, found, s, near[s]):
-                found.state[s] = DONE
+                found.state[s] = EXACT if found.state[s] == ROUGH else DONE
 
 
 @jit
@@ -226,7 +227,8 @@ def check(many: Many, found: Found, s: int, near: float) -> bool:
     if top > 0.0:
         join(many, s, features, level, 0.6 * top)
         return True
-    finish(many, found, s, ratio, row)
+    if found.state[s] == EXACT:
+        finish(many, found, s, ratio, row)
     return False
 
 

@@ -31,6 +31,7 @@ from genesig.report.page.record import (
 )
 from genesig.report.page.rows import Row, of_chosen, own_rows, records
 from genesig.report.page.words import clean, counted, decimal, percent, rate
+from genesig.response.design import SEVERAL
 
 # Share of the signature that is core below which its lists hardly agree.
 LEAST_CORE = 0.2
@@ -39,8 +40,8 @@ LEAST_CORE = 0.2
 POOR, EXCELLENT = 0.4, 0.75
 
 # What the column ``error`` of controls.tsv is, and its value without any signal.
-ERROR = {"classification": ("class-balanced error", 0.5), "regression": ("1 − R²", 1.0),
-         "survival": ("1 − C", 0.5)}  # fmt: skip
+ERROR = {"classification": ("class-balanced error", 0.5), SEVERAL: ("class-balanced error", 0.5),
+         "regression": ("1 − R²", 1.0), "survival": ("1 − C", 0.5)}  # fmt: skip
 
 
 def answer(
@@ -54,6 +55,7 @@ def answer(
     lengths = [row["n_genes"] for row in of_chosen(records(tables["scores"]))]
     row = own[0] if own else {"error": None, "low": None, "high": None}
     (name, chance), permutations = ERROR[study["task"]], len(null["errors"])
+    chance = 1 - 1 / len(study["classes"]) if study["classes"] else chance
     return {
         "size": tables["signature"]["total"],
         "core": sum(bool(row["core"]) for row in records(tables["signature"])),

@@ -8,13 +8,14 @@ from genesig.report.page.finding import Chip, Measured
 from genesig.report.page.record import HeldOut, HeldOutSample, PackedTable, StudyFacts
 from genesig.report.page.rounding import rounded
 from genesig.report.page.rows import Row, records
+from genesig.report.page.sides import two
 from genesig.selection.assess.intervals import wilson
 
 MOST_CHIPS = 200
 
 
 def measures(study: StudyFacts, held_out: HeldOut, own: Sequence[Row]) -> list[Measured]:
-    """Return the measures of two classes; none for a number.
+    """Return the measures of two classes, the AUC of several, none for a number.
 
     Sensitivity is the share of correct decisions on samples of the positive class, specificity
     that of the negative one, each the mean over repeats. Their intervals are Wilson's, which take
@@ -27,7 +28,7 @@ def measures(study: StudyFacts, held_out: HeldOut, own: Sequence[Row]) -> list[M
     if own and own[0]["auc"] is not None:
         low, high = own[0]["auc_low"], own[0]["auc_high"]
         found.append({"name": "auc", "value": own[0]["auc"], "low": low, "high": high})
-    for name, label in zip(("specificity", "sensitivity"), study["classes"], strict=True):
+    for name, label in zip(("specificity", "sensitivity"), two(study) or (), strict=False):
         mine = [one for one in held_out["samples"] if one["label"] == label]
         if mine:
             found.append(_share(name, mine, study))
@@ -49,13 +50,14 @@ def _share(name: str, mine: Sequence[HeldOutSample], study: StudyFacts) -> Measu
 def chips(tables: Mapping[str, PackedTable]) -> list[Chip]:
     """Return the genes of the signature, and in which direction each goes by itself."""
     sign = {row["gene"]: row["statistic"] for row in records(tables["univariate"])}
+    several = "class" in tables["signature"]["columns"]
     return [
         {
             "gene": str(row["gene"]),
             "symbol": str(row["symbol"] or row["gene"]),
             "frequency": row["frequency"],
             "core": bool(row["core"]),
-            "up": _up(sign.get(row["gene"])),
+            "up": None if several else _up(sign.get(row["gene"])),
         }
         for row in records(tables["signature"])[:MOST_CHIPS]
     ]

@@ -13,6 +13,7 @@ from genesig.report.page.finding import Measured, WrongSample
 from genesig.report.page.gene_links import Link, gene_links, short_symbol
 from genesig.report.page.measure import measure, subject
 from genesig.report.page.shuffling import held, where
+from genesig.report.page.sides import named, two
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import (
     clean,
@@ -94,8 +95,8 @@ def _aim(data: Answer) -> tuple[str, str, str]:
     if classes is None:
         label = subject(data)
         return f"gene expression{added} predicts {label}", f"predicts {label}", f"predict {label}"
-    one, other = (clean(name) for name in reversed(classes))
-    both = f"{one} from {other}"
+    one, other = (clean(name) for name in reversed(classes[:2]))
+    both = f"{one} from {other}" if two(data["study"]) else named(classes)
     return (
         f"gene expression{added} distinguishes {both}",
         f"distinguishes {both}",
@@ -143,7 +144,7 @@ def _chance(data: Answer) -> str:
 
 def note(data: Answer) -> list[str]:
     """Say what the error is about."""
-    classes = data["study"]["classes"]
+    classes = two(data["study"])
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
         "The error and its interval are those of the procedure: of models chosen in exactly this"
@@ -179,7 +180,7 @@ def _error(data: Answer) -> Tile:
     return Tile(
         "Balanced error on unseen samples",
         rate(error["value"]),
-        f"95\u00a0% CI {limits}; guessing gives 50\u00a0%",
+        f"95\u00a0% CI {limits}; guessing gives {rate(error['chance'])}",
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.steps.combat import FEWEST_IN_TRAINING
-from genesig.data.study.confounding import association
+from genesig.data.study.confounding import strongest
 from genesig.report.data.record import Data
 from genesig.report.page.record import (
     Batch,
@@ -20,6 +20,7 @@ from genesig.report.page.record import (
     StudyFacts,
 )
 from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.sides import codes
 from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import counted
 
@@ -34,10 +35,12 @@ def study(dataset: Dataset) -> StudyFacts:
     """Say what was studied and what was left out, with its reason."""
     design, notes = dataset.design, dataset.provenance
     y, kept = dataset.plain(), spread(len(dataset.samples), MOST_SAMPLES)
-    counts = None if design.classes is None else [int((y == s).sum()) for s in (-1, 1)]
+    counts = (
+        None if design.classes is None else [int((y == s).sum()) for s in codes(design.classes)]
+    )
     return {
         "label": design.label,
-        "task": design.task,
+        "task": design.kind,
         "classes": plain(design.classes),
         "counts": counts,
         "group": design.group,
@@ -54,6 +57,11 @@ def study(dataset: Dataset) -> StudyFacts:
             "value": rounded(y[kept], 5),
         },
     }
+
+
+def _association(dataset: Dataset, names: Any) -> float | None:
+    numbers = dataset.kind.number(dataset.response())
+    return strongest(numbers.reshape(len(names), -1), names)
 
 
 def _exchanged(dataset: Dataset) -> str:
@@ -116,11 +124,11 @@ def batch(
         "column": column,
         "names": sorted(set(names)),
         "sizes": [int(rows.sum()) for rows in each],
-        "counts": [[int((y[rows] == s).sum()) for s in (-1, 1)] for rows in each]
+        "counts": [[int((y[rows] == s).sum()) for s in codes(classes)] for rows in each]
         if classes else None,
         "mean": None if classes else [rounded(y[rows].mean(), 4) for rows in each],
         "sd": None if classes else [rounded(y[rows].std(), 4) for rows in each],
-        "association": rounded(association(y, names), 4),
+        "association": rounded(_association(dataset, names), 4),
         "wrong": _wrong(held_out["samples"], of, sorted(set(names))),
         "combat": "combat" in [step["step"] for step in config["normalise"]["folds"]],
         "shown": "combat" in [s["step"] for s in dataset.provenance.get("summaries", [])],

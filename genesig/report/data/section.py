@@ -11,6 +11,7 @@ from genesig.report.data.section_batches import batch_fact, batch_table, batch_w
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Division, Dropped
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
+from genesig.report.page.sides import two
 from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import by_kind, clean, counted
 
@@ -36,7 +37,8 @@ def _facts(data: Data) -> list[tuple[str, str]]:
     classes = it["classes"]
     if classes:
         sizes = ", ".join(f"{clean(c)} {n}" for c, n in by_class(it))
-        label = f"{clean(it['label'])}: {sizes} (a positive score means {clean(classes[1])})"
+        positive = f" (a positive score means {clean(classes[1])})" if two(it) else ""
+        label = f"{clean(it['label'])}: {sizes}{positive}"
     else:
         label = f"{clean(it['label'])} ({measure(data).words.outcome})"
     pairs = [

@@ -24,7 +24,7 @@ from genesig.report.genes.record import (
     Strip,
 )
 from genesig.report.page.rounding import rounded
-from genesig.report.page.rows import at_mu, records
+from genesig.report.page.rows import at_mu, own_margins, records
 from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import counted, decimal
 
@@ -138,6 +138,7 @@ def heat(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -
     columns, sample_tree = tree(z.T)
     order, batches = kept[columns], dataset.batches()
     chosen = predictions[at_mu(predictions, None)]
+    chosen = chosen.assign(score=own_margins(chosen, dataset.design.classes))
     means = chosen.groupby("sample")["score"].mean()
     return {
         **_names(shown.iloc[genes]),

@@ -27,12 +27,16 @@ LOGARITHMS = {"log2", "log_cpm", "rma_background"}
 def effects(dataset: Dataset) -> Array:
     """Return (n_genes,): the difference of the class means, positive less negative class.
 
-    For a number, the change of the gene with one standard deviation of it, cov(x, y)/sd(y); of
-    survival that number is the martingale residual.
+    Of several classes the largest class mean less the smallest. For a number, the change of the
+    gene with one standard deviation of it, cov(x, y)/sd(y); of survival that number is the
+    martingale residual.
     Members of a group are averaged first, as for the tests.
     """
-    it = units(dataset)
-    if dataset.design.classes is not None:
+    it, classes = units(dataset), dataset.design.classes
+    if classes is not None and len(classes) > 2:
+        means = np.stack([it.X[it.y == c].mean(axis=0) for c in range(len(classes))])
+        return np.asarray(np.ptp(means, axis=0))
+    if classes is not None:
         return np.asarray(it.X[it.y > 0].mean(axis=0) - it.X[it.y < 0].mean(axis=0))
     y = dataset.kind.number(it.y)
     y = y - y.mean()

@@ -27,7 +27,8 @@ def learning(
 ) -> Learning | None:  # fmt: skip
     """Return the errors of the lists of halves on the other halves, beside that of the study.
 
-    None where steps learned in each training set do more than centre and scale genes, which
+    None with several classes, whose halves know no class means, and where steps learned in each
+    training set do more than centre and scale genes, which
     weights and intercept hold already: others would have to be fitted again for each half.
 
     Parameters
@@ -42,8 +43,8 @@ def learning(
     folds : list of mapping
         The steps learned in each training set.
     """
-    full = found["error"]["value"]
-    if halves is None or full is None or {step["step"] for step in folds} - GENE_WISE:
+    full, several = found["error"]["value"], len(dataset.design.classes or ()) > 2
+    if several or halves is None or full is None or {step["step"] for step in folds} - GENE_WISE:
         return None
     errors = _errors(dataset, splits, halves)
     if len(errors) < FEWEST:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from genesig.report.genes.record import Genes
 from genesig.report.page.plane import by_response, plane
 from genesig.report.page.record import StudyFacts
+from genesig.report.page.sides import codes
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     BLOCK_MARKERS,
@@ -137,8 +138,9 @@ def _strip(ax: Axes, values: Any, study: StudyFacts) -> None:
     if study["classes"] is None:
         ax.scatter(response, values, s=11, color=OWN, lw=0)
         return
-    for side in (0, 1):
-        mine = values[response == (-1, 1)[side]]
+    every = range(len(study["classes"]))
+    for side in every:
+        mine = values[response == codes(study["classes"])[side]]
         order = np.argsort(np.argsort(mine))
         jitter = ((order * 0.618034) % 1 - 0.5) * 0.5  # even, and the same in every run
         size = 13 if len(values) < 120 else 5
@@ -146,6 +148,8 @@ def _strip(ax: Axes, values: Any, study: StudyFacts) -> None:
                    color=CLASS_COLOURS[side], lw=0)  # fmt: skip
         if len(mine):
             ax.hlines(mine.mean(), side - 0.36, side + 0.36, color=INK, lw=1.5)
-    ax.set_xticks([0, 1], [shorten(name, 12) for name in study["classes"]])
-    ax.set_xlim(-0.6, 1.6)
+    few = len(every) < 4
+    ax.set_xticks(every, [shorten(name, 12 if few else 5) for name in study["classes"]],
+                  fontsize=None if few else 7)  # fmt: skip
+    ax.set_xlim(-0.6, len(every) - 0.4)
     ax.tick_params(axis="x", length=0)

@@ -32,6 +32,8 @@ def effect_name(data: Genes) -> str:
     if not classes:
         return f"change per standard deviation of {shorten(data['study']['label'], 24)}"
     what = "log₂ fold change" if data["volcano"]["logarithm"] else "difference of the means"
+    if len(classes) > 2:
+        return f"{what}, largest of the class means less the smallest"
     return f"{what}, {shorten(classes[1], 18)} less {shorten(classes[0], 18)}"
 
 

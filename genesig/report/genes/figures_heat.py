@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 
 from genesig.report.genes.record import Genes, Heat, Tree
 from genesig.report.page.record import StudyFacts
+from genesig.report.page.sides import class_of
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     CLASS_COLOURS,
@@ -116,7 +117,7 @@ def _bars(data: Genes) -> Any:
 def _response(response: list[float], study: StudyFacts) -> Any:
     if not study["classes"]:
         return _scaled(np.array(response, dtype=float))
-    return [to_rgba(CLASS_COLOURS[int(value > 0)]) for value in response]
+    return [to_rgba(CLASS_COLOURS[class_of(value, study["classes"])]) for value in response]
 
 
 def _scaled(values: Array) -> Any:

@@ -8,6 +8,7 @@ from genesig.report.page.words import clean, counted, decimal, enumerated, perce
 TESTS = {
     "welch": "Welch t-test",
     "differences": "paired t-test",
+    "anova": "Welch analysis of variance",
     "correlation": "test of the correlation",
     "linear": "linear model (least squares)",
     "score": "score test of Cox's model",

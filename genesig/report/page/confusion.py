@@ -13,20 +13,29 @@ from genesig.report.page.words import ABSENT, clean, percent, shorten, significa
 
 
 def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figure:
-    """Draw counts (2 × 2, rows = true class), and the shares of the true class."""
+    """Draw counts (T × T, rows = true class), and the shares of the true class."""
     figure, ax = sheet(SMALL, 3.3)
     counts = np.array(matrix, dtype=float)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
     shade = LinearSegmentedColormap.from_list("blue", ["#eef4f8", "#7fb6d6"])
     ax.imshow(share, cmap=shade, vmin=0, vmax=1)
-    for true in range(2):
-        for said in range(2):
+    every = range(len(classes))
+    for true in every:
+        for said in every:
             part = percent(share[true, said]) if counts[true].sum() else ABSENT
             text = f"{significant(counts[true, said], 4)}\n{part}"
-            ax.text(said, true, text, ha="center", va="center", fontsize=11, color=OVER)
+            ax.text(
+                said,
+                true,
+                text,
+                ha="center",
+                va="center",
+                fontsize=11 if len(classes) < 5 else 7,
+                color=OVER,
+            )
     names = [shorten(name, 16) for name in classes]
-    ax.set_xticks([0, 1], names)
-    ax.set_yticks([0, 1], names)
+    ax.set_xticks(every, names, rotation=0 if len(classes) < 5 else 45)
+    ax.set_yticks(every, names)
     ax.set_xlabel("predicted")
     ax.set_ylabel("true")
     ax.tick_params(length=0)

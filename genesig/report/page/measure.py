@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from genesig.report.page.record import Study
 from genesig.report.page.words import clean
+from genesig.response.design import SEVERAL
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ class Measure:
 
 MEASURES = {
     "classification": Measure("class-balanced error", 0.5, "smaller"),
+    SEVERAL: Measure("class-balanced error", 0.5, "smaller"),
     "regression": Measure(
         "R²", 0.0, "larger", "r2", ("squared_error", "mean squared error"), fitted=True
     ),
@@ -118,9 +120,12 @@ def subject(data: Study) -> str:
 def speaks_for(data: Study) -> str:
     """Return what a positive weight speaks for."""
     classes, label = data["study"]["classes"], data["study"]["label"]
+    if classes and len(classes) > 2:
+        return "the class in whose column it stands (Class: that of its largest weight)"
     return clean(classes[1] if classes else measure(data).words.higher.format(label))
 
 
 def measure(data: Study) -> Measure:
     """Return the measure of the study's task."""
-    return MEASURES[data["study"]["task"]]
+    found, classes = MEASURES[data["study"]["task"]], data["study"]["classes"]
+    return replace(found, chance=1 - 1 / len(classes)) if classes else found

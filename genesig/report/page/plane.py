@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from genesig.report.page.sides import codes
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
@@ -40,7 +41,7 @@ def by_response(
     if classes is None:
         return ax.scatter(x, y, c=value, cmap=SEQUENTIAL, s=30, edgecolor=PAPER, lw=0.5)
     for side, name in enumerate(classes):
-        mine = value == (-1, 1)[side]
+        mine = value == codes(classes)[side]
         ax.scatter(x[mine], y[mine], s=34, color=CLASS_COLOURS[side], edgecolor=PAPER, lw=0.6,
                    marker=CLASS_MARKERS[side], label=shorten(name, 24))  # fmt: skip
     if label:

@@ -12,7 +12,7 @@ from genesig.report.page.finding import Finding
 
 
 class Response(TypedDict):
-    """The response of each sample, -1 or 1 for two classes; at most 1000 samples."""
+    """The response of each sample: -1, 1 for two classes, 0, 1, .. for more; at most 1000."""
 
     name: list[str]
     value: list[float]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,3 +49,12 @@ def control_rows(data: Study) -> list[Row]:
     """Return genesig with its chosen lists and the baselines, best first."""
     rows = of_chosen(r for r in records(data["tables"]["controls"]) if r["error"] is not None)
     return sorted(rows, key=lambda row: (row["error"], row["model"] != "genesig"))
+
+
+def own_margins(predictions: pd.DataFrame, classes: Sequence[str] | None) -> Any:
+    """Return each score; of several classes that of its own less the largest of the others."""
+    if "score" in predictions or not classes:
+        return predictions["score"]
+    scores = predictions[[f"score of {name}" for name in classes]].to_numpy(dtype=float)
+    own = predictions["label"].astype(str).to_numpy()[:, None] == np.array(classes, dtype=object)
+    return scores[own] - np.where(own, -np.inf, scores).max(axis=1)

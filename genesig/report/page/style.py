@@ -21,9 +21,9 @@ from genesig.report.page.words import power_of_ten, significant
 INK, MUTED, RULE, PAPER = "#1d1d1f", "#5c6066", "#d5d8dd", "#fcfcfd"
 NEGATIVE, POSITIVE, OWN, OTHER = "#0072b2", "#d55e00", "#007a58", "#8a8f98"
 OVER, OVER_PAPER = "#111213", "#f8f8f6"
-CLASS_COLOURS, CLASS_MARKERS = (NEGATIVE, POSITIVE), ("o", "^")
 BLOCK_COLOURS = ("#0072b2", "#d55e00", "#007a58", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195")
 BLOCK_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+CLASS_COLOURS, CLASS_MARKERS = 3 * BLOCK_COLOURS, 3 * BLOCK_MARKERS  # two, or up to twenty
 DIVERGING = LinearSegmentedColormap.from_list(
     "blue-orange",
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from genesig.report.page.record import (
     Rejection,
 )
 from genesig.report.page.rounding import plain, rounded
-from genesig.report.page.rows import at_mu
+from genesig.report.page.rows import at_mu, own_margins
 from genesig.report.page.words import counted, decimal
 from genesig.report.prediction.record import Prediction, Surface
 from genesig.selection.assess.rejection import rejection
@@ -69,8 +69,9 @@ def null_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> Null:
 
 def held_out(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     """Sum up the scores that samples got while they were held out, from the chosen lists."""
-    table = predictions[at_mu(predictions, None)]
-    classes = dataset.design.classes
+    table, classes = predictions[at_mu(predictions, None)], dataset.design.classes
+    if classes is not None and len(classes) > 2:
+        return _of_several(dataset, table, classes)
     truth = dict(zip(dataset.samples, dataset.plain().tolist(), strict=True))
     two, fitted = classes is not None, MEASURES[dataset.design.kind].fitted
     samples = [_sample(name, rows, truth, classes) for name, rows in _by_sample(dataset, table)]
@@ -88,13 +89,30 @@ def held_out(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     }  # fmt: skip
 
 
+def _of_several(dataset: Dataset, table: pd.DataFrame, classes: Sequence[str]) -> HeldOut:
+    """Score samples by the margin of their own class: what is wrong is not above 0."""
+    table = table.assign(score=own_margins(table, classes))
+    label = dataset.kind.shown(dataset.obs, dataset.design)
+    right = dict.fromkeys(dataset.samples, 1.0)
+    own = dict(zip(dataset.samples, map(str, label), strict=True))
+    samples: list[HeldOutSample] = [
+        {**_sample(name, rows, right, ("", "")), "label": own[name]}
+        for name, rows in _by_sample(dataset, table)
+    ]
+    seen = pd.crosstab(table["label"].astype(str), table["predicted"].astype(str))
+    counts = seen.reindex(index=list(classes), columns=list(classes), fill_value=0)
+    repeats = max(table["repeat"].nunique(), 1)
+    return {"samples": samples, "roc": None, "confusion": rounded(counts.to_numpy() / repeats, 4),
+            "rejection": None, "fit": None}  # fmt: skip
+
+
 def _by_sample(dataset: Dataset, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     rows = dict(iter(table.groupby("sample")))
     return [(name, rows[name]) for name in dataset.samples if name in rows]
 
 
 def _sample(
-    name: str, rows: pd.DataFrame, truth: dict[str, float], classes: tuple[str, str] | None
+    name: str, rows: pd.DataFrame, truth: dict[str, float], classes: Sequence[str] | None
 ) -> HeldOutSample:
     scores = rows["score"].to_numpy(dtype=float)
     label = truth[name] if classes is None else classes[int(truth[name] > 0)]
@@ -137,7 +155,7 @@ def _confusion(table: pd.DataFrame, truth: dict[str, float]) -> list[list[float]
     return rounded(counts / repeats, 4)  # type: ignore[no-any-return]
 
 
-def _rejection(samples: list[HeldOutSample], classes: tuple[str, str]) -> list[Rejection]:
+def _rejection(samples: list[HeldOutSample], classes: Sequence[str]) -> list[Rejection]:
     y = np.array([1.0 if one["label"] == classes[1] else -1.0 for one in samples])
     mean = np.array([one["mean"] for one in samples])
     found: list[Rejection] = []

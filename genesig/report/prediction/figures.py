@@ -77,11 +77,12 @@ def _class_names(ax: Axes, side: list[int], classes: Sequence[str]) -> None:
     for s, name in enumerate(classes):
         places = [x for x, one in enumerate(side) if one == s]
         if places:
-            ax.text(float(np.mean(places)), 1.01, f"{shorten(name, 24)} ({'+' if s else '−'})",
+            sign = f" ({'+' if s else '−'})" if len(classes) == 2 else ""
+            ax.text(float(np.mean(places)), 1.01, f"{shorten(name, 24)}{sign}",
                     transform=ax.get_xaxis_transform(), ha="center", va="bottom",
                     color=CLASS_COLOURS[s], fontweight="bold")  # fmt: skip
-    if side and 0 < side.count(0) < len(side):
-        ax.axvline(side.count(0) - 0.5, color=RULE, lw=1)
+    for start in np.flatnonzero(np.diff(side)):
+        ax.axvline(start + 0.5, color=RULE, lw=1)
 
 
 def rejection(

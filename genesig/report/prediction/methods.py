@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from genesig.report.page.measure import measure
 from genesig.report.page.shuffling import shuffled
+from genesig.report.page.sides import two
 from genesig.report.page.style import power
 from genesig.report.page.words import clean, counted, significant
 from genesig.report.prediction.record import Prediction
@@ -104,8 +105,8 @@ def selection(data: Prediction) -> list[str]:
         f" {CRITERIA.get(linear['criterion'], clean(linear['criterion']))} over the inner folds;"
         f" {_rule(data)}.",
         "Scores were cut halfway between the mean out-of-fold scores of the two classes."
-        if linear["threshold"] == "midpoint" and data["study"]["classes"]
-        else "",
+        if linear["threshold"] == "midpoint" and two(data["study"])
+        else _several(data),
         "Stage II kept τ and λ and let μ grow"
         f" to {power(data['mu'][last])} (in units of ‖XᵀX‖/n), which adds genes that are"
         " correlated with those already selected."
@@ -169,3 +170,14 @@ def others(data: Prediction) -> list[str]:
         return []
     cut = ", their scores cut by the same rule" if data["study"]["classes"] else ""
     return [f"Other predictors were run on the same splits{cut}. Software: {named}."]
+
+
+def _several(data: Prediction) -> str:
+    """Say how one list serves several classes; nothing for a number."""
+    if not data["study"]["classes"]:
+        return ""
+    return (
+        "All classes share one list: the response has a column for each class, over the square"
+        " root of its share, β a row of weights for each gene, and ‖β‖₁ is the sum of their"
+        " lengths. A sample is of the class whose mean out-of-fold score is nearest."
+    )

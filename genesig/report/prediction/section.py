@@ -11,6 +11,7 @@ from genesig.report.page.record import Curve
 from genesig.report.page.rows import control_rows, of_chosen, own_rows, records
 from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.shuffling import held, shuffled
+from genesig.report.page.sides import two
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Table, packed_table, shown_table
 from genesig.report.page.words import clean, counted, decimal, significant, with_limits
@@ -96,7 +97,7 @@ def _of_classes(data: Prediction) -> Iterator[Picture]:
     classes, held_out = data["study"]["classes"] or [], data["held_out"]
     if held_out["roc"] is not None:
         yield _roc(held_out["roc"], classes, _auc(data), data["design"]["repeats"])
-    if held_out["samples"]:
+    if held_out["samples"] and two(data["study"]):
         yield precision(held_out["samples"], classes)
     if held_out["confusion"] is not None:
         yield _confusion(held_out["confusion"], classes, data["design"]["repeats"])

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from genesig.report.page.record import HeldOutSample
 from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.sides import two
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import clean, decimal, percent
 from genesig.report.prediction import figures_decision
@@ -30,8 +31,8 @@ Draw = Callable[[Sequence[HeldOutSample], Sequence[str]], Figure]
 
 
 def decisions(data: Prediction, limits: Limits) -> Section:
-    """Show what held-out scores are worth as probabilities; nothing for a number."""
-    classes, counts = data["study"]["classes"], data["study"]["counts"]
+    """Show what held-out scores of two classes are worth as probabilities."""
+    classes, counts = two(data["study"]), data["study"]["counts"]
     tested = data["held_out"]["samples"]
     if not classes or not counts or not tested:
         return Section("decisions", TITLE, part="evidence")

@@ -7,6 +7,7 @@ from functools import partial
 from genesig.report.page.measure import measure
 from genesig.report.page.record import HeldOutSample, Rejection
 from genesig.report.page.section import Group, Item, Limits, Section
+from genesig.report.page.sides import two
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import shown_table
 from genesig.report.page.words import clean, counted, percent, significant
@@ -17,20 +18,22 @@ from genesig.report.prediction.record import Prediction
 def samples(data: Prediction, limits: Limits) -> Section:
     """Say who is wrong, and how often."""
     found, classes = data["held_out"]["samples"], data["study"]["classes"]
-    two = classes is not None
-    columns = ["sample", "label", "tested", *(["wrong"] if two else []), "mean", "scores"]
+    by_class = classes is not None
+    columns = ["sample", "label", "tested", *(["wrong"] if by_class else []), "mean", "scores"]
     ranked = sorted(found, key=_worst)
     scores = [", ".join(significant(v, 2) for v in one["scores"]) for one in ranked]
     cells = [{**one, "scores": text} for one, text in zip(ranked, scores, strict=True)]
     rows = [[values[key] for key in columns] for values in cells]
-    order = "the most often wrong" if two else "the worst predicted"
-    order = order if two or measure(data).fitted else "the highest score"
+    order = "the most often wrong" if by_class else "the worst predicted"
+    order = order if by_class or measure(data).fitted else "the highest score"
     caption = f"Every sample while it was held out; {order} first."
     table = shown_table(
         "held_out_samples", caption, columns, rows, limits.table_rows, total=len(rows),
         file="predictions.tsv", search=True,
     )  # fmt: skip
-    pictures = _pictures(found, data["held_out"]["rejection"] or [], classes) if classes else []
+    pictures = [] if classes is None else [_margins(found, classes)]
+    if sides := two(data["study"]):
+        pictures = _pictures(found, data["held_out"]["rejection"] or [], sides)
     items: list[Item] = [*pictures[:1], *_more(pictures[1:]), table]
     return Section("samples", "Sample by sample", [sample_words(data)], items, part="evidence")
 
@@ -98,6 +101,17 @@ def _pictures(
             caption=refused_words(refused),
         ),
     ]
+
+
+def _margins(found: list[HeldOutSample], classes: list[str]) -> Picture:
+    return picture(
+        "samples",
+        partial(figures.samples, found, classes),
+        title="Margin of each sample while held out",
+        description="Dots of the held-out margins of each sample, sorted by class and mean.",
+        caption=f"{_dots(found)}: that of its own class less the largest of the others. Below the"
+        " dashed line a sample is called something else.",
+    )
 
 
 def _dots(found: list[HeldOutSample]) -> str:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, NullLocator
 
+from genesig.report.page.sides import class_of, codes
 from genesig.report.page.style import (
     CLASS_COLOURS,
     INK,
@@ -80,7 +81,8 @@ def _parts(data: Quality) -> list[tuple[Any, str]]:
     response = np.array(data["quality"]["response"], dtype=float)
     if data["study"]["classes"] is None:
         return [(np.arange(len(response)), OWN)]
-    return [(np.flatnonzero(response == s), CLASS_COLOURS[k]) for k, s in enumerate((-1, 1))]
+    sides = enumerate(codes(data["study"]["classes"]))
+    return [(np.flatnonzero(response == s), CLASS_COLOURS[k]) for k, s in sides]
 
 
 def _widths(count: int) -> tuple[float, float]:
@@ -134,10 +136,10 @@ def _sample_axis(figure: Figure, data: Quality) -> None:
 
 def _class_key(figure: Figure, classes: Sequence[str]) -> None:
     """Say which colour is which class, where batches have the place above."""
-    bars = [Rectangle((0, 0), 1, 1, color=colour, lw=0) for colour in CLASS_COLOURS]
+    bars = [Rectangle((0, 0), 1, 1, color=colour, lw=0) for colour in CLASS_COLOURS[: len(classes)]]
     names = [shorten(name, 24) for name in classes]
-    figure.legend(bars, names, loc="outside upper right", ncols=2, fontsize=8, handlelength=1.0,
-                  handletextpad=0.4, columnspacing=1.2)  # fmt: skip
+    figure.legend(bars, names, loc="outside upper right", ncols=min(len(classes), 5), fontsize=8,
+                  handlelength=1.0, handletextpad=0.4, columnspacing=1.2)  # fmt: skip
 
 
 def _apart(places: Sequence[int], least: int) -> list[int]:
@@ -157,7 +159,7 @@ def _runs(data: Quality) -> list[tuple[int, int, str, str]]:
     if classes is None:
         label = shorten(data["study"]["label"], 30)
         return [(0, len(it["samples"]), f"{label}, from small to large", INK)]
-    sides = _equal([int(value > 0) for value in it["response"]])
+    sides = _equal([class_of(value, classes) for value in it["response"]])
     return [(*ends, classes[side], CLASS_COLOURS[side]) for ends, side in sides]
 
 

@@ -9,6 +9,7 @@ from genesig.data.quality.overview import FEWEST
 from genesig.data.quality.samples import FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
+from genesig.report.page.sides import class_of
 from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import by_kind, clean, counted, percent, shorten, significant
 from genesig.report.quality import captions
@@ -240,4 +241,4 @@ def _label(data: Quality) -> str:
 
 def _response(data: Quality, row: int) -> str | float:
     value, classes = data["quality"]["response"][row], data["study"]["classes"]
-    return classes[int(value > 0)] if classes else value
+    return classes[class_of(value, classes)] if classes else value

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from genesig.report.page.measure import measure
+from genesig.report.page.sides import two
 from genesig.report.page.words import by_kind, clean, counted
 from genesig.report.writeup.record import Writeup
 
@@ -60,6 +61,8 @@ def _clusters(data: Writeup) -> str:
 
 def _measures(data: Writeup) -> str:
     more = "AUC, sensitivity, specificity, calibration, net benefit"
+    if not two(data["study"]):
+        more = "mean AUC of each class against the others, sensitivity of each class"
     more = more if data["study"]["classes"] else measure(data).words.further
     return f"{measure(data).name}, {more}"
 
@@ -67,13 +70,15 @@ def _measures(data: Writeup) -> str:
 def _imbalance(data: Writeup) -> str:
     if not data["study"]["classes"]:
         return f"does not apply to {measure(data).words.outcome}"
-    return "both classes count alike in error and selection; samples were not resampled"
+    return "all classes count alike in error and selection; samples were not resampled"
 
 
 def _output(data: Writeup) -> str:
     classes = data["study"]["classes"]
     if not classes:
         return measure(data).words.output
+    if not two(data["study"]):
+        return "a score of each class, no probability; the largest is the prediction"
     return f"a score, no probability; above 0 it calls {clean(classes[1])}"
 
 

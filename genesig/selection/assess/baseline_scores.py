@@ -16,6 +16,7 @@ from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.covariates_alone import NAME as COVARIATES
 from genesig.selection.assess.covariates_alone import covariates_alone
 from genesig.selection.assess.held_out import decisions
+from genesig.selection.assess.kinds.known import ASSESSED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,9 @@ def run_baselines(
             origin = {"model": name, "split": split.name, "repeat": split.repeat}
             rows.append(pd.DataFrame({**origin, "sample": samples, **decided}))
         log.info("baselines: %d of %d splits", number + 1, len(splits.outer))
-    columns = ["model", "split", "repeat", "sample", "score", "predicted", "wrong"]
+    kind, classes = ASSESSED[dataset.design.kind], dataset.design.classes
+    scored = kind.columns(np.empty((0, len(classes or ()))), classes)
+    columns = ["model", "split", "repeat", "sample", *scored, "predicted", "wrong"]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
 
 

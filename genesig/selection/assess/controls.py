@@ -44,7 +44,8 @@ def controls_table(
     """
     import pandas as pd
 
-    headline = ASSESSED[dataset.design.kind].headline
+    kind = ASSESSED[dataset.design.kind]
+    headline = kind.headline
     fits = joined(observed, splits).with_chosen()
     rows: list[tuple[Any, ...]] = []
     own = held_out(dataset, splits, fits)
@@ -56,7 +57,7 @@ def controls_table(
     for name, table in models:
         row = dataset.rows(table["sample"].tolist())
         split = table["split"].map(numbers).to_numpy()
-        scores = table["score"].to_numpy(dtype=float)[:, None]
+        scores = kind.scores(table, dataset.design.classes)[:, None]
         here = arrange(dataset, splits, row, split, scores, np.zeros(len(row), dtype=np.int64))
         apart = difference(here, own, -1, headline)[2:]
         rows.append((name, np.nan, *vars(assess(here, headline)[0]).values(), np.nan, *apart))

@@ -24,7 +24,8 @@ def held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:
     times = np.diff(fits.test_indptr)
     return arrange(
         dataset, splits, fits.test_rows, np.repeat(number, times),
-        fits.scores - np.repeat(fits.threshold, times)[:, None], np.repeat(permutation, times),
+        fits.scores - np.repeat(fits.threshold, times).reshape(-1, *[1] * (fits.scores.ndim - 1)),
+        np.repeat(permutation, times),
     )  # fmt: skip
 
 
@@ -106,6 +107,9 @@ def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.Da
 
 
 def decisions(dataset: Dataset, y: Array, f: Array) -> dict[str, Array]:
-    """Return the columns score, predicted and wrong of held-out samples."""
-    said = ASSESSED[dataset.design.kind].decided(y, f, dataset.design.classes)
-    return {"score": f, **said}
+    """Return the columns score, predicted and wrong of held-out samples.
+
+    With several classes there is a score of each, and the largest is the prediction.
+    """
+    kind, classes = ASSESSED[dataset.design.kind], dataset.design.classes
+    return {**kind.columns(f, classes), **kind.decided(y, f, classes)}

@@ -62,17 +62,18 @@ def rejection(y: Array, f: Array, side: float) -> Rejection:
     return Rejection(int(predicted.sum()), int(errors.sum()), int(refused.sum()), threshold)
 
 
-def rejection_table(predictions: pd.DataFrame, classes: tuple[str, str] | None) -> pd.DataFrame:
+def rejection_table(predictions: pd.DataFrame, classes: tuple[str, ...] | None) -> pd.DataFrame:
     """Return rejection.tsv from predictions.tsv: both predicted classes at each mu.
 
-    The score of a sample is its mean over the repeats. Empty for regression; no row where lists
-    were too long to be kept, so that samples have no score.
+    The score of a sample is its mean over the repeats. Empty for regression and for several
+    classes; no row where lists were too long to be kept, so that samples have no score.
     """
     import pandas as pd
 
     columns = ["mu", "predicted_class", "predicted", "wrong", "threshold", "rejected", "share"]
     rows = []
-    for mu in predictions["mu"].unique() if classes else []:
+    two = classes is not None and "score" in predictions  # several classes have a score of each
+    for mu in predictions["mu"].unique() if two else []:
         of_mu = of_list(predictions, mu)
         if of_mu["score"].isna().any():
             continue

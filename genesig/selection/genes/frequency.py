@@ -53,7 +53,8 @@ def nested_lists(dataset: Dataset, observed: Fits, *, frequency: float) -> pd.Da
     """Return nested_lists.tsv: the genes that any split selects, at each mu.
 
     Per gene and mu, over the outer splits: ``frequency``, the share that select it;
-    ``mean_coef``, its mean weight over those that do, per unit of the normalised expression;
+    ``mean_coef``, its mean weight over those that do, per unit of the normalised expression (with
+    several classes the length of its weights, which has no sign);
     ``sign_consistency``, the share of those whose weight has the majority sign; ``in_list``,
     whether the frequency reaches the threshold.
 
@@ -156,7 +157,7 @@ def least_count(frequency: float, n: int) -> int:
 def _over_splits(fits: Fits, n_genes: int) -> list[Array]:
     """Return count, sum of weights, positive and negative ones of each gene, (n_mu, n_genes)."""
     once = np.zeros(len(fits), dtype=np.int64)
-    weights: Array = fits.values  # noqa: PD011
+    weights = fits.strength()
     kinds = (np.ones(len(weights)), weights, weights > 0, weights < 0)
     return [_sum_over_fits(fits, once, _sparse(fits, kind, n_genes)).toarray() for kind in kinds]
 

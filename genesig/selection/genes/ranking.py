@@ -36,7 +36,8 @@ def block_tables(
     joins the block of the prototype with the largest |r| over all samples, where that is at least
     `least`, and otherwise stands apart, without a block. The score of a block is
     ||x_p β_p||₂ = √(Σ_i (x_ip - x̄_p)²) |β_p|, what its prototype p contributes to f over the
-    samples, β the refit weight at the first mu. Blocks fall by score, genes in a block by first mu
+    samples, β the refit weight at the first mu (with several classes its row of weights). Blocks
+    fall by score, genes in a block by first mu
     of appearance, then |r|, then in the order of the matrix.
 
     Parameters
@@ -61,7 +62,8 @@ def block_tables(
     import pandas as pd
 
     genes, first = _layers(final)
-    prototypes, coef = final.coef(0, 0)
+    prototypes, weights = final.coef(0, 0)
+    coef = weights if weights.ndim == 1 else np.sqrt(np.square(weights).sum(axis=1))
     if len(prototypes) == 0:
         return pd.DataFrame(columns=BLOCK_COLUMNS), pd.DataFrame(columns=PROTOTYPE_COLUMNS)
     centred = dataset.X[:, prototypes] - dataset.X[:, prototypes].mean(axis=0)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 
+from genesig.response.design import SEVERAL
 from genesig.results import Dataset
+from genesig.selection.genes.anova import class_test
 from genesig.selection.genes.least_squares import slope_test
 from genesig.selection.genes.score_test import score_test
 
@@ -19,7 +21,12 @@ LINEAR = "linear"
 """Name of the test that has covariates in it."""
 
 
-TESTS = {"classification": "welch", "regression": "correlation", "survival": "score"}
+TESTS = {
+    "classification": "welch",
+    SEVERAL: "anova",
+    "regression": "correlation",
+    "survival": "score",
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Units:
         Response.
     group : (n_units,) or None
         Name of the group of each unit; None where every sample is a unit of its own.
-    test : {"differences", "welch", "correlation", "score"}
+    test : {"differences", "welch", "anova", "correlation", "score"}
     batch : (n_units,) or None
         Batch of each unit, where it is in the test.
     covariates : (n_units, q) or None
@@ -60,6 +67,7 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
       classes are seldom of one size);
     * two classes, both in every group, or in pairs: t of the differences within groups; samples
       without a partner of the other class are left out;
+    * more classes: Welch's F, see `anova.class_test`; it has no sign;
     * a number: t = r √((n-2)/(1-r²)), of Pearson's r, n units;
     * survival: z of Cox's score test, see `score_test`.
 
@@ -115,11 +123,12 @@ def units(dataset: Dataset) -> Units:
     names = dataset.batches()
     batch = np.zeros(len(y), int) if names is None else np.unique(names, return_inverse=True)[1]
     test, ties, C = TESTS[dataset.design.kind], dataset.design.ties, _covariates(dataset)
-    two = test == "welch"
+    classes = len(dataset.design.classes or ())
     if group is None:
         return Units(X, y, None, test, _several(batch), C, ties)
     names, number = np.unique(group, return_inverse=True)
-    cell = 2 * number + (y > 0) if two else number
+    side = (y > 0 if classes == 2 else y).astype(np.int64)
+    cell = classes * number + side if classes else number
     order = np.argsort(cell, kind="stable")
     found, start, count = np.unique(cell[order], return_index=True, return_counts=True)
     means = np.add.reduceat(X[order], start, axis=0) / count[:, None]
@@ -129,12 +138,12 @@ def units(dataset: Dataset) -> Units:
     known = _several(own) if (batch[order] == np.repeat(own, count)).all() else None
     if C is not None:
         C = np.add.reduceat(C[order], start, axis=0) / count[:, None]
-    if not two:
+    if not classes:
         return Units(means, response, names, test, known, C, ties)
-    group = names[found // 2]
-    if dataset.design.pair is not None or len(found) == 2 * len(names):
+    group = names[found // classes]
+    if classes == 2 and (dataset.design.pair is not None or len(found) == 2 * len(names)):
         return Units(means, response, group, "differences")
-    return Units(means, response, group, "welch", known, C)
+    return Units(means, response, group, test, known, C)
 
 
 def _covariates(dataset: Dataset) -> Array | None:
@@ -185,6 +194,8 @@ def _test(it: Units) -> tuple[Array, Array]:
         return _differences_test(_differences(it))
     if it.test == "score":
         return score_test(it.X, it.y, it.batch, it.ties or "efron", it.covariates)
+    if it.test == "anova":
+        return class_test(it.X, it.y, it.batch)
     own = it.test == "welch" and it.covariates is None
     return slope_test(it.X, it.y, it.batch, by_class=own, covariates=it.covariates)
 

@@ -92,8 +92,9 @@ def fit_subsamples(
 def _fit(
     dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol, choose: Choice
 ) -> Fits:
-    parts, done, start = [_none(protocol)], 0, time.monotonic()
-    columns = min(MOST, int(MEMORY / max(1, len(dataset.genes))))
+    tail = FITTED[dataset.design.kind].columns(dataset.design)
+    parts, done, start = [_none(protocol, tail)], 0, time.monotonic()
+    columns = min(MOST, int(MEMORY / max(1, len(dataset.genes)))) // int(np.prod(tail)) or 1
     steps = bound(folds, dataset)
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
         sets = _outer_sets(X, some, folds, dataset, reference.genes, protocol)
@@ -103,10 +104,10 @@ def _fit(
     return Fits.concatenate(parts)
 
 
-def _none(protocol: Protocol) -> Fits:
+def _none(protocol: Protocol, tail: tuple[int, ...]) -> Fits:
     searched = pick("linear.list", RULES, protocol.list).mu(protocol)
     mu = np.array(protocol.mu, dtype=float)
-    return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched)
+    return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched, tail)
 
 
 def _outer_sets(
@@ -140,6 +141,7 @@ def _fit_together(
     lam = protocol.lam_grid()[choice[:, 1]]
     lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)
     choice = _listed(todo, lists, choice, protocol)
+    lists, threshold = FITTED[todo[0].kind].decide(lists, [each.threshold for each in surfaces])
     scores = [_test_scores(outer.X, task, lists, fit) for fit, task in enumerate(todo)]
     return Fits(
         split=np.array([task.split for task in todo]),
@@ -155,7 +157,7 @@ def _fit_together(
         cv_size=np.stack([surface.size for surface in surfaces]),
         cv_agreement=np.stack([surface.agreement for surface in surfaces]),
         choice=choice,
-        threshold=np.array([surface.threshold for surface in surfaces]),
+        threshold=threshold,
         indptr=lists.indptr,
         indices=reference.genes[lists.indices],
         values=lists.values,
@@ -194,7 +196,7 @@ def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:
     A covariate that is missing counts as the mean of the training samples.
     """
     n_mu = lists.intercept.shape[1]
-    scores = np.empty((len(task.test), n_mu))
+    scores = np.empty((len(task.test), n_mu, *lists.values.shape[1:]))
     for mu in range(n_mu):
         part = slice(*lists.indptr[fit * n_mu + mu :][:2])
         genes = X[np.ix_(task.test, lists.indices[part])]

@@ -35,8 +35,8 @@ class Surface:
         Mean number of selected genes; agreement of the folds' lists, where it was asked for.
     choice : (int, int, int)
         Chosen indices of tau, of lam, and of the list's mu in ``linear.mu``.
-    threshold : float
-        Where a score is cut.
+    threshold : float or array
+        Where a score is cut, as its kind has it.
     """
 
     error: Array
@@ -44,7 +44,7 @@ class Surface:
     size: Array
     agreement: Array
     choice: tuple[int, int, int]
-    threshold: float
+    threshold: Any
 
 
 def stage_one(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface]:
@@ -61,7 +61,8 @@ def stage_one(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface
     folds = np.array([len(task.inner) for task in todo])
     rows = np.hstack([task.inner_rows() for task in todo])
     Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
-    inner = outer.inner(Y, rows, [task.held for task in todo for _ in task.inner])
+    held = [task.held for task in todo for _ in task.inner]
+    inner = outer.inner(Y, rows, held, np.repeat(np.arange(len(todo)), folds))
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
     found = [
         _search(inner, todo, tau, mu, protocol, rule.longest(protocol)) for mu in rule.mu(protocol)
@@ -105,5 +106,5 @@ def _surface(searched: list[Searched], rule: Rule, protocol: Protocol, d: int) -
         size=np.stack([found.size for found in searched]),
         agreement=agreement,
         choice=(tau, lam, rule.listed(protocol, mu)),
-        threshold=float(searched[mu].cut[tau, lam]),
+        threshold=searched[mu].cut[tau, lam],
     )

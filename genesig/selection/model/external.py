@@ -206,7 +206,7 @@ def _predictions(
 
 def _counts(dataset: Dataset, cohort: Cohort) -> dict[str, int] | None:
     classes = dataset.design.classes
-    return classes and {name: cohort.labels.count(name) for name in classes}
+    return None if classes is None else {name: cohort.labels.count(name) for name in classes}
 
 
 def _present(dataset: Dataset, cohort: Cohort) -> tuple[float, ...]:

@@ -19,6 +19,10 @@ from genesig.selection.model.shape import sealed
 
 Array = np.ndarray[Any, Any]
 
+RULE_OF_CLASSES = (
+    "score of each class = its intercept + sum of its coefficient * normalised expression over the"
+    " genes; the largest is the prediction"
+)
 RULE = "score = intercept + sum of coefficient * normalised expression over the genes"
 
 
@@ -57,8 +61,8 @@ def final_model(
     content = {
         "format": FORMAT,
         "version": VERSION if final.gamma is None else WITH_COVARIATES,
-        "rule": RULE if final.gamma is None else f"{RULE} + sum of weight * covariate",
-        "task": dataset.design.task,
+        "rule": _rule(final),
+        "task": dataset.design.kind,
         "label": dataset.design.label,
         **own,
         "signature_mu": float(final.mu[chosen]),
@@ -90,8 +94,16 @@ def _training_scores(X: Array, C: Array, final: Fits, kept: Sequence[int],
     place = {int(gene): k for k, gene in enumerate(learned.genes)}
     lists = [final.coef(0, at) for at in kept]
     scores = [X[:, [place[int(g)] for g in genes]] @ values for genes, values in lists]
+    if final.values.ndim > 1:
+        return np.stack(scores, axis=1) + final.intercept[0, kept]
     held = np.zeros((len(X), len(final.mu))) + final.of_covariates(0, C)
     return np.column_stack(scores) + final.intercept[0, kept] + held[:, kept]
+
+
+def _rule(final: Fits) -> str:
+    if final.values.ndim > 1:
+        return RULE_OF_CLASSES
+    return RULE if final.gamma is None else f"{RULE} + sum of weight * covariate"
 
 
 def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,
@@ -124,9 +136,9 @@ def _at_mu(dataset: Dataset, final: Fits, at: int) -> dict[str, Any]:
     symbols = dataset.var["symbol"].to_numpy()
     return {
         "mu": float(final.mu[at]),
-        "intercept": float(final.intercept[0, at]),
+        "intercept": final.intercept[0, at].tolist(),
         "genes": [dataset.genes[gene] for gene in indices],
         "symbols": [str(symbols[gene]) for gene in indices],
-        "coefficients": [float(value) for value in values],
+        "coefficients": values.tolist(),
         **weights_at(final, at),
     }

@@ -122,7 +122,8 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     scores = scores + covariate_scores(model, chosen, about)
     at = [each["mu"] for each in model["models"]].index(chosen["mu"])
     own = MODELLED[model["task"]].predicted(model, at, scores)
-    columns = {"sample": found.samples, "score": scores, **own, "imputed": found.imputed}
+    one = {"score": scores} if scores.ndim == 1 else {}
+    columns = {"sample": found.samples, **one, **own, "imputed": found.imputed}
     said = _not_corrected(model, found.samples, about, where)
     return pd.DataFrame(columns), [*found.problems, *known, *said]
 
@@ -180,10 +181,13 @@ def scale_fault(model: Model, found: Prepared, values: Array,
 
 
 def score_values(values: Array, chosen: Model) -> Array:
-    """Return the score of each sample, (n_samples,), from what `seen_by` gives."""
+    """Return the score of each sample, (n_samples,) or of each class, from what `seen_by` gives."""
     # Not a matrix product: its sums depend on how many samples stand beside one.
-    terms = values * np.array(chosen["coefficients"])
-    return np.asarray(chosen["intercept"] + terms.sum(axis=1))
+    weights, intercept = np.array(chosen["coefficients"], dtype=float), chosen["intercept"]
+    if not isinstance(intercept, list):
+        return np.asarray(intercept + (values * weights).sum(axis=1))
+    each = zip(intercept, weights.reshape(-1, len(intercept)).T, strict=True)
+    return np.stack([start + (values * w).sum(axis=1) for start, w in each], axis=1)
 
 
 def chosen_model(model: Model, mu: float | None) -> Model:

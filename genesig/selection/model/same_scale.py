@@ -51,29 +51,30 @@ def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
     ----------
     X : (n_samples, n_genes) float
         As the coefficients see them, after the learned steps.
-    y : (n_samples,) float
-        Response: ±1, or a number, which is cut at its mean.
+    y : (n_samples,) or (n_samples, T) float
+        Response: ±1, or a number, which is cut at its mean; or a column for each class, (n, T).
     genes : sequence of str
 
     Returns
     -------
     dict
         ``samples``, ``genes``, ``means``, ``sds``; ``location`` and ``slope`` of single samples:
-        ``low`` and ``high`` are the means of the two classes, ``sd`` is that inside of them.
+        ``low`` and ``high`` are the extreme means of the classes, ``sd`` is that inside of them.
     """
     scale = {"samples": len(X), "genes": list(genes), "means": X.mean(axis=0).tolist(),
              "sds": X.std(axis=0).tolist()}  # fmt: skip
     # The means hold these samples themselves: there is no noise to take off.
     exact = scale | {"samples": np.inf}
     found = [profile(x, np.ones(len(x), dtype=bool), exact) for x in X]
-    high = y > y.mean()
+    parted = np.argmax(y, axis=1) if y.ndim > 1 else (y > y.mean()).astype(np.int64)
     parts = {"location": [each.location for each in found], "slope": [each.slope for each in found]}
-    return scale | {name: _bounds(np.array(values), high) for name, values in parts.items()}
+    return scale | {name: _bounds(np.array(values), parted) for name, values in parts.items()}
 
 
-def _bounds(values: Array, high: Array) -> dict[str, float]:
-    means = np.where(high, values[high].mean(), values[~high].mean())
-    sd = np.sqrt(((values - means) ** 2).sum() / max(len(values) - 2, 1))
+def _bounds(values: Array, part: Array) -> dict[str, float]:
+    parts = range(part.max() + 1)
+    means = np.array([values[part == each].mean() for each in parts])[part]
+    sd = np.sqrt(((values - means) ** 2).sum() / max(len(values) - len(parts), 1))
     return {"low": float(means.min()), "high": float(means.max()), "sd": float(sd)}
 
 

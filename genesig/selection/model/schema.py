@@ -73,11 +73,12 @@ def _step(name: str) -> Node:
 
 
 MODEL = _object(
+    "With several classes intercept and coefficients have a number for each, in their order.",
     mu=NUMBER,
-    intercept=NUMBER,
+    intercept={"anyOf": [NUMBER, _list(NUMBER)]},
     genes=_list(NAME),
     symbols=_list(TEXT),
-    coefficients=_list(NUMBER),
+    coefficients={"anyOf": [_list(NUMBER), _list(_list(NUMBER))]},
     covariates=_list(NUMBER, "weight of each of `covariates.names`, in its own units"),
 )
 BOUNDS = _object(low=NUMBER, high=NUMBER, sd=SIZE)
@@ -104,9 +105,12 @@ SCHEMA: Node = {
         digest={"type": "string", "pattern": "^sha256:[0-9a-f]{64}$",
                 "description": "SHA-256 of everything else, as docs/model.md says"},
         rule=TEXT,
-        task={"enum": ["classification", "regression", "survival"]},
+        task={"enum": ["classification", "several_classes", "regression", "survival"]},
         label=TEXT,
-        classes=_or_null(_object(negative=NAME, positive=NAME), "null where there are none"),
+        classes={
+            "description": "null where there are none; a list where there are more than two",
+            "anyOf": [_object(negative=NAME, positive=NAME), _list(NAME), {"type": "null"}],
+        },
         threshold=_or_null(NUMBER, "a score above it is of the positive class, or of high risk"),
         signature_mu={**NUMBER, "description": "which of `models` is the signature's"},
         chosen=_object("settings that the study chose",

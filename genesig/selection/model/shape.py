@@ -125,9 +125,20 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     for number, each in enumerate(model["models"]):
         if len(each.get("covariates", [])) != len(names):
             yield f"models.{number}.covariates"
+        yield from (
+            f"models.{number}.{part}" for part in _not_of_each_class(each, model["classes"])
+        )
         sizes = {len(each[part]) for part in ("genes", "symbols", "coefficients")}
         if sizes != {len(set(each["genes"]))} or not known.issuperset(each["genes"]):
             yield f"models.{number}.genes"
+
+
+def _not_of_each_class(each: Mapping[str, Any], classes: Any) -> Iterator[str]:
+    """Yield what has not a number for each of several classes, or one where there are none."""
+    wanted = len(classes) if isinstance(classes, list) else None
+    for part, found in (("intercept", [each["intercept"]]), ("coefficients", each["coefficients"])):
+        if any((len(one) if isinstance(one, list) else None) != wanted for one in found):
+            yield part
 
 
 def _unknown(model: Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
-"""Two classes: which they are, and who is of neither."""
+"""Classes: which they are, and who is of none."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from genesig.data.study.label_words import check_class_words
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Problems = list[Problem]
+MOST = 20  # classes
 
 
 def _choose(asked: Asked, problems: Problems) -> Chosen:
@@ -27,7 +28,7 @@ def _choose(asked: Asked, problems: Problems) -> Chosen:
 
 
 def _choose_classes(column: pd.Series[str], where: str, label: str, classes: Sequence[str] | None,
-                    problems: Problems) -> tuple[str, str]:  # fmt: skip
+                    problems: Problems) -> tuple[str, ...]:  # fmt: skip
     counts = Counter(sorted(column))
     at = f"{where}, column '{label}'"
     if classes is not None:
@@ -35,29 +36,34 @@ def _choose_classes(column: pd.Series[str], where: str, label: str, classes: Seq
             if name not in counts:
                 near = did_you_mean(name, counts) or f" (found: {listing(counts, 6)})"
                 problems.append(Problem(at, f"data.classes: no sample is '{name}'{near}"))
-        return classes[0], classes[1]
+        return tuple(classes)
     if len(counts) < 2:
         only = f"every sample is {listing(counts)}" if counts else "no sample has a label"
         problems.append(Problem(at, f"{only}; two classes are needed"))
     if len(counts) > 2:
-        problems.append(Problem(at, _many_classes(counts)))
-    names = control_first(list(counts)) if len(counts) == 2 else [*counts, "", ""]
-    return names[0], names[1]
+        problems.extend(_many_classes(counts, at))
+    names = control_first(list(counts)) if len(counts) == 2 else [*counts]
+    return tuple(names) if len(names) > 1 else (*names, "", "")[:2]
 
 
-def _many_classes(counts: Counter[str]) -> str:
+def _many_classes(counts: Counter[str], at: str) -> Iterator[Problem]:
+    """Say what is odd of more than two classes that nobody has named."""
     found = ", ".join(f"'{name}' ({times})" for name, times in counts.most_common(6))
     more = f" and {len(counts) - 6} more" if len(counts) > 6 else ""
-    what = f"{len(counts)} classes: {found}{more}; two classes or regression are supported: "
-    if len({name.casefold() for name in counts}) == 2:
-        return what + "some differ only in upper and lower case, write them alike"
-    if len(counts) > 6 and all(map(is_number, counts)):
-        return what + "these are numbers, set data.task: regression"
-    pair = ", ".join(name for name, _ in counts.most_common(2))
-    return what + f"choose two by data.classes: [{pair}], the others are then left out"
+    what = f"{len(counts)} classes: {found}{more}"
+    if len({name.casefold() for name in counts}) < len(counts):
+        yield Problem(at, f"{what}; some differ only in upper and lower case, write them alike")
+    elif len(counts) > 6 and all(map(is_number, counts)):
+        yield Problem(at, f"{what}; these are numbers, set data.task: regression")
+    elif len(counts) > MOST:
+        yield Problem(at, f"{what}; at most {MOST} are told apart, choose some by data.classes")
+    else:
+        pair = ", ".join(name for name, _ in counts.most_common(2))
+        what += f", told apart by one list of genes; data.classes: [{pair}] would compare two"
+        yield Problem(at, what, "warning")
 
 
-def _of_other_classes(column: pd.Series[str], classes: tuple[str, str] | None, where: str,
+def _of_other_classes(column: pd.Series[str], classes: tuple[str, ...] | None, where: str,
                       problems: Problems) -> dict[str, str]:  # fmt: skip
     other = {str(name): value for name, value in column.items()
              if value not in (classes or ())}  # fmt: skip

@@ -48,7 +48,7 @@ class Asked(NamedTuple):
 class Chosen:
     """The classes, or None; name -> reason of each sample left out; further fields of `Design`."""
 
-    classes: tuple[str, str] | None = None
+    classes: tuple[str, ...] | None = None
     dropped: dict[str, str] = field(default_factory=dict)
     more: dict[str, Any] = field(default_factory=dict)
 

@@ -29,7 +29,8 @@ class HeldOut:
         Numbers from 0: place of the split in ``splits.outer``, of its repeat among the repeats,
         of the permutation among those present.
     scores : (t, m) float
-        f(x) less the threshold of its fit, one column per mu: above 0 the positive class.
+        f(x) less the threshold of its fit, one column per mu: above 0 the positive class. With
+        several classes (t, m, T), the largest of which decides.
     ratio : float
         Mean of n_test/n_train over the splits.
     grouped : bool
@@ -51,8 +52,14 @@ class HeldOut:
         return replace(self, **{name: getattr(self, name)[order] for name in rows})
 
     def per_sample(self, values: Array) -> tuple[Array, Array]:
-        """Return the response and the mean of the values of each sample that was tested."""
+        """Return the response and the mean of the values of each sample that was tested.
+
+        Values (t,), or (t, T) with several classes.
+        """
         _, first, number = np.unique(self.row, return_index=True, return_inverse=True)
+        if values.ndim > 1:
+            columns = [self.per_sample(column)[1] for column in values.T]
+            return self.y[first], np.stack(columns, axis=1)
         return self.y[first], np.bincount(number, weights=values) / np.bincount(number)
 
 
@@ -106,6 +113,10 @@ class Assessed:
     alone : callable
         What k training sets hold fixed, y, their rows (n, k), and the rows that each but the first
         leaves out of the first, to the score of every sample by the covariates alone, (n,).
+    columns : callable
+        Scores and the names of classes to the columns that hold scores.
+    scores : callable
+        Such a table and the names of classes back to the scores.
     """
 
     headline: Headline
@@ -113,3 +124,5 @@ class Assessed:
     of_split: Callable[[Array, Array], tuple[float, ...]]
     decided: Callable[[Array, Array, Classes], dict[str, Array]]
     alone: Callable[[Adjustment, Array, Array, Sequence[Array]], Array]
+    columns: Callable[[Array, Classes], dict[str, Array]] = lambda f, classes: {"score": f}
+    scores: Callable[[Any, Classes], Array] = lambda table, classes: table["score"].to_numpy(float)

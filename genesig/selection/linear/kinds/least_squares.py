@@ -50,7 +50,7 @@ class LeastSquares:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.norm
 
-    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None]) -> LeastSquares:
+    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array) -> LeastSquares:
         """Return other training sets of the matrix, centred and scaled as these are."""
         own = self.sets
         return LeastSquares(training_sets(own.X, Y, rows, centre=own.centre, like=own,

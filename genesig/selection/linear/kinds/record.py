@@ -10,6 +10,7 @@ import numpy as np
 
 from genesig.optim.solution import Path
 from genesig.optim.structured.stretches import Stretches
+from genesig.response.design import Design
 from genesig.selection.assess.held import Held
 from genesig.selection.linear import protocol as settings
 from genesig.selection.linear.tasks import Task
@@ -54,8 +55,11 @@ class Sets(Protocol):
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each, the unit of mu and lam, (k,)."""
 
-    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None]) -> Sets:
-        """Return other training sets of the matrix, responses and masks (n, m), treated alike."""
+    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array) -> Sets:
+        """Return training sets inside of these, treated alike.
+
+        Responses and masks (n, m), and the numbers (m,) of those they are in.
+        """
 
     def path(self, tau: Array, mu: Array, protocol: settings.Protocol, longest: int | None) -> Path:
         """Select along absolute tau and mu; a row ends after its first list of more than this."""
@@ -89,7 +93,7 @@ class Fitting:
         training sets.
     cut : callable
         A task and the scores (n_folds, n_tau, n_lam, n) of its inner folds to where a score
-        is cut, (n_tau, n_lam).
+        is cut, (n_tau, n_lam), of any further shape.
     error : callable
         The same, the cut and the name of a criterion to the validation error and its standard
         error, each (n_tau, n_lam).
@@ -97,6 +101,11 @@ class Fitting:
         Whether y is ±1 for two classes.
     stretches : bool
         Whether its sets know `Ground.stretches`.
+    decide : callable
+        The `path.Lists` of the training sets and where the scores of each are cut, to the lists
+        whose scores decide, and where these are cut, (k,).
+    columns : callable
+        A design to the further shape of a weight and of a score: none, or one for each class.
     """
 
     sets: Callable[[Array, Array, Array, Sequence[Held | None], Ground], Sets]
@@ -104,3 +113,8 @@ class Fitting:
     error: Callable[[Task, Array, Array, str], tuple[Array, Array]]
     signs: bool
     stretches: bool = False
+    decide: Callable[[Any, Sequence[Any]], tuple[Any, Array]] = lambda lists, cuts: (
+        lists,
+        np.array(cuts),
+    )
+    columns: Callable[[Design], tuple[int, ...]] = lambda design: ()

@@ -54,7 +54,9 @@ class PartialLikelihood:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.sets.norm
 
-    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None]) -> PartialLikelihood:
+    def inner(
+        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array
+    ) -> PartialLikelihood:
         """Return other training sets of the matrix, centred and scaled as these are."""
         own = self.sets.sets
         sets = cox_sets(own.X, Y["time"], Y["event"], rows, centre=own.centre, ties=self.ties,

@@ -1,0 +1,41 @@
+"""More than two classes: what is not offered for them."""
+
+from __future__ import annotations
+
+from genesig.data.study.labels.classification import CLASSIFICATION
+from genesig.data.study.labels.record import Config, Found, Labels
+
+TWO = "is for two classes; choose two by data.classes, or "
+
+
+def _settings(config: Config) -> Found:
+    linear, data = config["linear"], config["data"]
+    if config["nonlinear"]["enabled"]:
+        yield "nonlinear.enabled", f"{TWO}set false"
+    if config["structured"]["sets"]:
+        yield "structured.sets", f"{TWO}take it away"
+    if config["external"]:
+        yield "external", f"{TWO}take it away"
+    if data["covariates"]:
+        yield "data.covariates", f"{TWO}take it away"
+    if data["weights"] is not None:
+        yield "data.weights", "several classes weigh alike as it is; take it away"
+    if data["pair"] is not None:
+        yield "data.pair", f"{TWO}name the column as data.group"
+    if linear["penalty"] != "l1":
+        yield "linear.penalty", f"'{linear['penalty']}' {TWO}take l1"
+    if linear["threshold"] != "midpoint":
+        yield "linear.threshold", f"'zero' {TWO}take it away"
+    if linear["criterion"] == "log_loss":
+        yield "linear.criterion", f"'log_loss' {TWO}set squared_error"
+    if linear["solver"] != "landweber-newton":
+        what = "does not know several classes; set landweber-newton"
+        yield "linear.solver", f"'{linear['solver']}' {what}"
+
+
+SEVERAL_CLASSES = Labels(
+    choose=CLASSIFICATION.choose,
+    settings=_settings,
+    alone="it makes more errors than guessing would",
+    named=True,
+)

@@ -1,0 +1,1 @@
+"""How well each of several classes is told from the others."""

@@ -1,0 +1,60 @@
+"""The section about each of several classes: how often it is recognised, what it is taken for."""
+
+from __future__ import annotations
+
+from genesig.report.page.record import Study
+from genesig.report.page.section import Limits, Section
+from genesig.report.page.sides import two
+from genesig.report.page.tables import Column, filled_table
+from genesig.report.page.words import clean, counted, percent
+from genesig.selection.assess.intervals import wilson
+
+TITLE = "Class by class"
+COLUMNS = (
+    Column("Class", "text"),
+    Column("Samples", "integer"),
+    Column("Recognised", "share", "Sensitivity: share of its held-out samples that are called so"),
+    Column("from", "share", "Lower limit of the 95 % interval"),
+    Column("to", "share", "Upper limit of the 95 % interval"),
+    Column("Most often taken for", "text"),
+)
+
+
+def classes(data: Study, limits: Limits) -> Section:
+    """Show the sensitivity of each class; nothing for two classes or a number."""
+    names, counts = data["study"]["classes"], data["held_out"]["confusion"]
+    if names is None or two(data["study"]) or counts is None:
+        return Section("classes", TITLE, part="evidence")
+    sizes = data["study"]["counts"] or []
+    rows = [_row(k, names, counts[k], sizes[k]) for k in range(len(names))]
+    table = filled_table(
+        "classes", "Each class while its samples were held out, the mean over the repeats.",
+        COLUMNS, rows, limits.table_rows, shown=True,
+    )  # fmt: skip
+    return Section("classes", TITLE, [_words(names, counts)], [table], part="evidence")
+
+
+def _row(k: int, names: list[str], counts: list[float], size: int) -> list[object]:
+    total = sum(counts)
+    right = counts[k] / total if total else None
+    low, high = (None, None) if right is None else wilson(right, size)
+    others = sorted(((n, other) for j, (n, other) in enumerate(zip(counts, names, strict=True))
+                     if j != k and n), reverse=True)  # fmt: skip
+    taken = f"{others[0][1]} ({percent(others[0][0] / total)})" if others else ""
+    return [names[k], size, right, low, high, taken]
+
+
+def _words(names: list[str], counts: list[list[float]]) -> str:
+    """Say which two classes are taken for each other most often."""
+    pairs = [
+        (counts[a][b] + counts[b][a], names[a], names[b])
+        for a in range(len(names))
+        for b in range(a)
+    ]
+    most, one, other = max(pairs)
+    if not most:
+        return "No class is taken for another while held out."
+    return (
+        f"Most often taken for each other: {clean(one)} and {clean(other)},"
+        f" {counted(round(most), 'sample')} per repeat."
+    )

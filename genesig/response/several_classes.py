@@ -1,0 +1,42 @@
+"""More than two classes: 0, 1, .. in the order of their names in the design."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.response.design import Design
+from genesig.response.record import Classes, Response, label_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+
+def _read(obs: pd.DataFrame, design: Design) -> Array:
+    place = {name: number for number, name in enumerate(design.classes or ())}
+    return np.array([float(place[name]) for name in obs[design.label].astype(str)])
+
+
+def _needed(y: Array, classes: Classes) -> dict[str, Array]:
+    return {f"class '{name}'": y == number for number, name in enumerate(classes or ())}
+
+
+def _untold(y: Array, classes: Classes) -> str | None:
+    lacking = [name for number, name in enumerate(classes or ()) if not (y == number).any()]
+    if not lacking:
+        return None
+    return f"have no '{lacking[0]}', and every class is needed"
+
+
+SEVERAL_CLASSES = Response(
+    read=_read,
+    shown=label_words,
+    plain=lambda y: y,
+    number=lambda y: (y[:, None] == np.arange(y.max() + 1)) * 2.0 - 1,
+    strata=lambda y, parts: y.astype(np.int64),
+    needed=_needed,
+    untold=_untold,
+)

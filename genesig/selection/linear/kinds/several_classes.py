@@ -1,0 +1,158 @@
+"""More than two classes: one list for all, and the class whose out-of-fold mean is nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.classes import centres, coded, discriminant, margins, shares
+from genesig.optim.multitask import JointSets, joint_coef, joint_path, joint_scores, joint_sets
+from genesig.optim.solution import Path
+from genesig.response.design import Design
+from genesig.selection.assess.held import Held
+from genesig.selection.assess.several import wrong
+from genesig.selection.linear.kinds.record import Fitting, Ground
+from genesig.selection.linear.path import Lists
+from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import Task
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class ClassColumns:
+    """k training sets with a column for each class, as `record.Sets` has them.
+
+    Attributes
+    ----------
+    joint : JointSets
+    share : (k, T) float
+        Of each class in the training samples; inner folds have that of their outer set.
+    """
+
+    joint: JointSets
+    share: Array
+
+    @classmethod
+    def of(
+        cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None], ground: Ground
+    ) -> ClassColumns:
+        """Describe k training sets: numbers of the classes Y and mask `rows`, (n, k)."""
+        share = shares(Y, rows, int(Y.max()) + 1)
+        joint = joint_sets(
+            X, coded(Y, share), rows, centre=ground.centre, unit_variance=ground.unit_variance,
+            weights=ground.weights,
+        )  # fmt: skip
+        return cls(joint, share)
+
+    @property
+    def X(self) -> Array:
+        """The matrix, (n, d)."""
+        return self.joint.sets.X
+
+    @property
+    def tau_max(self) -> Array:
+        """``(2/n) max_j ||z_j'Y|| / w_j`` of each, (k,)."""
+        return self.joint.tau_max
+
+    @property
+    def norm(self) -> Array:
+        """``||Z'Z||/n`` of each, (k,)."""
+        return self.joint.norm
+
+    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array) -> ClassColumns:
+        """Return other training sets of the matrix, coded by the shares of the outer ones."""
+        own, share = self.joint.sets, self.share[of]
+        joint = joint_sets(
+            own.X, coded(Y, share), rows, centre=own.centre, unit_variance=own.unit_variance,
+            like=self.joint,
+        )  # fmt: skip
+        return ClassColumns(joint, share)
+
+    def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
+        """Minimise ``(1/n)||Y - ZB||² + mu ||B||² + tau Σ w_j ||B_j||``."""
+        return joint_path(self.joint, tau, mu, tolerance=protocol.tolerance, longest=longest)
+
+    def scores(self, lists: Path, lam: Array) -> Array:
+        """Refit by ridge; (k, m, L, n, T)."""
+        return joint_scores(self.joint, lists, lam)
+
+    def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit by ridge; values (nnz, T) and intercept (k, m, T)."""
+        return joint_coef(self.joint, lists, lam)
+
+    def covariates(self, lists: Path, values: Array, lam: Array) -> tuple[None, None]:
+        """Return nothing: covariates are for two classes or a number."""
+        return None, None
+
+
+def _left_out(task: Task, scores: Array) -> tuple[Array, Array]:
+    """Return the class numbers and the out-of-fold scores (n_tau, n_lam, n_train, T)."""
+    rows = np.concatenate(task.inner)
+    parts = [scores[k][..., fold, :] for k, fold in enumerate(task.inner)]
+    return task.y[rows], np.concatenate(parts, axis=-2)
+
+
+def _centres(task: Task, scores: Array) -> Array:
+    """Return the mean out-of-fold score of each class, (n_tau, n_lam, T, T)."""
+    y, f = _left_out(task, scores)
+    return centres(y, f, f.shape[-1])
+
+
+def _squared(y: Array, f: Array, cut: Array) -> Array:
+    member = (y[:, None] == np.arange(f.shape[-1])).astype(float)
+    return np.asarray(np.square(member / np.sqrt(member.mean(axis=0)) - f).sum(axis=-1))
+
+
+def _wrong(y: Array, f: Array, cut: Array) -> Array:
+    return wrong(y, np.moveaxis(margins(f, cut), -2, 0)).transpose(1, 2, 0)
+
+
+# The loss of each training sample by its out-of-fold score, and whether classes weigh alike.
+LOSSES = {
+    "squared_error": (_squared, False),
+    "balanced_error": (_wrong, True),
+    "misclassification": (_wrong, False),
+}
+
+
+def _error(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
+    """Return the validation error and its standard error, as `validation.validation_error`."""
+    y, f = _left_out(task, scores)
+    loss, balanced = LOSSES[criterion]
+    _, number, size = np.unique(y, return_inverse=True, return_counts=True)
+    weight = 1 / (len(size) * size[number]) if balanced else np.full(len(y), 1 / len(y))
+    fold = np.repeat(np.arange(len(task.inner)), [len(rows) for rows in task.inner])
+    member = fold == np.arange(len(task.inner))[:, None]
+    share = member @ weight
+    sums = np.stack([(loss(y, f, cut) * weight)[..., own].sum(axis=-1) for own in member])
+    error = sums.sum(axis=0)
+    spread = np.square(sums / share[:, None, None] - error)
+    return error, np.sqrt(np.tensordot(share, spread, 1) / max(1, len(share) - 1))
+
+
+def _decide(lists: Lists, cuts: Sequence[Any]) -> tuple[Lists, Array]:
+    """Turn the weights of each fit into those of its margins, see `classes.discriminant`.
+
+    The prediction is then the largest, without a threshold. Fits without means keep theirs.
+    """
+    values, intercept, n_mu = lists.values.copy(), lists.intercept.copy(), lists.gap.shape[1]
+    for fit, means in enumerate(cuts):
+        if np.ndim(means) == 2:
+            turned, constant = discriminant(means)
+            part = slice(*lists.indptr[[fit * n_mu, (fit + 1) * n_mu]])
+            values[part] = values[part] @ turned
+            intercept[fit] = intercept[fit] @ turned + constant
+    return replace(lists, values=values, intercept=intercept), np.zeros(len(cuts))
+
+
+def _columns(design: Design) -> tuple[int, ...]:
+    return (len(design.classes or ()),)
+
+
+SEVERAL_CLASSES = Fitting(
+    sets=ClassColumns.of, cut=_centres, error=_error, signs=False, decide=_decide, columns=_columns
+)

@@ -1,0 +1,126 @@
+"""A study of several classes through the double loop: lists, errors and laws of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from linear_settings import linear
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.response.design import Design
+from genesig.results import Dataset
+from genesig.selection.assess.assessment import assess, study_errors
+from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+QUICK = linear(
+    tau_min=0.05, tau_count=5, lam=[1e-3, 1e-1], mu=[1e-6, 1e-2], longest=100, most=40
+)  # fmt: skip
+SPLITS = {
+    "scheme": "stratified_kfold", "folds": 4, "repeats": 1, "column": None, "file": None,
+    "inner_scheme": "stratified_kfold", "inner_folds": 3, "subsamples": 0, "batches": 1,
+}  # fmt: skip
+FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
+NAMES = ("ewing", "burkitt", "neuro", "rhabdo")
+
+
+def study(seed=0, names=NAMES, signal=2.0, n=60, d=120, order=None):
+    """Return a data set of several classes; genes 0 to T - 1 follow one class each."""
+    rng = np.random.default_rng(seed)
+    y, X = np.arange(n) % len(names), rng.normal(size=(n, d))
+    for c in range(len(names)):
+        X[:, c] += signal * (y == c)
+    words = np.array(names, dtype=object)[y]
+    obs = pd.DataFrame({"label": words}, index=[f"s{k}" for k in range(n)])
+    genes = [f"g{j}" for j in range(d)]
+    var = pd.DataFrame({"symbol": genes}, index=genes)
+    classes = tuple(names) if order is None else tuple(names[k] for k in order)
+    design = Design("label", "classification", classes, None, None)
+    return Dataset(X, obs, var, design, {"steps": []})
+
+
+def fitted(dataset, labels="observed", **splits):
+    drawn = draw_splits(dataset, seed=1, **{**SPLITS, **splits})
+    return drawn, double_loop(dataset, drawn, labels=labels, batch="1of1", folds=FOLDS, **QUICK)
+
+
+def errors(dataset, drawn, fits):
+    headline = ASSESSED[dataset.design.kind].headline
+    return study_errors(held_out(dataset, drawn, fits.with_chosen()), headline)
+
+
+def test_classes_with_genes_of_their_own_are_told_apart():
+    dataset = study(signal=4.0)
+    drawn, fits = fitted(dataset)
+    assert errors(dataset, drawn, fits)[0, -1] <= 0.1
+    for fit in range(len(fits)):
+        chosen = fits.coef(fit, int(fits.choice[fit, 2]))[0]
+        assert {0, 1, 2, 3} <= set(chosen.tolist())
+    found = held_out(dataset, drawn, fits.with_chosen())
+    row = assess(found, ASSESSED[dataset.design.kind].headline)[-1]
+    assert row.low <= row.error <= row.high
+    assert row.auc > 0.95
+
+
+@pytest.mark.parametrize("order", [(3, 1, 0, 2), (1, 0, 3, 2)])
+def test_names_and_order_of_classes_change_no_list(order):
+    """The same splits: only what the classes are called, and in which order, is another."""
+    one, other = study(signal=1.0), study(signal=1.0, order=order)
+    drawn, here = fitted(one)
+    there = double_loop(other, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
+    np.testing.assert_array_equal(here.choice, there.choice)
+    np.testing.assert_array_equal(here.indices, there.indices)
+    np.testing.assert_allclose(here.values[:, list(order)], there.values, atol=1e-7)  # noqa: PD011
+    np.testing.assert_array_equal(errors(one, drawn, here), errors(other, drawn, there))
+    called = study(signal=1.0, names=("a", "b", "c", "d"))
+    again = double_loop(called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
+    np.testing.assert_array_equal(again.values, here.values)
+
+
+def test_test_labels_change_nothing_that_is_fitted():
+    dataset = study(signal=1.0)
+    drawn, fits = fitted(dataset)
+    first = drawn.outer[0]
+    obs = dataset.obs.copy()
+    obs.loc[list(first.test), "label"] = obs.loc[list(first.test)[::-1], "label"].to_numpy()
+    changed = replace(dataset, obs=obs)
+    again = double_loop(changed, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
+    for mu in range(2):
+        np.testing.assert_array_equal(fits.coef(0, mu)[1], again.coef(0, mu)[1])
+
+
+def test_noise_is_at_chance_and_so_are_permuted_labels():
+    found = []
+    for seed in range(4):
+        dataset = study(seed, names=NAMES[:3], signal=0.0, n=45)
+        drawn, fits = fitted(dataset)
+        found.append(errors(dataset, drawn, fits)[0, -1])
+    dataset = study(signal=2.0, n=48)
+    drawn, null = fitted(dataset, "permuted-001-004")
+    null = errors(dataset, drawn, null)[:, -1]
+    assert np.mean(found) == pytest.approx(2 / 3, abs=0.15)
+    assert np.mean(null) == pytest.approx(3 / 4, abs=0.15)
+
+
+def test_the_model_predicts_what_the_fit_predicts():
+    dataset = study(signal=4.0)
+    drawn, _ = fitted(dataset)
+    final = fit_final(dataset, drawn, folds=FOLDS, **QUICK)
+    model = final_model(dataset, final, folds=FOLDS)
+    names, n = tuple(dataset.samples), len(dataset.samples)
+    matrix = Matrix(names, tuple(dataset.genes), dataset.X, {}, tuple(range(2, n + 2)))
+    table, _ = predict(model, matrix, "new.tsv", missing=0.0, mu=None)
+    genes, weights = final.coef(0, int(final.choice[0, 2]))
+    scores = final.intercept[0, int(final.choice[0, 2])] + dataset.X[:, genes] @ weights
+    columns = [f"score of {name}" for name in NAMES]
+    np.testing.assert_allclose(table[columns].to_numpy(), scores, atol=1e-12)
+    assert table["predicted"].tolist() == [NAMES[k] for k in scores.argmax(axis=1)]
+    assert np.mean(table["predicted"] == dataset.obs["label"].to_numpy()) > 0.95
+    np.testing.assert_allclose(weights.sum(axis=1), 0, atol=1e-12)
