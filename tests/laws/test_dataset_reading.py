@@ -20,6 +20,7 @@ PLAIN: dict[str, Any] = {
     "task": "classification", "classes": None, "group": None, "pair": None,
     "batch": None, "confounding": 0.5,
     "annotation": None, "symbol": None, "part": None, "files": None, "missing": False,
+    "event": None, "horizon": None, "ties": "efron",
     "prior_weights": None, "covariates": [],
     "missing_covariates": "refuse", "weights": None, "chromosome": None, "position": None,
 }  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from genesig.errors import GenesigError
+from genesig.optim import screening
 from genesig.optim.certificate import duality_gap
 from genesig.optim.compiled import sweep
 from genesig.optim.solvers import newton, path
@@ -223,7 +224,7 @@ def test_a_violation_of_the_strong_rule_is_caught(monkeypatch):
         return enough
 
     monkeypatch.setattr(sweep, "step", counted)
-    monkeypatch.setattr(newton, "MARGIN", 1.0)
+    monkeypatch.setattr(screening, "MARGIN", 1.0)
     fits = path(sets, tau, 0.0, solver="landweber-newton", tolerance=1e-9)
     A, values = fits.coef(0, 0)
     r = sets.Y[:, 0] - sets.X[:, A] @ values

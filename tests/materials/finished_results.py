@@ -39,7 +39,10 @@ def write_results(folder: Path, task: str = "classification") -> Path:
     save_arrays(folder / "null.npz", {"error": np.linspace(0.3, 0.6, 20).reshape(10, 2)})
     classes = dataset.design.classes
     named = None if classes is None else dict(zip(("negative", "positive"), classes, strict=True))
-    save_json(folder / "model.json", {"classes": named, "training": {"genes": dataset.genes}})
+    save_json(
+        folder / "model.json",
+        {"task": dataset.design.kind, "classes": named, "training": {"genes": dataset.genes}},
+    )
     save_json(folder / "run.json", {"config": {"label": "label"}, "seed": 0})
     save_text(folder / "report.html", "<!doctype html><title>A & B</title>")
     return folder

@@ -18,6 +18,13 @@ def _classes(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], 
     return {"state": ["ill" if each else "well" for each in above]}, {"classes": ("well", "ill")}
 
 
+def _several(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    own = f + 0.3 * rng.standard_normal(len(f))
+    third = np.searchsorted(np.quantile(own, [0.35, 0.7]), own)
+    classes = ("well", "ill", "worse")
+    return {"state": [classes[each] for each in third]}, {"classes": classes}
+
+
 def _number(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
     return {"state": [repr(float(v)) for v in f + 0.3 * rng.standard_normal(len(f))]}, {}
 
@@ -31,9 +38,15 @@ def _times(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], di
 
 COLUMNS: dict[str, Callable[..., tuple[dict[str, list[str]], dict[str, Any]]]] = {
     "classification": _classes,
+    "several_classes": _several,
     "regression": _number,
     "survival": _times,
 }
+
+
+def task_of(kind: str) -> str:
+    """Return ``data.task`` of a kind: of classes there may be two or more."""
+    return "classification" if kind == "several_classes" else kind
 
 
 def study_of(kind: str, seed: int, *, n: int = 40, d: int = 30, signal: float = 0.0) -> Dataset:
@@ -46,6 +59,6 @@ def study_of(kind: str, seed: int, *, n: int = 40, d: int = 30, signal: float = 
     genes = [f"g{gene}" for gene in range(d)]
     return Dataset(
         X, pd.DataFrame(columns, index=names), pd.DataFrame({"symbol": genes}, index=genes),
-        Design(**{"label": "state", "task": kind, "classes": None, "group": None, "pair": None}
-               | more), {},
+        Design(**{"label": "state", "task": task_of(kind), "classes": None, "group": None,
+                  "pair": None} | more), {},
     )  # fmt: skip

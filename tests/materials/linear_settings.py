@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from kinds_study import task_of
+
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
 from genesig.selection.linear.protocol import keywords
@@ -18,7 +20,12 @@ def linear(**changes: Any) -> dict[str, Any]:
 
 def of_kind(kind: str) -> dict[str, Any]:
     """Return small settings for one kind of response, with the defaults of the kind."""
-    names = {"expression": "e.tsv", "samples": "s.tsv", "label": "l", "data": {"task": kind}}
+    names = {
+        "expression": "e.tsv",
+        "samples": "s.tsv",
+        "label": "l",
+        "data": {"task": task_of(kind)},
+    }
     small = {"list": "minimal", "mu": [1e-6, 1.0], "lam": [1e-2, 1e-1], "tau_min": 0.1,
              "tau_count": 5}  # fmt: skip
     return {**keywords(resolve_config(names, load_schema())), **small}

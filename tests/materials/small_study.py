@@ -52,7 +52,9 @@ class Study:
         *sections, last = key.split(".")
         place = self.config
         for section in sections:
-            place = place.setdefault(section, {})
+            if not isinstance(place.get(section), dict):
+                place[section] = {}
+            place = place[section]
         place[last] = value
 
     def column(self, name: str, values: list[str]) -> None:

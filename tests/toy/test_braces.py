@@ -56,9 +56,11 @@ def test_the_places_of_free_text_are_known() -> None:
     files = {("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
              ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets")}  # fmt: skip
     columns = {("data", key) for key in ("group", "pair", "batch", "part", "files", "symbol",
-                                         "prior_weights", "chromosome", "position")}  # fmt: skip
-    columns.add(("structured", "column"))
-    words = {("label",), ("report", "title"), ("data", "classes"), ("splits", "column")}
+                                         "prior_weights", "chromosome", "position", "weights",
+                                         "covariates")}  # fmt: skip
+    columns |= {("structured", "column"), ("label", "time"), ("label", "event")}
+    words = {("label",), ("report", "title"), ("data", "classes"), ("data", "event"),
+             ("splits", "column")}  # fmt: skip
     assert set(free(SCHEMA)) == files | columns | words
 
 
@@ -83,6 +85,20 @@ def test_a_dry_run_takes_braces_in_any_setting(tmp_path: Path) -> None:
     changes = {**EVERYWHERE, "data": {**EVERYWHERE["data"], "annotation": "samples.tsv"}}
     folder = make_study(tmp_path, changes)
     assert {"validate", "read", "split", "external"} <= planned(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"data": {"weights": "{A}", "covariates": ["{A}", "{B}"]}},
+        {"label": {"time": "{A}", "event": "{B}"}, "data": {"task": "survival", "event": "{C}"}},
+    ],
+    ids=["covariates", "survival"],
+)
+def test_a_dry_run_takes_braces_in_what_a_model_holds(tmp_path: Path, changes: Any) -> None:
+    folder = make_study(tmp_path, {"nonlinear": {"enabled": False}, **changes})
+    assert {"validate", "read", "split", "report"} <= planned(folder)
 
 
 @pytest.mark.parametrize("word", WORDS)

@@ -81,8 +81,8 @@ class Inputs:
 
 def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  gene_columns: Sequence[str] = (), *,
-                 task: str, classes: Sequence[str] | None, event: str | None = None,
-                 horizon: float | None = None, ties: str = "efron", group: str | None,
+                 task: str, classes: Sequence[str] | None, event: str | None,
+                 horizon: float | None, ties: str, group: str | None,
                  pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
                  missing: bool, prior_weights: str | None, covariates: Sequence[str],
@@ -171,8 +171,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
 
 
 def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *, task: str,
-                classes: Sequence[str] | None, event: str | None = None,
-                horizon: float | None = None, ties: str = "efron", group: str | None,
+                classes: Sequence[str] | None, event: str | None,
+                horizon: float | None, ties: str, group: str | None,
                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
                 missing: bool, prior_weights: str | None, covariates: Sequence[str],

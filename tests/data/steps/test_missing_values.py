@@ -85,6 +85,7 @@ def test_other_faults_are_refused_all_the_same(study):
         read_dataset(*study.values(), task="classification", classes=None, group=None, pair=None,
                      batch=None, confounding=0.5,
                      annotation=None, symbol=None, part=None, files=None,
+                     event=None, horizon=None, ties="efron",
                      missing=True, prior_weights=None,
                      covariates=[], missing_covariates="refuse", weights=None, chromosome=None,
                      position=None)  # fmt: skip

@@ -198,21 +198,16 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "choice misspelt": (
         {"linear": {"criterion": "logloss"}},
         "config, linear.criterion: found the text 'logloss', needs one of squared_error, "
-        "balanced_error, misclassification, log_loss; did you mean 'log_loss'?",
+        "balanced_error, misclassification, log_loss, partial_likelihood; did you mean 'log_loss'?",
     ),
     "section from the command line": (
         {"splits": "{folds: 3}"},
         "config, splits: found the text '{folds: 3}', needs a section",
     ),
-    "three classes chosen": (
-        {"data": {"classes": ["a", "b", "c"]}},
-        "config, data.classes: found ['a', 'b', 'c'], needs null or a list of 2 different values, "
-        "each text",
-    ),
     "number for text": (
         {"label": 1},
-        "config, label: found 1, needs text; put it in quotes, YAML reads bare yes, no, true and "
-        "numbers as values",
+        "config, label: found 1, needs text or a section, such as relapse or {time: years, event: "
+        "status}; put it in quotes, YAML reads bare yes, no, true and numbers as values",
     ),
     "step unknown": (
         {"normalise": {"samples": [{"step": "log"}]}},
