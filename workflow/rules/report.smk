@@ -98,7 +98,6 @@ rule job_times:
 # The last words of a run: where the report is, and its first sentence.
 onsuccess:
     import sys
-
     from genesig.report.finished import finished
 
     if said := finished("results"):
