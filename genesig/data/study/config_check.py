@@ -126,7 +126,9 @@ def _kind(kind: str, node: Node, schema: Node) -> str:
     if kind == "array":
         items = expected(node["items"], schema) if "items" in node else "anything"
         least, most = node.get("minItems", 0), node.get("maxItems")
-        size = f" {least}" if least > 1 else f" at most {most}" if most else ""
+        size = f" at most {most}" if most else ""
+        if least > 1:
+            size = f" {least}" if most == least else f" {least} to {most}" if most else size
         different = " different" if node.get("uniqueItems") else ""
         return f"a list of{size}{different} values, each {items}"
     if kind == "object":

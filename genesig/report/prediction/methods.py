@@ -8,6 +8,7 @@ from genesig.report.page.sides import two
 from genesig.report.page.style import power
 from genesig.report.page.words import clean, counted, significant
 from genesig.report.prediction.record import Prediction
+from genesig.response.design import SEVERAL
 from genesig.selection.assess.kinds.known import ASSESSED
 
 SCHEMES = {
@@ -34,7 +35,7 @@ CRITERIA = {
 }
 SQUARED = "(1/n)‖y − Xβ‖²"
 LOSSES = {
-    "classification": SQUARED, "regression": SQUARED,
+    "classification": SQUARED, SEVERAL: SQUARED, "regression": SQUARED,
     "survival": "−(2/n) log L(Xβ), L Cox's partial likelihood,",
 }  # fmt: skip
 REFERENCES = (

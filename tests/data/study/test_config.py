@@ -204,6 +204,11 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         {"splits": "{folds: 3}"},
         "config, splits: found the text '{folds: 3}', needs a section",
     ),
+    "one class chosen": (
+        {"data": {"classes": ["a"]}},
+        "config, data.classes: found ['a'], needs null or a list of 2 to 20 different values, "
+        "each text",
+    ),
     "number for text": (
         {"label": 1},
         "config, label: found 1, needs text or a section, such as relapse or {time: years, event: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ def _faults(model: Model) -> list[str]:
     classes = model["classes"]
     if classes is None:
         return ["task"]
+    if not isinstance(classes, Mapping):
+        return ["classes"]
     same = ["classes"] if classes["negative"] == classes["positive"] else []
     return same + (["threshold"] if model["threshold"] is None else [])
 
