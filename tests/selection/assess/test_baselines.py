@@ -11,17 +11,10 @@ from sklearn.svm import SVC
 
 from genesig.models import baselines
 from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
-from genesig.response.design import SEVERAL
 from genesig.selection.assess.baseline_scores import run_baselines
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
-MEMBERS = [
-    (name, task)
-    for name, tasks in BASELINES.items()
-    for task in tasks
-    if task in ("classification", "regression")
-]
-OF_SEVERAL = [name for name, tasks in BASELINES.items() if SEVERAL in tasks]
+MEMBERS = [(name, task) for name, tasks in BASELINES.items() for task in tasks]
 
 
 @pytest.fixture(autouse=True)
@@ -85,27 +78,6 @@ def test_a_strong_signal_is_found_with_the_right_sign(name, task):
         assert np.mean(f.argmax(axis=1) == y_test) > 0.65
     else:
         assert np.corrcoef(f, told(y_test))[0, 1] > 0.7
-
-
-@pytest.mark.parametrize("name", OF_SEVERAL)
-def test_of_several_classes_each_has_a_score_and_a_strong_signal_is_found(name):
-    rng = np.random.default_rng(2)
-    y = np.arange(55) % 3.0
-    X = rng.standard_normal((55, 60))
-    X[:, :3] += 4 * (y[:, None] == np.arange(3))
-    inner = [np.arange(k, 40, 4) for k in range(4)]
-    kept = X.copy()
-    f, again = (BASELINES[name][SEVERAL](X[:40], y[:40], X[40:], inner, 1) for _ in range(2))
-    np.testing.assert_array_equal(X, kept)
-    np.testing.assert_array_equal(f, again)
-    assert f.shape == (15, 3)
-    assert np.isfinite(f).all()
-    wrong = np.mean(f.argmax(axis=1) != y[40:])
-    assert wrong <= (2 / 3 if name == "dummy" else 0.4)
-    changed = X[40:].copy()
-    changed[5:] *= -3
-    f_changed = BASELINES[name][SEVERAL](X[:40], y[:40], changed, inner, 1)
-    np.testing.assert_allclose(f_changed[:5], f[:5], atol=1e-9)
 
 
 def test_the_dummy_knows_the_majority_and_the_mean():
