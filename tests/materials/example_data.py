@@ -135,13 +135,13 @@ def covariates() -> dict[str, bytes]:
 def survival() -> dict[str, bytes]:
     """Years to a relapse, earlier where the first genes are high; a third is lost to follow-up."""
     rng = np.random.default_rng(17)
-    X = simulated(6, np.zeros(60), 250)
+    X = simulated(6, np.zeros(120), 250)
     f = 0.7 * X[:, :INFORMATIVE].sum(axis=1)
-    relapse, lost = 4 * rng.exponential(np.exp(-f)), rng.uniform(1, 12, 60)
+    relapse, lost = 4 * rng.exponential(np.exp(-f)), rng.uniform(1, 12, 120)
     status = ["relapse" if came else "none" for came in relapse <= lost]
     years = [f"{time:.2f}" for time in np.minimum(relapse, lost)]
-    age = [str(each) for each in rng.integers(35, 80, 60)]
-    samples = names("S", 60)
+    age = [str(each) for each in rng.integers(35, 80, 120)]
+    samples = names("S", 120)
     sheet = [["sample", "years", "status", "age"], *zip(samples, years, status, age, strict=True)]
     return {
         "survival.tsv.gz": matrix(names("gene", 250), samples, (8 + X).round(3)),
