@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -153,7 +154,8 @@ def built(folder: Path, kind: str = "wheel", source: Path = ROOT) -> Path:
 def test_the_source_distribution_makes_the_same_wheel(tmp_path: Path) -> None:
     """And runs as a clone does: the profiles are at the top, too, where Snakemake looks."""
     source = tmp_path / f"genesig-{__version__}"
-    shutil.unpack_archive(built(tmp_path, "sdist"), tmp_path, filter="data")
+    safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # not before 3.11.4
+    shutil.unpack_archive(built(tmp_path, "sdist"), tmp_path, **safe)
     (tmp_path / "again").mkdir()
     assert built(tmp_path / "again", source=source).read_bytes() == built(tmp_path).read_bytes()
     assert (source / "profiles/default/config.yaml").is_file()

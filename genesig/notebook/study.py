@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 HEAD = "# Written by genesig.Study, which writes it anew at each run.\n"
 CONFIG, DATA = "config.yaml", "data.h5ad"
+PATIENCE = 20
+"""Seconds that an interrupted run has to end its jobs."""
 
 
 class Study:
@@ -147,12 +149,22 @@ class Study:
                     if not quiet:
                         print(each, end="", flush=True)
             except KeyboardInterrupt:
-                child.send_signal(signal.SIGINT)
+                _end(child)
                 raise
         if child.returncode:
             errors = [line for line in said if line.startswith(("error:", "WorkflowError"))]
             lines = "\n".join(dict.fromkeys(errors or said[-5:]))
             raise GenesigError(f"the study in {self.folder} did not finish:\n{lines}")
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """Interrupt a run, and end it where what runs in the background does not hear that."""
+    child.send_signal(signal.SIGINT)
+    try:
+        child.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        child.terminate()
+        child.wait()
 
 
 def _is_own(config: Path) -> bool:

@@ -74,11 +74,6 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _column("diagnosis", [""] * 12),
         ["samples.tsv, column 'diagnosis': no sample has a label"],
     ),
-    "three classes": (
-        _column("diagnosis", ["a", "b", "b", "c", "c", "c"] * 2),
-        ["3 classes: 'c' (6), 'b' (4), 'a' (2)", "two classes or regression are supported",
-         "data.classes: [c, b]"],
-    ),
     "classes that differ in case": (
         _column("diagnosis", ["Tumor", "tumor", "normal"] * 4),
         ["3 classes", "some differ only in upper and lower case"],
@@ -382,7 +377,6 @@ FAULTY_KEYS: dict[str, Break] = {
     "a mu that is nowhere, where none is asked for": _set(signature__mu=0.02),
     "YAML booleans for three classes": _column(
         "diagnosis", ["true", "false", "unknown"] * 4, data__classes=[True, False]),
-    "three classes": _column("diagnosis", ["a", "b", "c"] * 4, data__classes=["a", "b", "c"]),
     "a task that is none": _set(label="age", data__task="regresion"),
 }  # fmt: skip
 

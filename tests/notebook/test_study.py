@@ -106,6 +106,7 @@ def test_what_a_run_says_is_printed_and_its_errors_raised(tmp_path, capsys, monk
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_an_interrupted_cell_leaves_no_run_behind(tmp_path, monkeypatch):
     study = Study(data(), label="diagnosis", folder=tmp_path)
     code = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"

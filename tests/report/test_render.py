@@ -35,7 +35,8 @@ TITLE = 'A <i>study</i> & "more"'
 LOOKED_UP = "https://www\\.(ncbi\\.nlm\\.nih\\.gov|ensembl\\.org|genecards\\.org)/"
 # Gene sets and covariates are named by a study, decisions taken between classes, lists compared.
 NOT_EVERYWHERE = {
-    *("sets", "genome", "enrichment", "covariates", "survival", "decisions", "overlap"),
+    *("sets", "genome", "enrichment", "covariates", "classes", "survival", "decisions"),
+    "overlap",
 }
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
