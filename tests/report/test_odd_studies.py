@@ -26,7 +26,7 @@ from genesig.report.sections import SECTIONS
 from genesig.results import Dataset, Design
 
 # Gene sets and covariates are named by a study, decisions taken between classes, lists compared.
-NOT_EVERYWHERE = {"sets", "covariates", "decisions", "overlap"}
+NOT_EVERYWHERE = {"cards", "sets", "covariates", "decisions", "overlap"}
 
 
 def whole(given):
