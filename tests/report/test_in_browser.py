@@ -1,29 +1,19 @@
 """The page in a browser: its search, sorting and saving, by a script that stands in a copy of it.
 
-Needs Chromium or Chrome; the policy of the page is taken out of the copy, as it allows no script
-but the page's own.
+Needs Chromium or Chrome.
 """
 
 from __future__ import annotations
 
-import html
 import json
-import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
+from browser import BROWSER, found_by
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
 from genesig.report.render import render
 
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
-    None,
-)
-POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 # A pointer, a tap, keys and the slider, on the figure that names genes and samples.
 NAMES = """async function names(wait) {
   const found = {}, figure = document.getElementById("figure-heat_map");
@@ -75,8 +65,7 @@ NAMES = """async function names(wait) {
   return found;
 }
 """
-ACT = """<script>NAMES
-addEventListener("load", async () => {
+ACT = """
   // Time is virtual here, unpacking and drawing are not: wait by tasks, not by the clock.
   const task = () => new Promise((done) => {
     const channel = new MessageChannel();
@@ -122,10 +111,7 @@ addEventListener("load", async () => {
   location.hash = "#table-univariate"; await wait(); found.open = box.open;
   found.buttons = Array.from(document.querySelectorAll("button"), (b) => b.tabIndex);
   found.hover = document.querySelectorAll("[title]:not(svg)").length;
-  const said = document.createElement("script");
-  said.type = "application/json"; said.id = "found"; said.textContent = JSON.stringify(found);
-  document.body.append(said);
-});</script>""".replace("NAMES", NAMES)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -137,19 +123,7 @@ def tried(tmp_path_factory):
     data = json.loads(json.dumps(collect(**given)))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="t", top_genes=12, table_rows=15)
-    page.write_text(POLICY.sub("", page.read_text(encoding="utf-8")) + ACT, encoding="utf-8")
-    return given, data, acted(page, folder)
-
-
-def acted(page: Path, folder: Path) -> dict:
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    flags += [f"--user-data-dir={folder / 'profile'}", "--window-size=1400,900", "--dump-dom"]
-    flags += ["--virtual-time-budget=30000"]
-    command = [BROWSER, *flags, page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    found = re.search(r'id="found">(.*?)</script>', done.stdout, re.DOTALL)
-    assert found is not None, done.stderr[-2000:]
-    return json.loads(html.unescape(found[1]))
+    return given, data, found_by(NAMES + ACT, page.read_text(encoding="utf-8"), folder)
 
 
 @pytest.mark.slow
