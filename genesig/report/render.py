@@ -23,6 +23,7 @@ from genesig.results import save_text
 
 _TEMPLATES = Path(templates.__file__).parent
 SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "slider.js", "search.js")
+_CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")
 _SCRIPT = '"use strict";\n(function () {{\n{}}})();\n'
 
 
@@ -44,7 +45,7 @@ def render(
     html_path : path
         One self-contained page.
     figures_dir : path
-        Gets one SVG file for each figure, in plain colours for print.
+        Gets one SVG file for each figure, in plain colours for print, its words in ``captions``.
     title : str
         Title of the page.
     top_genes : int
@@ -67,6 +68,7 @@ def render(
     parts = outline([section for section in found if not section.empty])
     first = summary(data)
     items = [*first.items, *(i for part in parts for s in part.sections for i in each(s.items))]
+    numbers = labels(first.items, parts)
     css, js = Asset.of(_text("page.css")), Asset.of(_SCRIPT.format("\n".join(map(_text, SCRIPTS))))
     page = _environment().get_template("page.html.j2")
     html = page.render(
@@ -74,7 +76,7 @@ def render(
         data=data,
         summary=first,
         parts=parts,
-        labels=labels(first.items, parts),
+        labels=numbers,
         cards={item.key for item in items if isinstance(item, Card)},
         embedded=embedded(items),
         css=css,
@@ -83,6 +85,8 @@ def render(
     for item in items:
         if isinstance(item, Picture):
             save_text(Path(figures_dir) / f"{item.name}.svg", item.svg + "\n")
+            words = _CAPTION.format(numbers[anchor(item)], item.title, item.caption)
+            save_text(Path(figures_dir) / "captions" / f"{item.name}.html", words)
     save_text(html_path, html)
 
 

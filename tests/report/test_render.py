@@ -198,9 +198,11 @@ def test_every_figure_says_what_it_is_and_how_to_read_it(made):
     figures = [a for a in figures if "aria-label" not in a]
     assert len(page.named("svg")) == len(figures) + len(cards)
     assert len(figures) == len(page.named("figcaption")) == len(page.named("figure"))
-    files = sorted(path.name for path in (made.folder / "figures").iterdir())
+    files = sorted((made.folder / "figures").glob("*.svg"))
     assert len(files) == len(figures)
-    for path in (made.folder / "figures").iterdir():
+    for path in files:
+        words = made.folder / "figures" / "captions" / f"{path.stem}.html"
+        assert words.read_text(encoding="utf-8").startswith("<p><strong>Figure ")
         root = ET.parse(path).getroot()
         kinds = [child.tag.split("}")[1] for child in root][:2]
         assert kinds == ["title", "desc"]

@@ -107,7 +107,9 @@ def overlap(data: Genes, limits: Limits) -> Section:
     ]
     table = filled_table("overlap", "Genes by the lists that hold them.", columns, rows,
                          limits.table_rows, search=True)  # fmt: skip
-    return Section("overlap", "Overlap of the lists", words, [image, table], part="stability")
+    return Section(
+        "overlap", "Overlap of the lists", words, [image, table], part="stability", folded=True
+    )
 
 
 def lists(data: Genes, limits: Limits) -> Section:

@@ -26,6 +26,9 @@ from genesig.report.prediction import figures, figures_selection
 from genesig.report.prediction.record import Prediction
 from genesig.report.prediction.section_decision import precision
 
+FOLDED = ("precision_recall", "performance_mu")
+"""Figures of the section that open on demand, where others stand before them."""
+
 
 def model_selection(data: Prediction, limits: Limits) -> Section:
     """Show the surface of the validation error, with the chosen points."""
@@ -90,8 +93,18 @@ def performance(data: Prediction, limits: Limits) -> Section:
             caption="One dot per outer split; the bar is the mean of the repeat. Test sets are"
             " small, so single splits scatter; the mean over all of them is what counts.",
         ))  # fmt: skip
-    items: list[Item] = [*(_of_classes(data) if data["study"]["classes"] else _of_a_number(data))]
-    items.append(picture(
+    found = [*(_of_classes(data) if data["study"]["classes"] else _of_a_number(data))]
+    found.append(_of_lists(data))
+    first = [one for one in found if one.name not in FOLDED] or found[-1:]
+    each = [*(one for one in found if one not in first), *each]
+    each.append(packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows))
+    group = Group("splits", "In more detail: each nested list, each outer split", (), each)
+    return Section("performance", "How well it predicts", words, [*first, group], part="evidence")
+
+
+def _of_lists(data: Prediction) -> Picture:
+    shown = measure(data)
+    return picture(
         "performance_mu",
         partial(figures_selection.error_by_mu, data),
         data=_by_mu(data),
@@ -100,10 +113,7 @@ def performance(data: Prediction, limits: Limits) -> Section:
         caption=f"{shown.title} with its 95 % interval. Filled: the chosen lists,"
         " whose error is the one reported; open: the lists of each μ, at the same τ. Choosing the"
         " μ with the lowest error here would bias the estimate.",
-    ))  # fmt: skip
-    each.append(packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows))
-    items.append(Group("splits", "Each outer split", (), each))
-    return Section("performance", "How well it predicts", words, items, part="evidence")
+    )
 
 
 def _by_mu(data: Prediction) -> Columns:

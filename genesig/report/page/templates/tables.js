@@ -19,14 +19,27 @@ function found(state, query) {
   return words.length ? all.filter((row) => words.every((word) => rows[row].includes(word))) : all;
 }
 
-// Empty cells stay at the end in both directions.
+// A collator takes its time with many names: letters of English are compared as they are, numbers
+// in them by their size.
+function byName(values) {
+  if (values.some((value) => /[^\x20-\x7e]/.test(value ?? ""))) {
+    return (a, b) => collator.compare(values[a], values[b]);
+  }
+  const keys = values.map((value) =>
+    `${value}`.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0")));
+  return (a, b) => keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0;
+}
+
+// Empty cells stay at the end in both directions; a column is sorted once.
 function sorted(column, down) {
-  const values = column.values, sign = down ? -1 : 1;
-  const order = Array.from(values.keys());
-  const empty = (value) => value === null || value === "";
-  return order.sort((a, b) => empty(values[a]) || empty(values[b])
-    ? empty(values[a]) - empty(values[b])
-    : sign * (column.numeric ? values[a] - values[b] : collator.compare(values[a], values[b])));
+  const values = column.values, empty = (row) => values[row] === null || values[row] === "";
+  if (!column.rising) {
+    const compare = column.numeric ? (a, b) => values[a] - values[b] : byName(values);
+    const rows = Array.from(values.keys());
+    column.rising = rows.filter((row) => !empty(row)).sort(compare);
+    column.empty = rows.filter(empty);
+  }
+  return [...(down ? column.rising.slice().reverse() : column.rising), ...column.empty];
 }
 
 function draw(state) {
@@ -82,6 +95,10 @@ function makeTable(table) {
     });
     head.append(sorter);
   });
+  // Whoever comes near will want the rows.
+  for (const near of ["pointerenter", "focusin"]) {
+    outer.addEventListener(near, () => loaded(state), { once: true });
+  }
   const tools = make("div", { className: "tools" });
   if ("search" in table.dataset) {
     state.input = make("input", { type: "search", placeholder: "gene, symbol, sample …" });
