@@ -30,12 +30,15 @@ def cards(data: Genes, limits: Limits) -> Section:
     if not found:
         return Section("cards", "Gene by gene", part="signature")
     words = [
-        "AUC and effect of each gene alone come from the samples on which it was selected: they"
-        " flatter it, and their 95\u00a0% intervals do not allow for the selection. Rank: its place"
-        " in the list by selection frequency. What replaces a gene: genes that are selected more"
-        " often in the training sets and halves whose list lacks it; that describes these lists and"
-        f" is no test.{first_of(len(found), total, 'gene')}"
+        "What a gene does alone is measured on the samples on which it was selected: that flatters"
+        " it, and the 95\u00a0% intervals do not allow for the selection. Rank: its place, by"
+        " selection frequency, among the genes that any training set selected; – where it is in no"
+        " list or lists were too long. What replaces a gene: genes selected more often in those"
+        " training sets and halves whose list lacks it; that describes these lists and is no"
+        f" test.{first_of(len(found), total, 'gene')}"
     ]
+    if data["cards"]["events"]:
+        words[0] += " Filled dots: samples with the event, open ones: censored."
     rows = {row["gene"]: row for row in records(data["tables"]["signature"])}
     each = [
         _card(data, one, strip["values"], rows[one["gene"]])
@@ -48,9 +51,14 @@ def cards(data: Genes, limits: Limits) -> Section:
 def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
     symbol = str(row["symbol"] or one["gene"])
     name = short_symbol(symbol) or shorten(symbol, 40)
-    beside = shorten(one["gene"], 40) if name != one["gene"] else ""
-    label = "time, filled dots with the event" if data["cards"]["events"] else "the response"
-    against = f"by {clean(data['study']['label'])}" if data["study"]["classes"] else label
+    alone = f"{_SHORT[data['cards']['test']]} {decimal(one['separation']['value'])}"
+    words = [shorten(one["gene"], 40)] if name != one["gene"] else []
+    beside = " · ".join([*words, alone, f"selected {percent(row['frequency'])}"])
+    against = "against the response"
+    if data["study"]["classes"]:
+        against = f"by {clean(data['study']['label'])}, boxes of the middle half"
+    if data["cards"]["events"]:
+        against = "against time; filled dots: with the event, open: censored"
     pairs = [
         ("Selected", _selected(one, row)),
         (_SEPARATION[data["cards"]["test"]](data, one), _separation(data, one["separation"])),
@@ -85,6 +93,8 @@ _SEPARATION: dict[str, Callable[[Genes, Gene], str]] = {
     "correlation": lambda data, one: f"Correlation with {clean(data['study']['label'])}",
     "score": lambda data, one: "C alone",
 }
+_SHORT = {"welch": "AUC", "anova": "AUC", "differences": "higher in pairs", "correlation": "r",
+          "score": "C"}  # fmt: skip
 _READ = {
     "welch": "; above 0.5: higher in {}",
     "anova": "; above 0.5: higher in this class",

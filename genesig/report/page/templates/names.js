@@ -161,6 +161,10 @@ function makeNamed(figure) {
     over(state, "here", hits.map(([marks, k]) => shape(marks, k)).join(""));
     const mark = svg.querySelector(".over.here").getBoundingClientRect();
     const frame = scroll.getBoundingClientRect();
+    if (mark.top < frame.top) scroll.scrollTop -= frame.top - mark.top + 20;
+    if (mark.bottom > frame.bottom && mark.height < frame.height) {
+      scroll.scrollTop += mark.bottom - frame.bottom + 20;
+    }
     if (mark.left < frame.left) scroll.scrollLeft -= frame.left - mark.left + 20;
     if (mark.right > frame.right && mark.width < frame.width) {
       scroll.scrollLeft += mark.right - frame.right + 20;

@@ -97,7 +97,7 @@ function makeTable(table) {
   });
   // Whoever comes near will want the rows.
   for (const near of ["pointerenter", "focusin"]) {
-    outer.addEventListener(near, () => loaded(state), { once: true });
+    outer.addEventListener(near, async () => haystack(await loaded(state)), { once: true });
   }
   const tools = make("div", { className: "tools" });
   if ("search" in table.dataset) {
