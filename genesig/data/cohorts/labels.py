@@ -112,7 +112,7 @@ def _translate(given: dict[str, str], design: Design, words: dict[str, str], at:
         return {}, []
     for word, name in words.items():
         if name not in classes:
-            near = did_you_mean(name, classes) or f" (it has {listing(classes)})"
+            near = did_you_mean(name, classes) or f"; name one of {listing(classes, 6)}"
             problems.append(Problem(at, f"classes: '{name}' is no class of the study{near}"))
         if word not in counts:
             near = did_you_mean(word, counts)

@@ -21,6 +21,7 @@ from genesig.report.page.words import (
     decimal,
     percent,
     rate,
+    significant,
 )
 
 GENES = {
@@ -51,13 +52,13 @@ MOST_SENTENCES = 3
 LOWER, UPPER = "Lower limit of the 95 % interval", "Upper limit of the 95 % interval"
 SHIFT = "Of the genes, in training standard deviations"
 SHOWN: dict[str, tuple[str, Callable[[float | None], str]]] = {
+    "concordance": ("C", decimal),
+    "uno": ("Uno's C", decimal),
     "auc": ("AUC", decimal),
     "balanced_error": ("Balanced error", rate),
     "sensitivity": ("Sensitivity", percent),
     "specificity": ("Specificity", percent),
     "r2": ("R²", decimal),
-    "concordance": ("C", decimal),
-    "uno": ("Uno's C", decimal),
 }
 
 
@@ -222,7 +223,7 @@ def _foretold(cohort: CohortRecord) -> str:
     scores = cohort["scores"]
     foretold, came, slope = (scores[k] for k in ("risk_expected", "risk_observed", "slope"))
     return (
-        f"risk by {decimal(cohort['horizon'])} foretold {percent(foretold['value'])}, observed"
+        f"risk by {significant(cohort['horizon'])} foretold {percent(foretold['value'])}, observed"
         f" {percent(came['value'])}{_between(came, percent)}; slope"
         f" {decimal(slope['value'])}{_between(slope, decimal)}, 1 would be right"
     )
