@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.optim.compiled import inner, jit, plain
 from genesig.optim.compiled.dense import largest_eigenvalue
-from genesig.optim.compiled.lanes import dot
+from genesig.optim.compiled.lanes import dot, lanes
 from genesig.optim.compiled.operations import larger, smaller, zeros
 from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
 
@@ -120,16 +120,34 @@ def add_gram(A: Array, Z: Array, rows: int, tiles: Array) -> None:
 
 
 @plain
-def add_features(
-    F: Array, start: int, count: int, rows: Rows, mean: Array, inverse: Array, Z: Array,
-    tiles: Array,
+def standardised(
+    F: Array, start: int, rows: Rows, mean: Array, inverse: Array, seen: Array, line: Array,
+    Z: Array,
 ) -> None:  # fmt: skip
-    """Add the Gram matrix of the samples over `count` features from `start`."""
-    for j in range(count):
+    """Fill the rows of Z with features from `start`, on the samples seen; line (N,) is room."""
+    for j in range(len(Z)):
         at = start + j
-        standardise(F[at], mean[at], inverse[at], rows.mask, Z[j])
-        project(rows.basis, rows.mask, Z[j])
-    add_gram(Z, Z, count, tiles)
+        standardise(F[at], mean[at], inverse[at], rows.mask, line)
+        project(rows.basis, rows.mask, line)
+        for i in range(len(seen)):
+            Z[j, i] = line[seen[i]]
+
+
+@plain
+def tile_at(tiles: Array, i: int, k: int) -> Any:
+    """Return entry (i, k), k <= i."""
+    return tiles[k // DOUBLES, i // COLUMNS, i % COLUMNS, k % DOUBLES]
+
+
+@plain
+def fill(tiles: Array, seen: Array, K: Array) -> None:
+    """Fill the symmetric K with the entries of the rows seen, 0 elsewhere."""
+    for i in range(len(K)):
+        for k in range(len(K)):
+            K[i, k] = 0.0
+    for i in range(len(seen)):
+        for k in range(i + 1):
+            K[seen[i], seen[k]] = K[seen[k], seen[i]] = tile_at(tiles, i, k)
 
 
 @plain
@@ -137,7 +155,7 @@ def from_tiles(tiles: Array, K: Array) -> None:
     """Fill the symmetric K."""
     for i in range(len(K)):
         for k in range(i + 1):
-            K[i, k] = K[k, i] = tiles[k // DOUBLES, i // COLUMNS, i % COLUMNS, k % DOUBLES]
+            K[i, k] = K[k, i] = tile_at(tiles, i, k)
 
 
 @plain
@@ -159,14 +177,30 @@ def gram_room(n: int) -> Any:
 
 
 @inner
-def spectral_norm(F: Array, rows: Rows, mean: Array, inverse: Array) -> Any:
-    """Return ``||Z'Z||``, from the Gram matrix of the rows."""
-    d, n = F.shape
-    (Z, tiles), K, work = gram_room(n), zeros((n, n), np.float64), zeros((5, n), np.float64)
+def spectral_norms(F: Array, rows: Rows, mean: Array, inverse: Array, norm: Array) -> None:
+    """Fill norm with ``||Z'Z||`` of each set, from the Gram matrix of its rows.
+
+    Features are read once for all sets, block by block; rows held out cost nothing.
+    """
+    (d, n), sets, most = F.shape, len(norm), 0
+    seen, number, line = zeros((sets, n), np.int64), zeros(sets, np.int64), zeros(n, np.float64)
+    for q in range(sets):
+        for i in range(n):
+            if rows.mask[q, i] != 0.0:
+                seen[q, number[q]] = i
+                number[q] += 1
+        most = larger(most, number[q])
+    (Z, one), K, work = gram_room(lanes(most)), zeros((n, n), np.float64), zeros((5, n), np.float64)
+    tiles = zeros((sets, len(one), one.shape[1], COLUMNS, DOUBLES), np.float64)
     for start in range(0, d, BLOCK):
-        add_features(F, start, smaller(BLOCK, d - start), rows, mean, inverse, Z, tiles)
-    from_tiles(tiles, K)
-    return largest_eigenvalue(K, work)
+        part = Z[: smaller(BLOCK, d - start)]
+        for q in range(sets):
+            own = Rows(rows.mask[q], rows.y[q], rows.number[q], rows.basis[q])
+            standardised(F, start, own, mean[q], inverse[q], seen[q, : number[q]], line, part)
+            add_gram(part, part, len(part), tiles[q])
+    for q in range(sets):
+        fill(tiles[q], seen[q, : number[q]], K)
+        norm[q] = largest_eigenvalue(K, work)
 
 
 @jit
@@ -207,6 +241,6 @@ def describe(
                 if len(norm) > 0:
                     pull = 2.0 / count * inverse[q, j] * abs(product)
                     tau_max[q] = larger(tau_max[q], share[j] * pull)
+    spectral_norms(F, rows, mean, inverse, norm)
     for q in range(len(norm)):
-        one = Rows(rows.mask[q], rows.y[q], number[q], rows.basis[q])
-        norm[q] = spectral_norm(F, one, mean[q], inverse[q]) / number[q, 0]
+        norm[q] /= number[q, 0]
