@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from genesig.report.answer.lights import RULES, Light, lights
+from genesig.report.answer.lights import Light, lights, rules
 from genesig.report.answer.section import (
     MOST_NAMED,
     GeneChip,
@@ -68,7 +68,7 @@ def summary(data: Report) -> Summary:
         [said for say in FIRST_SCREEN for said in say(data)],
         tiles(data),
         lights(data),
-        RULES,
+        rules(data),
         gene_chips(data),
         max(0, data["answer"]["size"] - MOST_NAMED),
         overview(data),

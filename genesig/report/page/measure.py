@@ -71,6 +71,9 @@ class Measure:
     words : Words
     fitted : bool
         Whether the score is an estimate of the response itself.
+    elsewhere : (str, str, float)
+        What stands first of another data set: its row of scores.tsv, its name, its value without
+        any signal.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Measure:
     split: tuple[str, str] = ("", "")
     words: Words = NUMBER
     fitted: bool = False
+    elsewhere: tuple[str, str, float] = ("auc", "AUC", 0.5)
 
     @property
     def title(self) -> str:
@@ -115,9 +119,23 @@ MEASURES = {
     "classification": Measure("class-balanced error", 0.5, "smaller"),
     SEVERAL: Measure("class-balanced error", 0.5, "smaller"),
     "regression": Measure(
-        "R²", 0.0, "larger", "r2", ("squared_error", "mean squared error"), fitted=True
+        "R²",
+        0.0,
+        "larger",
+        "r2",
+        ("squared_error", "mean squared error"),
+        fitted=True,
+        elsewhere=("r2", "R²", 0.0),
     ),
-    "survival": Measure("C", 0.5, "larger", "concordance", ("concordance", "C"), TIME),
+    "survival": Measure(
+        "C",
+        0.5,
+        "larger",
+        "concordance",
+        ("concordance", "C"),
+        TIME,
+        elsewhere=("concordance", "C", 0.5),
+    ),
 }
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
 
-from genesig.report.page.rows import columns_of, transposed
+from genesig.report.page import kaplan_meier
+from genesig.report.page.rows import columns_of
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import shown_table
@@ -13,9 +13,6 @@ from genesig.report.page.words import clean, counted, decimal, percent, signific
 from genesig.report.survival import figures
 from genesig.report.survival.record import Survival, SurvivalRecord, Told
 
-_CURVE: tuple[Literal["time", "survival", "low", "high", "at_risk"], ...] = (
-    "time", "survival", "low", "high", "at_risk",
-)  # fmt: skip
 NAMES = {
     "concordance": "Harrell's C",
     "uno": "Uno's C, up to the horizon",
@@ -74,15 +71,8 @@ def _curves(data: Survival, it: SurvivalRecord) -> Picture:
     p = "" if it["p"] is None else f" Log-rank p = {significant(it['p'], 2)}."
     return picture(
         "survival_curves",
-        partial(figures.curves, it["curves"], data["study"]["label"], it["horizon"]),
-        data=transposed(
-            ("group", *_CURVE),
-            [
-                (one["group"], *at)
-                for one in it["curves"]
-                for at in zip(*(one[key] for key in _CURVE), strict=True)
-            ],
-        ),
+        partial(kaplan_meier.curves, it["curves"], data["study"]["label"], it["horizon"]),
+        data=kaplan_meier.curve_data(it["curves"]),
         title="Survival of the groups of high and of low risk",
         description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.{p}",
         caption="Kaplan-Meier curves with 95 % intervals of samples while they were held out, in"

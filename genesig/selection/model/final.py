@@ -47,7 +47,7 @@ def final_model(
     folds : list of steps
         ``normalise.folds`` of the config.
     """
-    row_wise = fit_steps(dataset.X[:0], dataset.provenance.get("steps", []))
+    row_wise = fit_steps(dataset.X[:0], bound(dataset.provenance.get("steps", []), dataset))
     learned = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
     chain = Reference(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from genesig.results import Dataset, Fits
+from genesig.selection.model.external_scores import several_classes
 from genesig.selection.model.kinds.record import Model, Modelled
 
 Array = np.ndarray[Any, Any]
@@ -29,4 +30,9 @@ def _faults(model: Model) -> list[str]:
     return [] if model["threshold"] is None else ["threshold"]
 
 
-SEVERAL_CLASSES = Modelled(parts=_parts, predicted=_predicted, faults=_faults)
+SEVERAL_CLASSES = Modelled(
+    parts=_parts,
+    predicted=_predicted,
+    faults=_faults,
+    tested=lambda asked: (several_classes(asked.y, asked.f, asked.model["classes"]), {}),
+)
