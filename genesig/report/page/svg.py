@@ -56,7 +56,7 @@ class Picture:
     svg: str
     width: float
     data: Columns
-    marks: Sequence[Marks]
+    marks: Sequence[Marks] = ()
 
 
 def picture(

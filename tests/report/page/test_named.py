@@ -6,6 +6,8 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from report_external import make_about
+from report_kinds import kind_arguments
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
@@ -17,9 +19,11 @@ from genesig.report.page.svg import Picture, picture
 from genesig.report.sections import SECTIONS, summary
 
 STUDIES = {
-    "classes": Study(sets=True, placed=True, enriched=True),
+    "classes": Study(nonlinear=False),
+    "all topics": Study(sets=True, placed=True, enriched=True),
     "number": Study(regression=True),
 }
+SLOW = ("all topics", "number", "survival", "several_classes")
 
 
 def drawn(fill):
@@ -62,9 +66,19 @@ def test_columns_and_rows_lie_in_the_box_of_their_axes():
     assert rows["y"] == pytest.approx(middles, abs=0.2)
 
 
-@pytest.mark.parametrize("name", STUDIES)
+def given(name):
+    if name in ("survival", "several_classes"):
+        return kind_arguments(name), []
+    made = arguments(STUDIES[name])
+    return made, [make_about(made["dataset"], "other")]
+
+
+@pytest.mark.parametrize(
+    "name", ["classes", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+)
 def test_every_figure_has_its_data_and_samples_have_one_name(name):
-    data = collect(**arguments(STUDIES[name]))
+    made, others = given(name)
+    data = collect(**made, external=others)
     items = [*summary(data).items]
     for write in SECTIONS.values():
         items += each(write(data, Limits(12, 15)).items)
@@ -79,4 +93,10 @@ def test_every_figure_has_its_data_and_samples_have_one_name(name):
             assert marks["kind"] != "sample" or set(marks["names"]) <= samples
     marked = {one.name for one in found if any(m["kind"] == "sample" for m in one.marks)}
     assert {"heat_map", "components", "quality_components"} <= marked
-    assert ("waterfall" if name == "classes" else "observed_predicted") in marked
+    own = {
+        "classes": "waterfall",
+        "all topics": "waterfall",
+        "number": "observed_predicted",
+        "several_classes": "samples",
+    }
+    assert own.get(name, "heat_map") in marked
