@@ -13,6 +13,7 @@ from genesig.data.cohorts.checks import check_cohorts
 from genesig.data.files.readers import read_json
 from genesig.data.files.yaml_text import inside, too_much
 from genesig.data.steps.gene_sets import gene_columns
+from genesig.data.steps.segment import NAME as SEGMENT
 from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
 from genesig.data.study.cost import Size, announced, check_cost, study_costs
@@ -208,8 +209,11 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     problems = problems or list(check_scale(X, normalise, where))
     faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
     faults = faults or list(check_empty(X[: len(names)], names, normalise, where))
+    steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
+    if faults or (SEGMENT in steps and inputs.places is None):
+        return problems + faults
     var = inputs.gene_table(gene_columns(normalise["folds"]))
-    return problems + (faults or list(rehearse_steps(X, normalise, source, sheet, var)))
+    return problems + list(rehearse_steps(X, normalise, source, sheet, var))
 
 
 def _inputs(config: Config) -> Inputs:

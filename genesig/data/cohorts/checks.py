@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from genesig.data.cohorts.new_matrix import (
 from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
+from genesig.data.steps.segment import with_places
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression
@@ -25,6 +26,9 @@ from genesig.errors import GenesigError, InvalidInput, Problem, attempt
 from genesig.response.design import label_columns
 from genesig.results import Design
 from genesig.words import counted, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = np.ndarray[Any, Any]
 Config = dict[str, Any]
@@ -79,7 +83,8 @@ def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> I
     yield from _check_batches(cohort, item)
     if study.expression is not None and study.sheet is not None:
         names = [str(name) for name in study.sheet.obs.index]
-        yield from _against(cohort, study.expression, names, config, item)
+        var = study.gene_table(())
+        yield from _against(cohort, study.expression, var, names, config, item)
 
 
 def _declared(config: Config) -> Design | None:
@@ -104,8 +109,8 @@ def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
             yield Problem(f"external, {item['name']}, combat", what + "set it to false")
 
 
-def _against(cohort: Cohort, study: Expression, names: list[str], config: Config,
-             item: Config) -> Iterator[Problem]:  # fmt: skip
+def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[str],
+             config: Config, item: Config) -> Iterator[Problem]:  # fmt: skip
     here = set(cohort.matrix.columns)
     common = [k for k, gene in enumerate(study.genes) if gene in here]
     if not common:
@@ -120,7 +125,8 @@ def _against(cohort: Cohort, study: Expression, names: list[str], config: Config
     found = attempt(lambda: matched(cohort.matrix, genes, cohort.where), problems)
     if found is not None:
         yield from _seen_before(cohort, found[0], study.X[:, common], names)
-        attempt(lambda: _check_scale(cohort, genes, *found, study.X[:, common], config), problems)
+        training, told = study.X[:, common], var.iloc[common]
+        attempt(lambda: _check_scale(cohort, told, *found, training, config), problems)
     yield from problems
 
 
@@ -158,11 +164,11 @@ def _seen_before(cohort: Cohort, X: Array, training: Array, names: list[str]) ->
         yield Problem(cohort.where, what, "warning")
 
 
-def _check_scale(cohort: Cohort, genes: list[str], X: Array, known: Array, training: Array,
+def _check_scale(cohort: Cohort, var: pd.DataFrame, X: Array, known: Array, training: Array,
                  config: Config) -> None:  # fmt: skip
-    steps = config["normalise"]["samples"]
+    steps, genes = config["normalise"]["samples"], [str(gene) for gene in var.index]
     try:
-        fitted = fit_steps(training, steps)
+        fitted = fit_steps(training, with_places(steps, var))
         T = fitted.transform(training)
         values = row_wise(fitted.steps, X, known, np.zeros(X.shape[1]))
     except GenesigError:  # said of the study's own values

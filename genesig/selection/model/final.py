@@ -55,7 +55,7 @@ def final_model(
         The held-out scores of the study, those of the chosen lists last: of several classes they
         give the ``slope`` of the probabilities.
     """
-    row_wise = fit_steps(dataset.X[:0], dataset.provenance.get("steps", []))
+    row_wise = fit_steps(dataset.X[:0], bound(dataset.provenance.get("steps", []), dataset))
     learned = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
     chain = Reference(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes

@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from genesig.optim.compiled.kept import content, keep
-from genesig.optim.compiled.parts import compiler_of_parts, load_arrays, of_any_number
+from genesig.compiled.kept import content, keep
+from genesig.compiled.parts import compiler_of_parts, load_arrays, of_any_number
 
 load_arrays()
 F = TypeVar("F", bound=Callable[..., Any])

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import plain
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.moments import copy, moment, project, standardise
+from genesig.compiled import plain
+from genesig.compiled.lanes import dot
+from genesig.compiled.moments import copy, moment, project, standardise
 
 Array = np.ndarray[Any, Any]
 

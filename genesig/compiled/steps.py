@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner, jit
-from genesig.optim.compiled.operations import larger, smaller, zeros
+from genesig.compiled import inner, jit
+from genesig.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 
@@ -73,6 +73,48 @@ def nearest(y: Array, tau: float, ends: float, f: Array) -> None:
     f[n - 1] = smaller(larger(0.0, low[n - 1]), high[n - 1])
     for i in range(n - 2, -1, -1):
         f[i] = smaller(larger(f[i + 1], low[i]), high[i])
+
+
+@jit
+def join(sums: Array, size: Array, opens: Array, gone: Array, cost: Array) -> int:
+    """Join the two neighbours whose union costs least, again and again, and return how often.
+
+    Segments have the sums of their values and their sizes; those that open a line stay. Join t ends
+    segment ``gone[t]`` and adds ``cost[t]`` to the squared distance of values and means.
+    """
+    k, joins = len(sums), 0
+    before, after, price = zeros(k, np.int64), zeros(k, np.int64), zeros(k, np.float64)
+    for j in range(k):
+        before[j], after[j] = j - 1, j + 1
+    for j in range(k):
+        price[j] = union(sums, size, opens, after, j)
+    while True:
+        at, least = 0, np.inf
+        for j in range(k):
+            if price[j] < least:
+                at, least = j, price[j]
+        if least == np.inf:
+            return joins
+        last = after[at]
+        gone[joins], cost[joins], price[last] = last, least, np.inf
+        sums[at], size[at], after[at] = sums[at] + sums[last], size[at] + size[last], after[last]
+        if after[at] < k:
+            before[after[at]] = at
+        price[at] = union(sums, size, opens, after, at)
+        if before[at] >= 0:
+            price[before[at]] = union(sums, size, opens, after, before[at])
+        joins += 1
+
+
+@inner
+def union(sums: Array, size: Array, opens: Array, after: Array, j: int) -> float:
+    """Return what joining segment j and the next one adds to the squared distance."""
+    k = after[j]
+    if k >= len(sums) or opens[k]:
+        return np.inf
+    step = sums[k] / size[k] - sums[j] / size[j]
+    found: float = size[j] * size[k] / (size[j] + size[k]) * step * step
+    return found
 
 
 @jit

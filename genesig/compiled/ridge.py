@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, inner, jit, plain
-from genesig.optim.compiled.dense import tridiagonal
-from genesig.optim.compiled.known import Known, gather, learn
-from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
-from genesig.optim.compiled.moments import (
+from genesig.compiled import inlined, inner, jit, plain
+from genesig.compiled.dense import tridiagonal
+from genesig.compiled.known import Known, gather, learn
+from genesig.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.compiled.moments import (
     BLOCK,
     Matrix,
     Rows,
@@ -19,9 +19,9 @@ from genesig.optim.compiled.moments import (
     from_tiles,
     gram_room,
 )
-from genesig.optim.compiled.operations import larger, smaller, zeros
-from genesig.optim.compiled.singular import by_singular_values
-from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
+from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled.singular import by_singular_values
+from genesig.compiled.tiles import COLUMNS, DOUBLES, add_products
 
 Array = np.ndarray[Any, Any]
 

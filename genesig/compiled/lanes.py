@@ -12,7 +12,7 @@ from typing import Any
 import numba.core.cgutils
 import numba.extending
 
-from genesig.optim.compiled import plain
+from genesig.compiled import plain
 
 cgutils: Any = numba.core.cgutils
 types: Any = numba.types

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, jit, plain
-from genesig.optim.compiled.cholesky import cholesky
-from genesig.optim.compiled.dense import backward, forward
-from genesig.optim.compiled.dual import add
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.operations import larger, smaller, zeros
+from genesig.compiled import inlined, jit, plain
+from genesig.compiled.cholesky import cholesky
+from genesig.compiled.dense import backward, forward
+from genesig.compiled.dual import add
+from genesig.compiled.lanes import dot
+from genesig.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 

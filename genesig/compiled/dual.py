@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, inner, plain
-from genesig.optim.compiled.active_set import SOLVED, STUCK
-from genesig.optim.compiled.cholesky import cholesky
-from genesig.optim.compiled.column import Column, settle, standardised, summed
-from genesig.optim.compiled.dense import backward, forward
-from genesig.optim.compiled.lanes import LANES, dot, lanes
-from genesig.optim.compiled.moments import (
+from genesig.compiled import inlined, inner, plain
+from genesig.compiled.active_set import SOLVED, STUCK
+from genesig.compiled.cholesky import cholesky
+from genesig.compiled.column import Column, settle, standardised, summed
+from genesig.compiled.dense import backward, forward
+from genesig.compiled.lanes import LANES, dot, lanes
+from genesig.compiled.moments import (
     BLOCK,
     add_gram,
     copy,
@@ -27,7 +27,7 @@ from genesig.optim.compiled.moments import (
     project,
     standardise,
 )
-from genesig.optim.compiled.operations import larger, zeros
+from genesig.compiled.operations import larger, zeros
 
 Array = np.ndarray[Any, Any]
 

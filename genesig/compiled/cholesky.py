@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner, plain
-from genesig.optim.compiled.lanes import LANES
-from genesig.optim.compiled.operations import smaller, zeros
-from genesig.optim.compiled.products import dots, fused
+from genesig.compiled import inner, plain
+from genesig.compiled.lanes import LANES
+from genesig.compiled.operations import smaller, zeros
+from genesig.compiled.products import dots, fused
 
 Array = np.ndarray[Any, Any]
 

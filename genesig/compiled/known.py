@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import plain
-from genesig.optim.compiled.moments import Matrix, Rows, moment
-from genesig.optim.compiled.products import products
+from genesig.compiled import plain
+from genesig.compiled.moments import Matrix, Rows, moment
+from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inlined, inner, plain
-from genesig.optim.compiled.lanes import LANES, add_row, dot, lanes
-from genesig.optim.compiled.operations import larger, smaller, zeros
-from genesig.optim.compiled.products import reflect_four, reflect_one
+from genesig.compiled import inlined, inner, plain
+from genesig.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled.products import reflect_four, reflect_one
 
 Array = np.ndarray[Any, Any]
+
+NONE = 1e-140  # squares of what is smaller have no inverse
 
 
 @plain
@@ -108,7 +110,7 @@ def reflector(
     if k == m - 1:
         return
     norm, beside[k] = np.sqrt(dot(v, v)), v[k + 1]
-    if k == m - 2 or norm == 0.0:
+    if k == m - 2 or norm < NONE:
         for j in range(len(v)):
             v[j] = 0.0
         return

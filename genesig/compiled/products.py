@@ -10,8 +10,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from genesig.optim.compiled import inner
-from genesig.optim.compiled.lanes import (
+from genesig.compiled import inner
+from genesig.compiled.lanes import (
     INT,
     LANES,
     SCALAR,
@@ -23,7 +23,7 @@ from genesig.optim.compiled.lanes import (
     types,
     written_out,
 )
-from genesig.optim.compiled.operations import larger, smaller, zeros
+from genesig.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 BLOCK = 16  # rows that are read once for eight others

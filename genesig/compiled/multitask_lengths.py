@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inner, plain
-from genesig.optim.compiled.cholesky import cholesky
-from genesig.optim.compiled.dense import backward, forward
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.operations import larger
-from genesig.optim.compiled.products import products
+from genesig.compiled import inner, plain
+from genesig.compiled.cholesky import cholesky
+from genesig.compiled.dense import backward, forward
+from genesig.compiled.lanes import dot
+from genesig.compiled.operations import larger
+from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 

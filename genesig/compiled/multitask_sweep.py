@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inner, jit, plain
-from genesig.optim.compiled.active_set import SLACK
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.moments import moment, standardise
-from genesig.optim.compiled.multitask import Joint, gap, length, minimise
-from genesig.optim.compiled.operations import larger, smaller, zeros
-from genesig.optim.compiled.screen import LINE, SINGLE
-from genesig.optim.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
+from genesig.compiled import inner, jit, plain
+from genesig.compiled.active_set import SLACK
+from genesig.compiled.lanes import dot
+from genesig.compiled.moments import moment, standardise
+from genesig.compiled.multitask import Joint, gap, length, minimise
+from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled.screen import LINE, SINGLE
+from genesig.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
 
 Array = np.ndarray[Any, Any]
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inner, plain
-from genesig.optim.compiled.lanes import add_row, dot
-from genesig.optim.compiled.multitask_newton import newton
-from genesig.optim.compiled.operations import larger, smaller, zeros
+from genesig.compiled import inner, plain
+from genesig.compiled.lanes import add_row, dot
+from genesig.compiled.multitask_newton import newton
+from genesig.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 

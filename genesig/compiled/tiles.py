@@ -10,7 +10,7 @@ from typing import Any
 
 import numba.core.codegen
 
-from genesig.optim.compiled.lanes import accumulate, cgutils, ir, place, types, written_out
+from genesig.compiled.lanes import accumulate, cgutils, ir, place, types, written_out
 
 LINE = 64  # bytes
 codegen: Any = numba.core.codegen

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import plain
-from genesig.optim.compiled.column import Column
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.operations import larger, smaller
-from genesig.optim.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
+from genesig.compiled import plain
+from genesig.compiled.column import Column
+from genesig.compiled.lanes import dot
+from genesig.compiled.operations import larger, smaller
+from genesig.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
 
 Array = np.ndarray[Any, Any]
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import jit
-from genesig.optim.compiled.lanes import dot
+from genesig.compiled import jit
+from genesig.compiled.lanes import dot
 
 Array = np.ndarray[Any, Any]
 

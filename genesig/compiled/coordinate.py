@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import jit
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.operations import larger
+from genesig.compiled import jit
+from genesig.compiled.lanes import dot
+from genesig.compiled.operations import larger
 
 Array = np.ndarray[Any, Any]
 

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inner, jit, plain
-from genesig.optim.compiled.active_set import LONG, NO_ROOM, SLACK, SOLVED, active_set, sort_active
-from genesig.optim.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
-from genesig.optim.compiled.dual import dual_newton, dual_polish
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.moments import copy
-from genesig.optim.compiled.operations import larger, zeros
-from genesig.optim.compiled.screen import Scan, Screen, Sets, enlist, scan
-from genesig.optim.compiled.tiles import COLUMNS, SINGLES
+from genesig.compiled import inner, jit, plain
+from genesig.compiled.active_set import LONG, NO_ROOM, SLACK, SOLVED, active_set, sort_active
+from genesig.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
+from genesig.compiled.dual import dual_newton, dual_polish
+from genesig.compiled.lanes import dot
+from genesig.compiled.moments import copy
+from genesig.compiled.operations import larger, zeros
+from genesig.compiled.screen import Scan, Screen, Sets, enlist, scan
+from genesig.compiled.tiles import COLUMNS, SINGLES
 
 Array = np.ndarray[Any, Any]
 

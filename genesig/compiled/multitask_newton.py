@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner, plain
-from genesig.optim.compiled.cholesky import cholesky
-from genesig.optim.compiled.dense import backward, forward
-from genesig.optim.compiled.lanes import dot, lanes
-from genesig.optim.compiled.multitask_lengths import Lengths, curve, evaluate
-from genesig.optim.compiled.operations import larger, zeros
-from genesig.optim.compiled.products import products
+from genesig.compiled import inner, plain
+from genesig.compiled.cholesky import cholesky
+from genesig.compiled.dense import backward, forward
+from genesig.compiled.lanes import dot, lanes
+from genesig.compiled.multitask_lengths import Lengths, curve, evaluate
+from genesig.compiled.operations import larger, zeros
+from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 

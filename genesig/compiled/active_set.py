@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner, plain
-from genesig.optim.compiled.cholesky import cholesky
-from genesig.optim.compiled.column import (
+from genesig.compiled import inner, plain
+from genesig.compiled.cholesky import cholesky
+from genesig.compiled.column import (
     ACTIVE,
     KNOWN,
     Column,
@@ -25,10 +25,10 @@ from genesig.optim.compiled.column import (
     residual,
     summed,
 )
-from genesig.optim.compiled.dense import backward, drop_row, forward
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.operations import larger, zeros
-from genesig.optim.compiled.products import products
+from genesig.compiled.dense import backward, drop_row, forward
+from genesig.compiled.lanes import dot
+from genesig.compiled.operations import larger, zeros
+from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 

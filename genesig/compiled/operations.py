@@ -10,7 +10,7 @@ from typing import Any
 
 import numba.np.arrayobj
 
-from genesig.optim.compiled.lanes import cgutils, ir, types, written_out
+from genesig.compiled.lanes import cgutils, ir, types, written_out
 
 arrayobj: Any = numba.np.arrayobj
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import inner, plain
-from genesig.optim.compiled.known import Known, gather
-from genesig.optim.compiled.lanes import dot
-from genesig.optim.compiled.operations import larger, zeros
+from genesig.compiled import inner, plain
+from genesig.compiled.known import Known, gather
+from genesig.compiled.lanes import dot
+from genesig.compiled.operations import larger, zeros
 
 Array = np.ndarray[Any, Any]
 

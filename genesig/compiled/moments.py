@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled import inner, jit, plain
-from genesig.optim.compiled.dense import largest_eigenvalue
-from genesig.optim.compiled.lanes import dot, lanes
-from genesig.optim.compiled.operations import larger, smaller, zeros
-from genesig.optim.compiled.tiles import COLUMNS, DOUBLES, add_products
+from genesig.compiled import inner, jit, plain
+from genesig.compiled.dense import largest_eigenvalue
+from genesig.compiled.lanes import dot, lanes
+from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled.tiles import COLUMNS, DOUBLES, add_products
 
 Array = np.ndarray[Any, Any]
 BLOCK = 64  # features per block of a Gram matrix
