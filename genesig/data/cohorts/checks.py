@@ -140,7 +140,7 @@ def _absent(cohort: Cohort, study: Expression, common: list[int], config: Config
     across = sorted(steps - GENE_BY_GENE)
     if across:
         what += f", but {listing(across)} looks at all of them; at most a share of "
-        what += f"{item['missing']:g} may be filled in (missing): leave them out of the study"
+        what += f"{item['missing']:g} may be imputed (missing): leave them out of the study"
         yield Problem(cohort.where, what)
     else:
         what += "; if the model needs many of them, it cannot be tested here. To be sure leave "

@@ -221,6 +221,6 @@ def _projection(data: Genes) -> Picture:
         description=f"{shown} genes on pairs of the first three left singular vectors.",
         caption="Genes placed by their standardised values on the first three meta-patients (the"
         " left singular vectors of the genes of all lists). Colours and shapes: the first seven"
-        " blocks, large marks for their leaders; grey: other blocks. Genes near each other vary"
+        " blocks, large marks for their prototypes; grey: other blocks. Genes near each other vary"
         f" alike.{first_of(shown, it['total'], 'gene')}",
     )
