@@ -66,6 +66,8 @@ rule model:
     input:
         dataset="results/dataset.h5ad",
         final="results/linear/final.npz",
+        splits="results/splits.json",
+        observed=batches("observed"),
         code=sources("model.py"),
     output:
         "results/model.json",

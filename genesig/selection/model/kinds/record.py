@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.results import Dataset, Fits
+from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.model.external_scores import Row
 
 Array = np.ndarray[Any, Any]
@@ -39,6 +40,9 @@ class Modelled:
         columns that follow the score.
     faults : callable
         The model to the parts that contradict each other.
+    calibrated : callable
+        What was held out of the study, with the scores of the chosen lists last, to further parts
+        of the top level.
     tested : callable
         What is `Asked` of a data set of another study to the rows of its scores.tsv, and to what
         else a report shows of it, as JSON has it.
@@ -48,3 +52,4 @@ class Modelled:
     predicted: Callable[[Model, int, Array], dict[str, Array]]
     faults: Callable[[Model], list[str]]
     tested: Callable[[Asked], tuple[Iterable[Row], dict[str, Any]]]
+    calibrated: Callable[[HeldOut], dict[str, Any]] = lambda found: {}
