@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from genesig.report.genes.record import Genes, Overlap
 from genesig.report.page.gene_links import short_symbol
+from genesig.report.page.measure import measure
 from genesig.report.page.named import GENE, gene_names, name_points
 from genesig.report.page.style import (
     INK,
@@ -30,10 +31,8 @@ NAMED = 14
 def effect_name(data: Genes) -> str:
     """Return what the x axis of the volcano is."""
     classes = data["study"]["classes"]
-    if data["study"]["task"] == "survival":
-        return "change with early events, per standard deviation of the martingale residual"
     if not classes:
-        return f"change per standard deviation of {shorten(data['study']['label'], 24)}"
+        return measure(data).words.effect.format(shorten(data["study"]["label"], 24))
     what = scale_name(data)
     if len(classes) > 2:
         return f"{what}, largest of the class means less the smallest"

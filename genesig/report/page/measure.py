@@ -27,6 +27,8 @@ class Words:
         What a gene of positive and of negative weight does.
     output, further : str
         What the model gives; what else is measured.
+    effect : str
+        The size of the effect of one gene.
     """
 
     outcome: str
@@ -37,12 +39,13 @@ class Words:
     ways: tuple[str, str]
     output: str
     further: str
+    effect: str
 
 
 NUMBER = Words(
     "a number", "{}", "share of the differences that is explained",
     "0 is no better than the mean", "a larger {}", ("↑ rises with {}", "↓ falls with {}"),
-    "the predicted number", "calibration",
+    "the predicted number", "calibration", "change per standard deviation of {}",
 )  # fmt: skip
 TIME = Words(
     "a time that may be censored", "survival ({})",
@@ -50,6 +53,7 @@ TIME = Words(
     "an early event", ("↑ raises the risk", "↓ lowers the risk"),
     "a score, and from it the risk by a horizon",
     "Uno's C, AUC and Brier score up to a horizon, calibration",
+    "change with early events, per standard deviation of the martingale residual",
 )  # fmt: skip
 
 
