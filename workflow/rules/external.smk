@@ -27,6 +27,8 @@ rule validate_external:
     log:
         "logs/validate_external.log",
     priority: 1
+    conda:
+        "../envs/genesig.yaml"
     params:
         settings={key: config[key] for key in ("label", "data", "normalise", "external")},
     script:
@@ -41,12 +43,12 @@ rule external:
         model="results/model.json",
         code=sources("external.py"),
     output:
-        predictions="results/external/{name}/predictions.tsv",
-        scores="results/external/{name}/scores.tsv",
-        genes="results/external/{name}/genes.tsv",
+        **{of: f"results/external/{{name}}/{of}.tsv" for of in SCORES},
         about="results/external/{name}/about.json",
     log:
         "logs/external/{name}.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("external"),
     params:

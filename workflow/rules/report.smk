@@ -20,6 +20,8 @@ rule settings:
         "results/settings.json",
     log:
         "logs/settings.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("settings"),
     params:
@@ -32,8 +34,7 @@ rule report_data:
     input:
         **REPORTED,
         **{key: f"results/linear/{key}.npz" for key in ("final", "subsamples")},
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         observed=batches("observed"),
         null="results/null.npz",
         run="results/settings.json",
@@ -43,6 +44,8 @@ rule report_data:
         "results/report_data.json",
     log:
         "logs/report_data.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("report_data"),
     script:
@@ -58,6 +61,8 @@ rule report:
         figures=directory("results/figures"),
     log:
         "logs/report.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("report"),
     params:
@@ -76,6 +81,8 @@ rule run_record:
         "results/run.json",
     log:
         "logs/run_record.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("run_record"),
     script:
@@ -91,6 +98,8 @@ rule job_times:
         "results/times/jobs.tsv",
     log:
         "logs/job_times.log",
+    conda:
+        "../envs/genesig.yaml"
     script:
         "../scripts/job_times.py"
 
