@@ -48,6 +48,11 @@ def too(further: int, noun: str) -> str:
     return f"; {counted(further, f'further {noun}')}, too" if further else ""
 
 
+def also(further: int, one: str, many: str) -> str:
+    """Write the same where a noun has a plural of its own."""
+    return f"; {further} further {one if further == 1 else many}, too" if further else ""
+
+
 def listing(names: Iterable[str], most: int = 3) -> str:
     """Write the first names: ``"'P1', 'P2', 'P3' and 7 more"``."""
     names = list(names)

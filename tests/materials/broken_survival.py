@@ -132,8 +132,9 @@ SURVIVAL: dict[str, Broken] = {
     "one sample left out": _set("splits.scheme", "leave_one_out", ["leaves no pairs to compare"]),
     "nonlinear selection": _set("nonlinear.enabled", True, ["nonlinear.enabled", "not offered"]),
     "sets": _broken(_sets, ["structured.sets", "not offered"]),
-    "other cohorts": _set("external", [{"name": "b", "expression": "expression.tsv"}],
-                          ["external", "not offered"]),
+    "classes of other cohorts": _set(
+        "external", [{"name": "b", "expression": "expression.tsv", "samples": "samples.tsv",
+                      "classes": {"a": "b"}}], ["external, item 1, classes", "take it away"]),
     "too many folds": _set("splits.folds", 12, ["the event has 8 samples", "splits.folds to 8"]),
     "the label as covariate": _broken(_covariate, ["'status'", "which no step may see"]),
 }  # fmt: skip

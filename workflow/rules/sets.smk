@@ -57,7 +57,7 @@ rule sets_final:
         code=sources("sets_final.py"),
     output:
         **FINAL_SETS,
-        genes="results/sets_genes.tsv",
+        genes=shown("sets_genes")["sets_genes"],
     log:
         "logs/sets_final.log",
     benchmark:
@@ -81,7 +81,7 @@ rule sets_gather:
         linear=batches("observed"),
         code=sources("sets_gather.py"),
     output:
-        **tables(*SETS[:-1]),
+        **shown(*SETS[:-1]),
     log:
         "logs/sets_gather.log",
     conda:

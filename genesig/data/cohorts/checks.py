@@ -61,9 +61,7 @@ def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
     study : Inputs
         What the study's own files say, as far as they could be understood.
     """
-    offered = LABELS[config["data"]["task"]].elsewhere  # the settings say that it is not
-    tested = config["external"] if offered else []
-    return [problem for item in tested for problem in check_cohort(item, config, study)]
+    return [problem for item in config["external"] for problem in check_cohort(item, config, study)]
 
 
 def check_cohort(item: Config, config: Config, study: Inputs) -> list[Problem]:
@@ -94,8 +92,11 @@ def _declared(config: Config) -> Design | None:
     classes, task = config["data"]["classes"], config["data"]["task"]
     if classes is None and LABELS[task].named:
         return None
-    named = None if classes is None else tuple(classes)
-    return Design(label_columns(config["label"])[0], task, named, None, None)
+    named, columns = None if classes is None else tuple(classes), label_columns(config["label"])
+    if len(columns) != max(1, len(LABELS[task].columns)):
+        return None
+    more = {"event": columns[1], "occurred": config["data"]["event"]} if columns[1:] else {}
+    return Design(columns[0], task, named, None, None, **more)
 
 
 def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
@@ -139,7 +140,7 @@ def _absent(cohort: Cohort, study: Expression, common: list[int], config: Config
     across = sorted(steps - GENE_BY_GENE)
     if across:
         what += f", but {listing(across)} looks at all of them; at most a share of "
-        what += f"{item['missing']:g} may be filled in (missing): leave them out of the study"
+        what += f"{item['missing']:g} may be imputed (missing): leave them out of the study"
         yield Problem(cohort.where, what)
     else:
         what += "; if the model needs many of them, it cannot be tested here. To be sure leave "

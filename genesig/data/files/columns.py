@@ -21,7 +21,8 @@ SHARE = 4
 """Samples there must be for each column of covariates: they are fitted without a penalty."""
 # What most studies of people would hold fixed.
 COVARIATES = re.compile(
-    r"(.*[\W_])?(age|sex|gender|bmi|smok\w*|cent(re|er)|site|batch|grade|stage|size)(?![a-z]).*",
+    r"(.*[\W_])?(age|sex|gender|bmi|smok\w*|cent(re|er)|site|batch|grade|stage|size|er|pr|her2"
+    r"|nodes?)(?![a-z]).*",
     re.IGNORECASE,
 )
 # Words in the names of columns: of a time, of an event, of what either may be of, and of times that

@@ -37,8 +37,8 @@ from genesig.words import control_first, flow, is_missing, is_number, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-FOLDS = 5
-"""Samples of a class that several need: the default of ``splits.folds``."""
+FOLDS = 7
+"""Samples that each of several classes needs: five outer folds leave enough for five inner ones."""
 Label = str | dict[str, str]
 Lines = tuple[str, ...]
 # From this share of cells on that are words, a table is no matrix.

@@ -195,11 +195,11 @@ def _of_all(
 
 
 def _left(C: Array, y: Array) -> float:
-    """Return the share of the variance of y (n,) that the columns of C leave."""
-    y = y - y.mean()
+    """Return the share of the variance of y (n,) or (n, T) that the columns of C leave."""
+    y = y - y.mean(axis=0)
     rest = y - C @ np.linalg.lstsq(C, y, rcond=None)[0]
-    total = float(y @ y)
-    return float(rest @ rest) / total if total > 0 else 1.0
+    total = float(np.sum(y**2))
+    return float(np.sum(rest**2)) / total if total > 0 else 1.0
 
 
 def _of_weights(column: pd.Series[str], y: Array, where: str) -> Iterator[Problem]:

@@ -148,3 +148,8 @@ SCHEMA: Node = {
     ),
 }  # fmt: skip
 SCHEMA["properties"]["survival"] = SURVIVAL
+SCHEMA["properties"]["slope"] = {
+    "type": "number", "exclusiveMinimum": 0,
+    "description": "of several classes: the probability of each is proportional to"
+    " exp(slope * its score)",
+}  # fmt: skip

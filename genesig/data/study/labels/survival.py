@@ -123,8 +123,6 @@ def _settings(config: Config) -> Found:
         yield "nonlinear.enabled", "is not offered for survival; set it to false or take it away"
     if config.get("structured", {}).get("sets") is not None:
         yield "structured.sets", "is not offered for survival; take it away"
-    if config.get("external"):
-        yield "external", "is not offered for survival; take it away"
 
 
 SURVIVAL = Labels(
@@ -134,7 +132,6 @@ SURVIVAL = Labels(
     named=False,
     columns=("time", "event"),
     own=("event", "horizon"),
-    elsewhere=False,
     one_of_a_group=True,
     step=0.003,
     held=("covariates",),
