@@ -91,7 +91,7 @@ def descend(terms: Terms, fit: Fit, room: Room, slack: float) -> Any:
 
 
 @jit
-def minimise(terms: Terms, fit: Fit, room: Room, slack: float) -> int:
+def minimise(terms: Terms, fit: Fit, room: Room, slack: float) -> Any:
     """Minimise from the point of the fit, see `descend`."""
     return descend(terms, fit, room, slack)
 
@@ -139,7 +139,7 @@ def bound(terms: Terms, eta: Array, here: Here, s: float) -> float:
 @jit
 def certify(
     terms: Terms, eta: Array, here: Here, all_of: Features, b: Array, level: Array, g: Array
-) -> float:  # fmt: skip
+) -> Any:  # fmt: skip
     """Return the duality gap of b (d,) over all features, not relative; fill g (d,) = Z'u.
 
     level (2,) = tau, mu, tau > 0. None is without a penalty. See `certificate.duality_gap`.

@@ -87,7 +87,7 @@ def know(room: Room, j: int) -> None:
 
 
 @plain
-def entry(fit: Fit, room: Room, j: int, k: int) -> float:
+def entry(fit: Fit, room: Room, j: int, k: int) -> Any:
     """Return Q_jk of two known features."""
     p, q = room.slot[j], room.slot[k]
     found = room.gram[p, q] - room.less[p, q]
@@ -95,7 +95,7 @@ def entry(fit: Fit, room: Room, j: int, k: int) -> float:
 
 
 @plain
-def least(room: Room, j: int) -> float:
+def least(room: Room, j: int) -> Any:
     """Return what a known feature is taken to have of its own beside the others."""
     return larger(DEPENDENT * room.gram[room.slot[j], room.slot[j]], 1e-300)
 

@@ -10,7 +10,7 @@ from genesig.optim.compiled import inner, jit, plain
 from genesig.optim.compiled.active_set import SLACK
 from genesig.optim.compiled.lanes import dot
 from genesig.optim.compiled.moments import moment, standardise
-from genesig.optim.compiled.multitask import Joint, gap, length, minimise
+from genesig.optim.compiled.multitask import Joint, gap, length, minimise, surely
 from genesig.optim.compiled.operations import larger, smaller, zeros
 from genesig.optim.compiled.screen import LINE, SINGLE
 from genesig.optim.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
@@ -19,7 +19,6 @@ Array = np.ndarray[Any, Any]
 
 ROUGH, NEAR, EXACT, DONE = 0, 1, 2, 3  # of a set: its working set is found, then it is solved
 ENOUGH, CLOSE = 1e-3, 1e-6  # gaps: where missing features show; where most lists are known as long
-HALVINGS = 50
 
 
 class Many(NamedTuple):
@@ -250,36 +249,6 @@ def selected(many: Many, s: int) -> int:
     for k in range(many.n_working[s]):
         count += length(many.value[s, many.working[s, k]]) > 0.0
     return count
-
-
-@inner
-def surely(at: Joint, ratio: float, row: Array) -> int:
-    """Return how many features are selected in the exact fit, at the least.
-
-    The objective grows by mu ||B' - B||² from its minimum B', which is so within √(gap / mu): only
-    rows whose squares add up to less may all be 0 there. The bound of them is found by halving.
-    """
-    energy, count, least, low, high = 0.0, 0, 0, 0.0, 0.0
-    for t in range(len(at.Y)):
-        energy += dot(at.Y[t], at.Y[t])
-    for k in range(len(at.B)):
-        size = length(at.B[k])
-        high, count = larger(high, size * size), count + (size > 0.0)
-    room = gap(at, ratio, row) * energy / at.n / at.mu if at.mu > 0.0 else np.inf
-    for again in range(HALVINGS + 1):
-        bound = 0.5 * (low + high) if again > 0 else high
-        total, gone = 0.0, 0
-        for k in range(len(at.B)):
-            size = length(at.B[k])
-            if 0.0 < size and size * size <= bound:
-                total, gone = total + size * size, gone + 1
-        if total > room:
-            high, least = bound, count - gone
-        elif again == 0:
-            return 0
-        else:
-            low = bound
-    return least
 
 
 @plain

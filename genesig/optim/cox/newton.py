@@ -18,7 +18,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from genesig.optim.compiled import cox as compiled
-from genesig.optim.compiled.cox_model import room_for
+from genesig.optim.compiled.cox_model import Fit, Room, room_for
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
@@ -46,7 +46,7 @@ class Problem:
     cut: Array
 
     @cached_property
-    def room(self) -> compiled.Room:
+    def room(self) -> Room:
         """Room for the steps of few features."""
         return room_for(len(self.risk.died), len(self.risk.omega), len(self.D))
 
@@ -82,7 +82,7 @@ def minimise(problem: Problem, start: Point, slack: float) -> tuple[Point, int]:
     if len(start.x) > FEW:
         return _by_least_squares(problem, start, slack)
     found = Point(start.x.copy(), start.eta.copy())
-    fit = compiled.Fit(problem.D, problem.ridge, problem.cut, found.x, found.eta)
+    fit = Fit(problem.D, problem.ridge, problem.cut, found.x, found.eta)
     steps = compiled.minimise(risk.terms, fit, problem.room, slack)
     return (found, steps) if steps >= 0 else _by_least_squares(problem, found, slack)
 

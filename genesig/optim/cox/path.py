@@ -63,22 +63,19 @@ def cox_path(
         For tau or mu that are negative, or tau = mu = 0.
     """
     tau, mu = grid(sets.sets, tau, mu)
-    none = np.zeros(0, np.int64), np.zeros(0)
     coefs, gap = [], np.full(tau.shape, np.nan)
     steps = np.full(tau.shape, -1)
     for k in range(len(tau)):
-        row, most = _Row.of(sets, k, tolerance), 0
+        row, going = _Row.of(sets, k, tolerance), True
         for m in range(tau.shape[1]):
-            if longest is not None and most > longest:
-                coefs.append(none)
-                continue
-            fit = row.solve(tau[k, m], mu[k, m], longest)
+            fit = row.solve(tau[k, m], mu[k, m], longest) if going else None
             if fit is None:
-                coefs, most = [*coefs, none], longest + 1
+                coefs.append((np.zeros(0, np.int64), np.zeros(0)))
+                going = False
                 continue
             gap[k, m], steps[k, m], used = fit.gap, fit.steps, np.flatnonzero(fit.b)
             coefs.append((used, fit.b[used]))
-            most = max(most, len(used))
+            going = longest is None or len(used) <= longest
     return Path.of(tau.shape, coefs, gap, steps, tolerance).ended(longest)
 
 
@@ -204,7 +201,8 @@ class _Row:
         if tau and not self.C.shape[1]:
             self.g, here = np.empty(len(self.b)), self.problem.room.here
             level = np.array([tau, mu])
-            return certify(risk.terms, eta, here, self.every, self.b, level, self.g) / self.scale
+            gap = certify(risk.terms, eta, here, self.every, self.b, level, self.g)
+            return float(gap / self.scale)
         dual = dual_point(risk, eta, self.C)
         self.g = self.sets.products(self.k, dual.u)
         g = (self.g + 2 * mu * self.b)[held]

@@ -38,4 +38,5 @@ SEVERAL_CLASSES = Labels(
     settings=_settings,
     alone="it makes more errors than guessing would",
     named=True,
+    step=0.00033,
 )

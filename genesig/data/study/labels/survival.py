@@ -138,7 +138,7 @@ SURVIVAL = Labels(
     own=("event", "horizon"),
     elsewhere=False,
     one_of_a_group=True,
-    step=0.003,
+    step=0.001,
     held=("covariates",),
     defaults=DEFAULTS,
 )
