@@ -83,6 +83,8 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("folder", metavar="DIR", help="a new or empty folder")
     init.add_argument("-e", "--expression", metavar="FILE", help="your matrix in any format, "
                       "or a series of GEO: fills config and sample table in")  # fmt: skip
+    init.add_argument("-s", "--samples", metavar="FILE", help="your sample table, where the "
+                      "matrix's file does not describe its samples")  # fmt: skip
     init.add_argument("--part", help="which matrix of a file that holds several (data.part)")
     fetch = commands.add_parser("fetch", help="download a series matrix from GEO")
     fetch.add_argument("series", help="such as GSE55235, or GSE781-GPL96")
@@ -168,6 +170,7 @@ def _example(names: Sequence[str]) -> list[str]:
 
 
 def _init(chosen: argparse.Namespace) -> int:
+    from genesig.errors import refuse
     from genesig.results.new_study import Start, check_new, write_study
 
     check_new(chosen.folder)
@@ -175,7 +178,9 @@ def _init(chosen: argparse.Namespace) -> int:
     if chosen.expression is not None:
         from genesig.data.files.first_look import first_look
 
-        start = first_look(chosen.expression, chosen.part, chosen.folder)
+        start = first_look(chosen.expression, chosen.part, chosen.folder, chosen.samples)
+    elif chosen.samples is not None:
+        raise refuse("--samples", "needs the matrix, too; name it by --expression")
     for path in write_study(chosen.folder, start):
         print(path)
     print(f"next: {Path(chosen.folder) / 'README.md'} says what to fill in, and the commands")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 # Of the words in which two classes differ, those of the class that the other is held against...
 CONTROL = re.compile(
@@ -47,11 +48,25 @@ def too(further: int, noun: str) -> str:
     return f"; {counted(further, f'further {noun}')}, too" if further else ""
 
 
+def also(further: int, one: str, many: str) -> str:
+    """Write the same where a noun has a plural of its own."""
+    return f"; {further} further {one if further == 1 else many}, too" if further else ""
+
+
 def listing(names: Iterable[str], most: int = 3) -> str:
     """Write the first names: ``"'P1', 'P2', 'P3' and 7 more"``."""
     names = list(names)
     text = ", ".join(f"'{name}'" for name in names[:most])
     return text + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def flow(value: Mapping[str, Any]) -> str:
+    """Write a mapping as one line of YAML: ``"{classes: ['2', '3']}"``."""
+    import yaml
+
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True,
+                          width=10_000)  # fmt: skip
+    return str(text).strip()
 
 
 def number_fault(text: str) -> str:

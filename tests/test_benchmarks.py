@@ -35,6 +35,7 @@ def quick(folder):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
 
 
+@pytest.mark.slow
 def test_the_command_prints_every_method_and_goes_on_from_what_it_kept(tmp_path):
     first = quick(tmp_path)
     rows = pd.read_csv(tmp_path / "answers.tsv", sep="\t")
@@ -96,7 +97,14 @@ def test_the_first_gene_enters_where_it_is_said_to(study):
     assert sizes == [0, 1]
 
 
-@pytest.mark.parametrize("rival", ["l1 logistic", "random forest", "stability selection"])
+@pytest.mark.parametrize(
+    "rival",
+    [
+        "l1 logistic",
+        pytest.param("random forest", marks=pytest.mark.slow),
+        pytest.param("stability selection", marks=pytest.mark.slow),
+    ],
+)
 def test_a_rival_with_chance_in_it_gives_the_same_twice(study, rival):
     first, again = run(rival, study), run(rival, study)
     assert (first.score, first.lists, first.again) == (again.score, again.lists, again.again)

@@ -78,7 +78,7 @@ def may_open(path: Path) -> bool:
         "report/render.py",
         "log.py",
         "machine.py",
-        "optim/compiled/kept.py",  # its own sources
+        "compiled/kept.py",  # its own sources
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
@@ -13,6 +14,7 @@ from places import ROOT
 
 from genesig.cli import main
 from genesig.data.files.readers import load_schema
+from genesig.data.study.config_check import on_top
 from genesig.data.validate import resolve_config
 from genesig.results.new_study import Start
 
@@ -91,7 +93,7 @@ def test_usual_covariates_are_named_and_not_held(column: str, named: bool, tmp_p
     study = tmp_path / "mine"
     assert main(["init", str(study), "--expression", str(tmp_path / "e.h5ad")]) == 0
     text = (study / "config.yaml").read_text()
-    assert (f'#   data: {{covariates: ["{column}"]}}, and nonlinear' in text) == named
+    assert (f'#   data: {{covariates: ["{column}"]}}' in text) == named
     assert "covariates" not in yaml.safe_load(text).get("data", {})
 
 
@@ -224,3 +226,80 @@ def test_the_readme_asks_for_what_is_not_there_yet(
     assert ("is named in `config.yaml`" in text) == given
     assert "2. Fill `samples.tsv`" in text
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"next: {tmp_path}/mine/README.md")
+
+
+YEARS = [f"{0.7 * k + k * k % 5:.1f}" for k in range(24)]
+TABLES: dict[str, tuple[dict[str, list[str]], Any, dict[str, Any], str]] = {
+    # columns, the label that is proposed, the section data, words of the reason
+    "a pair with one name": (
+        {"sex": ["f", "m"] * 12, "os_time": YEARS, "os_event": ["1", "0", "1"] * 8},
+        {"time": "os_time", "event": "os_event"}, {"task": "survival"},
+        "'os_time' and 'os_event': 1 (16), 0 (8), of which 1 is taken for the event",
+    ),
+    "a pair of points": (
+        {"er": ["0", "1"] * 12, "t.dmfs": YEARS, "e.dmfs": ["0", "1", "0"] * 8},
+        {"time": "t.dmfs", "event": "e.dmfs"}, {"task": "survival"}, "'t.dmfs' and 'e.dmfs'",
+    ),
+    "years and a status in words": (
+        {"follow_up_years": YEARS, "status": ["Alive", "Dead", "Alive"] * 8},
+        {"time": "follow_up_years", "event": "status"}, {"task": "survival", "event": "Dead"},
+        "Dead is taken for the event",
+    ),
+    "three words": (
+        {"age": [str(40 + k) for k in range(24)], "tumour": ["a", "b", "c"] * 8}, "tumour", {},
+        "Column 'tumour': a (8), b (8), c (8): several classes; data: {classes: [a, b]} would",
+    ),
+    "three numbers": (
+        {"kind": ["1", "2", "3"] * 8}, "kind", {}, "data: {classes: ['1', '2']} would compare two",
+    ),
+    "three words, one of them rare": (
+        {"tumour": ["a", "b"] * 11 + ["c", "c"]}, "tumour", {"classes": ["a", "b"]},
+        "a (11), b (11), c (2)",
+    ),
+    "numbers": (
+        {"sex": ["f", "m"] * 12, "expression_of_ki67": YEARS}, "expression_of_ki67",
+        {"task": "regression"}, "Column 'expression_of_ki67': 0 to 20.1, numbers",
+    ),
+    "two words beside age": (
+        {"age": [str(40 + k) for k in range(24)], "state": ["ill", "well"] * 12}, "state",
+        {"classes": ["ill", "well"]}, 'data: {covariates: ["age"]}',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_sample_table_says_its_kind_and_what_is_proposed_is_accepted(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns, label, data, reason = TABLES[name]
+    samples = [f"P{k}" for k in range(24)]
+    rng = np.random.default_rng(2)
+    matrix = [["gene", *samples], *([f"g{g}", *(f"{v:.3f}" for v in rng.normal(8, 1, 24))]
+                                    for g in range(12))]  # fmt: skip
+    (tmp_path / "e.tsv").write_text(tabbed(matrix))
+    rows = [["sample", *columns], *([s, *row] for s, row in zip(samples, zip(*columns.values(),
+            strict=True), strict=True))]  # fmt: skip
+    (tmp_path / "s.tsv").write_text(tabbed(rows))
+    given = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
+    assert main(["init", str(tmp_path / "mine"), *given]) == 0
+    monkeypatch.chdir(tmp_path / "mine")
+    text = Path("config.yaml").read_text()
+    raw = yaml.safe_load(text)
+    assert raw == {"expression": "../e.tsv", "samples": "../s.tsv", "label": label,
+                   **({"data": data} if data else {})}  # fmt: skip
+    assert reason in text
+    Path("config.yaml").write_text(text + "splits: {folds: 3, inner_folds: 2}\n")
+    capsys.readouterr()
+    assert main(["validate", "config.yaml"]) == 0, capsys.readouterr().err
+    for line in [line[2:] for line in text.splitlines() if line.startswith("#   data: {cov")]:
+        more = on_top(raw, yaml.safe_load(line))
+        Path("config.yaml").write_text(yaml.safe_dump(more))
+        assert main(["validate", "config.yaml"]) == 0, capsys.readouterr().err
+
+
+def test_a_sample_table_alone_is_no_study(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(tmp_path / "mine"), "-s", str(tmp_path / "s.tsv")]) == 1
+    assert capsys.readouterr().err.startswith("error: --samples: needs the matrix, too")
+    assert not (tmp_path / "mine").exists()

@@ -16,7 +16,7 @@ ROOMS = sorted({path.parent for path in MODULES} - {PACKAGE})
 # one door that passes on what stands behind it, because every stage takes its records there.
 REGISTRIES = {"optim/solvers", "optim/nonlinear/solvers", "optim/structured/solvers"}
 DOOR = "results"
-MORE = REGISTRIES | {"optim/compiled", DOOR}
+MORE = REGISTRIES | {"compiled", DOOR}
 
 
 def name(path: Path) -> str:

@@ -11,7 +11,9 @@ import numpy as np
 
 from genesig.data.cohorts.checks import check_cohorts
 from genesig.data.files.readers import read_json
+from genesig.data.files.yaml_text import inside, too_much
 from genesig.data.steps.gene_sets import gene_columns
+from genesig.data.steps.segment import NAME as SEGMENT
 from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
 from genesig.data.study.cost import Size, announced, check_cost, study_costs
@@ -20,6 +22,7 @@ from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import check_design, check_tested
 from genesig.data.study.gene_groups import check_groups
 from genesig.data.study.gene_sets import check_sets
+from genesig.data.study.kind import classes_shown, not_offered
 from genesig.data.study.leak_check import check_belonging, check_label_genes
 from genesig.data.study.scale_check import (
     check_counts,
@@ -33,6 +36,7 @@ from genesig.data.study.settings_check import check_kind, check_settings
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.log import announce
+from genesig.response.known import RESPONSES
 from genesig.results import Dataset
 from genesig.words import counted
 
@@ -68,13 +72,17 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
 
     With faulty keys, the study's files are still looked at.
     """
-    config, problems = examine_config(raw, schema, source)
+    config, problems = examine_config(raw, schema, source, _classes(raw))
     if not problems:
         found, inputs, size = _examine_study(config, source)
         return _examination(found + check_cohorts(config, inputs), inputs, size, config)
     if all(isinstance(config.get(key), str) for key in schema["required"]):
         problems += _not_derived(_inputs(config).problems, problems, config, source)
     return Examination(_sorted(problems), "")
+
+
+def _classes(raw: Config) -> int | None:
+    return None if too_much(raw, inside) else classes_shown(raw)
 
 
 def _not_derived(found: list[Problem], faults: list[Problem], config: Config,
@@ -88,16 +96,17 @@ def _not_derived(found: list[Problem], faults: list[Problem], config: Config,
 
 
 def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
-    """Fill a config up with defaults and hold its settings against each other; open no file.
+    """Fill a config up with defaults and hold its settings against each other.
 
-    `source` is the name of the config in messages.
+    Opens no file but the sample table, and that only to see whether there are more than two
+    classes. `source` is the name of the config in messages.
 
     Raises
     ------
     InvalidInput
         With all problems, warnings among them, if one is an error.
     """
-    config = resolve_config(raw, schema, source)
+    config = resolve_config(raw, schema, source, _classes(raw))
     problems = _sorted(check_settings(config, source))
     if _errors(list(problems)):
         raise InvalidInput(problems)
@@ -143,7 +152,7 @@ def _examination(
     problems: list[Problem], inputs: Inputs, size: Size | None, config: Config
 ) -> Examination:
     cost = "" if size is None else announced(study_costs(config, size))
-    return Examination(_sorted(problems), _summary(inputs), cost, size)
+    return Examination(_sorted(problems), _summary(inputs, config), cost, size)
 
 
 def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, Size | None]:
@@ -200,8 +209,11 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     problems = problems or list(check_scale(X, normalise, where))
     faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
     faults = faults or list(check_empty(X[: len(names)], names, normalise, where))
+    steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
+    if faults or (SEGMENT in steps and inputs.places is None):
+        return problems + faults
     var = inputs.gene_table(gene_columns(normalise["folds"]))
-    return problems + (faults or list(rehearse_steps(X, normalise, source, sheet, var)))
+    return problems + list(rehearse_steps(X, normalise, source, sheet, var))
 
 
 def _inputs(config: Config) -> Inputs:
@@ -258,22 +270,22 @@ def _idle_jobs(outer: int, batches: int, source: str) -> Iterator[Problem]:
         yield Problem(f"{source}, splits.batches", what)
 
 
-def _summary(inputs: Inputs) -> str:
-    if inputs.sheet is None or inputs.expression is None:
+def _summary(inputs: Inputs, config: Config) -> str:
+    if inputs.sheet is None or inputs.expression is None or _errors(inputs.problems):
         return ""
     design, obs = inputs.sheet.design, inputs.sheet.obs
-    counts = Counter(obs[design.label])
-    classes = ", ".join(f"{counts[name]} {name}" for name in design.classes or ())
-    if design.classes is not None:
-        positive = f"; positive: {design.classes[1]}" if len(design.classes) == 2 else ""
-        classes = f" ({classes}{positive})"
+    kind = RESPONSES[design.kind]
+    told = kind.counted(kind.read(obs, design), design.classes)
     held = ", ".join(covariate.column for covariate in design.covariates)
-    samples = counted(len(obs), "sample") + classes + (f", held fixed: {held}" if held else "")
+    samples = counted(len(obs), "sample") + (f" ({told})" if told else "")
+    samples += f", held fixed: {held}" if held else ""
     dropped = inputs.sheet.dropped + inputs.expression.dropped
     out = Counter(note["kind"] for note in dropped)
-    left = ", ".join(counted(times, kind) for kind, times in out.items())
-    genes = len(inputs.expression.genes)
-    return f"{samples}, {counted(genes, 'gene')}" + (f"; left out: {left}" if left else "")
+    left = ", ".join(counted(times, noun) for noun, times in out.items())
+    genes = counted(len(inputs.expression.genes), "gene")
+    without = not_offered(design.kind, config["data"])
+    parts = (f"{samples}, {genes}", f"left out: {left}" if left else "", without)
+    return "; ".join(part for part in parts if part)
 
 
 def _errors(problems: list[Problem]) -> bool:

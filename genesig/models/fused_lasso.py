@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.genome.order import Genome
 from genesig.models.two_classes import SignClassifier
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.fused import fused_path
-from genesig.optim.structured.genome import Genome
 
 Array = np.ndarray[Any, Any]
 

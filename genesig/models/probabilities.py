@@ -7,16 +7,14 @@ from inspect import Parameter, signature
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metaestimators import available_if
 
-Array = np.ndarray[Any, Any]
+from genesig.optim.slope import slope
 
-STEEPEST = 10.0
-"""Logarithm of the largest slope, in standard deviations of the scores."""
+Array = np.ndarray[Any, Any]
 
 
 def _asked_for(classifier: Any) -> bool:
@@ -71,7 +69,7 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
                 plain, X, y, cv=self.calibration, method="decision_function", params=weights
             )  # fmt: skip
             place = np.searchsorted(self.classes_, np.asarray(y))
-            self.slope_ = _slope(_columns(left_out), place, weights.get("sample_weight"))
+            self.slope_ = slope(_columns(left_out), place, weights.get("sample_weight"))
         return self
 
     @available_if(_asked_for)  # type: ignore[untyped-decorator]
@@ -84,18 +82,3 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
 def _columns(scores: Array) -> Array:
     """Return a score for each class, (n, K)."""
     return np.stack([np.zeros(len(scores)), scores], axis=1) if scores.ndim == 1 else scores
-
-
-def _slope(scores: Array, place: Array, weights: Any) -> float:
-    """Minimise the cross-entropy of n rows and targets smoothed by Laplace's rule, 1/(n + K)."""
-    n, K = scores.shape
-    target = (1 + n * np.eye(K)[place]) / (n + K)
-    spread = float(scores.std()) or 1.0
-    each = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
-
-    def loss(logarithm: float) -> float:
-        said = log_softmax(np.exp(logarithm) / spread * scores, axis=1)
-        return -float(each @ (target * said).sum(axis=1))
-
-    found = minimize_scalar(loss, bounds=(-STEEPEST, STEEPEST), method="bounded")
-    return float(np.exp(found.x) / spread)

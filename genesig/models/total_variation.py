@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.genome.order import Genome
+from genesig.genome.total_variation import denoised
 from genesig.optim.nonlinear.checks import InvalidProblem
-from genesig.optim.structured.genome import Genome
-from genesig.optim.structured.total_variation import noise, segmented, total_variation
 
 Array = np.ndarray[Any, Any]
 
@@ -28,9 +28,8 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     chromosomes, positions : sequence of length d, optional
         Of the features; None is one chromosome, and the order in which they stand.
     tau : float, optional
-        In standard deviations of the row's noise on the chromosome, which is taken from the
-        differences of neighbours. None takes the means of the segments that BIC keeps of those of
-        several tau.
+        In standard deviations of the row's noise, which is taken from the differences of
+        neighbours. None takes the means of the segments that BIC keeps of those of several tau.
 
     Source: Mosci 2009, chapter 5; Johnson 2013.
     """
@@ -56,9 +55,7 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         out: Array = np.empty_like(X)
-        for part in self.genome_.parts():
-            out[:, part] = [self._denoised(y) for y in X[:, part]]
+        order, lines = self.genome_.order, self.genome_.starts
+        for row, y in enumerate(X[:, order]):
+            out[row, order] = denoised(y, lines, self.tau)
         return out
-
-    def _denoised(self, y: Array) -> Array:
-        return segmented(y) if self.tau is None else total_variation(y, self.tau * noise(y))

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from genesig.errors import refuse
+from genesig.report.page.kaplan_meier import COLOURS as CURVES
 from genesig.report.page.measure import MEASURES
-from genesig.report.page.style import CLASS_COLOURS, DIVERGING, INK, MUTED, OTHER, OWN, rule
+from genesig.report.page.style import (
+    CLASS_COLOURS,
+    CLASS_MARKERS,
+    DIVERGING,
+    INK,
+    MUTED,
+    OTHER,
+    OWN,
+    rule,
+)
 from genesig.report.page.words import gene_label, shorten
 from genesig.response.design import label_columns
 from genesig.results.annotated import dense
@@ -54,9 +64,15 @@ class Plots:
         self._results = results
 
     def roc(self, ax: Axes | None = None) -> Axes:
-        """Draw the ROC curve of the held-out scores, one line for each repeat."""
-        (negative, positive), ax = self._classes("roc"), _axes(ax)
+        """Draw the ROC curve of the held-out scores, one line for each repeat.
+
+        Of several classes that of each against the others, of its own score.
+        """
+        classes, ax = self._classes("roc"), _axes(ax)
         ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
+        if len(classes) > 2:
+            return self._one_against_the_others(classes, ax)
+        negative, positive = classes
         for _, rows in self._held_out().groupby("repeat"):
             x, y = _roc(rows["score"].to_numpy(), (rows["label"] == positive).to_numpy())
             ax.plot(x, y, color=OWN, lw=1.6, alpha=0.6)
@@ -64,8 +80,55 @@ class Plots:
                ylabel=f"share of {positive} called {positive}", aspect="equal")  # fmt: skip
         return ax
 
+    def _one_against_the_others(self, classes: Sequence[str], ax: Axes) -> Axes:
+        for _, rows in self._held_out().groupby("repeat"):
+            for name, colour in zip(classes, CLASS_COLOURS, strict=False):
+                score = rows[f"score of {name}"].to_numpy()
+                x, y = _roc(score, (rows["label"] == name).to_numpy())
+                ax.plot(x, y, color=colour, lw=1.4, alpha=0.8, label=shorten(name, 24))
+        handles, names = ax.get_legend_handles_labels()
+        own = dict(zip(names, handles, strict=True))
+        ax.legend(own.values(), own.keys(), frameon=False, loc="lower right")
+        ax.set(xlabel="share of other classes called so", ylabel="share of the class called so",
+               aspect="equal")  # fmt: skip
+        return ax
+
+    def confusion(self, ax: Axes | None = None) -> Axes:
+        """Draw what the samples of each class are called while held out, mean of the repeats."""
+        classes, ax, rows = self._classes("confusion"), _axes(ax), self._held_out()
+        repeats = rows["repeat"].nunique()
+        counts = np.array([[((rows["label"] == own) & (rows["predicted"] == said)).sum() / repeats
+                            for said in classes] for own in classes])  # fmt: skip
+        share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+        ax.imshow(share, cmap="Blues", vmin=0, vmax=1.4)
+        for (own, said), count in np.ndenumerate(counts):
+            ax.text(said, own, f"{count:.3g}\n{share[own, said]:.0%}", ha="center", va="center")
+        names = [shorten(name, 16) for name in classes]
+        ax.set_xticks(range(len(names)), names)
+        ax.set_yticks(range(len(names)), names)
+        ax.set(xlabel="predicted while held out", ylabel="true")
+        return ax
+
+    def survival(self, ax: Axes | None = None) -> Axes:
+        """Draw the Kaplan-Meier curves of the held-out samples of high and of low risk."""
+        if "survival_curves" not in self._results.tables:
+            raise refuse("plot.survival", "is of times to events; this study predicts another kind")
+        ax = _axes(ax)
+        for name, curve in self._results.tables["survival_curves"].groupby("group"):
+            colour = CURVES[str(name)]
+            ax.step(curve["time"], curve["survival"], where="post", color=colour, lw=1.8,
+                    label=f"{name} risk ({curve['at_risk'].iloc[0]})")  # fmt: skip
+            ax.fill_between(curve["time"], curve["low"], curve["high"], step="post", color=colour,
+                            alpha=0.13, lw=0)  # fmt: skip
+        ax.set(xlabel=self._label(), ylabel="share without the event", ylim=(0, 1.02))
+        ax.legend(frameon=False)
+        return ax
+
     def scores(self, ax: Axes | None = None) -> Axes:
-        """Draw each sample's score while it was held out, classes apart or against the number."""
+        """Draw each sample's score while it was held out, classes apart or against the number.
+
+        Of several classes by how much that of its own class is above the largest other.
+        """
         ax, rows = _axes(ax), self._held_out()
         if self._results.model["classes"] is None:
             observed = _numbers(rows["label"].astype(str).str.rstrip("+"))
@@ -75,11 +138,14 @@ class Plots:
             ax.set(xlabel="observed", ylabel="predicted while held out")
             return ax
         classes = self._classes("scores")
+        if len(classes) > 2:
+            rows = rows.assign(score=_lead(rows, classes))
         mean = rows.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
         values = [mean["score"][mean["label"] == name].to_numpy() for name in classes]
         _strips(ax, values, classes)
         rule(ax, y=0)
-        ax.set_ylabel("mean score while held out")
+        above = "score of its class above the largest other" if len(classes) > 2 else "score"
+        ax.set_ylabel(f"mean {above} while held out")
         return ax
 
     def errors(self, ax: Axes | None = None) -> Axes:
@@ -129,7 +195,7 @@ class Plots:
         ax.figure.colorbar(image, ax=ax, label="standard deviations from the gene's mean")
         names = zip(data.var_names, data.var["symbol"], strict=True)
         ax.set_yticks(np.arange(data.n_vars), [gene_label(*pair, 24) for pair in names], fontsize=7)
-        for edge in np.flatnonzero(np.diff(y[order])) if len(np.unique(y)) == 2 else ():
+        for edge in np.flatnonzero(np.diff(y[order])) if self._results.model["classes"] else ():
             ax.axvline(edge + 0.5, color=INK, lw=1.6)
         ax.set_xlabel(f"{data.n_obs} samples by {shorten(self._label(), 24)}")
         return ax
@@ -146,7 +212,8 @@ class Plots:
             ax.scatter(y, values, s=14, color=OWN, lw=0)
             ax.set_xlabel(self._label())
         else:
-            _strips(ax, [values[y == side] for side in (0, 1)], self._classes("gene"))
+            classes = self._classes("gene")
+            _strips(ax, [values[y == side] for side in range(len(classes))], classes)
         return ax
 
     def _held_out(self) -> pd.DataFrame:
@@ -154,22 +221,23 @@ class Plots:
         table = self._results.tables["predictions"]
         return table[table["mu"].isna()]
 
-    def _classes(self, plot: str) -> tuple[str, str]:
-        """Return the negative and the positive class."""
+    def _classes(self, plot: str) -> tuple[str, ...]:
+        """Return the negative and the positive class, or all of several."""
         classes = self._results.model["classes"]
         if classes is None:
-            raise refuse(f"plot.{plot}", "is of two classes; this study predicts a number")
-        return classes["negative"], classes["positive"]
+            raise refuse(f"plot.{plot}", "is of classes; this study predicts another kind")
+        return (classes["negative"], classes["positive"]) if isinstance(classes, dict) \
+            else tuple(classes)  # fmt: skip
 
     def _label(self) -> str:
         return label_columns(self._results.record["config"]["label"])[0]
 
     def _response(self, obs: pd.DataFrame) -> Array:
-        """Return 0 and 1 for two classes, else the number."""
+        """Return the numbers of classes from 0 on, else the number."""
         column = obs[self._label()].astype(str)
         if self._results.model["classes"] is None:
             return _numbers(column)
-        return (column == self._classes("heat")[1]).to_numpy().astype(int)
+        return np.array([self._classes("heat").index(name) for name in column])
 
 
 def _numbers(column: pd.Series[Any]) -> Array:
@@ -195,9 +263,17 @@ def _roc(score: Array, positive: Array) -> tuple[Array, Array]:
     return x, y
 
 
-def _strips(ax: Axes, values: list[Array], names: tuple[str, str]) -> None:
+def _lead(rows: pd.DataFrame, classes: Sequence[str]) -> Array:
+    """Return by how much the score of a sample's own class is above the largest other."""
+    scores = rows[[f"score of {name}" for name in classes]].to_numpy(float)
+    own = rows["label"].to_numpy()[:, None] == np.array(classes, dtype=object)
+    return np.asarray(scores[own] - np.where(own, -np.inf, scores).max(axis=1))
+
+
+def _strips(ax: Axes, values: list[Array], names: Sequence[str]) -> None:
     """Draw the values of each class beside each other, dots apart in the same way each time."""
     for side, mine in enumerate(values):
         spread = (np.argsort(np.argsort(mine)) * JITTER % 1 - 0.5) * 0.5
-        ax.scatter(side + spread, mine, s=20, marker="o^"[side], color=CLASS_COLOURS[side], lw=0)
-    ax.set_xticks([0, 1], [shorten(name, 24) for name in names])
+        ax.scatter(side + spread, mine, s=20, marker=CLASS_MARKERS[side],
+                   color=CLASS_COLOURS[side], lw=0)  # fmt: skip
+    ax.set_xticks(range(len(names)), [shorten(name, 24) for name in names])

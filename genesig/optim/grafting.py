@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled.coordinate import descend
+from genesig.compiled.coordinate import descend
 
 Array = np.ndarray[Any, Any]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.compiled import multitask_sweep as compiled
+from genesig.compiled.multitask_sweep import Found, Many
 from genesig.errors import GenesigError
-from genesig.optim.compiled import multitask_sweep as compiled
-from genesig.optim.compiled.multitask_sweep import Found, Many
 from genesig.optim.refit import coef_all, refit_all
 from genesig.optim.screening import in_single, screen_of, strong_rule
 from genesig.optim.solution import Path

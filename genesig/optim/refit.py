@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled.lanes import LANES
-from genesig.optim.compiled.ridge import Refits, Supports, refit
+from genesig.compiled.lanes import LANES
+from genesig.compiled.ridge import Refits, Supports, refit
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, part_of
 

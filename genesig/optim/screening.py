@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled.screen import Screen
-from genesig.optim.compiled.tiles import SINGLES
+from genesig.compiled.screen import Screen
+from genesig.compiled.tiles import SINGLES
 from genesig.optim.training import TrainingSets
 
 Array = np.ndarray[Any, Any]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.compiled.moments import Matrix, Rows, describe
+from genesig.compiled.tiles import COLUMNS
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
-from genesig.optim.compiled.moments import Matrix, Rows, describe
-from genesig.optim.compiled.tiles import COLUMNS
 
 if TYPE_CHECKING:
     from genesig.optim.structured.stretches import Stretches

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from genesig.report.answer.lights import RULES, Light, lights
+from genesig.report.answer.lights import Light, lights, rules
 from genesig.report.answer.section import (
     MOST_NAMED,
     GeneChip,
@@ -23,6 +23,7 @@ from genesig.report.enrichment.section import enrichment
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
 from genesig.report.genes.section import blocks, lists, overlap, signature, stability
+from genesig.report.genes.section_cards import cards
 from genesig.report.genes.section_values import expression, single_genes
 from genesig.report.genome.section import genome
 from genesig.report.methods import methods_section, references_section
@@ -67,7 +68,7 @@ def summary(data: Report) -> Summary:
         [said for say in FIRST_SCREEN for said in say(data)],
         tiles(data),
         lights(data),
-        RULES,
+        rules(data),
         gene_chips(data),
         max(0, data["answer"]["size"] - MOST_NAMED),
         overview(data),
@@ -78,6 +79,7 @@ def summary(data: Report) -> Summary:
 # In the order of the page; each names the part that it belongs to.
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "signature": signature,
+    "cards": cards,
     "genome": genome,
     "expression": expression,
     "single-genes": single_genes,

@@ -33,6 +33,12 @@ def _untold(y: Array, classes: Classes) -> str | None:
     return f"are all '{classes[int(y[0] > 0)]}', and both classes are needed"
 
 
+def _counted(y: Array, classes: Classes) -> str:
+    found = zip(SIDES, classes or (), strict=False)
+    sizes = ", ".join(f"{int((y == side).sum())} {name}" for side, name in found)
+    return f"{sizes}; positive: {(classes or ('', ''))[1]}"
+
+
 CLASSIFICATION = Response(
     read=_read,
     shown=label_words,
@@ -41,4 +47,5 @@ CLASSIFICATION = Response(
     strata=lambda y, parts: (y > 0).astype(np.int64),
     needed=_needed,
     untold=_untold,
+    counted=_counted,
 )

@@ -39,6 +39,8 @@ class Response:
         in words, and their mask (n,).
     untold : callable
         y of a training set and names of classes to why it cannot be learned from, or None.
+    counted : callable
+        y and names of classes to how many samples there are of what, in words.
     """
 
     read: Callable[[pd.DataFrame, Design], Array]
@@ -48,6 +50,7 @@ class Response:
     strata: Callable[[Array, int], Array]
     needed: Callable[[Array, Classes], dict[str, Array]]
     untold: Callable[[Array, Classes], str | None]
+    counted: Callable[[Array, Classes], str]
 
 
 def label_words(obs: pd.DataFrame, design: Design) -> Array:

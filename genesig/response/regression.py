@@ -40,4 +40,5 @@ REGRESSION = Response(
     strata=_strata,
     needed=lambda y, classes: {"the study": np.ones(len(y), dtype=bool)},
     untold=_untold,
+    counted=lambda y, classes: "",
 )

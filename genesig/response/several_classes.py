@@ -39,4 +39,7 @@ SEVERAL_CLASSES = Response(
     strata=lambda y, parts: y.astype(np.int64),
     needed=_needed,
     untold=_untold,
+    counted=lambda y, classes: ", ".join(
+        f"{int((y == number).sum())} {name}" for number, name in enumerate(classes or ())
+    ),
 )

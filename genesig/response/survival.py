@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.response.design import Design
 from genesig.response.record import Classes, Response
-from genesig.words import is_number
+from genesig.words import counted, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,4 +75,5 @@ SURVIVAL = Response(
     strata=lambda y, parts: y["event"].astype(np.int64),
     needed=lambda y, classes: {"the event": y["event"]},
     untold=_untold,
+    counted=lambda y, classes: counted(int(y["event"].sum()), "event"),
 )

@@ -19,7 +19,7 @@ HEAD = """\
 {expression}
 # One row for each sample, its name in the first column.
 {samples}
-# The column of the sample table that is predicted.
+# The column of the sample table that is predicted; of survival two, {{time: ..., event: ...}}.
 {label}
 """
 
@@ -38,10 +38,10 @@ OFFER = """
 OFFERED = {
     "data": """\
 # data:
-#   classes: [control, case]      # where the label has more than two values; the second is positive
+#   classes: [control, case]      # those to tell apart; of two the second is positive
 #   group: patient                # samples of one patient never stand on both sides of a split
 #   annotation: data/genes.tsv    # gene id and symbol
-#   covariates: [age, sex]        # held fixed in every model; needs nonlinear: {enabled: false}
+#   covariates: [age, sex]        # held fixed in every model; then without nonlinear selection
 """,
     "normalise": """\
 # normalise:
@@ -79,7 +79,8 @@ written into the folder it is run in. Go into it first (`cd` and its name): all 
 
 1. {matrix}
 2. {samples}
-3. Name the column to be predicted in `config.yaml` as `label`.
+3. Name the column to be predicted in `config.yaml` as `label`: classes, numbers, or two columns,
+   `{{time: years, event: status}}`, where an event takes its time.
 4. Ask for all problems at once, in seconds:
 
        genesig validate config.yaml
@@ -110,6 +111,7 @@ Fill `samples.tsv`: one row for each sample, named as in the matrix. Add any col
    Where the matrix's file describes its samples (GEO, GCT 1.3, h5ad, ExpressionSet), name that
    file as `samples` instead."""
 DESCRIBED = "That file describes its samples, too: it is named as `samples`."
+TABLE = "The sample table is named in `config.yaml` as `samples`: `{samples}`."
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Start:
     Attributes
     ----------
     expression, samples, label : str
-        Values of the three keys.
+        Values of the three keys; the label may be a mapping, of times and events.
     sheet : str
         Text of samples.tsv; '' where the study needs none.
     settings : dict
@@ -130,15 +132,16 @@ class Start:
 
     expression: str = "data/expression.tsv"
     samples: str = "samples.tsv"
-    label: str = "diagnosis"
+    label: str | Mapping[str, str] = "diagnosis"
     sheet: str = SAMPLES
     settings: Mapping[str, Any] = field(default_factory=dict)
     why: tuple[str, ...] = ()
 
     def config(self) -> str:
         """Return the text of config.yaml."""
-        needed = {key: _yaml({key: getattr(self, key)})
-                  for key in ("expression", "samples", "label")}  # fmt: skip
+        values = {key: getattr(self, key) for key in ("expression", "samples", "label")}
+        needed = {key: _yaml({key: value}, short_lists=isinstance(value, Mapping))
+                  for key, value in values.items()}  # fmt: skip
         found = ""
         if self.why or self.settings:
             why = "\n".join(f"# {line}" for line in self.why)
@@ -154,7 +157,8 @@ class Start:
     def readme(self) -> str:
         """Return the text of README.md."""
         matrix = PUT if self.empty else NAMED.format(expression=self.expression)
-        return README.format(matrix=matrix, samples=FILL if self.sheet else DESCRIBED)
+        named = DESCRIBED if self.samples == self.expression else TABLE.format(samples=self.samples)
+        return README.format(matrix=matrix, samples=FILL if self.sheet else named)
 
 
 def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:

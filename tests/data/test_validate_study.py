@@ -80,7 +80,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "numbers as classes": (
         _set(label="age"),
-        ["12 classes", "these are numbers, set data.task: regression"],
+        ["12 classes", "these are numbers; write data: {task: regression}"],
     ),
     "class misspelt": (
         _set(data__classes=["normal", "tumour"]),
@@ -118,8 +118,8 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     **{f"{word} as a class": (
         _column("diagnosis", [word, *["tumor", "tumor", word] * 3, "tumor", word]),
         [f"error: samples.tsv, line 2, column 'diagnosis': '{word}' (5 samples) is taken for a "
-         "class; if it says that there is no label, leave these cells blank, else set "
-         "data.classes: ["],
+         "class; if it says that there is no label, leave these cells blank, else write "
+         "data: {classes: ["],
     ) for word in ("?", ".", "unknown", "Missing", "n.d.", "-9", "-99", "not available")},
     "two classes that differ in case": (
         _column("diagnosis", ["tumor", "Tumor"] * 6),
@@ -453,15 +453,15 @@ WARNED: dict[str, tuple[Break, str, str]] = {
     "none as a class": (
         _column("diagnosis", ["none", "relapse"] * 6),
         "warning: samples.tsv, line 2, column 'diagnosis': 'none' (6 samples) is taken for a class;"
-        " if it says that there is no label, leave these cells blank, else set data.classes: "
-        "['none', 'relapse']",
+        " if it says that there is no label, leave these cells blank, else write data: "
+        "{classes: [none, relapse]}",
         "12 samples (6 none, 6 relapse; positive: relapse), 8 genes",
     ),
     "a dash as a class": (
         _column("diagnosis", ["-", "er"] * 6),
         "warning: samples.tsv, line 2, column 'diagnosis': '-' (6 samples) is taken for a class;"
-        " if it says that there is no label, leave these cells blank, else set data.classes: "
-        "['-', 'er']",
+        " if it says that there is no label, leave these cells blank, else write data: "
+        "{classes: ['-', er]}",
         "12 samples (6 -, 6 er; positive: er), 8 genes",
     ),
     "a number that may be meant": (

@@ -4,10 +4,10 @@ import numba
 import numpy as np
 import pytest
 
-from genesig.optim.compiled.cholesky import cholesky
-from genesig.optim.compiled.dense import tridiagonal
-from genesig.optim.compiled.lanes import LANES, dot
-from genesig.optim.compiled.products import products
+from genesig.compiled.cholesky import cholesky
+from genesig.compiled.dense import tridiagonal
+from genesig.compiled.lanes import LANES, dot
+from genesig.compiled.products import products
 
 
 @numba.njit

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import genesig
-from genesig.optim.compiled import jit, kept
+from genesig.compiled import jit, kept
 
 FAST = """
 import sys
@@ -19,7 +19,7 @@ assert doubled(2.0) == 4.0
 print(len(doubled.stats.cache_hits), len(doubled.stats.cache_misses))
 """
 SOURCE = """
-from genesig.optim.compiled import jit
+from genesig.compiled import jit
 
 @jit
 def doubled(x):
@@ -30,7 +30,7 @@ import numpy as np
 from genesig.optim.training import training_sets
 X = np.random.default_rng(0).normal(size=(6, 3))
 training_sets(X, X[:, :1], np.ones((6, 1), bool), centre=True, unit_variance=True)
-from genesig.optim.compiled.moments import describe
+from genesig.compiled.moments import describe
 print(len(describe.stats.cache_hits), len(describe.stats.cache_misses))
 """
 

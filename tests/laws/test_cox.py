@@ -8,9 +8,9 @@ from cox_by_hand import dense, log_likelihood, objective, one_set, tied
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from genesig.compiled.cox import bound, judge
+from genesig.compiled.cox_model import here_for
 from genesig.errors import GenesigError
-from genesig.optim.compiled.cox import bound, judge
-from genesig.optim.compiled.cox_model import here_for
 from genesig.optim.cox.certificate import conjugate, dual_point, duality_gap, null_deviance
 from genesig.optim.cox.hazard import baseline_hazard
 from genesig.optim.cox.path import cox_path, tau_max

@@ -55,7 +55,9 @@ def study(X):
     obs = pd.DataFrame({"y": np.resize(["a", "b"], len(X))}, index=[f"p{i}" for i in range(len(X))])
     genes = [f"g{column}" for column in range(X.shape[1])]
     design = Design("y", "classification", ("a", "b"), None, None)
-    return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {"steps": []})
+    where = {"chromosome": "1", "position": np.arange(len(genes))[::-1] / 2}
+    var = pd.DataFrame({"symbol": genes, **where}, index=genes)
+    return Dataset(X, obs, var, design, {"steps": []})
 
 
 def test_the_registry_and_the_schema_name_the_same_steps():

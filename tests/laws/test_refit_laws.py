@@ -52,6 +52,21 @@ def test_scores_are_those_of_the_svd(lam, seed, n, m, centre, unit_variance, dup
     np.testing.assert_allclose(intercept[0, 0] + X[:, A] @ values, scores, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_features_of_which_few_are_different_have_the_scores_of_the_svd(seed):
+    """Rests of a matrix of low rank shrink from reflection to reflection, below all numbers."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4)).round(1)[:, np.sort(rng.integers(0, 4, 60))]
+    sets = training_sets(X, np.sign(rng.normal(size=(60, 1))), np.ones((60, 1), bool),
+                         centre=True, unit_variance=True)  # fmt: skip
+    for m in (60, 35):
+        scores = refit_scores(sets, supports(range(m)), [1e-6, 0.1])[0, 0]
+        for found, lam in zip(scores, [1e-6, 0.1], strict=True):
+            Z = sets.standardised(0)[:, :m]
+            b = minimum_norm_ridge(Z, sets.Y[:, 0], 60 * lam)
+            np.testing.assert_allclose(found, sets.y_mean[0] + Z @ b, rtol=1e-6, atol=1e-6)
+
+
 def test_all_lam_at_once_equal_one_lam_at_a_time_up_to_rounding():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10, 25)), rng.normal(size=(10, 1))

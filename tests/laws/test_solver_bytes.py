@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from compiled_solver import run
 
-from genesig.optim.compiled import (
+from genesig.compiled import (
     active_set,
     cholesky,
     column,

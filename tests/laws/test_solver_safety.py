@@ -10,10 +10,10 @@ import sys
 import numpy as np
 import pytest
 
+from genesig.compiled import sweep
 from genesig.errors import GenesigError
 from genesig.optim import screening
 from genesig.optim.certificate import duality_gap
-from genesig.optim.compiled import sweep
 from genesig.optim.solvers import newton, path
 from genesig.optim.training import training_sets
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from genesig.genome.order import Genome
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
-from genesig.optim.structured.genome import Genome
 from genesig.optim.structured.stretch_path import along
 from genesig.optim.structured.stretches import Stretches
 from genesig.optim.training import TrainingSets, training_sets

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.errors import GenesigError
-from genesig.models.total_variation import TotalVariation
-from genesig.optim.nonlinear.checks import InvalidProblem
-from genesig.optim.structured.genome import Genome
-from genesig.optim.structured.total_variation import (
+from genesig.genome.order import Genome
+from genesig.genome.total_variation import (
+    denoised,
     means,
     noise,
     pruned,
@@ -24,6 +23,8 @@ from genesig.optim.structured.total_variation import (
     total_variation,
     variation_gap,
 )
+from genesig.models.total_variation import TotalVariation
+from genesig.optim.nonlinear.checks import InvalidProblem
 
 
 @parametrize_with_checks([TotalVariation(), TotalVariation(tau=1.0)])
@@ -117,17 +118,42 @@ def test_twenty_thousand_probes_take_a_moment():
     assert variation_gap(y, f, 0.9) < 1e-12
 
 
-def test_each_row_and_chromosome_stands_for_itself():
+def test_each_row_stands_for_itself_and_its_chromosomes_share_their_noise():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(3, 30)) + np.repeat([0.0, 5.0], 15)
-    order = rng.permutation(30)
+    order, lines = rng.permutation(30), np.array([0, 15])
     names, place = np.repeat(["b", "a"], 15)[order], np.arange(30.0)[order]
-    made = TotalVariation(names, place).fit(X[:, order]).transform(X[:, order])
-    for row, y in zip(made, X, strict=True):
-        parts = np.concatenate([segmented(y[:15]), segmented(y[15:])])
-        np.testing.assert_array_equal(row[np.argsort(place)], parts)
-    tau = TotalVariation(tau=2.0).fit(X).transform(X)
-    np.testing.assert_array_equal(tau[1], total_variation(X[1], 2 * noise(X[1])))
+    for tau in (None, 2.0):
+        made = TotalVariation(names, place, tau).fit(X[:, order]).transform(X[:, order])
+        for row, y in zip(made, X, strict=True):
+            np.testing.assert_allclose(row[np.argsort(place)], denoised(y, lines, tau), atol=1e-12)
+    one = TotalVariation(tau=2.0).fit(X).transform(X)
+    np.testing.assert_array_equal(one[1], total_variation(X[1], 2 * noise(X[1])))
+
+
+@given(st.integers(0, 2**20), st.integers(2, 40), st.integers(2, 30), st.floats(0.0, 4.0))
+@settings(max_examples=60, deadline=None)
+def test_lines_of_one_tau_are_denoised_one_by_one(seed, n, m, tau):
+    y = values(seed, n + m)
+    lines = np.array([0, n])
+    f = total_variation(y, tau, lines)
+    apart = np.concatenate([total_variation(y[:n], tau), total_variation(y[n:], tau)])
+    np.testing.assert_allclose(f, apart, atol=1e-12)
+    assert n in segment_starts(np.zeros(n + m), lines)
+    assert n in pruned(y, segment_starts(f, lines), lines)
+    steps = np.delete(np.diff(y), n - 1)
+    spread = 1.4826 * np.median(np.abs(steps - np.median(steps))) / 2**0.5
+    assert noise(y, lines) == pytest.approx(spread)
+
+
+def test_a_chromosome_of_few_probes_is_no_reason_to_cut_it():
+    """By itself it would be: few values leave no noise to hold a step against."""
+    rng, lines = np.random.default_rng(3), np.arange(20) * 4
+    y = rng.normal(size=200)
+    lines = np.append(lines, 80)
+    assert len(segment_starts(segmented(y, lines), lines)) <= len(lines) + 1
+    alone = [segmented(part) for part in np.split(y, lines[1:])]
+    assert sum(len(segment_starts(part)) for part in alone) > len(lines) + 1
 
 
 def test_chromosomes_keep_their_order_and_features_are_sorted_within():

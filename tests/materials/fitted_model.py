@@ -28,6 +28,7 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "imputed": ([], [{"step": "knn_impute", "neighbours": 3}, *MOMENTS], False),
     "filter": ([], [{"step": "variance_filter", "keep": 0.5}, *MOMENTS], False),
     "counts": ([{"step": "log_cpm", "prior": 1.0}], MOMENTS, True),
+    "segmented": ([{"step": "segment", "tau": 0.3}], MOMENTS, False),
     "background": (
         [{"step": "rma_background"}],
         [{"step": "median_polish", "by": None}, *MOMENTS],
@@ -37,6 +38,11 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
 N, D = 16, 25
 NAMES = [f"s{k}" for k in range(N)]
 GENES = [f"g{k}" for k in range(D)]
+PLACED = pd.DataFrame(
+    {"symbol": GENES, "chromosome": ["2", "1", "X", "1", ""] * 5,
+     "position": [np.nan if k % 5 == 4 else float(7 * k % 25) for k in range(D)]},
+    index=GENES,
+)  # fmt: skip
 
 
 def values(raw: bool, seed: int = 0) -> Any:
@@ -58,7 +64,7 @@ def fitted(chain: str, task: str = "classification") -> tuple[dict[str, Any], Da
     classes = None if number else ("healthy", "ill")
     data = Dataset(
         values(raw), pd.DataFrame({"label": labels}, index=NAMES),
-        pd.DataFrame({"symbol": GENES}, index=GENES),
+        PLACED,
         Design("label", task, classes, None, None), {},
     )  # fmt: skip
     inner = tuple(tuple(NAMES[2 * k : 2 * k + 2]) + tuple(NAMES[8 + 2 * k : 10 + 2 * k])

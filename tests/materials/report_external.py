@@ -10,7 +10,7 @@ import pandas as pd
 from genesig.results import Dataset
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.held_out import decisions
-from genesig.selection.model.external_scores import external_scores
+from genesig.selection.model.external_scores import numbers, scores_table, two_classes
 
 
 def make_about(dataset: Dataset, name: str = "other", *, n: int = 25, genes: int = 7,
@@ -47,7 +47,8 @@ def make_about(dataset: Dataset, name: str = "other", *, n: int = 25, genes: int
                       "cohort": list(range(41))},
         "reliability": list(reliability(y, f)) if classes else [],
         "predictions": samples.to_dict("records"),
-        "scores": external_scores(y, f, 0.0, classes is not None).replace({np.nan: None})
+        "scores": scores_table(two_classes(y, f, 0.0) if classes else numbers(y, f))
+        .replace({np.nan: None})
         .to_dict("records"),
         "genes": table.to_dict("records"),
     }  # fmt: skip

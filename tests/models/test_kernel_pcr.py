@@ -97,14 +97,17 @@ def test_what_means_nothing_is_refused(settings):
         KernelPCRRegressor(**settings).fit(X, y)
 
 
-def test_breast_cancer_as_in_the_thesis():
+@pytest.mark.parametrize(
+    ("divisions", "most"), [(5, 0.02), pytest.param(50, 0.003, marks=pytest.mark.slow)]
+)
+def test_breast_cancer_as_in_the_thesis(divisions, most):
     """Mosci 2009, section 3.2.4: half of the samples train, five folds choose m, 50 divisions.
 
     Published: 96 %. The folds' squared error chooses here, their misclassification there.
     """
     X, y = load_breast_cancer(return_X_y=True)
     right = []
-    for seed in range(50):
+    for seed in range(divisions):
         rng = np.random.default_rng(seed)
         parts = [rng.permutation(np.flatnonzero(y == c)) for c in (0, 1)]
         train = np.concatenate([part[: len(part) // 2] for part in parts])
@@ -112,4 +115,4 @@ def test_breast_cancer_as_in_the_thesis():
         centre, scale = X[train].mean(axis=0), X[train].std(axis=0)
         model = KernelPCRClassifier(kernel="linear").fit((X[train] - centre) / scale, y[train])
         right.append(model.score((X[test] - centre) / scale, y[test]))
-    assert np.mean(right) == pytest.approx(0.951, abs=0.003)
+    assert np.mean(right) == pytest.approx(0.951, abs=most)

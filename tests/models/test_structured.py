@@ -17,14 +17,21 @@ from genesig.models.multiple_kernel import MultipleKernelClassifier, MultipleKer
 from genesig.optim.nonlinear.checks import InvalidProblem
 
 ALL = [
-    GroupLassoRegressor(), GroupLassoClassifier(), GeneSetRegressor(), GeneSetClassifier(),
-    MultipleKernelRegressor(), MultipleKernelClassifier(),
+    GroupLassoRegressor(), MultipleKernelRegressor(), GroupLassoClassifier(), GeneSetRegressor(),
+    GeneSetClassifier(), MultipleKernelClassifier(),
 ]  # fmt: skip
 
 
-@parametrize_with_checks(ALL)
+@parametrize_with_checks(ALL[:2])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(ALL[2:])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_conventions_of_scikit_learn_by_all(estimator, check):
     check(estimator)
 
 

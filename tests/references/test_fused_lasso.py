@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from genesig.genome.order import Genome
 from genesig.models.fused_lasso import FusedLassoClassifier, FusedLassoRegressor
 from genesig.models.l1l2 import L1L2Regressor
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.fused import fused_path, levels_of, steps_of
-from genesig.optim.structured.genome import Genome
 
 
 @parametrize_with_checks(

@@ -14,6 +14,8 @@ from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.collect import collect
 from genesig.report.page.words import decimal
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 CONVINCING, ELSEWHERE, NO_BETTER, OPEN = (
     Verdict.CONVINCING, Verdict.ELSEWHERE, Verdict.NO_BETTER, Verdict.OPEN,
 )  # fmt: skip

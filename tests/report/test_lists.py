@@ -19,6 +19,8 @@ from genesig.report.prediction.figures_selection import error_by_mu, per_split, 
 from genesig.report.prediction.section import model_selection
 from genesig.results import Dataset
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 LIMITS = Limits(12, 500)
 
 

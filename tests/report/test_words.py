@@ -141,6 +141,7 @@ def in_patients(study, labels):
 WITHIN, WHOLE = [["tumour", "normal", "normal"]], [["tumour"] * 3, ["normal"] * 3]
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
@@ -186,6 +187,7 @@ def words_of(data):
     return " ".join([*(word for section in made for word in section.words), *captions])
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_number_is_not_spoken_of_as_a_class():
     said = words_of(collect(**arguments(Study(regression=True))))
     for phrase in ("most often wrong", "meet in the middle", "doubtful", "called"):
@@ -197,6 +199,7 @@ def test_a_number_is_not_spoken_of_as_a_class():
     assert [row[0].text for row in table.rows] == sorted(found, key=lambda s: -found[s])
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("regression", [False, True])
 def test_one_repeat_is_not_repeats(regression):
     said = words_of(collect(**arguments(Study(regression=regression, repeats=1))))
@@ -277,6 +280,7 @@ def wrong_tile(times, tested):
     return next(tile for tile in tiles(data) if "misclassified" in tile.name), text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_samples_wrong_in_most_repeats_are_named():
     tile, text = wrong_tile([3, 2, 4, 1], tested=4)
     assert tile.value == "2 of 30"

@@ -23,6 +23,10 @@ def finished(tmp_path_factory):
     return folder
 
 
+def slow(*case):
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
 def test_every_promised_file_is_there(finished):
     tables = ["signature", "nested_lists", "blocks", "scores", "predictions", "stability"]
     files = [f"{name}.tsv" for name in tables]
@@ -140,10 +144,11 @@ def without_settings(found):
     return kept
 
 
+@pytest.mark.slow  # the fast case: test_double_loop, without a workflow around it
 @pytest.mark.parametrize(
     ("cores", "changes"),
     [
-        pytest.param(1, {}, marks=pytest.mark.slow),
+        (1, {}),
         (2, {"splits": {"batches": 3}, "controls": {"permutations_per_job": 4}}),
     ],
     ids=["one core", "other batches"],
@@ -158,8 +163,8 @@ def test_the_result_does_not_depend_on_cores_or_batches(finished, tmp_path, core
     assert [name for name in here if here[name] != there[name]] == []
 
 
-def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
-    folder = make_study(tmp_path)
+def kill(folder, reached):
+    """Begin a run, and kill it with all its jobs as soon as a file is there."""
     started = subprocess.Popen(
         command(),
         cwd=folder,
@@ -169,7 +174,7 @@ def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
         start_new_session=True,
     )
     waited = time.monotonic()
-    while not (folder / "results/linear/final.npz").exists():
+    while not (folder / "results" / reached).exists():
         assert time.monotonic() - waited < 120
         assert started.poll() is None
         time.sleep(0.05)
@@ -177,6 +182,21 @@ def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
     started.wait()
     assert not (folder / "results/report.html").exists()
     run(folder, "--unlock")
+
+
+def test_a_killed_run_begins_again_where_it_was(finished, tmp_path):
+    folder = make_study(tmp_path)
+    kill(folder, "splits.json")
+    assert not planned(folder) & {"validate", "read"}
+    run(folder, "results/splits.json")
+    here, there = results(folder), results(finished)
+    assert [name for name in ("dataset.h5ad", "splits.json") if here[name] != there[name]] == []
+
+
+@pytest.mark.slow
+def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
+    folder = make_study(tmp_path)
+    kill(folder, "linear/final.npz")
     run(folder)
     here, there = results(folder), results(finished)
     assert [name for name in there if here.get(name) != there[name]] == []
@@ -186,14 +206,16 @@ def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
     ("edited", "rerun", "kept"),
     [
         ("genesig/report/render.py", {"report"}, {"report_data", "gather", "fit", "read"}),
-        ("genesig/report/page/templates/page.css", {"report"}, {"report_data", "gather", "fit"}),
-        (
+        slow(
+            "genesig/report/page/templates/page.css", {"report"}, {"report_data", "gather", "fit"}
+        ),
+        slow(
             "genesig/selection/assess/rejection.py",
             {"gather", "report"},
             {"fit", "fit_final", "model"},
         ),
-        ("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
-        (
+        slow("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
+        slow(
             "genesig/selection/nonlinear/screen.py",
             {"nonlinear_fit", "nonlinear_final", "nonlinear_gather", "controls", "report"},
             {"fit", "gather", "baselines", "null"},
@@ -218,11 +240,15 @@ def test_editing_the_package_reruns_what_depends_on_it(finished, edited, rerun, 
     ("changes", "rerun", "kept"),
     [
         ({"report": {"top_genes": 3}}, {"report"}, {"fit", "gather", "null", "baselines"}),
-        ({"signature": {"frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
+        slow({"signature": {"frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
         ({"linear": {"tau_count": 5}}, {"fit", "gather"}, {"split", "validate", "baselines"}),
-        ({"nonlinear": {"nu": [1.0]}}, {"nonlinear_fit", "controls"}, {"fit", "gather", "null"}),
-        ({"nonlinear": {"enabled": False}}, {"controls"}, {"fit", "gather", "nonlinear_fit"}),
-        ({"quality": {"modules": 2}}, {"modules", "report"}, {"fit", "gather", "read", "quality"}),
+        slow(
+            {"nonlinear": {"nu": [1.0]}}, {"nonlinear_fit", "controls"}, {"fit", "gather", "null"}
+        ),
+        slow({"nonlinear": {"enabled": False}}, {"controls"}, {"fit", "gather", "nonlinear_fit"}),
+        slow(
+            {"quality": {"modules": 2}}, {"modules", "report"}, {"fit", "gather", "read", "quality"}
+        ),
         ({"splits": {"repeats": 1}}, {"validate", "split", "fit", "baselines"}, set()),
     ],
 )
@@ -278,8 +304,6 @@ def test_the_model_scores_the_training_samples_from_its_json(finished):
 
 DESIGNS = {
     "regression": {"label": "age", "data": {"task": "regression"}},
-}
-SLOW_DESIGNS = {
     "pairs": {"data": {"pair": "patient"}, "splits": {"scheme": "stratified_group_kfold"}},
     "nothing extra": {"controls": {"permutations": 0, "baselines": []},
                       "splits": {"subsamples": 0}, "nonlinear": {"enabled": False}},
@@ -294,14 +318,8 @@ SLOW_DESIGNS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        *(pytest.param(changes, id=name) for name, changes in DESIGNS.items()),
-        *(pytest.param(changes, id=name, marks=pytest.mark.slow)
-          for name, changes in SLOW_DESIGNS.items()),
-    ],
-)  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", DESIGNS.values(), ids=DESIGNS)
 def test_other_designs_run_through(tmp_path, changes):
     folder = make_study(tmp_path, changes)
     run(folder)

@@ -13,7 +13,7 @@ rule gather:
         subsamples="results/linear/subsamples.npz",
         code=sources("gather.py"),
     output:
-        **tables(*GATHERED, *PLACED),
+        **shown(*GATHERED, *PLACED),
     log:
         "logs/gather.log",
     resources:
@@ -36,7 +36,7 @@ rule enrichment:
         permuted=permuted(),
         code=sources("enrichment.py"),
     output:
-        **tables(*ENRICHMENT),
+        **shown(*ENRICHMENT),
     log:
         "logs/enrichment.log",
     resources:
@@ -66,6 +66,8 @@ rule model:
     input:
         dataset="results/dataset.h5ad",
         final="results/linear/final.npz",
+        splits="results/splits.json",
+        observed=batches("observed"),
         code=sources("model.py"),
     output:
         "results/model.json",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from genesig.data.cohorts.new_matrix import (
 from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
+from genesig.data.steps.segment import with_places
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression
@@ -25,6 +26,9 @@ from genesig.errors import GenesigError, InvalidInput, Problem, attempt
 from genesig.response.design import label_columns
 from genesig.results import Design
 from genesig.words import counted, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = np.ndarray[Any, Any]
 Config = dict[str, Any]
@@ -57,9 +61,7 @@ def check_cohorts(config: Config, study: Inputs) -> list[Problem]:
     study : Inputs
         What the study's own files say, as far as they could be understood.
     """
-    offered = LABELS[config["data"]["task"]].elsewhere  # the settings say that it is not
-    tested = config["external"] if offered else []
-    return [problem for item in tested for problem in check_cohort(item, config, study)]
+    return [problem for item in config["external"] for problem in check_cohort(item, config, study)]
 
 
 def check_cohort(item: Config, config: Config, study: Inputs) -> list[Problem]:
@@ -81,7 +83,8 @@ def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> I
     yield from _check_batches(cohort, item)
     if study.expression is not None and study.sheet is not None:
         names = [str(name) for name in study.sheet.obs.index]
-        yield from _against(cohort, study.expression, names, config, item)
+        var = study.gene_table(())
+        yield from _against(cohort, study.expression, var, names, config, item)
 
 
 def _declared(config: Config) -> Design | None:
@@ -89,8 +92,11 @@ def _declared(config: Config) -> Design | None:
     classes, task = config["data"]["classes"], config["data"]["task"]
     if classes is None and LABELS[task].named:
         return None
-    named = None if classes is None else tuple(classes)
-    return Design(label_columns(config["label"])[0], task, named, None, None)
+    named, columns = None if classes is None else tuple(classes), label_columns(config["label"])
+    if len(columns) != max(1, len(LABELS[task].columns)):
+        return None
+    more = {"event": columns[1], "occurred": config["data"]["event"]} if columns[1:] else {}
+    return Design(columns[0], task, named, None, None, **more)
 
 
 def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
@@ -103,8 +109,8 @@ def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
             yield Problem(f"external, {item['name']}, combat", what + "set it to false")
 
 
-def _against(cohort: Cohort, study: Expression, names: list[str], config: Config,
-             item: Config) -> Iterator[Problem]:  # fmt: skip
+def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[str],
+             config: Config, item: Config) -> Iterator[Problem]:  # fmt: skip
     here = set(cohort.matrix.columns)
     common = [k for k, gene in enumerate(study.genes) if gene in here]
     if not common:
@@ -119,7 +125,8 @@ def _against(cohort: Cohort, study: Expression, names: list[str], config: Config
     found = attempt(lambda: matched(cohort.matrix, genes, cohort.where), problems)
     if found is not None:
         yield from _seen_before(cohort, found[0], study.X[:, common], names)
-        attempt(lambda: _check_scale(cohort, genes, *found, study.X[:, common], config), problems)
+        training, told = study.X[:, common], var.iloc[common]
+        attempt(lambda: _check_scale(cohort, told, *found, training, config), problems)
     yield from problems
 
 
@@ -133,7 +140,7 @@ def _absent(cohort: Cohort, study: Expression, common: list[int], config: Config
     across = sorted(steps - GENE_BY_GENE)
     if across:
         what += f", but {listing(across)} looks at all of them; at most a share of "
-        what += f"{item['missing']:g} may be filled in (missing): leave them out of the study"
+        what += f"{item['missing']:g} may be imputed (missing): leave them out of the study"
         yield Problem(cohort.where, what)
     else:
         what += "; if the model needs many of them, it cannot be tested here. To be sure leave "
@@ -157,11 +164,11 @@ def _seen_before(cohort: Cohort, X: Array, training: Array, names: list[str]) ->
         yield Problem(cohort.where, what, "warning")
 
 
-def _check_scale(cohort: Cohort, genes: list[str], X: Array, known: Array, training: Array,
+def _check_scale(cohort: Cohort, var: pd.DataFrame, X: Array, known: Array, training: Array,
                  config: Config) -> None:  # fmt: skip
-    steps = config["normalise"]["samples"]
+    steps, genes = config["normalise"]["samples"], [str(gene) for gene in var.index]
     try:
-        fitted = fit_steps(training, steps)
+        fitted = fit_steps(training, with_places(steps, var))
         T = fitted.transform(training)
         values = row_wise(fitted.steps, X, known, np.zeros(X.shape[1]))
     except GenesigError:  # said of the study's own values

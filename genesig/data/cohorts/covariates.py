@@ -55,7 +55,7 @@ def _of_one(
         what = f"no value for {counted(len(blank), 'sample')} ({listing(blank)})"
         level, rest = "error", "; the model needs one for every sample"
         if filled:
-            level, rest = "warning", "; filled in by the mean of the training samples"
+            level, rest = "warning", "; imputed with the mean of the training samples"
         yield Problem(at, what + rest, level)  # type: ignore[arg-type]
     known = {name: cell for name, cell in cells.items() if not is_missing(cell)}
     if covariate.levels is None:

@@ -12,6 +12,7 @@ import numpy as np
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import looks_raw, missing_codes, sizes
+from genesig.data.steps.segment import among
 from genesig.errors import refuse
 from genesig.words import counted, is_missing, listing, number_fault
 
@@ -127,7 +128,7 @@ def row_wise(steps: Sequence[Normaliser], X: Array, known: Array, filler: Array)
     for row in range(len(X)):
         seen = X[row : row + 1, known[row]]
         for step in steps:
-            seen = step.transform(seen)
+            seen = among(step, np.flatnonzero(known[row])).transform(seen)
         values[row, known[row]] = seen[0]
     return values
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import Counter
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.files.columns import (
+    Pair,
+    cells_of,
+    class_columns,
+    covariates,
+    is_covariate,
+    number_columns,
+    pairs,
+)
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_tags import KEPT
@@ -20,19 +29,18 @@ from genesig.data.files.names import FOLDER, is_series
 from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.errors import InvalidInput, refuse
+from genesig.response.design import label_columns
 from genesig.results.cells import cell
 from genesig.results.new_study import Start
-from genesig.words import control_first, is_missing, is_number, listing
+from genesig.words import control_first, flow, is_missing, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Fewer samples of a class cannot be split outside and inside.
-LEAST = 3
-# What most studies of people would hold fixed.
-COVARIATES = re.compile(
-    r"(age|sex|gender|bmi|smok\w*|centre|center|site|batch|grade|stage|size)\b.*", re.IGNORECASE
-)
+FOLDS = 7
+"""Samples that each of several classes needs: five outer folds leave enough for five inner ones."""
+Label = str | dict[str, str]
+Lines = tuple[str, ...]
 # From this share of cells on that are words, a table is no matrix.
 MOST_WORDS = 0.1
 RMA: dict[str, Any] = {
@@ -41,12 +49,15 @@ RMA: dict[str, Any] = {
 }
 
 
-def first_look(path: str, part: str | None, folder: str | Path) -> Start:
+def first_look(
+    path: str, part: str | None, folder: str | Path, samples: str | None = None
+) -> Start:
     """Read a matrix and return what a study of it begins with.
 
-    A file that describes its samples is its own sample table. Its first column with two to six
-    classes is proposed as label, with the two that have most samples. For other files a sample
-    table is prepared. Columns that are usual covariates are named, and none is held fixed unasked.
+    A file that describes its samples is its own sample table, where none is named; for other files
+    one is prepared. Proposed as label are columns of times and events, else the first column with
+    two to six classes, else one of numbers. Usual covariates are named, and none is held fixed
+    unasked.
 
     Parameters
     ----------
@@ -54,11 +65,13 @@ def first_look(path: str, part: str | None, folder: str | Path) -> Start:
         ``expression`` and ``data.part`` of the config; a series of GEO is downloaded.
     folder : path
         That of the study, from where the config sees its files.
+    samples : str or None
+        A sample table.
 
     Raises
     ------
     InvalidInput
-        The matrix cannot be read.
+        The matrix or the sample table cannot be read.
     """
     if is_series(path):
         path = str(fetch(path, Path(folder) / FOLDER))
@@ -70,14 +83,20 @@ def first_look(path: str, part: str | None, folder: str | Path) -> Start:
     settings: dict[str, Any] = {} if part is None else {"data": {"part": part}}
     if normalise:
         settings["normalise"] = normalise
-    table = _samples(path, part, matrix) if kind is not None and _describes(kind) else None
+    table = None
+    if samples is not None:
+        table = read_samples(samples, matrix.columns, part if samples == path else None)
+    elif kind is not None and _describes(kind):
+        table = _samples(path, part, matrix)
     if table is None:
         return Start(expression=expression, sheet=_sheet(matrix, kind), settings=settings, why=why)
-    label, classes, about = _labels(table)
-    if classes:
-        settings.setdefault("data", {})["classes"] = classes
-    about = (*about, *_covariates(table, label))
-    return Start(expression, expression, label, "", settings, (*why, *about))
+    label, data, about = _proposed(table)
+    if data:
+        settings["data"] = settings.get("data", {}) | data
+    if len(data.get("classes", ())) == 2 or "task" in data:
+        about = (*about, *_covariates(table, label))
+    where = expression if samples is None else _seen_from(folder, samples)
+    return Start(expression, where, label, "", settings, (*why, *about))
 
 
 def _check_numbers(matrix: Matrix, path: str) -> None:
@@ -137,35 +156,66 @@ def _sheet(matrix: Matrix, kind: Format | None) -> str:
     return "sample\tdiagnosis\tpatient\n" + "".join(f"{cell(name)}\t\t\n" for name in names)
 
 
-def _labels(table: pd.DataFrame) -> tuple[str, list[str], tuple[str, ...]]:
-    """Return the first column that may be a label, its classes, and a line for each such column."""
-    found: dict[str, Counter[str]] = {}
+def _proposed(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
+    """Return the label, what the section ``data`` says of it, and a line for each candidate.
+
+    Times with events first, then classes, then numbers; what most studies hold fixed comes last.
+    """
+    found, numbers = pairs(table), list(number_columns(table))
+    of_pairs = {name for pair in found for name in (pair.time, pair.event)}
+    classes = {name: counts for name, counts in class_columns(table) if name not in of_pairs}
+    lines = (*(_of_pair(table, pair) for pair in found), *starmap(_of_classes, classes.items()),
+             *(_of_numbers(table, name) for name in numbers if name not in of_pairs))  # fmt: skip
+    if found:
+        first = found[0]
+        event = {} if first.word is None else {"event": first.word}
+        return {"time": first.time, "event": first.event}, {"task": "survival", **event}, lines
     # Of what GEO says of a sample, the characteristics are written for the purpose.
-    for name in sorted(table.columns, key=lambda name: name in KEPT):
-        counts = Counter(cell for cell in table[name] if not is_missing(cell))
-        if 2 <= len(counts) <= 6 and counts.most_common(2)[1][1] >= LEAST:
-            found[str(name)] = counts
-    if not found:
-        return "diagnosis", [], (f"Columns of samples: {', '.join(table.columns)}.",)
-    lines = tuple(
-        f"Column '{name}': " + ", ".join(f"{word} ({n})" for word, n in counts.most_common())
-        for name, counts in found.items()
-    )
-    label = next(iter(found))
-    two = [word for word, _ in found[label].most_common(2)]
-    return label, control_first(two), lines
+    named = sorted(classes, key=lambda name: (is_covariate(name), name in KEPT))
+    if numbers and (not named or is_covariate(named[0])):
+        return numbers[0], {"task": "regression"}, lines
+    if named:
+        return named[0], _of_these(classes[named[0]]), lines
+    return "diagnosis", {}, (f"Columns of samples: {', '.join(table.columns)}.",)
 
 
-def _covariates(table: pd.DataFrame, label: str) -> tuple[str, ...]:
+def _of_these(counts: Counter[str]) -> dict[str, Any]:
+    """Choose two classes; all of more where they are large enough."""
+    several = [word for word, n in counts.items() if n >= FOLDS]
+    if len(several) > 2:
+        return {} if len(several) == len(counts) else {"classes": sorted(several)}
+    return {"classes": control_first([word for word, _ in counts.most_common(2)])}
+
+
+def _of_pair(table: pd.DataFrame, pair: Pair) -> str:
+    events = Counter(cells_of(table, pair.event))
+    words = ", ".join(f"{word} ({n})" for word, n in events.most_common())
+    taken = "1" if pair.word is None else pair.word
+    text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {taken} is taken for the"
+    return f"{text} event: survival, label: {flow({'time': pair.time, 'event': pair.event})}"
+
+
+def _of_classes(name: str, counts: Counter[str]) -> str:
+    """Name the classes, and two of more that could be compared."""
+    text = f"Column '{name}': " + ", ".join(f"{word} ({n})" for word, n in counts.most_common())
+    if len(_of_these(counts).get("classes", counts)) < 3:
+        return text
+    two = control_first([word for word, _ in counts.most_common(2)])
+    return f"{text}: several classes; data: {flow({'classes': two})} would compare two"
+
+
+def _of_numbers(table: pd.DataFrame, name: str) -> str:
+    values = [float(cell) for cell in cells_of(table, name)]
+    return f"Column '{name}': {min(values):g} to {max(values):g}, numbers: data.task: regression"
+
+
+def _covariates(table: pd.DataFrame, label: Label) -> Lines:
     """Return a line with the setting that holds usual covariates fixed, where there are such."""
-    names = []
-    for name in map(str, table.columns):
-        cells = [cell for cell in table[name] if not is_missing(cell)]
-        few = len(set(cells)) <= len(cells) // LEAST or all(map(is_number, cells))
-        if name != label and COVARIATES.fullmatch(name) and len(set(cells)) > 1 and few:
-            names.append(name)
+    names = covariates(table, label_columns(label))
     if not names:
         return ()
+    lacking = any(len(cells_of(table, name)) < len(table) for name in names)
     listed = json.dumps(names, ensure_ascii=False)
+    more = ", missing_covariates: mean" if lacking else ""
     ask = "Usual covariates; to hold them fixed, so that genes count for what they add to them:"
-    return (ask, f"  data: {{covariates: {listed}}}, and nonlinear: {{enabled: false}}")
+    return (ask, f"  data: {{covariates: {listed}{more}}}")

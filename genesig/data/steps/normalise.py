@@ -26,6 +26,7 @@ from genesig.data.steps.median_polish import MedianPolish
 from genesig.data.steps.moments import Centre, UnitVariance
 from genesig.data.steps.quantile import Quantile
 from genesig.data.steps.ranks import RankSamples
+from genesig.data.steps.segment import Segment, among, with_places
 from genesig.data.steps.standardise import StandardiseSamples
 from genesig.data.steps.state import state_of
 from genesig.errors import GenesigError, pick
@@ -133,14 +134,14 @@ def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
 
 
 def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
-    """Tell the steps what the config leaves to the data set: sets of columns, column of batches.
+    """Tell the steps what the config leaves to the data set: sets and places of columns, batches.
 
     Raises
     ------
     GenesigError
         The gene table lacks a column; a covariate is the label.
     """
-    return with_sets(with_batch(steps, dataset.design), dataset.var)
+    return with_places(with_sets(with_batch(steps, dataset.design), dataset.var), dataset.var)
 
 
 def with_batch(steps: Steps, design: Design) -> list[dict[str, Any]]:
@@ -180,7 +181,7 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         kind = pick("normalise.folds", NORMALISERS, step["step"])
-        fitted.append(_fitted(kind, X, about, settings))
+        fitted.append(among(_fitted(kind, X, about, settings), genes))
         X = apply(fitted[-1], X, about)
         genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
     return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
@@ -265,7 +266,7 @@ def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Data
         If a step stands in the wrong place (see `check_steps`).
     """
     check_steps(samples=samples, folds=folds)
-    X = fit_steps(dataset.X, samples).transform(dataset.X)
+    X = fit_steps(dataset.X, bound(samples, dataset)).transform(dataset.X)
     done = dataset.provenance.get("steps", [])
     notes = {**dataset.provenance, "steps": [*done, *map(dict, samples)]}
     if places := [k for k, step in enumerate(folds, 1) if step["step"] in SUMMARIES]:
@@ -283,6 +284,7 @@ NORMALISERS: Registry[Any] = Registry("steps", {
     "rank_samples": RankSamples,
     "log_cpm": LogCpm,
     "rma_background": RmaBackground,
+    "segment": Segment,
     "knn_impute": KnnImpute,
     "quantile": Quantile,
     "median_polish": MedianPolish,

@@ -11,7 +11,7 @@ from typing import Any
 
 from genesig.data.files.names import with_file_names
 from genesig.data.files.yaml_text import TOO_MUCH, inside, too_much
-from genesig.data.study.labels.known import LABELS
+from genesig.data.study.kind import silent
 from genesig.errors import InvalidInput, Problem, did_you_mean, refuse
 
 # Larger numbers are written with an exponent.
@@ -33,7 +33,8 @@ def on_top(first: Node, *others: Node) -> Node:
     return merged
 
 
-def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config") -> dict[str, Any]:
+def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config",
+                   classes: int | None = None) -> dict[str, Any]:  # fmt: skip
     """Fill in the schema's defaults, and check the result.
 
     Parameters
@@ -44,6 +45,8 @@ def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config") ->
         ``workflow/schemas/config.schema.yaml``.
     source : str
         Name of the config in messages.
+    classes : int or None
+        How many there are in the sample table, where `kind.classes_shown` could tell.
 
     Returns
     -------
@@ -55,32 +58,25 @@ def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config") ->
     InvalidInput
         With one problem per faulty key.
     """
-    config, problems = examine_config(raw, schema, source)
+    config, problems = examine_config(raw, schema, source, classes)
     if problems:
         raise InvalidInput(problems)
     return config
 
 
 def examine_config(
-    raw: dict[str, Any], schema: Node, source: str
+    raw: dict[str, Any], schema: Node, source: str, classes: int | None = None
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the filled config, faulty keys reset to their defaults, and the problems."""
     if too_much(raw, inside):
         raise refuse(source, TOO_MUCH)
-    usual = _of_kind(raw)
+    usual = silent(raw, classes)
     given = {key: value for key, value in raw.items() if value is not None or key not in usual}
     config = with_file_names(_fill(on_top(usual, deepcopy(given)), schema, schema))
     found = list(_problems(config, schema, source))
     for place, _ in found:
         _take_out(config, place)
     return _fill(config, schema, schema), list(dict.fromkeys(problem for _, problem in found))
-
-
-def _of_kind(raw: Node) -> Node:
-    """Return the defaults of the kind of response that a config asks for, as far as it is sound."""
-    data = raw.get("data")
-    task = data.get("task") if isinstance(data, dict) else None
-    return deepcopy(LABELS[task].defaults) if isinstance(task, str) and task in LABELS else {}
 
 
 def _take_out(config: Any, place: list[Any]) -> None:

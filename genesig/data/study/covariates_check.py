@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.files.columns import SHARE
 from genesig.data.study.label_words import check_names_alike
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.sheet_check import Sheet, check_column
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Config = dict[str, Any]
 
-SHARE = 4
-"""Samples there must be for each column of covariates: they are fitted without a penalty."""
 SPARE = 3
 """Samples more than columns in every training set: for the mean, and for something to be left."""
 SAME = 1e-9
@@ -196,11 +195,11 @@ def _of_all(
 
 
 def _left(C: Array, y: Array) -> float:
-    """Return the share of the variance of y (n,) that the columns of C leave."""
-    y = y - y.mean()
+    """Return the share of the variance of y (n,) or (n, T) that the columns of C leave."""
+    y = y - y.mean(axis=0)
     rest = y - C @ np.linalg.lstsq(C, y, rcond=None)[0]
-    total = float(y @ y)
-    return float(rest @ rest) / total if total > 0 else 1.0
+    total = float(np.sum(y**2))
+    return float(np.sum(rest**2)) / total if total > 0 else 1.0
 
 
 def _of_weights(column: pd.Series[str], y: Array, where: str) -> Iterator[Problem]:

@@ -61,7 +61,7 @@ class Inputs:
     places: tuple[Array, Array] | None = None
 
     def gene_table(self, columns: Sequence[str]) -> pd.DataFrame:
-        """Return symbol and further columns of the gene table, for the genes of the matrix.
+        """Return symbol, further columns, weights and places, for the genes of the matrix.
 
         Blank cells, and genes that the table lacks, get the gene's own id. A column that the table
         lacks is left out: the step that needs it says so.
@@ -76,7 +76,12 @@ class Inputs:
                 known = {str(gene): str(text) for gene, text in cells.items()}
                 found[name] = known | _of_probes(genes, known)
         words = {name: [of.get(gene) or gene for gene in genes] for name, of in found.items()}
-        return pd.DataFrame(words, index=pd.Index(genes, name="gene", dtype=object))
+        var = pd.DataFrame(words, index=pd.Index(genes, name="gene", dtype=object))
+        if self.weights is not None:
+            var[PRIOR_WEIGHT] = self.weights
+        if self.places is not None:
+            var[CHROMOSOME], var[POSITION] = self.places
+        return var
 
 
 def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
@@ -163,10 +168,6 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
     if obs.index.name in ["", "_index", *obs.columns]:  # h5ad would refuse it
         obs.index.name = None
     var = inputs.gene_table(gene_columns)
-    if inputs.weights is not None:
-        var[PRIOR_WEIGHT] = inputs.weights
-    if inputs.places is not None:
-        var[CHROMOSOME], var[POSITION] = inputs.places
     return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
 
 

@@ -11,7 +11,7 @@ from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
 from genesig.response.known import RESPONSES
 from genesig.results import Splits
-from genesig.words import counted, listing, too
+from genesig.words import also, counted, listing, too
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,12 +39,17 @@ def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
         if faults:
             return
         train = obs[obs[splits["column"]] == "train"]
+    short: list[tuple[int, Problem]] = []
     for name, units in _units(train, sheet).items():
         left = _left_to_train(units, splits["scheme"], splits["folds"])
         if splits["scheme"] == "leave_one_batch_out" and sheet.design.batch is not None:
             batch = train[sheet.design.batch]
             left = min(_units(train[batch != out], sheet)[name] for out in set(batch))
-        yield from _check_units(name, units, left, sheet, splits, where)
+        found = _check_units(name, units, left, sheet, splits, where)
+        short += [(units, problem) for problem in found]
+    if short:
+        fewest = min(short, key=lambda each: each[0])[1]
+        yield Problem(fewest.where, fewest.what + also(len(short) - 1, "class", "classes"))
 
 
 def check_tested(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:

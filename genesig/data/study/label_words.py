@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
-from genesig.words import NOTHING, UNKNOWN, alike, counted, is_number, listing, too
+from genesig.words import NOTHING, UNKNOWN, alike, counted, flow, is_number, listing, too
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
         rows = np.flatnonzero(table[label] == name)
         what = f"'{name}' ({counted(len(rows), 'sample')}) is taken for a class; "
         what += "if it says that there is no label, leave these cells blank, "
-        what += f"else set data.classes: [{', '.join(map(repr, names))}]"
+        what += f"else write data: {flow({'classes': list(names)})}"
         at = f"{where}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
         yield Problem(at, what, "error" if unknown else "warning")
 

@@ -218,7 +218,7 @@ def _cell(matrix: Matrix, gene: int, row: int, where: str) -> str:
 
 
 FILL = (
-    "have it filled in from other genes: data.missing: true, and {step: knn_impute} as the first "
+    "have it imputed from other genes: data.missing: true, and {step: knn_impute} as the first "
     "step of normalise.folds"
 )
 ADVICE = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.steps.segment import NAME as SEGMENT
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import Problem
 from genesig.words import counted, is_missing, is_number, listing, number_fault
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Cells = dict[str, str]
+
+SET = "set data.chromosome and data.position"
 
 DASHES = ("-", "--", "---")
 """What gene tables have in place of a blank."""
@@ -73,10 +76,15 @@ def place_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"data.{other}", f"is missing: data.{key} is of use with both; name its column"
     if data["chromosome"] is not None and data["chromosome"] == data["position"]:
         yield "data.position", f"'{data['position']}' is data.chromosome, too; name another column"
+    for place, steps in config["normalise"].items():
+        for number, step in enumerate(steps, 1):
+            if step["step"] == SEGMENT and data["chromosome"] is None and data["position"] is None:
+                what = f"'{SEGMENT}' needs to know where genes lie; {SET}"
+                yield f"normalise.{place}, item {number}", what
     if linear.get("penalty") != "fused":
         return
     if data["chromosome"] is None and data["position"] is None:
-        what = "'fused' needs to know where genes lie; set data.chromosome and data.position"
+        what = f"'fused' needs to know where genes lie; {SET}"
         yield "linear.penalty", what
     if data["prior_weights"] is not None:
         yield "data.prior_weights", "weighs genes one by one; linear.penalty: fused has no such "\

@@ -11,6 +11,7 @@ import numpy as np
 from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
 from genesig.data.steps.scale import LOGARITHMS, looks_raw, sizes
+from genesig.data.steps.segment import with_places
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
 from genesig.words import counted, listing
@@ -129,7 +130,7 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
     sheet, batches are left alone. `var` is the gene table.
     """
     try:
-        for number, step in enumerate(normalise["samples"], 1):
+        for number, step in enumerate(with_places(normalise["samples"], var), 1):
             before, X = X, fit_steps(X, [step]).transform(X)
             flat = float(np.mean(~_varies(X)))
             if flat > MOST_FLAT:
@@ -141,7 +142,7 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
         yield Problem(f"{source}, normalise.samples", what)
         return
     try:
-        folds = with_sets(normalise["folds"], var)
+        folds = with_places(with_sets(normalise["folds"], var), var)
         if sheet is None:
             fit_steps(X, [step for step in folds if NORMALISERS[step["step"]].kind != "batch"])
         else:

@@ -232,12 +232,26 @@ def _external(config: Config) -> Found:
         # Folders on some disks do not tell upper from lower case.
         if cohort["name"].lower() in [name.lower() for name in names[: number - 1]]:
             yield f"{at}, name", f"'{cohort['name']}' is already taken; each needs its own folder"
-        if cohort["classes"] and not LABELS[config["data"]["task"]].named:
-            yield f"{at}, classes", "is for classification; take it away"
+        yield from _of_kind(cohort, at, config["data"]["task"])
         if cohort["batch"] is not None and not cohort["combat"]:
             yield f"{at}, batch", "is used by combat only; set combat: true or take it away"
         if cohort["symbol"] is not None and cohort["annotation"] is None:
             yield f"{at}, symbol", "names a column of the gene table; set annotation to its file"
+
+
+def _of_kind(cohort: Config, at: str, task: str) -> Found:
+    """Hold what a data set's settings say of its labels against the kind of response."""
+    kind = LABELS[task]
+    if cohort["classes"] and not kind.named:
+        yield f"{at}, classes", "is for classification; take it away"
+    if cohort["event"] is not None and not kind.columns:
+        yield f"{at}, event", "is for survival; take it away"
+    mapped = isinstance(cohort["label"], dict)
+    if mapped and not kind.columns:
+        yield f"{at}, label", f"names columns of time and event; for {task} name one column"
+    elif cohort["label"] is not None and kind.columns and not mapped:
+        columns = ", ".join(f"{key}: COLUMN" for key in kind.columns)
+        yield f"{at}, label", f"{task} needs columns of its own; write label: {{{columns}}}"
 
 
 def _groups(config: Config) -> Found:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.study.label_words import check_names_alike
+from genesig.data.study.labels.guide import two_columns
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Asked, line
 from genesig.errors import Problem, did_you_mean
@@ -49,9 +50,11 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: 
     `settings` are those of the section ``data`` that the kinds of response have, `label` the
     columns of the response. Returns None where one is missing: nothing can be said without it.
     """
-    if len(set(label)) != max(1, len(LABELS[task].columns)):
-        return None  # the settings are at fault, and say so
     table = storable(table, where, problems)
+    if len(set(label)) != max(1, len(LABELS[task].columns)):
+        hints = two_columns(table, settings["event"]) if LABELS[task].columns else ()
+        problems.extend(Problem(where, what, "warning") for what in hints)
+        return None  # the settings are at fault, and say so
     check_ids(table, where, problems)
     known = [name for name in table.columns if name]
     named = {"data.group": group, "data.pair": pair, "data.batch": batch}

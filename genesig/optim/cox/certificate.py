@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import rel_entr
 
-from genesig.optim.compiled.cox import bound, judge
-from genesig.optim.compiled.cox_model import here_for
+from genesig.compiled.cox import bound, judge
+from genesig.compiled.cox_model import here_for
 from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]

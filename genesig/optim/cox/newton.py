@@ -17,8 +17,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from genesig.optim.compiled import cox as compiled
-from genesig.optim.compiled.cox_model import Fit, Room, room_for
+from genesig.compiled import cox as compiled
+from genesig.compiled.cox_model import Fit, Room, room_for
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled.cox import Features, certify
+from genesig.compiled.cox import Features, certify
 from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance
 from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
 from genesig.optim.cox.training import CoxSets

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled.cox import refit
-from genesig.optim.compiled.cox_model import Fit
-from genesig.optim.compiled.lanes import LANES
+from genesig.compiled.cox import refit
+from genesig.compiled.cox_model import Fit
+from genesig.compiled.lanes import LANES
 from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance
 from genesig.optim.cox.newton import Problem, span
 from genesig.optim.cox.risk_sets import RiskSets

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from genesig.compiled.likelihood import WIDEST, Terms
 from genesig.errors import GenesigError, pick
-from genesig.optim.compiled.likelihood import WIDEST, Terms
 
 Array = np.ndarray[Any, Any]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from genesig.compiled.cox import Features, standardised
+from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
-from genesig.optim.compiled.cox import Features, standardised
-from genesig.optim.compiled.lanes import LANES
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.training import TrainingSets, training_sets
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled.descent import AT, WINDOW, Bounds, Memory, advance
+from genesig.compiled.descent import AT, WINDOW, Bounds, Memory, advance
 from genesig.optim.nonlinear.metric import Metric
 from genesig.optim.nonlinear.penalties import Penalty, row_squares
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from genesig.compiled.coordinate import sweep
 from genesig.optim.certificate import duality_gap
-from genesig.optim.compiled.coordinate import sweep
 from genesig.optim.solution import Path
 from genesig.optim.solvers.landweber import problems, sparse
 from genesig.optim.training import TrainingSets

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.compiled import sweep
-from genesig.optim.compiled.column import Column, Point
-from genesig.optim.compiled.screen import Sets
+from genesig.compiled import sweep
+from genesig.compiled.column import Column, Point
+from genesig.compiled.screen import Sets
 from genesig.optim.screening import in_single, screen_of, strong_rule
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, part_of

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.genome.order import Genome
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
-from genesig.optim.structured.genome import Genome
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]

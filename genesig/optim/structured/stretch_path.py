@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.genome.order import Genome
 from genesig.optim.solution import Path
 from genesig.optim.structured.certificate import Certified, Residual, duality_gap
-from genesig.optim.structured.genome import Genome
 from genesig.optim.structured.levels import Levels
 from genesig.optim.structured.stretches import Pattern, Stretches
 from genesig.optim.training import TrainingSets

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.compiled.steps import fuse, steepest
-from genesig.optim.structured.genome import Genome
+from genesig.compiled.steps import fuse, steepest
+from genesig.genome.order import Genome
 
 Array = np.ndarray[Any, Any]
 

@@ -19,7 +19,7 @@ from genesig.report.page.finding import (
     Wrong,
     WrongSample,
 )
-from genesig.report.page.measure import measure
+from genesig.report.page.measure import MEASURES, measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import (
     Division,
@@ -72,7 +72,7 @@ def answer(
         "stability": _stability(halves),
         "halves": _halves(halves, design["subsamples"]),
         "control": _best(controls),
-        "cohorts": cohorts(external, study["classes"] is not None),
+        "cohorts": cohorts(external, MEASURES[study["task"]]),
         "wrong": _wrong(held_out["samples"]),
         "measures": measures(study, held_out, own),
         "chips": chips(tables),

@@ -13,6 +13,7 @@ from genesig.data.study.confounding import NOTABLE
 from genesig.report.answer.collect import EXCELLENT, POOR
 from genesig.report.answer.record import Answer
 from genesig.report.answer.verdict import LEVEL, Verdict, verdict
+from genesig.report.page.measure import measure
 from genesig.report.page.shuffling import where
 from genesig.report.page.words import clean, counted, decimal, significant
 
@@ -60,6 +61,13 @@ Independent of batch (association of batch and label beyond chance, 0 to 1)
   not supported  more than {NOTABLE:g}: part of what predicts may be the batch
   not assessed   no batch column was named, or the association is not defined
 """
+
+
+def rules(data: Answer) -> str:
+    """Return the rules in the words of the study's kind of response."""
+    name, chance = measure(data).elsewhere[1:]
+    usual = "the AUC above 0.5, or of R² above 0"
+    return RULES if name in ("AUC", "R²") else RULES.replace(usual, f"{name} above {chance:g}")
 
 
 def lights(data: Answer) -> list[Light]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from genesig.report.page.record import Study
+import numpy as np
+
+from genesig.report.page.record import HeldOut, Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.sides import two
 from genesig.report.page.tables import Column, filled_table
@@ -31,7 +33,21 @@ def classes(data: Study, limits: Limits) -> Section:
         "classes", "Each class while its samples were held out, the mean over the repeats.",
         COLUMNS, rows, limits.table_rows, shown=True,
     )  # fmt: skip
-    return Section("classes", TITLE, [_words(names, counts)], [table], part="evidence")
+    words = [_words(names, counts), *_certain(data["held_out"])]
+    return Section("classes", TITLE, words, [table], part="evidence")
+
+
+def _certain(found: HeldOut) -> list[str]:
+    """Hold the probability of the class that is called against how often that is right."""
+    mean, counts = found.get("probability"), np.array(found["confusion"], dtype=float)
+    if mean is None or not counts.sum():
+        return []
+    right = float(np.trace(counts) / counts.sum())
+    return [
+        f"The class that is called has a probability of {percent(mean)} on average, and is right in"
+        f" {percent(right)}. Probabilities follow from the scores by one slope, fitted to the other"
+        " splits; they count the classes alike, however frequent they are."
+    ]
 
 
 def _row(k: int, names: list[str], counts: list[float], size: int) -> list[object]:

@@ -16,6 +16,9 @@ STEPS = {
     "rank_samples": "values were replaced by their ranks within the sample",
     "log_cpm": "counts became log2 of counts per million, {prior} added",
     "rma_background": "the background of each array was taken off as in RMA",
+    "segment": "each sample became a step function along every chromosome by total variation"
+    " (Johnson 2013, J. Comput. Graph. Stat. 22:246; weight of a jump, in standard deviations of"
+    " the sample's noise: {tau})",
     "knn_impute": "missing values became the mean of the {neighbours} nearest genes",
     "quantile": "each sample was given the mean distribution of the training samples",
     "median_polish": "probes were summed up to probe sets by median polish as in RMA, the probes'"
@@ -85,4 +88,6 @@ def _steps(steps: list[dict[str, Any]]) -> str:
 def _setting(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_setting, value)) or "none"
+    if value is None:
+        return "several, segments pruned by BIC"
     return significant(value) if isinstance(value, int | float) else clean(str(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from genesig.data.study.kind import not_offered
 from genesig.report.data.methods import by_class
 from genesig.report.data.record import Data
 from genesig.report.data.section_batches import batch_fact, batch_table, batch_words
@@ -52,6 +53,7 @@ def _facts(data: Data) -> list[tuple[str, str]]:
         ("Outer splits", _outer(design)),
         ("Inner folds", _inner(design)),
         ("Half-subsamples", str(design["subsamples"])),
+        ("Not applied", not_offered(it["task"], data["config"].get("data", {}))),
     ]
     return [(name, value) for name, value in pairs if value]
 

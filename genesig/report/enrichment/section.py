@@ -9,6 +9,7 @@ from pathlib import PurePath
 from genesig.report.enrichment import figures
 from genesig.report.enrichment.record import Enrichment, EnrichmentRecord, Over, Settings
 from genesig.report.page.measure import measure
+from genesig.report.page.rows import columns_of
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
@@ -66,14 +67,14 @@ def _chosen(it: EnrichmentRecord) -> str:
         return ""
     if not it["steady"]:
         return (
-            "Lists selected with shuffled labels hold as many genes of every set: what a draw of"
+            "Lists selected under permuted labels hold as many genes of every set: what a draw of"
             " single genes finds too many may be genes that are selected together because they go"
             " together."
         )
     verb = "is" if it["steady"] == 1 else "are"
     return (
-        "Genes of a set go together and are selected together, with shuffled labels, too. Held"
-        f" against the lists of shuffled labels, {it['steady']} {verb} left:"
+        "Genes of a set go together and are selected together, under permuted labels, too. Held"
+        f" against the lists of permuted labels, {it['steady']} {verb} left:"
         f" {_named(it['chosen'])}."
     )
 
@@ -82,7 +83,7 @@ def _ranked(data: Enrichment, it: EnrichmentRecord) -> str:
     high, low = _sides(data)
     first = [one for one in it["ranked"] if one["q"] <= it["fdr"]]
     text = f"In the order of all genes by t, {it['passing']} of {counted(it['known'], 'set')} "
-    text += f"stand {high} or {low} more than with shuffled labels"
+    text += f"stand {high} or {low} more than under permuted labels"
     if not first:
         return f"{text}."
     named = ", ".join(
@@ -121,9 +122,10 @@ def _order(data: Enrichment, it: EnrichmentRecord) -> Picture:
     return picture(
         "enrichment",
         partial(figures.order, shown, it["fdr"]),
+        data=columns_of(shown, "set", "normalised", "q"),
         title="Gene sets in the order of all genes",
         description=f"Normalised enrichment score of {counted(len(shown), 'set')}. {clean(named)}.",
         caption="Normalised enrichment score of the sets with the smallest p, over the mean score"
-        f" under shuffled labels: above 0 {high}, below {low}. Filled: q at most"
+        f" under permuted labels: above 0 {high}, below {low}. Filled: q at most"
         f" {significant(it['fdr'])}. Shown: {len(shown)} of {it['known']}.",
     )

@@ -7,16 +7,28 @@ from functools import partial
 
 from genesig.report.external import figures
 from genesig.report.external.record import CohortRecord, Roc
-from genesig.report.page.confusion import confusion, confusion_words
+from genesig.report.page import kaplan_meier
+from genesig.report.page.confusion import confusion, confusion_data, confusion_words
 from genesig.report.page.record import Curve, HeldOut
+from genesig.report.page.rows import columns_of
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.words import clean, counted, decimal, percent, with_limits
+from genesig.report.page.words import (
+    clean,
+    counted,
+    decimal,
+    percent,
+    significant,
+    with_limits,
+)
 
 
 def of_classes(
     held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str
 ) -> Iterator[Picture]:
     """Show who is called what: at any threshold, at that of the model, and by the scores."""
+    if len(classes) > 2:
+        yield _confusion(cohort["confusion"] or [], cohort["name"], classes, stem)
+        return
     if cohort["roc"] is not None:
         yield _roc(held_out["roc"] or [], cohort["roc"], cohort, classes, stem)
     if cohort["confusion"] is not None:
@@ -33,6 +45,7 @@ def _roc(own: Sequence[Curve], found: Roc, cohort: CohortRecord, classes: Sequen
     return picture(
         f"{stem}_roc",
         partial(figures.roc, own, found, auc, classes),
+        data={"false_positive_rate": found["x"], "true_positive_rate": found["y"]},
         title=f"{clean(cohort['name'])}: ROC curve",
         description=f"ROC curve of the other study's samples, {text}, and those of the held-out"
         " samples.",
@@ -48,10 +61,13 @@ def _confusion(
     return picture(
         f"{stem}_confusion",
         partial(confusion, counts, classes),
+        data=confusion_data(counts, classes),
         title=f"{clean(name)}: confusion matrix",
         description=f"Number of samples: {confusion_words(counts, classes)}.",
         caption="Number of samples and share of the true class, at the threshold of the model"
-        " (score 0), which was not adapted.",
+        " (score 0), which was not adapted."
+        if len(classes) == 2
+        else "Number of samples and share of the true class; the largest score is the prediction.",
     )
 
 
@@ -59,6 +75,7 @@ def _scores(held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], ste
     return picture(
         f"{stem}_scores",
         partial(figures.scores, held_out["samples"], cohort, classes),
+        data=columns_of(cohort["points"], "sample", "label", "score"),
         title=f"{clean(cohort['name'])}: scores by class",
         description="Dots of the scores of each class in this study while held out and in the"
         " other study.",
@@ -74,6 +91,7 @@ def _reliability(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Pic
     return picture(
         f"{stem}_calibration",
         partial(figures.reliability, cohort, classes),
+        data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
         title=f"{clean(cohort['name'])}: calibration",
         description=f"Share of {positive} in groups of similar scores: {'; '.join(parts)}.",
         caption=f"Dots: share of {positive} in groups of similar scores, with 95\u00a0% intervals"
@@ -89,10 +107,27 @@ def fit(cohort: CohortRecord, label: str, stem: str) -> Picture:
     return picture(
         f"{stem}_fit",
         partial(figures.observed_predicted, cohort, label),
+        data=columns_of(cohort["points"], "sample", "label", "score"),
         title=f"{clean(cohort['name'])}: observed and predicted values",
         description="Scatter of observed values against predictions.",
         caption="The dashed line is perfect prediction, the green one is fitted to the dots. R² is"
         " against the mean of these samples, and below 0 where that mean would do better.",
+    )
+
+
+def survival(cohort: CohortRecord, label: str, stem: str) -> Picture:
+    """Show the curves of the groups of risk."""
+    p = cohort["scores"]["log_rank_p"]["value"]
+    said = "" if p is None else f" Log-rank p = {significant(p, 2)}."
+    return picture(
+        f"{stem}_curves",
+        partial(kaplan_meier.curves, cohort["curves"], label, cohort["horizon"]),
+        data=kaplan_meier.curve_data(cohort["curves"]),
+        title=f"{clean(cohort['name'])}: survival of the groups of high and of low risk",
+        description=f"Kaplan-Meier curves of the other study's samples by {clean(label)}.{said}",
+        caption="Kaplan-Meier curves with 95 % intervals of the groups that the model makes. The"
+        " cut is the median score of this study's training samples and was not adapted. Dashed"
+        f" line: the horizon.{said}",
     )
 
 
@@ -102,6 +137,7 @@ def shift(cohort: CohortRecord, stem: str) -> Picture:
     return picture(
         f"{stem}_shift",
         partial(figures.shift, cohort),
+        data=columns_of(cohort["genes"], "gene", "symbol", "shift", "coef"),
         title=f"{clean(cohort['name'])}: shift of the genes",
         description=f"Histogram of the shift of every gene; {batch(cohort)}.",
         caption="Grey: all genes that both studies have, as measured; green ticks: those of the"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.report.external.record import CohortRecord, LeftOut, Point, Roc, Score
+from genesig.report.page.kaplan_meier import group_curves
 from genesig.report.page.rounding import plain, rounded
 from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import clean, counted, decimal
@@ -24,8 +25,8 @@ def external(cohorts: Sequence[Row], classes: Sequence[str] | None) -> list[Coho
     ----------
     cohorts : sequence of mapping
         The files about.json.
-    classes : pair of str or None
-        (negative, positive) class of the study.
+    classes : sequence of str or None
+        Those of the study; of two (negative, positive).
     """
     return [_cohort(plain(each), classes) for each in cohorts]
 
@@ -51,8 +52,8 @@ def warnings(cohorts: Sequence[CohortRecord]) -> list[str]:
 
 
 def _cohort(about: Row, classes: Sequence[str] | None) -> CohortRecord:
-    samples = about["predictions"]
-    return {
+    samples, two = about["predictions"], classes if len(classes or ()) == 2 else None
+    found: CohortRecord = {
         "name": about["name"],
         "file": about["file"],
         "classes": about["classes"],
@@ -69,7 +70,7 @@ def _cohort(about: Row, classes: Sequence[str] | None) -> CohortRecord:
         "left_out": _reasons(about["dropped"]),
         "scores": {row["measure"]: _score(row) for row in about["scores"]},
         "points": [_point(samples[row]) for row in spread(len(samples), MOST_SAMPLES)],
-        "roc": _roc(samples, classes[1]) if classes and all(about["classes"].values()) else None,
+        "roc": _roc(samples, two[1]) if two and all(about["classes"].values()) else None,
         "confusion": _confusion(samples, classes) if classes else None,
         "reliability": [_rounded(row) for row in about["reliability"]],
         "genes": [_rounded(row) for row in about["genes"]],
@@ -85,6 +86,10 @@ def _cohort(about: Row, classes: Sequence[str] | None) -> CohortRecord:
             "cohort": rounded(about["quantiles"]["cohort"], 4),
         },
     }
+    if "curves" in about:
+        found |= {"events": about["events"], "curves": group_curves(about["curves"]),
+                  "horizon": about["horizon"]}  # fmt: skip
+    return found
 
 
 def _point(one: Row) -> Point:
@@ -94,8 +99,12 @@ def _point(one: Row) -> Point:
         "label": one["label"],
         "predicted": one["predicted"],
         "wrong": one["wrong"],
-        "score": rounded(one["score"], 4),
+        "score": rounded(one["score"] if "score" in one else _largest(one), 4),
     }
+
+
+def _largest(one: Row) -> float:
+    return max(float(value) for key, value in one.items() if key.startswith("score of "))
 
 
 def _score(row: Row) -> Score:
@@ -126,9 +135,15 @@ def _roc(samples: Sequence[Row], positive: str) -> Roc:
 
 
 def _confusion(samples: Sequence[Row], classes: Sequence[str]) -> list[list[int]]:
-    """Count samples, rows = true class; a score of 0 counts as the other class."""
-    counts = [[0, 0], [0, 0]]
+    """Count samples, rows = true class.
+
+    Of two classes a score of 0 counts as the other one, of more it is left out.
+    """
+    counts = [[0] * len(classes) for _ in classes]
     for one in samples:
         true = classes.index(one["label"])
-        counts[true][1 - true if one["wrong"] else true] += 1
+        if len(classes) == 2:
+            counts[true][1 - true if one["wrong"] else true] += 1
+        elif one["predicted"] in classes:
+            counts[true][classes.index(one["predicted"])] += 1
     return counts

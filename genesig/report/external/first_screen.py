@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from genesig.report.external.record import CohortRecord, External
+from genesig.report.page.measure import Measure, measure
 from genesig.report.page.words import between, clean, counted, decimal, rate
 
 MOST_COHORTS = 3
@@ -13,7 +14,7 @@ def elsewhere(data: External) -> list[str]:
     cohorts = data["external"]
     if not cohorts:
         return []
-    found = [_cohort(one, data["study"]["classes"] is not None) for one in cohorts[:MOST_COHORTS]]
+    found = [_cohort(one, measure(data)) for one in cohorts[:MOST_COHORTS]]
     more = f"; {len(cohorts) - len(found)} more below" if len(cohorts) > len(found) else ""
     return [f"In other cohorts the final model, unchanged, reached {'; '.join(found)}{more}."]
 
@@ -34,15 +35,17 @@ def samples_tested(cohort: CohortRecord) -> str:
     return f"{counted(cohort['samples'], 'sample')}, {who} seen in training"
 
 
-def _cohort(one: CohortRecord, classes: bool) -> str:
+def _cohort(one: CohortRecord, shown: Measure) -> str:
     moved = ", after ComBat" if one["combat"] else ""
     where = f"in {clean(one['name'])} ({samples_tested(one)}{moved})"
     scores = one["scores"]
-    row = scores["auc" if classes else "r2"]
+    key, name, _ = shown.elsewhere
+    row, classes = scores[key], one["classes"]
     if row["value"] is None:
         wrong = scores["misclassification"]["value"] if classes else None
-        return f"{rate(wrong)} error {where}, of one class" if classes else f"no R² {where}"
+        some = "of one class" if len(classes or ()) == 2 else "not of every class"
+        return f"{rate(wrong)} error {where}, {some}" if classes else f"no {name} {where}"
     reached = f"{decimal(row['value'])}{between(row['low'], row['high'], decimal)}"
     if not classes:
-        return f"R² {reached} {where}"
+        return f"{name} {reached} {where}"
     return f"AUC {reached} and {rate(scores['balanced_error']['value'])} error {where}"

@@ -30,9 +30,10 @@ def external_sentences(data: External) -> Iterator[str]:
     cohorts = data["external"]
     if not cohorts:
         return
+    cut = "" if len(data["study"]["classes"] or ()) > 2 else ", with its threshold"
     names = ", ".join(f"{clean(c['name'])}, n = {c['samples']}" for c in cohorts)
     yield (
-        f"The final model was applied as it is, with its threshold, to"
+        f"The final model was applied as it is{cut}, to"
         f" {counted(len(cohorts), 'data set')} of other studies ({names})."
     )
     corrected = [clean(cohort["name"]) for cohort in cohorts if cohort["combat"]]
@@ -47,12 +48,26 @@ def external_sentences(data: External) -> Iterator[str]:
             " Newcombe 2006) and combine Wilson's of both classes for the error (Zou and Donner"
             " 2008)."
         )
+    elif _of_survival(data):
+        yield (
+            "C is Harrell's, with the interval of the infinitesimal jackknife; what else is said of"
+            " survival is as for held-out samples, with the censoring of this study's."
+        )
     else:
         yield "R² is against the mean of these samples; its interval is that of the mean loss."
-    yield (
-        "Calibration is the regression of the response on the score, with HC3 standard errors"
-        " (Long and Ervin 2000)."
-    )
+    if _with_line(data):
+        yield (
+            "Calibration is the regression of the response on the score, with HC3 standard errors"
+            " (Long and Ervin 2000)."
+        )
+
+
+def _of_survival(data: External) -> bool:
+    return any("curves" in cohort for cohort in data["external"])
+
+
+def _with_line(data: External) -> bool:
+    return any("calibration_slope" in cohort["scores"] for cohort in data["external"])
 
 
 def external_references(data: External) -> tuple[str, ...]:
@@ -60,4 +75,5 @@ def external_references(data: External) -> tuple[str, ...]:
     if not data["external"]:
         return ()
     combat = OF_COMBAT if any(cohort["combat"] for cohort in data["external"]) else ()
-    return (*OF_CALIBRATION, *combat, *(FOR_CLASSES if data["study"]["classes"] else ()))
+    line = OF_CALIBRATION if _with_line(data) else ()
+    return (*line, *combat, *(FOR_CLASSES if data["study"]["classes"] else ()))

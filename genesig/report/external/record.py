@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
+from genesig.report.page.kaplan_meier import GroupCurve
 from genesig.report.page.record import Study
 
 
@@ -24,7 +25,10 @@ class Score(TypedDict):
 
 
 class Point(TypedDict):
-    """A sample: its label there and here, what the model made of it, and whether that is wrong."""
+    """A sample: its label there and here, what the model made of it, and whether that is wrong.
+
+    Of several classes the score is the largest.
+    """
 
     sample: str
     given: str
@@ -100,7 +104,8 @@ class CohortRecord(TypedDict):
     ``classes`` maps each class to its samples. ``needed`` are the genes of the model, ``absent``
     those nowhere measured, ``imputed`` the samples with a gene filled in, ``missing`` the largest
     share allowed; ``seen_before`` counts samples of the training set. ``inputs`` maps file to
-    SHA-256. There are at most 1000 ``points``; ``confusion`` is 2 × 2, rows = true class.
+    SHA-256. There are at most 1000 ``points``; ``confusion`` has a row for each true class. Of
+    survival there are ``events``, the ``curves`` of the groups of risk and the ``horizon``.
     """
 
     name: str
@@ -125,6 +130,9 @@ class CohortRecord(TypedDict):
     genes: list[Gene]
     shift: Shift
     quantiles: Quantiles
+    events: NotRequired[int]
+    curves: NotRequired[list[GroupCurve]]
+    horizon: NotRequired[float]
 
 
 class External(Study):

@@ -12,6 +12,7 @@ from genesig.report.external.record import CohortRecord, External, Quantiles, Sc
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Facts, Group, Item, Limits, Section
+from genesig.report.page.sides import two
 from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import (
     between,
@@ -20,6 +21,7 @@ from genesig.report.page.words import (
     decimal,
     percent,
     rate,
+    significant,
 )
 
 GENES = {
@@ -50,6 +52,8 @@ MOST_SENTENCES = 3
 LOWER, UPPER = "Lower limit of the 95 % interval", "Upper limit of the 95 % interval"
 SHIFT = "Of the genes, in training standard deviations"
 SHOWN: dict[str, tuple[str, Callable[[float | None], str]]] = {
+    "concordance": ("C", decimal),
+    "uno": ("Uno's C", decimal),
     "auc": ("AUC", decimal),
     "balanced_error": ("Balanced error", rate),
     "sensitivity": ("Sensitivity", percent),
@@ -67,7 +71,7 @@ def external(data: External, limits: Limits) -> Section:
             " in the configuration."
         ]
         return Section("external", "Samples of other studies", words, part="cohorts")
-    threshold = " and its threshold stayed" if data["study"]["classes"] else ""
+    threshold = " and its threshold stayed" if two(data["study"]) else ""
     words = [
         "The final model, as it stands in model.json, on samples of other studies: nothing was"
         f" fitted again{threshold}. These intervals are for this one model in samples"
@@ -109,7 +113,7 @@ def _three(row: Score | None) -> tuple[float | None, float | None, float | None]
 
 
 def _kind(key: str) -> str:
-    return "number" if key in ("auc", "r2") else "share"
+    return "number" if SHOWN[key][1] is decimal else "share"
 
 
 def _moved(cohorts: Sequence[CohortRecord]) -> Iterator[str]:
@@ -126,31 +130,34 @@ def finding(data: Study, cohort: CohortRecord) -> str:
     """Say in one sentence what came out, beside the estimate of this study."""
     name, count = clean(cohort["name"]), samples_tested(cohort)
     own = measure(data).value(data["answer"]["error"]["value"])
+    scores, (key, shown, chance) = cohort["scores"], measure(data).elsewhere
     if data["study"]["classes"] is None:
-        r2 = cohort["scores"]["r2"]
         here = f"{decimal(own)} in the cross-validation of this study"
-        return f"{name} ({count}): {_value('R²', r2)}; {here}."
-    scores = cohort["scores"]
+        more = _chance(scores[key], shown) if chance else ""
+        return f"{name} ({count}): {_value(shown, scores[key])}; {here}.{more}"
     if scores["auc"]["value"] is None:
         wrong = scores["misclassification"]
+        some = "of one class" if two(data["study"]) else "and not of every class"
         return (
-            f"{name} ({count} of one class, so that there is no AUC): {rate(wrong['value'])}"
+            f"{name} ({count} {some}, so that there is no AUC): {rate(wrong['value'])}"
             f" wrong{_between(wrong, rate)}."
         )
     error = scores["balanced_error"]
     return (
         f"{name} ({count}): {_value('AUC', scores['auc'])}; balanced error {rate(error['value'])}"
         f"{_between(error, rate)}, {rate(own)} in the cross-validation of this"
-        f" study.{_chance(scores['auc'])}"
+        f" study.{_chance(scores['auc'], shown)}"
     )
 
 
-def _chance(auc: Score) -> str:
-    low, high = auc["low"], auc["high"]
+def _chance(row: Score, name: str) -> str:
+    low, high = row["low"], row["high"]
     if low is not None and low > 0.5:
         return ""
     if high is not None and high < 0.5:
-        return " That is worse than chance (an AUC below 0.5), as if the classes were swapped."
+        turned = "an AUC below 0.5), as if the classes were swapped" if name == "AUC" else \
+            f"{name} below 0.5)"  # fmt: skip
+        return f" That is worse than chance ({turned}."
     return " The interval includes 0.5 (chance)."
 
 
@@ -165,7 +172,9 @@ def _between(row: Score, write: Callable[[float | None], str]) -> str:
 def _items(data: External, cohort: CohortRecord, limits: Limits) -> Iterator[Item]:
     stem, classes = f"external_{cohort['name']}", data["study"]["classes"]
     yield Facts(stem.replace("_", "-"), clean(cohort["name"]), list(_facts(cohort)))
-    if classes is None:
+    if "curves" in cohort:
+        yield captions.survival(cohort, data["study"]["label"], stem)
+    elif classes is None:
         yield captions.fit(cohort, data["study"]["label"], stem)
     else:
         yield from captions.of_classes(data["held_out"], cohort, classes, stem)
@@ -183,8 +192,10 @@ def _facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
         row = cohort["scores"].get(key)
         if row is not None and row["value"] is not None:
             yield name, f"{write(row['value'])}{_between(row, write)}"
-    slope = cohort["scores"]["calibration_slope"]
-    if slope["value"] is not None:
+    if "curves" in cohort:
+        yield "Calibration", _foretold(cohort)
+    slope = cohort["scores"].get("calibration_slope")
+    if slope is not None and slope["value"] is not None:
         intercept = cohort["scores"]["calibration_intercept"]
         yield (
             "Calibration",
@@ -207,10 +218,23 @@ def _facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
         yield "Noted", "; ".join(map(clean, cohort["warnings"]))
 
 
+def _foretold(cohort: CohortRecord) -> str:
+    """Hold the foretold risk by the horizon against what came."""
+    scores = cohort["scores"]
+    foretold, came, slope = (scores[k] for k in ("risk_expected", "risk_observed", "slope"))
+    return (
+        f"risk by {significant(cohort['horizon'])} foretold {percent(foretold['value'])}, observed"
+        f" {percent(came['value'])}{_between(came, percent)}; slope"
+        f" {decimal(slope['value'])}{_between(slope, decimal)}, 1 would be right"
+    )
+
+
 def _samples(cohort: CohortRecord) -> str:
     classes = cohort["classes"]
     text = counted(cohort["samples"], "sample") if classes is None else ", ".join(
         f"{number} {clean(name)}" for name, number in classes.items())  # fmt: skip
+    if "events" in cohort:
+        text += f", {counted(cohort['events'], 'event')}"
     out = ", ".join(f"{one['count']} ({clean(one['reason'])})" for one in cohort["left_out"])
     return f"{text}; left out: {out}" if out else text
 

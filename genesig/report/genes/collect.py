@@ -192,7 +192,7 @@ def block_warnings(data: Genes) -> list[str]:
         return []
     first = ", ".join(f"{names[a]} and {names[b]} ({decimal(r[a][b])})" for a, b in pairs[:3])
     return [
-        f"{counted(len(pairs), 'pair')} of block leaders with |r| above {decimal(bound)}, so that"
+        f"{counted(len(pairs), 'pair')} of block prototypes with |r| above {decimal(bound)}, so that"
         f" their blocks may be one: {first}{' …' if len(pairs) > 3 else '.'}"
     ]
 

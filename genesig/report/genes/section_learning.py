@@ -68,15 +68,18 @@ def curve(data: Genes) -> list[Picture]:
     it = data["learning"]
     if it is None:
         return []
-    shown = measure(data)
+    shown, several = measure(data), len(data["study"]["classes"] or ()) > 2
+    cut = "tell classes by their mean training scores" if several else "cut at 0"
     return [picture(
         "learning_curve",
         partial(_draw, it, shown, data["study"]["samples"]),
+        data={"training_samples": [*(it["half"] for _ in it["errors"]), it["fold"]],
+              shown.column: shown.values([*it["errors"], it["error"]])},
         title=f"{shown.title} against training samples",
         description=sentence(data),
         caption="Grey: lists of single halves of the samples, tested on the other half; bar: their"
         " mean. Green: the error of the study. Halves were fitted with the parameters of the"
-        " final model, chosen on all samples, which flatters them a little, and cut at 0.",
+        f" final model, chosen on all samples, which flatters them a little, and {cut}.",
     )]  # fmt: skip
 
 

@@ -71,6 +71,9 @@ class Measure:
     words : Words
     fitted : bool
         Whether the score is an estimate of the response itself.
+    elsewhere : (str, str, float)
+        What stands first of another data set: its row of scores.tsv, its name, its value without
+        any signal.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Measure:
     split: tuple[str, str] = ("", "")
     words: Words = NUMBER
     fitted: bool = False
+    elsewhere: tuple[str, str, float] = ("auc", "AUC", 0.5)
 
     @property
     def title(self) -> str:
@@ -97,6 +101,15 @@ class Measure:
         low, high = self.value(row["low"]), self.value(row["high"])
         return (low, high) if self.better == "smaller" else (high, low)
 
+    def columns(self, rows: Sequence[Any]) -> dict[str, list[float | None]]:
+        """Return values and limits of rows that have an error, as columns."""
+        limits = [self.interval(row) for row in rows]
+        return {
+            self.column: [self.value(row["error"]) for row in rows],
+            "low": [low for low, _ in limits],
+            "high": [high for _, high in limits],
+        }
+
     def values(self, errors: Sequence[float]) -> list[float]:
         """Return those of several errors that are all defined."""
         return [error if self.better == "smaller" else 1 - error for error in errors]
@@ -106,9 +119,23 @@ MEASURES = {
     "classification": Measure("class-balanced error", 0.5, "smaller"),
     SEVERAL: Measure("class-balanced error", 0.5, "smaller"),
     "regression": Measure(
-        "R²", 0.0, "larger", "r2", ("squared_error", "mean squared error"), fitted=True
+        "R²",
+        0.0,
+        "larger",
+        "r2",
+        ("squared_error", "mean squared error"),
+        fitted=True,
+        elsewhere=("r2", "R²", 0.0),
     ),
-    "survival": Measure("C", 0.5, "larger", "concordance", ("concordance", "C"), TIME),
+    "survival": Measure(
+        "C",
+        0.5,
+        "larger",
+        "concordance",
+        ("concordance", "C"),
+        TIME,
+        elsewhere=("concordance", "C", 0.5),
+    ),
 }
 
 

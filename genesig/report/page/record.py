@@ -6,7 +6,7 @@ what is heavy is capped; ``shown`` and ``total`` say so.
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from genesig.report.page.finding import Finding
 
@@ -137,7 +137,7 @@ class HeldOut(TypedDict):
     """The samples while they were held out; what does not fit the task is null.
 
     ``roc`` has one curve a repeat, ``confusion`` (2 × 2, rows = true class) the mean count a
-    repeat.
+    repeat. ``probability`` is the mean one of the class that is called, of several.
     """
 
     samples: list[HeldOutSample]
@@ -145,6 +145,7 @@ class HeldOut(TypedDict):
     confusion: list[list[float]] | None
     rejection: list[Rejection] | None
     fit: Fit | None
+    probability: NotRequired[float | None]
 
 
 class Null(TypedDict):

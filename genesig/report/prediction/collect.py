@@ -102,8 +102,12 @@ def _of_several(dataset: Dataset, table: pd.DataFrame, classes: Sequence[str]) -
     seen = pd.crosstab(table["label"].astype(str), table["predicted"].astype(str))
     counts = seen.reindex(index=list(classes), columns=list(classes), fill_value=0)
     repeats = max(table["repeat"].nunique(), 1)
-    return {"samples": samples, "roc": None, "confusion": rounded(counts.to_numpy() / repeats, 4),
-            "rejection": None, "fit": None}  # fmt: skip
+    found: HeldOut = {"samples": samples, "roc": None, "rejection": None, "fit": None,
+                      "confusion": rounded(counts.to_numpy() / repeats, 4)}  # fmt: skip
+    told = [name for name in (f"probability of {each}" for each in classes) if name in table]
+    if told:
+        found["probability"] = rounded(table[told].max(axis=1).mean(), 4)
+    return found
 
 
 def _by_sample(dataset: Dataset, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from genesig.report.page.kaplan_meier import group_curves
 from genesig.report.page.rounding import rounded
-from genesig.report.survival.record import GroupCurve, RiskGroup, SurvivalRecord
+from genesig.report.survival.record import RiskGroup, SurvivalRecord
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,17 +34,9 @@ def survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | None:
         "horizon": float(found["horizon"].iloc[0]),
         "samples": int(found["samples"].iloc[0]),
         "events": int(curves["events"].sum()),
-        "curves": [_curve(str(name), table) for name, table in curves.groupby("group")],
+        "curves": group_curves(curves.to_dict("records")),
         "risk": [_risk(row) for row in risk.to_dict("records")],
     }
-
-
-def _curve(name: str, table: pd.DataFrame) -> GroupCurve:
-    time, left, low, high = (rounded(table[key].to_numpy(float), 5)
-                             for key in ("time", "survival", "low", "high"))  # fmt: skip
-    at_risk = [int(number) for number in table["at_risk"]]
-    return {"group": name, "time": time, "survival": left, "low": low, "high": high,
-            "at_risk": at_risk}  # fmt: skip
 
 
 def _risk(row: Mapping[Any, Any]) -> RiskGroup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from genesig.report.page.kaplan_meier import GroupCurve
 from genesig.report.page.record import Study
 
 
@@ -13,17 +14,6 @@ class Told(TypedDict):
     value: float | None
     low: float | None
     high: float | None
-
-
-class GroupCurve(TypedDict):
-    """Kaplan-Meier curve of one group of risk, from 0 on."""
-
-    group: str
-    time: list[float]
-    survival: list[float]
-    low: list[float | None]
-    high: list[float | None]
-    at_risk: list[int]
 
 
 class RiskGroup(TypedDict):

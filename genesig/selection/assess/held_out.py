@@ -81,12 +81,13 @@ def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.Da
 
     ``score`` is f less the threshold of the split's fit; ``predicted`` and ``wrong`` are those of
     the kind: for two classes the class of its sign (empty at 0, which counts as wrong), for
-    regression the score and nothing. All three are empty where a list was too long to be kept. Rows
+    regression the score and nothing. With several classes there is a probability of each, see
+    `several.cross_fitted`. All of these are empty where a list was too long to be kept. Rows
     of the chosen list have no mu.
     """
     import pandas as pd
 
-    found = held_out(dataset, splits, observed)
+    found, kind = held_out(dataset, splits, observed), ASSESSED[dataset.design.kind]
     names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
     label = dataset.kind.shown(dataset.obs, dataset.design)
@@ -99,6 +100,7 @@ def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.Da
                 "split": names[found.split],
                 "mu": mu,
                 **decisions(dataset, found.y, found.scores[:, at]),
+                **kind.told(found, found.scores[:, at], dataset.design.classes),
             }
         )
         for at, mu in enumerate(observed.mu)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.slope import slope
 from genesig.selection.assess.intervals import NOTHING, delong, wilson
 from genesig.selection.assess.scores import auc
 
@@ -31,6 +32,35 @@ def wrong(y: Array, f: Array) -> Array:
     """
     own = y.reshape(-1, *[1] * (f.ndim - 2))
     return np.where(np.isnan(f).any(axis=-1), np.nan, predicted(f) != own)
+
+
+def probabilities(f: Array, b: float) -> Array:
+    """Return ``exp(b f_c) / Σ exp(b f_k)`` of margins (..., T): the largest is that of the largest.
+
+    Margins count classes alike, whatever their frequencies, and so do these.
+    """
+    with np.errstate(invalid="ignore"):
+        raised = np.exp(b * (f - f.max(axis=-1, keepdims=True)))
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+
+
+def fitted_slope(y: Array, f: Array) -> float:
+    """Return the slope of `probabilities` of samples (n,) that were held out; NaN without any."""
+    known = ~np.isnan(f).any(axis=1)
+    return slope(f[known], y[known].astype(np.int64), None) if known.any() else np.nan
+
+
+def cross_fitted(y: Array, f: Array, repeat: Array, split: Array) -> Array:
+    """Return the probabilities (n, T) of held-out margins, by the slope of the other splits.
+
+    Those of the same repeat, so that no score has part in its own; NaN where there is no other.
+    """
+    found = np.full(f.shape, np.nan)
+    for one in np.unique(split):
+        own = split == one
+        others = (repeat == repeat[own][0]) & ~own
+        found[own] = probabilities(f[own], fitted_slope(y[others], f[others]))
+    return found
 
 
 def confusion(y: Array, said: Array, classes: int) -> Array:

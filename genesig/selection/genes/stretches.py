@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.optim.structured.genome import Genome
+from genesig.genome.order import Genome
 from genesig.results import Dataset, Fits
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, moments
 from genesig.errors import GenesigError, pick
-from genesig.optim.structured.genome import Genome
+from genesig.genome.order import Genome
 from genesig.optim.structured.stretches import Stretches
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.linear.grid import Surface, stage_one

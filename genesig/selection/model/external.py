@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,22 @@ from genesig.data.cohorts.new_matrix import matched
 from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.results import Dataset
-from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.model.chain import Model, seen_by
 from genesig.selection.model.covariates import covariate_scores
 from genesig.selection.model.drift import balanced_means, expected_shift, shift
-from genesig.selection.model.external_scores import external_scores
+from genesig.selection.model.external_doubts import (
+    no_batch_of_the_study,
+    off_scale,
+    other_mix,
+)
+from genesig.selection.model.external_scores import scores_table
+from genesig.selection.model.kinds.known import MODELLED
+from genesig.selection.model.kinds.record import Asked
 from genesig.selection.model.new_samples import (
     Prepared,
     chosen_model,
     prepare,
-    scale_fault,
     score_values,
 )
 from genesig.selection.model.shape import check_model
@@ -35,7 +40,6 @@ QUANTILES = np.linspace(0, 1, 41)
 # Bars of the histogram of shifts; the outer ones are open. On either side they reach as far as all
 # but one gene in 200, within these bounds, in training standard deviations.
 BARS, LEAST_REACH, MOST_REACH = 40, 2.0, 12.0
-OTHER_MIX = 0.2  # difference of the shares of a class from which ComBat is warned of
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +71,8 @@ class _Values:
 
 
 def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str]], *, name: str,
-                 expression: str, samples: str | None, label: str | None,
+                 expression: str, samples: str | None,
+                 label: str | Mapping[str, str] | None, event: str | None,
                  classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                  part: str | None, batch: str | None, combat: bool,
                  missing: float) -> Scored:  # fmt: skip
@@ -98,7 +103,8 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         ``scores`` (measure, value, low, high, samples), ``genes`` (those of the model, as its
         coefficients see them: training_mean, training_sd, mean, sd; shift in training standard
         deviations, shift_before ComBat; score_shift = coef (mean - training_mean), which add up
-        to the shift of the mean score; imputed samples). Means are those of the classes, averaged.
+        to the shift of the mean score; imputed samples). Means are those of the classes, averaged;
+        of several classes ``coef`` is the length of a gene's weights.
 
     Raises
     ------
@@ -106,27 +112,27 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         As `read_cohort` and `predict`.
     """
     cohort = read_cohort(dataset.design, expression=expression, samples=samples, label=label,
-                         classes=classes, annotation=annotation, symbol=symbol, part=part,
-                         batch=batch)  # fmt: skip
+                         event=event, classes=classes, annotation=annotation, symbol=symbol,
+                         part=part, batch=batch)  # fmt: skip
     check_model(model, "results/model.json")
     chosen = chosen_model(model, None)
     found = prepare(model, chosen, cohort.matrix, cohort.where, missing=missing,
                     bound=f"external, {name}, missing")  # fmt: skip
     values = _values(dataset, model, chosen, cohort, found, combat)
     f = score_values(values.seen, chosen) + covariate_scores(model, chosen, cohort.about)
-    cut = model["threshold"] or 0.0
-    two = dataset.design.classes is not None
+    at = [each["mu"] for each in model["models"]].index(chosen["mu"])
+    rows, more = MODELLED[dataset.design.kind].tested(Asked(dataset, model, at, cohort.y, f))
     tables = {
-        "predictions": _predictions(dataset, cohort, f, cut, found.imputed),
-        "scores": external_scores(cohort.y, f, cut, two),
+        "predictions": _predictions(dataset, cohort, f, model["threshold"] or 0.0, found.imputed),
+        "scores": scores_table(rows),
         "genes": _genes(dataset, model, chosen, cohort, found, values),
     }
     about = {
         "name": name, "file": cohort.where, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
         "warnings": [*said.get(name, ()), *(f"{p.where}: {p.what}" for p in found.problems),
-                     *_off_scale(model, found, values, cohort.where),
-                     *_no_batch_of_the_study(model), *_other_mix(dataset, cohort, combat)],
+                     *off_scale(model, found, values.filled, cohort.where),
+                     *no_batch_of_the_study(model), *other_mix(dataset, cohort, combat)],
         "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,
         "needed": len(found.used), "absent": int((~found.known[:, found.used]).all(axis=0).sum()),
         "imputed": int((found.imputed > 0).sum()),
@@ -134,7 +140,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         "shift": _shift(dataset, cohort, values),
         "quantiles": {"share": QUANTILES.tolist(), "training": _quantiles(values.training),
                       "cohort": _quantiles(values.measured)},
-        "reliability": list(reliability(cohort.y, f)) if two else [],
+        "reliability": [], **more,
         **{name: _records(table) for name, table in tables.items()},
     }  # fmt: skip
     return Scored(tables, about)
@@ -167,32 +173,6 @@ def _combat(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
     return adjusted
 
 
-def _off_scale(model: Model, found: Prepared, values: _Values, where: str) -> Iterator[str]:
-    """Warn of what `predict` would refuse: here labels tell what the scores are worth."""
-    if fault := scale_fault(model, found, values.filled):
-        yield f"{where}{fault[0]}: {fault[1]}"
-
-
-def _no_batch_of_the_study(model: Model) -> Iterator[str]:
-    if any(step["step"] == "combat" for step in model["normalisation"]["steps"]):
-        yield (
-            "the study's batches were brought together by combat; this data set is none of them,"
-            " and goes past that step as it is"
-        )
-
-
-def _other_mix(dataset: Dataset, cohort: Cohort, combat: bool) -> Iterator[str]:
-    """Warn where ComBat takes part of the difference of the classes for one of the batches."""
-    classes = dataset.design.classes
-    here, there = (float(np.mean(y > 0)) for y in (dataset.plain(), dataset.kind.plain(cohort.y)))
-    if combat and classes and abs(here - there) > OTHER_MIX:
-        yield (
-            f"combat: {100 * there:.0f} % of the samples are {classes[1]}, and {100 * here:.0f} %"
-            " of the study's; part of the difference of the classes was taken for one of the"
-            " batches"
-        )
-
-
 def _predictions(
     dataset: Dataset, cohort: Cohort, f: Array, cut: float, imputed: Array
 ) -> pd.DataFrame:
@@ -200,7 +180,8 @@ def _predictions(
 
     return pd.DataFrame({
         "sample": cohort.matrix.rows, "given": cohort.given, "label": cohort.labels,
-        **decisions(dataset, cohort.y, f - cut), "score": f, "imputed": imputed,
+        **decisions(dataset, cohort.y, f - cut), **({"score": f} if f.ndim == 1 else {}),
+        "imputed": imputed,
     })  # fmt: skip
 
 
@@ -210,8 +191,8 @@ def _counts(dataset: Dataset, cohort: Cohort) -> dict[str, int] | None:
 
 
 def _present(dataset: Dataset, cohort: Cohort) -> tuple[float, ...]:
-    both = (-1.0, 1.0) if dataset.design.classes else ()
-    return tuple(c for c in both if c in cohort.y)
+    known = np.unique(dataset.response()).tolist() if dataset.design.classes else ()
+    return tuple(c for c in known if c in cohort.y)
 
 
 def _means(dataset: Dataset, cohort: Cohort, training: Array, X: Array) -> tuple[Array, Array]:
@@ -236,13 +217,15 @@ def _genes(dataset: Dataset, model: Model, chosen: Model, cohort: Cohort, found:
     known = found.known[:, [place[gene] for gene in chosen["genes"]]]
     absent = ~known.any(axis=0)
     own = [dataset.genes.index(gene) for gene in chosen["genes"]]
+    coef = np.array(chosen["coefficients"], dtype=float)
+    coef = coef if coef.ndim == 1 else np.sqrt(np.square(coef).sum(axis=1))
     as_measured = _shifts(dataset, cohort, values.training[:, own], values.measured[:, own])
     table = pd.DataFrame({
-        "gene": chosen["genes"], "symbol": chosen["symbols"], "coef": chosen["coefficients"],
+        "gene": chosen["genes"], "symbol": chosen["symbols"], "coef": coef,
         "training_mean": before, "training_sd": T.std(axis=0), "mean": after, "sd": E.std(axis=0),
         "shift": np.where(absent, np.nan, shift(after, before, T.std(axis=0))),
         "shift_before": as_measured,
-        "score_shift": np.array(chosen["coefficients"]) * (after - before),
+        "score_shift": coef * (after - before),
         "imputed": (~known).sum(axis=0),
     })  # fmt: skip
     return table if values.scored is not values.measured else table.drop(columns="shift_before")

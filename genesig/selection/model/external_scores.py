@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.selection.assess import several
 from genesig.selection.assess.calibration import calibration_line
 from genesig.selection.assess.intervals import (
     NOTHING,
@@ -32,17 +33,18 @@ Array = np.ndarray[Any, Any]
 Row = tuple[str, float, Interval, int]
 
 
-def external_scores(y: Array, f: Array, cut: float, classes: bool) -> pd.DataFrame:
+def scores_table(rows: Iterable[Row]) -> pd.DataFrame:
     """Return every measure with its 95 % interval; empty where the samples do not define it.
 
     Samples are taken as independent and the model as given: the intervals are for this model in
     samples like these, unlike those of the double cross-validation, which are for the procedure.
 
     ``auc``
-        Hull of DeLong's interval and the score interval (`delong`).
+        Hull of DeLong's interval and the score interval (`delong`); of several classes the mean
+        over them, see `several.macro_interval`.
     ``balanced_error``
-        Mean of both classes' error shares, from their Wilson intervals (`mean_of_shares`).
-    ``misclassification``, ``sensitivity``, ``specificity``
+        Mean of the classes' error shares, from their Wilson intervals (`mean_of_shares`).
+    ``misclassification``, ``sensitivity``, ``specificity``, ``sensitivity of`` a class
         Wilson. Sensitivity is the share of positive samples called positive; a score of exactly
         the cut is an error for both classes.
     ``r2``
@@ -52,19 +54,39 @@ def external_scores(y: Array, f: Array, cut: float, classes: bool) -> pd.DataFra
     ``calibration_intercept``, ``calibration_slope``
         See `calibration_line`.
 
-    Parameters
-    ----------
-    y, f : (n,) float
-        Responses (±1 for classes) and scores.
-    cut : float
-        Score above which a sample is called positive.
-    classes : bool
+    Of survival see `survival.tables.survival_tables`.
     """
     import pandas as pd
 
-    rows = [*(_of_classes(y, f - cut) if classes else _of_numbers(y, f)), *_of_both(y, f)]
     table = [(name, value, *limits, n) for name, value, limits, n in rows]
     return pd.DataFrame(table, columns=["measure", "value", "low", "high", "samples"])
+
+
+def two_classes(y: Array, f: Array, cut: float) -> Iterator[Row]:
+    """Yield the measures of y = ±1 (n,) and scores, above the cut positive."""
+    yield from _of_classes(y, f - cut)
+    yield from _of_both(y, f)
+
+
+def numbers(y: Array, f: Array) -> Iterator[Row]:
+    """Yield the measures of numbers y (n,) and what was predicted."""
+    yield from _of_numbers(y, f)
+    yield from _of_both(y, f)
+
+
+def several_classes(y: Array, f: Array, classes: Sequence[str]) -> Iterator[Row]:
+    """Yield the measures of numbers of classes y (n,) and a score for each, (n, T)."""
+    said, T = several.predicted(f), len(classes)
+    area, *limits = several.macro_interval(y, f)
+    yield "auc", area, (limits[0], limits[1]), len(y)
+    shares = several.sensitivities(y, said, T)
+    sizes = [int((y == c).sum()) for c in range(T)]
+    both = mean_of_shares([1 - each[0] for each in shares], sizes) if min(sizes) else NOTHING
+    yield "balanced_error", several.balanced_error(y, f, T), _inside(both), len(y)
+    error = float(np.mean(several.wrong(y, f)))
+    yield "misclassification", error, wilson(error, len(y)), len(y)
+    for name, (share, low, high), size in zip(classes, shares, sizes, strict=True):
+        yield f"sensitivity of {name}", share, (low, high), size
 
 
 def _of_classes(y: Array, f: Array) -> Iterator[Row]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
 from genesig.results import Dataset, Fits
+from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.model.covariates import described_covariates, weights_at
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.same_scale import training_scale
@@ -27,7 +28,11 @@ RULE = "score = intercept + sum of coefficient * normalised expression over the 
 
 
 def final_model(
-    dataset: Dataset, final: Fits, *, folds: Sequence[Mapping[str, Any]]
+    dataset: Dataset,
+    final: Fits,
+    *,
+    folds: Sequence[Mapping[str, Any]],
+    found: HeldOut | None = None,
 ) -> dict[str, Any]:
     """Return the content of model.json.
 
@@ -46,8 +51,11 @@ def final_model(
         The fit on all samples.
     folds : list of steps
         ``normalise.folds`` of the config.
+    found : HeldOut or None
+        The held-out scores of the study, those of the chosen lists last: of several classes they
+        give the ``slope`` of the probabilities.
     """
-    row_wise = fit_steps(dataset.X[:0], dataset.provenance.get("steps", []))
+    row_wise = fit_steps(dataset.X[:0], bound(dataset.provenance.get("steps", []), dataset))
     learned = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
     chain = Reference(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes
@@ -57,7 +65,8 @@ def final_model(
     models = [_at_mu(dataset, final, at) for at in kept]
     X = learned.transform(dataset.X, dataset.obs)
     scores = _training_scores(X, dataset.covariates(), final, kept, learned)
-    own = MODELLED[dataset.design.kind].parts(dataset, final, scores)
+    kind = MODELLED[dataset.design.kind]
+    own = kind.parts(dataset, final, scores) | ({} if found is None else kind.calibrated(found))
     content = {
         "format": FORMAT,
         "version": VERSION if final.gamma is None else WITH_COVARIATES,

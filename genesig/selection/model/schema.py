@@ -44,6 +44,15 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     "rank_samples": ("(rank - 1/2) / n within a sample, ties share their mean rank", {}),
     "log_cpm": ("log2(10^6 x / sum of the sample + prior)", {"prior": NUMBER}),
     "rma_background": ("background of RMA, of each array by itself", {}),
+    "segment": (
+        "step function along each chromosome, whose columns are `order` from one of `starts` to the"
+        " next; null is one of all columns. min 1/2 ||f - x||^2 + tau sd sum |f_(i+1) - f_i|, sd ="
+        " 1.4826 MAD of the steps of x over sqrt(2); tau null: segments of tau 2, 4, 8, 16, pruned"
+        " by BIC, with their means",
+        {"tau": {"type": ["number", "null"], "minimum": 0},
+         "order": {"type": ["array", "null"], "items": COUNT},
+         "starts": {"type": ["array", "null"], "items": COUNT}},
+    ),
     "knn_impute": (
         "fills in what is missing from the nearest genes over the donors",
         {"donors": _list(_list({"type": ["number", "null"]})), "neighbours": COUNT},
@@ -139,3 +148,8 @@ SCHEMA: Node = {
     ),
 }  # fmt: skip
 SCHEMA["properties"]["survival"] = SURVIVAL
+SCHEMA["properties"]["slope"] = {
+    "type": "number", "exclusiveMinimum": 0,
+    "description": "of several classes: the probability of each is proportional to"
+    " exp(slope * its score)",
+}  # fmt: skip

@@ -53,18 +53,32 @@ def survival_tables(
     samples' scores, each sample in the group of its mean over the repeats; ``survival_risk`` holds
     groups of like foretold risk against what happened.
     """
-    import pandas as pd
-
     y, horizon = dataset.response(), float(dataset.design.horizon or np.nan)
-    first = float(y["time"][y["event"]].min())
-    at = np.linspace(min(first, horizon), horizon, TIMES)
+    at = times_to(y, horizon)
     fits = joined(observed, splits).with_chosen()
     found = list(foretold(dataset, splits, fits, folds, at))
-    mean = means(found, y)
+    own = assess(held_out(dataset, splits, fits), ASSESSED[dataset.design.kind].headline)[-1]
+    return told(found, y, at, (1 - own.error, (1 - own.high, 1 - own.low)))
+
+
+def times_to(y: Array, horizon: float) -> Array:
+    """Return the times, (`TIMES`,), from the first event of y to the horizon."""
+    return np.linspace(min(float(y["time"][y["event"]].min()), horizon), horizon, TIMES)
+
+
+def told(
+    found: Sequence[Tested], y: Array, at: Array, c: tuple[float, Interval]
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of `survival_tables` of what was foretold at times up to the horizon.
+
+    y (n,) are the times and events of all samples, `c` is Harrell's C with its interval.
+    """
+    import pandas as pd
+
+    mean, horizon = means(found, y), float(at[-1])
     group = np.where(mean.f > 0, "high", "low").astype(object)
     rank = log_rank(mean.y["time"], mean.y["event"], group)
-    own = assess(held_out(dataset, splits, fits), ASSESSED[dataset.design.kind].headline)[-1]
-    rows = [("concordance", 1 - own.error, (1 - own.high, 1 - own.low)),
+    rows = [("concordance", *c),
             *_orders(found, horizon), *_brier(mean, at), *_calibrated(mean, horizon)]  # fmt: skip
     table = pd.DataFrame([(n, v, *limits, np.nan) for n, v, limits in rows], columns=COLUMNS)
     table.loc[len(table)] = ("log_rank", rank.chi_squared, np.nan, np.nan, rank.p)
@@ -78,7 +92,7 @@ def survival_tables(
 COLUMNS = ["measure", "value", "low", "high", "p_value"]
 
 
-def _orders(found: list[Tested], horizon: float) -> Iterator[Row]:
+def _orders(found: Sequence[Tested], horizon: float) -> Iterator[Row]:
     events = len({row for each in found for row in each.rows[each.y["event"]]})
     for name, measure in (("uno", uno), ("auc", auc_at)):
         each = [(one.rows, one.repeat,

@@ -129,7 +129,7 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         lambda o, s: (_genes(o, [*GENES[:6], "a", "b"]),
                       s.set("normalise.samples", [{"step": "rank_samples"}])),
         ["error: other.tsv: 2 of the 8 genes of the study are not here, but 'rank_samples' looks "
-         "at all of them; at most a share of 0.1 may be filled in (missing): leave them out of "
+         "at all of them; at most a share of 0.1 may be imputed (missing): leave them out of "
          "the study"]),
     "a word among the numbers": (
         lambda o, s: o.matrix[2].__setitem__(3, "1,5"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from broken_arrays import ARRAYS_AND_OBJECTS
 from broken_chips import CHIPS, CUT_SHORT
+from broken_classes import SEVERAL
 from broken_geo import GEO_AND_GCT
 from broken_places import PLACES
 from broken_sets import SETS
@@ -29,6 +30,7 @@ KINDS = {
     "places": PLACES,
     "sets": SETS,
     "survival": SURVIVAL,
+    "several classes": SEVERAL,
 }
 BROKEN: dict[str, Broken] = {
     f"{kind}: {name}": case for kind, cases in KINDS.items() for name, case in cases.items()

@@ -33,7 +33,7 @@ def test_the_words_say_which_sets() -> None:
     assert it["found"] == len(it["signature"]) or it["found"] > 5
     assert f"Of 16 sets, {it['found']} ha" in text
     assert it["signature"][0]["set"] in text
-    assert "Held against the lists of shuffled labels" in text
+    assert "Held against the lists of permuted labels" in text
     assert "16 of 16 sets stand higher in tumour or higher in normal" in text
     assert "with 2 to 500 measured genes" in text
 

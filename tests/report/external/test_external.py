@@ -136,6 +136,7 @@ def test_training_samples_and_far_values_are_warned_of() -> None:
     assert not any("half of the genes" in line for line in _data({})["warnings"])
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
     """Not in the warnings alone: the sentence with the AUC is the one that is copied."""
     data = _data({"seen_before": 3}, {"seen_before": 25}, {})
@@ -176,6 +177,7 @@ def test_odd_data_sets_make_a_page(
     assert (tmp_path / "figures" / "external_second_shift.svg").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_combat_is_said_beside_the_numbers_it_made() -> None:
     data = _data({"combat": True}, {})
     words = external(data, LIMITS).words
@@ -187,6 +189,7 @@ def test_combat_is_said_beside_the_numbers_it_made() -> None:
     assert not any("ComBat brought" in text for text in external(_data({}), LIMITS).words)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_worse_than_chance_is_called_so() -> None:
     data = _data({})
     data["external"][0]["scores"]["auc"] |= {"value": 0.1, "low": 0.02, "high": 0.3}
@@ -195,6 +198,7 @@ def test_worse_than_chance_is_called_so() -> None:
     assert "includes 0.5" in external(data, LIMITS).words[1]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_overview_has_a_row_for_each_cohort_with_its_numbers() -> None:
     data = _data({}, {"one_class": True}, {}, {}, {})
     section = external(data, LIMITS)

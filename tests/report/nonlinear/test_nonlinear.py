@@ -60,6 +60,7 @@ def test_chance_is_called_chance():
     assert first(collect(**given)).startswith("Neither nonlinear nor linear selection is better")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_regression_is_told_in_r2():
     data = made(Study(regression=True), error=0.3, linear=0.5, low=-0.3, high=-0.1)
     text = first(data)
@@ -101,6 +102,7 @@ def test_shared_genes_are_counted_in_words(size, core, shared, said):
     assert "; the linear lists have no core gene." in first(data)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("change", "said", "unsaid"),
     [({"kernel": "linear"}, "its curves are straight lines on any data", "any smooth way"),
@@ -119,6 +121,7 @@ def test_the_words_follow_kernel_and_penalty(change, said, unsaid):
     assert unsaid not in words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_function_of_no_gene_that_fits_nothing_is_not_talked_of():
     given = arguments(Study())
     given["tables"]["nonlinear_scores"]["explained_by_none"] = -1e-16
@@ -221,6 +224,7 @@ def test_tables_are_told_by_their_names():
     ]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_was_chosen_is_shown_to_the_limit():
     table = nonlinear(made(), replace(LIMITS, table_rows=2)).items[-1]
     assert (table.most, len(table.rows)) == (2, table.total)

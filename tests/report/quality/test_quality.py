@@ -80,6 +80,7 @@ def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table
     assert "s4" in items["quality_components"].svg
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_values_that_were_never_logged_are_warned_of_once():
     data = page_data(clean(raw=True))
     said = "expression.tsv: the values look as if they were never logged (…)"
@@ -136,6 +137,7 @@ def test_a_column_is_named_if_it_explains_much_more_than_the_label(label, centre
     )  # fmt: skip
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_finer_label_is_no_fault_but_a_batch_that_is_one_with_it_is():
     kinds = ["w1", "i1", "w2", "i2"] * 5
     data = page_data(in_centres(clean(), kinds))
@@ -265,6 +267,7 @@ def test_the_page_has_the_section_and_its_warning():
     assert set(RULES) >= {rule["name"] for rule in given["seen"]["outliers"]["rules"]}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence():
     dataset = in_centres(faultless(np.random.default_rng(3), batch="centre"), ["a", "b"] * 10)
     dataset = replace(dataset, obs=dataset.obs.assign(centre=["a", "a", "b", "b"] * 5))
@@ -274,6 +277,7 @@ def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence(
     assert words not in made(page_data(dataset))[2]["associations"].caption
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("role", ["group", "pair"])
 def test_samples_of_one_patient_are_not_called_independent(role):
     dataset = faultless(np.random.default_rng(3), patient=[f"p{k // 2}" for k in range(20)])

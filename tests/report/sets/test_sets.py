@@ -95,6 +95,7 @@ def test_the_section_shows_a_figure_and_tables():
     assert "with 2 to 500 measured genes" in words
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("weights", ["permuted", "size", "equal"])
 @pytest.mark.parametrize("others", ["leave_out", "singletons"])
 def test_what_was_set_is_said(weights, others):

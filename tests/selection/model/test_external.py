@@ -24,7 +24,7 @@ from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design, Split, Splits
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.external import Scored, score_cohort
-from genesig.selection.model.external_scores import external_scores
+from genesig.selection.model.external_scores import scores_table, two_classes
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import chosen_model, predict, seen_by
 
@@ -43,8 +43,8 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
 LINEAR = settings.LINEAR | {"mu": [1e-6, 1e-1], "list_mu": 1e-1}
 SETTINGS: dict[str, Any] = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "status",
-    "classes": {"RA": "ill", "control": "healthy"}, "annotation": None, "symbol": None,
-    "part": None, "batch": None, "combat": False, "missing": 0.1,
+    "event": None, "classes": {"RA": "ill", "control": "healthy"}, "annotation": None,
+    "symbol": None, "part": None, "batch": None, "combat": False, "missing": 0.1,
 }  # fmt: skip
 
 
@@ -295,6 +295,6 @@ def test_too_many_missing_genes_are_refused_by_the_name_of_the_setting() -> None
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_few_samples_have_what_they_define(n: int) -> None:
     y, f = np.array([1.0, -1.0, 1.0])[:n], np.array([0.5, -0.2, 0.1])[:n]
-    table = external_scores(y, f, 0.0, True) if n else None
+    table = scores_table(two_classes(y, f, 0.0)) if n else None
     if table is not None:
         assert table["low"].isna().equals(table["high"].isna())

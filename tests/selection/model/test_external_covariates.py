@@ -24,7 +24,7 @@ from genesig.selection.model.new_samples import predict
 GENES = [f"g{k}" for k in range(20)]
 COHORT = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "state",
-    "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
+    "event": None, "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
     "combat": False, "missing": 0.1,
 }  # fmt: skip
 

@@ -26,7 +26,7 @@ from genesig.selection.model.shape import digest_of
 
 PAGE = (ROOT / "docs/model.md").read_text(encoding="utf-8")
 PUBLISHED = ROOT / "docs/model.schema.json"
-SELF_CONTAINED = [chain for chain in CHAINS if chain not in ("imputed", "background")]
+SELF_CONTAINED = [chain for chain in CHAINS if chain not in ("imputed", "background", "segmented")]
 PROGRAMS = {"r": ["Rscript", "score.R"], "js": ["node", "score.js"]}
 
 
@@ -108,6 +108,7 @@ def test_another_language_scores_as_predict_does(
 
 STOPS = {
     "a step it does not know": ("imputed", {}, "knn_impute"),
+    "a step of chromosomes": ("segmented", {}, "segment"),
     "another version": ("plain", {"version": 3}, ""),
     "another format": ("plain", {"format": "magic"}, ""),
 }

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from genesig.data.study.label_words import check_class_words
+from genesig.data.study.labels.guide import as_numbers
 from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels
 from genesig.errors import Problem, did_you_mean
-from genesig.words import control_first, counted, is_number, listing
+from genesig.words import control_first, counted, flow, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,33 +21,33 @@ MOST = 20  # classes
 
 def _choose(asked: Asked, problems: Problems) -> Chosen:
     labels, where, classes = asked.labels, asked.where, asked.settings["classes"]
-    chosen = _choose_classes(labels, where, asked.label, classes, problems)
+    chosen = _choose_classes(labels, where, asked, classes, problems)
     if classes is None and labels.nunique() == 2:
         problems.extend(check_class_words(asked.table, asked.label, chosen, where))
     others = {} if classes is None else _of_other_classes(labels, chosen, where, problems)
     return Chosen(chosen, others)
 
 
-def _choose_classes(column: pd.Series[str], where: str, label: str, classes: Sequence[str] | None,
+def _choose_classes(column: pd.Series[str], where: str, asked: Asked, classes: Sequence[str] | None,
                     problems: Problems) -> tuple[str, ...]:  # fmt: skip
     counts = Counter(sorted(column))
-    at = f"{where}, column '{label}'"
+    at = f"{where}, column '{asked.label}'"
     if classes is not None:
         for name in classes:
             if name not in counts:
-                near = did_you_mean(name, counts) or f" (found: {listing(counts, 6)})"
+                near = did_you_mean(name, counts) or f"; name one of {listing(counts, 6)}"
                 problems.append(Problem(at, f"data.classes: no sample is '{name}'{near}"))
         return tuple(classes)
     if len(counts) < 2:
         only = f"every sample is {listing(counts)}" if counts else "no sample has a label"
         problems.append(Problem(at, f"{only}; two classes are needed"))
     if len(counts) > 2:
-        problems.extend(_many_classes(counts, at))
+        problems.extend(_many_classes(counts, at, as_numbers(asked.table, asked.label)))
     names = control_first(list(counts)) if len(counts) == 2 else [*counts]
     return tuple(names) if len(names) > 1 else (*names, "", "")[:2]
 
 
-def _many_classes(counts: Counter[str], at: str) -> Iterator[Problem]:
+def _many_classes(counts: Counter[str], at: str, numbers: str) -> Iterator[Problem]:
     """Say what is odd of more than two classes that nobody has named."""
     found = ", ".join(f"'{name}' ({times})" for name, times in counts.most_common(6))
     more = f" and {len(counts) - 6} more" if len(counts) > 6 else ""
@@ -54,12 +55,14 @@ def _many_classes(counts: Counter[str], at: str) -> Iterator[Problem]:
     if len({name.casefold() for name in counts}) < len(counts):
         yield Problem(at, f"{what}; some differ only in upper and lower case, write them alike")
     elif len(counts) > 6 and all(map(is_number, counts)):
-        yield Problem(at, f"{what}; these are numbers, set data.task: regression")
-    elif len(counts) > MOST:
-        yield Problem(at, f"{what}; at most {MOST} are told apart, choose some by data.classes")
+        yield Problem(at, f"{what}; {numbers}")
+        return
+    two = flow({"classes": control_first([name for name, _ in counts.most_common(2)])})
+    if len(counts) > MOST:
+        what += f"; at most {MOST} are told apart, choose some, for example data: {two}"
+        yield Problem(at, what)
     else:
-        pair = ", ".join(name for name, _ in counts.most_common(2))
-        what += f", told apart by one list of genes; data.classes: [{pair}] would compare two"
+        what += f", told apart by one list of genes; data: {two} would compare two"
         yield Problem(at, what, "warning")
 
 

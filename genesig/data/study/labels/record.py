@@ -73,8 +73,6 @@ class Labels:
         Which of ``data.covariates`` and ``data.weights`` are offered.
     columns : tuple of str
         What ``label`` maps to columns; nothing where it is one column.
-    elsewhere : bool
-        Whether the final model can be tested on data sets of other studies.
     one_of_a_group : bool
         Whether the samples of one group must have one response.
     step : float
@@ -89,7 +87,6 @@ class Labels:
     named: bool
     own: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    elsewhere: bool = True
     one_of_a_group: bool = False
     step: float = 0.0
     defaults: Config = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genesig.data.study.label_words import check_codes
+from genesig.data.study.labels.guide import as_classes, censored
 from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, line
 from genesig.errors import Problem
 from genesig.words import counted, is_missing, is_number, number_fault
@@ -18,6 +19,8 @@ CLASS_CRITERIA = ("balanced_error", "misclassification", "log_loss")
 def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
     _check_numbers(asked.table, asked.where, asked.label, problems)
     problems.extend(check_codes(asked.table, asked.label, asked.where))
+    at = f"{asked.where}, column '{asked.label}'"
+    problems += [Problem(at, what, "warning") for what in censored(asked.table, asked.label)]
     return Chosen()
 
 
@@ -29,7 +32,8 @@ def _check_numbers(table: pd.DataFrame, where: str, label: str, problems: list[P
         at = f"{where}, line {line(table, row)}, column '{label}'"
         more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
         what = f"the label of '{table.index[row]}' {number_fault(values[row])}{more}"
-        problems.append(Problem(at, f"{what}; regression needs a number for each sample"))
+        what += f"; regression needs a number for each sample{as_classes(table, label)}"
+        problems.append(Problem(at, what))
     elif len({float(value) for value in values if not is_missing(value)}) < 2:
         what = "regression needs labels that vary; here is one value or none"
         problems.append(Problem(f"{where}, column '{label}'", what))

@@ -25,7 +25,7 @@ def _label(label: str | dict[str, str], task: str) -> Found:
     if named and not needed:
         fits = next(kind for kind, each in LABELS.items() if each.columns)
         what = f"names columns of {' and '.join(LABELS[fits].columns)}; for {task} name one column"
-        yield "label", f"{what}, or set data.task: {fits}"
+        yield "label", f"{what}, or write data: {{task: {fits}}}"
     elif needed and not named:
         columns = ", ".join(f"{key}: COLUMN" for key in needed)
         yield "label", f"{task} needs columns of its own; write label: {{{columns}}}"

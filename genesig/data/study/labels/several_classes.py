@@ -14,8 +14,6 @@ def _settings(config: Config) -> Found:
         yield "nonlinear.enabled", f"{TWO}set false"
     if config["structured"]["sets"]:
         yield "structured.sets", f"{TWO}take it away"
-    if config["external"]:
-        yield "external", f"{TWO}take it away"
     if data["covariates"]:
         yield "data.covariates", f"{TWO}take it away"
     if data["weights"] is not None:
@@ -39,4 +37,5 @@ SEVERAL_CLASSES = Labels(
     alone="it makes more errors than guessing would",
     named=True,
     step=0.00033,
+    defaults={"nonlinear": {"enabled": False}},
 )

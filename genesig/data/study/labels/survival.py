@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.files.columns import event_word
+from genesig.data.study.labels.guide import exchanged
 from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, line
 from genesig.errors import Problem, did_you_mean
 from genesig.response.survival import happened
-from genesig.words import counted, is_missing, is_number, listing, number_fault, too
+from genesig.words import counted, flow, is_missing, is_number, listing, number_fault, too
 
 Array = np.ndarray[Any, Any]
 DEFAULTS: Config = {
@@ -21,13 +23,14 @@ DEFAULTS: Config = {
     },
     "nonlinear": {"enabled": False},
 }  # fmt: skip
-FINAL = ("dead", "died", "death", "deceased", "relapse", "recur", "progress", "metasta", "event",
-         "yes", "true")  # fmt: skip
 ALONE = ("leave_one_out", "leave_one_group_out")
 
 
 def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
     settings, event = asked.settings, asked.columns[1]
+    if faults := list(exchanged(asked.table, asked.columns, settings["event"])):
+        problems.append(Problem(f"{asked.where}, column '{asked.label}'", faults[0]))
+        return Chosen(more={"event": event})
     blank = {str(name) for name, cell in asked.table[event].items() if is_missing(cell)}
     blank &= {str(name) for name in asked.labels.index}
     if blank:
@@ -36,10 +39,10 @@ def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
         problems.append(Problem(f"{asked.where}, column '{event}'", what, "warning"))
     kept = [name for name in asked.labels.index if name not in blank]
     found = list(_check_times(asked, kept))
-    word, faults = _word(asked, event, kept)
-    problems += found + faults
+    word, wrong = _word(asked, event, kept)
+    problems += found + wrong
     more = {"event": event, "occurred": word, "ties": settings["ties"]}
-    if not any(problem.level == "error" for problem in found + faults):
+    if not any(problem.level == "error" for problem in found + wrong):
         time = np.array([float(asked.labels[name]) for name in kept])
         event_of = np.array([happened(asked.table[event][name], word) for name in kept])
         problems += _check_both(asked, event, time, event_of)
@@ -73,9 +76,8 @@ def _word(asked: Asked, event: str, kept: list[str]) -> tuple[str, list[Problem]
     if word is None:
         strange = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]
         if strange:
-            likely = min(strange, key=lambda cell: (not _sounds_final(cell), counts[cell]))
             what = f"data.event must say which word is the event, found {found}; for example "
-            return "1", [Problem(at, f"{what}data.event: {likely!r}")]
+            return "1", [Problem(at, f"{what}data: {flow({'event': event_word(counts)})}")]
         return "1", []
     if not any(happened(cell, word) for cell in counts):
         near = did_you_mean(word, counts) or f"; name one of {found}"
@@ -85,10 +87,6 @@ def _word(asked: Asked, event: str, kept: list[str]) -> tuple[str, list[Problem]
         what = f"{listing(others)} all count as censored, only '{word}' as the event"
         return word, [Problem(at, what, "warning")]
     return word, []
-
-
-def _sounds_final(cell: str) -> bool:
-    return any(part in cell.lower() for part in FINAL)
 
 
 def _check_both(asked: Asked, column: str, time: Array, event: Array) -> Iterator[Problem]:
@@ -125,8 +123,6 @@ def _settings(config: Config) -> Found:
         yield "nonlinear.enabled", "is not offered for survival; set it to false or take it away"
     if config.get("structured", {}).get("sets") is not None:
         yield "structured.sets", "is not offered for survival; take it away"
-    if config.get("external"):
-        yield "external", "is not offered for survival; take it away"
 
 
 SURVIVAL = Labels(
@@ -136,7 +132,6 @@ SURVIVAL = Labels(
     named=False,
     columns=("time", "event"),
     own=("event", "horizon"),
-    elsewhere=False,
     one_of_a_group=True,
     step=0.001,
     held=("covariates",),

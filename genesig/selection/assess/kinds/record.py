@@ -117,6 +117,9 @@ class Assessed:
         Scores and the names of classes to the columns that hold scores.
     scores : callable
         Such a table and the names of classes back to the scores.
+    told : callable
+        What was held out, its scores (t,) or (t, T) of one list, and the names of classes to
+        further columns of predictions.tsv.
     """
 
     headline: Headline
@@ -126,3 +129,4 @@ class Assessed:
     alone: Callable[[Adjustment, Array, Array, Sequence[Array]], Array]
     columns: Callable[[Array, Classes], dict[str, Array]] = lambda f, classes: {"score": f}
     scores: Callable[[Any, Classes], Array] = lambda table, classes: table["score"].to_numpy(float)
+    told: Callable[[HeldOut, Array, Classes], dict[str, Array]] = lambda found, f, classes: {}

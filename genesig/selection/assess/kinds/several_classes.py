@@ -13,6 +13,7 @@ from genesig.selection.assess.intervals import Interval, mean_of_shares
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
 from genesig.selection.assess.several import (
     balanced_error,
+    cross_fitted,
     macro_auc,
     macro_interval,
     predicted,
@@ -74,6 +75,11 @@ def _columns(f: Array, classes: Classes) -> dict[str, Array]:
     return {f"score of {name}": f[..., c] for c, name in enumerate(classes or ())}
 
 
+def _told(found: HeldOut, f: Array, classes: Classes) -> dict[str, Array]:
+    each = cross_fitted(found.y, f, found.repeat, found.split)
+    return {f"probability of {name}": each[:, c] for c, name in enumerate(classes or ())}
+
+
 def _scores(table: Any, classes: Classes) -> Array:
     return np.asarray(table[[f"score of {name}" for name in classes or ()]], dtype=float)
 
@@ -89,4 +95,5 @@ SEVERAL_CLASSES = Assessed(
     alone=_alone,
     columns=_columns,
     scores=_scores,
+    told=_told,
 )  # fmt: skip

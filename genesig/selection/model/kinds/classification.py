@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from genesig.results import Dataset, Fits
-from genesig.selection.model.kinds.record import Model, Modelled
+from genesig.selection.assess.calibration import reliability
+from genesig.selection.model.external_scores import Row, two_classes
+from genesig.selection.model.kinds.record import Asked, Model, Modelled
 
 Array = np.ndarray[Any, Any]
 
@@ -35,4 +37,9 @@ def _faults(model: Model) -> list[str]:
     return same + (["threshold"] if model["threshold"] is None else [])
 
 
-CLASSIFICATION = Modelled(parts=_parts, predicted=_predicted, faults=_faults)
+def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
+    rows = two_classes(asked.y, asked.f, asked.model["threshold"])
+    return rows, {"reliability": list(reliability(asked.y, asked.f))}
+
+
+CLASSIFICATION = Modelled(parts=_parts, predicted=_predicted, faults=_faults, tested=_tested)

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from genesig.results import Dataset, Fits
+from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.model.external_scores import Row
 
 Array = np.ndarray[Any, Any]
 Model = Mapping[str, Any]
+
+
+class Asked(NamedTuple):
+    """The study, its model and the number of the one that is used; responses y and scores f."""
+
+    dataset: Dataset
+    model: Model
+    at: int
+    y: Array
+    f: Array
 
 
 @dataclass(frozen=True)
@@ -28,8 +40,16 @@ class Modelled:
         columns that follow the score.
     faults : callable
         The model to the parts that contradict each other.
+    calibrated : callable
+        What was held out of the study, with the scores of the chosen lists last, to further parts
+        of the top level.
+    tested : callable
+        What is `Asked` of a data set of another study to the rows of its scores.tsv, and to what
+        else a report shows of it, as JSON has it.
     """
 
     parts: Callable[[Dataset, Fits, Array], dict[str, Any]]
     predicted: Callable[[Model, int, Array], dict[str, Array]]
     faults: Callable[[Model], list[str]]
+    tested: Callable[[Asked], tuple[Iterable[Row], dict[str, Any]]]
+    calibrated: Callable[[HeldOut], dict[str, Any]] = lambda found: {}

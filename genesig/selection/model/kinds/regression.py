@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from genesig.selection.model.external_scores import numbers
 from genesig.selection.model.kinds.record import Model, Modelled
 
 
@@ -14,4 +15,5 @@ REGRESSION = Modelled(
     parts=lambda dataset, final, scores: {"classes": None, "threshold": None},
     predicted=lambda model, at, scores: {"predicted": scores},
     faults=_faults,
+    tested=lambda asked: (numbers(asked.y, asked.f), {}),
 )

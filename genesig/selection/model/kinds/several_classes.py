@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from genesig.results import Dataset, Fits
+from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.several import fitted_slope, probabilities
+from genesig.selection.model.external_scores import several_classes
 from genesig.selection.model.kinds.record import Model, Modelled
 
 Array = np.ndarray[Any, Any]
@@ -19,7 +22,17 @@ def _parts(dataset: Dataset, final: Fits, scores: Array) -> dict[str, Any]:
 def _predicted(model: Model, at: int, scores: Array) -> dict[str, Array]:
     classes = model["classes"]
     named = {f"score of {name}": scores[:, c] for c, name in enumerate(classes)}
-    return {**named, "predicted": np.array(classes, dtype=object)[scores.argmax(axis=1)]}
+    said = {**named, "predicted": np.array(classes, dtype=object)[scores.argmax(axis=1)]}
+    if "slope" not in model:
+        return said
+    each = probabilities(scores, model["slope"])
+    return said | {f"probability of {name}": each[:, c] for c, name in enumerate(classes)}
+
+
+def _calibrated(found: HeldOut) -> dict[str, Any]:
+    """Fit the slope of the probabilities to all scores of the chosen lists."""
+    b = fitted_slope(found.y, found.scores[:, -1])
+    return {} if np.isnan(b) else {"slope": b}
 
 
 def _faults(model: Model) -> list[str]:
@@ -29,4 +42,10 @@ def _faults(model: Model) -> list[str]:
     return [] if model["threshold"] is None else ["threshold"]
 
 
-SEVERAL_CLASSES = Modelled(parts=_parts, predicted=_predicted, faults=_faults)
+SEVERAL_CLASSES = Modelled(
+    parts=_parts,
+    predicted=_predicted,
+    faults=_faults,
+    calibrated=_calibrated,
+    tested=lambda asked: (several_classes(asked.y, asked.f, asked.model["classes"]), {}),
+)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from genesig.optim.cox.hazard import Hazard
 from genesig.results import Dataset, Fits
+from genesig.selection.assess.intervals import NOTHING
+from genesig.selection.assess.survival.brier import brier_losses
+from genesig.selection.assess.survival.concordance import harrell
+from genesig.selection.assess.survival.curves import censoring, kaplan_meier
 from genesig.selection.linear.kinds.survival import TIES
-from genesig.selection.model.kinds.record import Model, Modelled
-from genesig.selection.survival.foretold import hazard_of
+from genesig.selection.model.external_scores import Row
+from genesig.selection.model.kinds.record import Asked, Model, Modelled
+from genesig.selection.survival.foretold import Tested, hazard_of
+from genesig.selection.survival.tables import times_to, told
 
 Array = np.ndarray[Any, Any]
 
@@ -31,11 +38,14 @@ def _parts(dataset: Dataset, final: Fits, scores: Array) -> dict[str, Any]:
 
 
 def _predicted(model: Model, at: int, scores: Array) -> dict[str, Array]:
-    own = model["survival"]
-    hazard = Hazard(np.array(own["times"]), np.array(own["cumulative"][at]))
     group = np.where(scores > model["threshold"], "high", "low")
-    left = hazard.survival(scores, np.array([own["horizon"]]))[:, 0]
-    return {"predicted": group, "survival": left}
+    horizon = np.array([model["survival"]["horizon"]])
+    return {"predicted": group, "survival": _hazard(model, at).survival(scores, horizon)[:, 0]}
+
+
+def _hazard(model: Model, at: int) -> Hazard:
+    own = model["survival"]
+    return Hazard(np.array(own["times"]), np.array(own["cumulative"][at]))
 
 
 def _faults(model: Model) -> list[str]:
@@ -50,4 +60,28 @@ def _faults(model: Model) -> list[str]:
     return missing + ([] if sound else ["survival"])
 
 
-SURVIVAL = Modelled(parts=_parts, predicted=_predicted, faults=_faults)
+def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
+    """Hold what the model foretells against what came; the censoring is that of the study."""
+    known, own, y = asked.dataset.response(), asked.model["survival"], asked.y
+    at = times_to(known, own["horizon"])
+    S = _hazard(asked.model, asked.at).survival(asked.f, at)
+    lost = censoring(known["time"], known["event"])
+    plain = kaplan_meier(known["time"], known["event"]).at(at)[None]
+    losses, reference = (brier_losses(y["time"], y["event"], each, at, lost)
+                         for each in (S, plain))  # fmt: skip
+    found = Tested(np.arange(len(y)), 0, y, asked.f - asked.model["threshold"], S, losses,
+                   reference, lost)  # fmt: skip
+    order = harrell(y["time"], y["event"], asked.f)
+    tables = told([found], y, at, (order.value, order.interval))
+    table, n = tables["survival"], len(y)
+    rows = [(str(row["measure"]), row["value"], (row["low"], row["high"]), n)
+            for row in table.to_dict("records")]  # fmt: skip
+    p = float(table["p_value"].iloc[-1])
+    parts = {name: tables[f"survival_{name}"].astype(object) for name in ("curves", "risk")}
+    more = {name: part.where(part.notna(), None).to_dict("records") for name, part in parts.items()}
+    return [*rows, ("log_rank_p", p, NOTHING, n)], {
+        "events": int(y["event"].sum()), "horizon": own["horizon"], **more,
+    }  # fmt: skip
+
+
+SURVIVAL = Modelled(parts=_parts, predicted=_predicted, faults=_faults, tested=_tested)

@@ -1,0 +1,148 @@
+"""Small dense linear algebra: solves by a factor with one row more or less, tridiagonal form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.compiled import inlined, inner, plain
+from genesig.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled.products import reflect_four, reflect_one
+
+Array = np.ndarray[Any, Any]
+
+NONE = 1e-140  # squares of what is smaller have no inverse
+
+
+@plain
+def forward(L: Array, m: int, x: Array) -> None:
+    """Solve L x = x in place."""
+    for i in range(m):
+        row = L[i]
+        x[i] = (x[i] - dot(row[:i], x[:i])) / row[i]
+
+
+@plain
+def backward(L: Array, m: int, x: Array) -> None:
+    """Solve L'x = x in place."""
+    for i in range(m - 1, -1, -1):
+        row = L[i]
+        x[i] /= row[i]
+        for k in range(i):
+            x[k] -= row[k] * x[i]
+
+
+@plain
+def drop_row(L: Array, m: int, p: int) -> None:
+    """Turn the factor of an m × m matrix into the factor without row and column p (Givens)."""
+    for i in range(p, m - 1):
+        for k in range(i + 2):
+            L[i, k] = L[i + 1, k]
+    for k in range(p, m - 1):
+        a, b = L[k, k], L[k, k + 1]
+        length = np.hypot(a, b)
+        c, s = a / length, b / length
+        for i in range(k, m - 1):
+            a, b = L[i, k], L[i, k + 1]
+            L[i, k] = c * a + s * b
+            L[i, k + 1] = c * b - s * a
+
+
+@inner
+def tridiagonal(
+    M: Array, m: int, diagonal: Array, beside: Array, beta: Array, work: Array
+) -> None:  # fmt: skip
+    """Reduce the symmetric M[:m, :m] to Q T Q' by Householder reflections.
+
+    Row k of M is left holding the reflector v_k (entries k+1..m-1), Q = H_0 H_1 ... with
+    H_k = I - beta_k v_k v_k'. M must be stored in full, its rows filled up with zeros to whole
+    lanes; work is two rows as long as those of M.
+    """
+    width = lanes(m)
+    both, scales = zeros((4, width), np.float64), zeros((3, LANES), np.float64)
+    now, after = 0, 2
+    reflector(M, m, 0, both[now + 1], diagonal, beside, beta)
+    for i in range(1, m):
+        add_row(beta[0] * both[now + 1, i], M, i, both, now, 0, width)
+    for k in range(m - 1):
+        first, p, v = k + 1 - (k + 1) % LANES, both[now], both[now + 1]
+        add_row(-0.5 * beta[k] * dot(p, v), both, now + 1, both, now, first, width)
+        add_row(-v[k + 1], both, now, M, k + 1, first, width)
+        add_row(-p[k + 1], both, now + 1, M, k + 1, first, width)
+        u = both[after + 1]
+        reflector(M, m, k + 1, u, diagonal, beside, beta)
+        for j in range(width):
+            both[after, j] = 0.0
+        for i in range(k + 2, m, 4):
+            rows = smaller(4, m - i)
+            for r in range(rows):
+                scales[0, r], scales[1, r] = -v[i + r], -p[i + r]
+                scales[2, r] = beta[k + 1] * u[i + r]
+            reflect(M, i, rows, both, now, scales, first)
+        now, after = after, now
+
+
+@inlined
+def reflect(
+    M: Array, i: int, rows: int, both: Array, now: int, scales: Array, first: int
+) -> None:  # fmt: skip
+    """Reflect up to four rows, and add them up for the next reflection."""
+    width = both.shape[1]
+    if rows == 4:
+        reflect_four(M, i, both, now, scales, first, width)
+        return
+    for r in range(rows):
+        for k in range(3):
+            scales[k, 0] = scales[k, r]
+        reflect_one(M, i + r, both, now, scales, first, width)
+
+
+@plain
+def reflector(
+    M: Array, m: int, k: int, v: Array, diagonal: Array, beside: Array, beta: Array
+) -> None:  # fmt: skip
+    """Fill v with the reflector that clears row k, and what is left of the row; none: beta_k 0."""
+    for j in range(len(v)):
+        v[j] = M[k, j] if k < j < m else 0.0
+    diagonal[k], beta[k] = M[k, k], 0.0
+    if k == m - 1:
+        return
+    norm, beside[k] = np.sqrt(dot(v, v)), v[k + 1]
+    if k == m - 2 or norm < NONE:
+        for j in range(len(v)):
+            v[j] = 0.0
+        return
+    beside[k] = -norm if v[k + 1] > 0 else norm
+    v[k + 1] -= beside[k]
+    M[k, k + 1] = v[k + 1]
+    beta[k] = 1.0 / (abs(beside[k]) * abs(v[k + 1]))
+
+
+@plain
+def largest_eigenvalue(M: Array, work: Array) -> Any:
+    """Return the largest eigenvalue of a symmetric matrix (destroyed), by Sturm bisection.
+
+    The rows of M and work (5 of them) are whole lanes.
+    """
+    m, diagonal, beside = len(M), work[2], work[3]
+    tridiagonal(M, m, diagonal, beside, work[4], work)
+    low, high = diagonal[0], diagonal[0]
+    for i in range(m):
+        radius = abs(beside[i]) if i < m - 1 else 0.0
+        radius += abs(beside[i - 1]) if i > 0 else 0.0
+        low, high = larger(low, diagonal[i]), larger(high, diagonal[i] + radius)
+    while True:
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            return high
+        pivot = diagonal[0] - middle
+        for i in range(1, m):
+            if pivot > 0.0:
+                break
+            pivot = diagonal[i] - middle - beside[i - 1] * beside[i - 1] / smaller(pivot, -1e-300)
+        if pivot > 0.0:
+            low = middle
+        else:
+            high = middle

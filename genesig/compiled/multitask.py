@@ -1,0 +1,178 @@
+"""One training set with several responses: descent by rows of coefficients, and their gap.
+
+    min_B (1/n)||Y - ZB||² + mu ||B||² + tau sum_j w_j ||B_j||
+
+over the features of a working set; a row B_j holds one coefficient for each response.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.compiled import inner, plain
+from genesig.compiled.lanes import add_row, dot
+from genesig.compiled.multitask_newton import newton
+from genesig.compiled.operations import larger, smaller, zeros
+
+Array = np.ndarray[Any, Any]
+
+FEW, MANY = 4, 12  # sweeps over the rows that are not 0, far from the minimum and near it
+NEAR = 1e-6  # gap of what is near
+LONG = 1.5  # more rows than this times the samples are left to the sweeps while these are quicker
+NEWTONS = 4.0  # steps that are taken to be needed
+ROUNDS = 500
+HALVINGS = 50
+
+
+class Joint(NamedTuple):
+    """The problem on m working features.
+
+    tau, mu absolute, n samples; Y, R (T, N) responses and residuals; Z (m, N) standardised, 0
+    outside the training rows; square (m,) ||z_j||², weight (m,), B (m, T).
+    """
+
+    tau: float
+    mu: float
+    n: float
+    Y: Array
+    R: Array
+    Z: Array
+    square: Array
+    weight: Array
+    B: Array
+
+
+@plain
+def length(x: Array) -> float:
+    """Return ||x|| of a short vector."""
+    total = 0.0
+    for t in range(len(x)):
+        total += x[t] * x[t]
+    return float(np.sqrt(total))
+
+
+@plain
+def sweep(at: Joint, every: bool, row: Array) -> None:
+    """Minimise over one row after the other, those at 0 too if `every`; row (T,) is scratch."""
+    (m, T), N = at.B.shape, at.R.shape[1]
+    for k in range(m):
+        b, z = at.B[k], at.Z[k]
+        if not (every or length(b) > 0.0):
+            continue
+        for t in range(T):
+            row[t] = dot(z, at.R[t]) + at.square[k] * b[t]
+        size, cut = length(row), 0.5 * at.n * at.tau * at.weight[k]
+        share = (1.0 - cut / size) / (at.square[k] + at.n * at.mu) if size > cut else 0.0
+        for t in range(T):
+            new = share * row[t]
+            if new != b[t]:
+                add_row(b[t] - new, at.Z, k, at.R, t, 0, N)
+                b[t] = new
+
+
+@plain
+def residual(at: Joint) -> None:
+    """Set ``R = Y - ZB`` in the order of the features."""
+    (m, T), N = at.B.shape, at.R.shape[1]
+    for t in range(T):
+        for i in range(N):
+            at.R[t, i] = at.Y[t, i]
+        for k in range(m):
+            if at.B[k, t] != 0.0:
+                add_row(-at.B[k, t], at.Z, k, at.R, t, 0, N)
+
+
+@plain
+def gap(at: Joint, ratio: float, row: Array) -> float:
+    """Return the duality gap relative to ||Y||²/n; ratio is the largest ||g||/(tau w) elsewhere.
+
+    See `structured.certificate.duality_gap`.
+    """
+    (m, T), total, square = at.B.shape, 0.0, 0.0
+    for k in range(m):
+        b, limit, along = at.B[k], at.tau * at.weight[k], 0.0
+        for t in range(T):
+            row[t] = 2.0 / at.n * dot(at.Z[k], at.R[t]) - 2.0 * at.mu * b[t]
+            along += b[t] * row[t]
+        size = length(b)
+        total += limit * size - along
+        square += size * size
+        ratio = larger(ratio, length(row) / limit)
+    left, along, energy = 0.0, 0.0, 0.0
+    for t in range(T):
+        left += dot(at.R[t], at.R[t])
+        along += dot(at.Y[t], at.R[t])
+        energy += dot(at.Y[t], at.Y[t])
+    s = 1.0 / ratio
+    total += (1.0 - s) / at.n * (2.0 * along - (1.0 + s) * (left + at.n * at.mu * square))
+    return float(larger(total, 0.0) / (energy / at.n if energy > 0.0 else 1.0))
+
+
+@inner
+def minimise(at: Joint, goal: float, steps: Array) -> None:
+    """Go down until the gap over the working set is at most `goal`, or no further.
+
+    Sweeps find the rows that are not 0, Newton steps their lengths; steps[0] counts the latter.
+    """
+    row, before, best, waiting = zeros(at.B.shape[1], np.float64), np.inf, np.inf, 0
+    for _ in range(ROUNDS):
+        sweep(at, True, row)
+        for _ in range(MANY if goal < NEAR else FEW):
+            sweep(at, False, row)
+        count = 0
+        for k in range(len(at.B)):
+            count += length(at.B[k]) > 0.0
+        now = gap(at, 1.0, row)
+        if now > goal and count > 0 and not quicker(at, count, now / before, now / goal):
+            newton(at, goal, steps)
+        residual(at)
+        before = gap(at, 1.0, row)
+        if before <= goal:
+            return
+        waiting = 0 if before < 0.5 * best else waiting + 1
+        if waiting > 20:
+            return
+        best = smaller(before, best)
+
+
+@plain
+def quicker(at: Joint, count: int, rate: float, far: float) -> bool:
+    """Tell whether sweeps that lower the gap by `rate` a round get there before Newton steps do."""
+    if count <= LONG * at.n or rate >= 1.0:
+        return False
+    rounds = np.log(far) / -np.log(larger(rate, 1e-3))
+    width = at.R.shape[1]
+    step = count * (count * count / 2.0 + count * width + width * width)
+    return bool(2.0 * rounds * MANY * count * width * len(at.Y) < NEWTONS * step)
+
+
+@inner
+def surely(at: Joint, ratio: float, row: Array) -> int:
+    """Return how many features are selected in the exact fit, at the least.
+
+    The objective grows by mu ||B' - B||² from its minimum B', which is so within √(gap / mu): only
+    rows whose squares add up to less may all be 0 there. The bound of them is found by halving.
+    """
+    energy, count, least, low, high = 0.0, 0, 0, 0.0, 0.0
+    for t in range(len(at.Y)):
+        energy += dot(at.Y[t], at.Y[t])
+    for k in range(len(at.B)):
+        size = length(at.B[k])
+        high, count = larger(high, size * size), count + (size > 0.0)
+    room = gap(at, ratio, row) * energy / at.n / at.mu if at.mu > 0.0 else np.inf
+    for again in range(HALVINGS + 1):
+        bound = 0.5 * (low + high) if again > 0 else high
+        total, gone = 0.0, 0
+        for k in range(len(at.B)):
+            size = length(at.B[k])
+            if size > 0.0 and size * size <= bound:
+                total, gone = total + size * size, gone + 1
+        if total > room:
+            high, least = bound, count - gone
+        elif again == 0:
+            return 0
+        else:
+            low = bound
+    return least

@@ -1,0 +1,180 @@
+"""The lengths of the rows that are not 0: value, gap, slope and curvature of what they minimise.
+
+``||b|| = min_rho (||b||²/rho + rho)/2`` leaves one number a row (see `structured.reduced`)::
+
+    P(rho) = tr Y'M^-1 Y + (tau/2) sum w_k rho_k,   M = n I + sum e_k z_k z_k'
+    e_k = 2 rho_k / (2 mu rho_k + tau w_k)
+
+With K = ZZ' and C = n I + E^½ K E^½, all that is needed of M^-1 is that of C, of the order of the
+rows: E^½ Z M^-1 Y = C^-1 E^½ Z Y and E^½ Z M^-1 Z'E^½ = I - n C^-1. Where there are more rows than
+samples the latter is had from the factor of M itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.compiled import inner, plain
+from genesig.compiled.cholesky import cholesky
+from genesig.compiled.dense import backward, forward
+from genesig.compiled.lanes import dot
+from genesig.compiled.operations import larger
+from genesig.compiled.products import products
+
+Array = np.ndarray[Any, Any]
+
+
+class Lengths(NamedTuple):
+    """The problem among m rows, and room for a point of it.
+
+    level (4,) = tau, mu, n, ||Y||²; size (1,) how many of the m rows are left, which come first;
+    row (m,) their places; w, x, trial, e, root = √e, q, slope, step (m,); K, C, inverse, H (m, m')
+    in whole lanes; G, A (T, m) ``ZY`` and ``E^½ Z M^-1 Y``; found (2,) value and gap; Z (m, N) the
+    features. U (m, N), turned (N, m') and M (N, N) are empty where there are no more rows than
+    samples; else U is ``M^-½ Z'``, row by row, and turned ``(E^½ Z)'``.
+    """
+
+    level: Array
+    size: Array
+    row: Array
+    w: Array
+    x: Array
+    trial: Array
+    e: Array
+    root: Array
+    q: Array
+    slope: Array
+    step: Array
+    K: Array
+    C: Array
+    inverse: Array
+    H: Array
+    G: Array
+    A: Array
+    found: Array
+    Z: Array
+    U: Array
+    turned: Array
+    M: Array
+
+
+@plain
+def evaluate(p: Lengths, x: Array) -> bool:
+    """Fill e, C (its factor), A, q, value and gap at x; False where C is not definite."""
+    m, T = p.size[0], len(p.G)
+    tau, mu, n = p.level[0], p.level[1], p.level[2]
+    for k in range(m):
+        p.e[k] = 2.0 * x[k] / (2.0 * mu * x[k] + tau * p.w[k])
+        p.root[k] = np.sqrt(p.e[k])
+    for k in range(m):
+        for a in range(k + 1):
+            p.C[k, a] = p.root[k] * p.root[a] * p.K[k, a]
+        p.C[k, k] += n
+        p.q[k] = 0.0
+    if not cholesky(p.C, m):
+        return False
+    taken = 0.0
+    for t in range(T):
+        for k in range(m):
+            p.A[t, k] = p.root[k] * p.G[t, k]
+        forward(p.C, m, p.A[t])
+        taken += dot(p.A[t][:m], p.A[t][:m])
+        backward(p.C, m, p.A[t])
+        for k in range(m):
+            p.q[k] += p.A[t, k] * p.A[t, k]
+    judge(p, x, taken)
+    return True
+
+
+@plain
+def judge(p: Lengths, x: Array, taken: float) -> None:
+    """Fill q, the value and the gap, from the squares of A and ``tr G'(C/E)^-1 G``."""
+    tau, mu, n, energy = p.level[0], p.level[1], p.level[2], p.level[3]
+    total, ratio, square, lost, lengths = 0.0, 1.0, 0.0, 0.0, 0.0
+    for k in range(p.size[0]):
+        v = np.sqrt(p.e[k] * p.q[k])
+        p.q[k] = np.sqrt(p.q[k] / p.e[k]) if p.e[k] > 0.0 else 0.0
+        g = 2.0 * p.q[k] * (1.0 - mu * p.e[k])
+        total += (tau * p.w[k] - g) * v
+        ratio = larger(ratio, g / (tau * p.w[k]))
+        square += v * v
+        lost += n * v * v / p.e[k] if p.e[k] > 0.0 else 0.0
+        lengths += p.w[k] * x[k]
+    s, along = 1.0 / ratio, energy - taken
+    left = along - lost + n * mu * square
+    p.found[0] = along / n + 0.5 * tau * lengths
+    total += (1.0 - s) / n * (2.0 * along - (1.0 + s) * left)
+    p.found[1] = larger(total, 0.0) / (energy / n if energy > 0.0 else 1.0)
+
+
+@inner
+def curve(p: Lengths) -> None:
+    """Fill the slope, and the Hessian's lower triangle, at the point evaluated last."""
+    m, T = p.size[0], len(p.G)
+    tau, mu = p.level[0], p.level[1]
+    if len(p.M) > 0:
+        within_samples(p)
+    else:
+        within_rows(p)
+    for k in range(m):
+        below = 2.0 * mu * p.x[k] + tau * p.w[k]
+        p.step[k] = 2.0 * tau * p.w[k] / (below * below)
+        p.slope[k] = 0.5 * tau * p.w[k] - p.step[k] * p.q[k] * p.q[k]
+        p.step[k] *= np.sqrt(2.0) / p.root[k]
+    for k in range(m):
+        for a in range(k + 1):
+            p.H[k, a] = 0.0
+        for t in range(T):
+            for a in range(k + 1):
+                p.H[k, a] += p.A[t, k] * p.A[t, a]
+        for a in range(k + 1):
+            p.H[k, a] *= p.step[k] * p.step[a] * p.inverse[k, a]
+        below = 2.0 * mu * p.x[k] + tau * p.w[k]
+        p.H[k, k] += 8.0 * mu * tau * p.w[k] * p.q[k] * p.q[k] / (below * below * below)
+
+
+@inner
+def within_rows(p: Lengths) -> None:
+    """Fill the lower triangle of ``Z M^-1 Z'`` from the factor of C; H is room."""
+    m, n = p.size[0], p.level[2]
+    invert(p.C, m, p.H)
+    products(p.H, 0, m, p.inverse)
+    for k in range(m):
+        for a in range(k + 1):
+            p.inverse[k, a] *= -n
+        p.inverse[k, k] += 1.0
+        for a in range(k + 1):
+            p.inverse[k, a] /= p.root[k] * p.root[a]
+
+
+@inner
+def within_samples(p: Lengths) -> None:
+    """Fill ``Z M^-1 Z'`` from the factor of M."""
+    m, N = p.size[0], len(p.M)
+    for k in range(m):
+        for i in range(N):
+            p.turned[i, k] = p.root[k] * p.Z[k, i]
+    products(p.turned, 0, N, p.M)
+    for i in range(N):
+        p.M[i, i] += p.level[2]
+    cholesky(p.M, N)
+    for k in range(m):
+        for i in range(N):
+            p.U[k, i] = p.Z[k, i]
+        forward(p.M, N, p.U[k])
+    products(p.U, 0, m, p.inverse)
+
+
+@plain
+def invert(L: Array, m: int, out: Array) -> None:
+    """Fill row j of out (m, m') with column j of the inverse of the factor L."""
+    for j in range(m):
+        column = out[j]
+        for i in range(len(column)):
+            column[i] = 0.0
+        column[j] = 1.0 / L[j, j]
+        for i in range(j + 1, m):
+            row = L[i]
+            column[i] = -dot(row[j:i], column[j:i]) / row[i]

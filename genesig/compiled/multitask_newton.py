@@ -1,0 +1,175 @@
+"""Newton steps on the lengths of the rows that are not 0, damped where features are collinear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.compiled import inner, plain
+from genesig.compiled.cholesky import cholesky
+from genesig.compiled.dense import backward, forward
+from genesig.compiled.lanes import dot, lanes
+from genesig.compiled.multitask_lengths import Lengths, curve, evaluate
+from genesig.compiled.operations import larger, zeros
+from genesig.compiled.products import products
+
+Array = np.ndarray[Any, Any]
+
+STEPS = 60
+ZERO = 1e-6  # of the largest length; what is nearer to 0 and pushed there is put there
+LEAST, MOST, FIRST = 1e-12, 1e8, 1e-3  # damping, as a share of the Hessian's diagonal
+ROUNDING = 1e-13
+
+
+@plain
+def newton_step(p: Lengths, damping: float) -> None:
+    """Fill the step, with C as room for the damped Hessian's factor."""
+    m = p.size[0]
+    for k in range(m):
+        for a in range(k + 1):
+            p.C[k, a] = p.H[k, a]
+        p.C[k, k] += damping * p.H[k, k]
+        p.step[k] = p.slope[k]
+    if cholesky(p.C, m):
+        forward(p.C, m, p.step)
+        backward(p.C, m, p.step)
+        return
+    for k in range(m):
+        p.step[k] = p.slope[k] / p.H[k, k]
+
+
+@plain
+def way(p: Lengths, cut: bool) -> bool:
+    """Fill trial: the step held at x >= 0, or if `cut` as far of it as to the first that gets to 0.
+
+    False where none gets there.
+    """
+    share, hit = 1.0, False
+    for k in range(p.size[0]):
+        if p.step[k] > p.x[k] and p.x[k] > 0.0:
+            hit = True
+            if cut and p.x[k] / p.step[k] < share:
+                share = p.x[k] / p.step[k]
+    for k in range(p.size[0]):
+        p.trial[k] = larger(p.x[k] - share * p.step[k], 0.0)
+    return hit or not cut
+
+
+@plain
+def descend(p: Lengths, damping: float) -> float:
+    """Take one step from x, whose curve is known; returns the next damping, above MOST if stuck."""
+    value, gap = p.found[0], p.found[1]
+    level = value + ROUNDING * abs(value)
+    while damping <= MOST:
+        newton_step(p, damping)
+        for cut in range(2):
+            if not way(p, cut == 1) or not evaluate(p, p.trial):
+                continue
+            if p.found[0] <= value or (p.found[0] <= level and p.found[1] < gap):
+                for k in range(p.size[0]):
+                    p.x[k] = p.trial[k]
+                return float(larger(damping / 30.0, LEAST))
+        damping = larger(100.0 * damping, FIRST)
+    evaluate(p, p.x)
+    return damping
+
+
+@plain
+def drop(p: Lengths, pushed: bool) -> bool:
+    """Leave out the rows at 0, and if `pushed` those near it that go there; False if none is."""
+    m, kept, top = p.size[0], 0, 0.0
+    for k in range(m):
+        top = larger(top, p.x[k])
+    for k in range(m):
+        if p.x[k] == 0.0 or (pushed and p.x[k] <= ZERO * top and p.slope[k] > 0.0):
+            continue
+        p.row[kept], p.w[kept], p.x[kept] = p.row[k], p.w[k], p.x[k]
+        for t in range(len(p.G)):
+            p.G[t, kept] = p.G[t, k]
+        for a in range(m):
+            p.K[kept, a] = p.K[k, a]
+        for a in range(m):
+            p.K[a, kept] = p.K[a, k]
+        for i in range(p.Z.shape[1]):
+            p.Z[kept, i] = p.Z[k, i]
+        kept += 1
+    for i in range(len(p.turned)):
+        for k in range(kept, m):
+            p.turned[i, k] = 0.0
+    p.size[0] = kept
+    return bool(kept < m)
+
+
+@inner
+def settle(p: Lengths, goal: float) -> Any:
+    """Go down until the gap among the rows is at most `goal`, or no further; returns the steps."""
+    damping, steps = LEAST, 0
+    good = evaluate(p, p.x)
+    while good and p.found[1] > goal and steps < STEPS and damping <= MOST:
+        curve(p)
+        if drop(p, True):
+            good = evaluate(p, p.x)
+            continue
+        damping = descend(p, damping)
+        steps += 1
+        if drop(p, False):
+            good = evaluate(p, p.x)
+    return steps
+
+
+@inner
+def newton(at: Any, goal: float, steps: Array) -> None:
+    """Minimise over the rows of a `multitask.Joint` that are not 0, starting at their lengths."""
+    m, T, N = 0, len(at.Y), at.Z.shape[1]
+    place = zeros(len(at.B), np.int64)
+    for k in range(len(at.B)):
+        total = 0.0
+        for t in range(T):
+            total += at.B[k, t] * at.B[k, t]
+        if total > 0.0:
+            place[m] = k
+            m += 1
+    width, beside = lanes(m), N if m > at.n else 0
+    line, square, pair = (
+        zeros((8, m), np.float64), zeros((4, m, width), np.float64), zeros((2, T, m), np.float64)
+    )  # fmt: skip
+    p = Lengths(
+        zeros(4, np.float64), zeros(1, np.int64), place,
+        line[0], line[1], line[2], line[3], line[4], line[5], line[6], line[7],
+        square[0], square[1], square[2], square[3], pair[0], pair[1], zeros(2, np.float64),
+        zeros((m, N), np.float64), zeros((m if beside else 0, N), np.float64),
+        zeros((beside, width), np.float64), zeros((beside, beside), np.float64),
+    )  # fmt: skip
+    p.size[0] = m
+    gather(at, p)
+    steps[0] += settle(p, goal)
+    put_back(at, p)
+
+
+@inner
+def gather(at: Any, p: Lengths) -> None:
+    """Fill the problem among some rows of another."""
+    p.level[0], p.level[1], p.level[2] = at.tau, at.mu, at.n
+    for t in range(len(at.Y)):
+        p.level[3] += dot(at.Y[t], at.Y[t])
+    for a in range(p.size[0]):
+        k, total = p.row[a], 0.0
+        for i in range(p.Z.shape[1]):
+            p.Z[a, i] = at.Z[k, i]
+        for t in range(len(at.Y)):
+            p.G[t, a] = dot(p.Z[a], at.Y[t])
+            total += at.B[k, t] * at.B[k, t]
+        p.w[a], p.x[a] = at.weight[k], np.sqrt(total)
+    products(p.Z, 0, p.size[0], p.K)
+
+
+@plain
+def put_back(at: Any, p: Lengths) -> None:
+    """Write the rows found, and 0 to those that were left out."""
+    for k in range(len(at.B)):
+        for t in range(len(at.Y)):
+            at.B[k, t] = 0.0
+    for a in range(p.size[0]):
+        for t in range(len(at.Y)):
+            at.B[p.row[a], t] = p.root[a] * p.A[t, a]

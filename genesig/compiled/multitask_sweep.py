@@ -1,0 +1,282 @@
+"""One step of the path of many training sets: solve for all responses, then check all features."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.compiled import inner, jit, plain
+from genesig.compiled.active_set import SLACK
+from genesig.compiled.lanes import dot
+from genesig.compiled.moments import moment, standardise
+from genesig.compiled.multitask import Joint, gap, length, minimise, surely
+from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled.screen import LINE, SINGLE
+from genesig.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
+
+Array = np.ndarray[Any, Any]
+
+ROUGH, NEAR, EXACT, DONE = 0, 1, 2, 3  # of a set: its working set is found, then it is solved
+ENOUGH, CLOSE = 1e-3, 1e-6  # gaps: where missing features show; where most lists are known as long
+
+
+class Many(NamedTuple):
+    """q training sets at a point of their paths.
+
+    F (d, N), shift (d,), weights (d,) shared; tau, mu, strong, floor (q,), strong the length of a
+    gradient that is worth keeping for the next point; mask (q, N), number (q, 3), inverse (q, d) as
+    in `column.Column`; Y, R (q, T, N); working (q, d) with n_working (q,), mark (q, d) of it; value
+    (q, d, T) the coefficients.
+    """
+
+    F: Array
+    shift: Array
+    weights: Array
+    tau: Array
+    mu: Array
+    strong: Array
+    floor: Array
+    mask: Array
+    number: Array
+    inverse: Array
+    Y: Array
+    R: Array
+    working: Array
+    n_working: Array
+    mark: Array
+    value: Array
+
+
+class Found(NamedTuple):
+    """What the last look at all features has found, and how far each set is.
+
+    tiles, square, top: the features as in `screen.Screen`, with the squares of their scales;
+    feature and the square of its level (q, d) with number (q,); state, gap (q,), steps (q, 2).
+    """
+
+    tiles: Array
+    square: Array
+    top: Array
+    feature: Array
+    level: Array
+    number: Array
+    state: Array
+    gap: Array
+    steps: Array
+
+
+@jit
+def step(many: Many, found: Found, goal: float, longest: float) -> None:
+    """Minimise every set at its point: on the working set, then all features are looked at.
+
+    Those that violate optimality join, until there are none. A set whose list is certainly longer
+    than `longest` is left where that shows: its gap is NaN.
+    """
+    q, T, rest = many.Y.shape[0], many.Y.shape[1], found.tiles.shape[1]
+    todo, near, low = zeros(q, np.int64), zeros(q, np.float32), zeros(q, np.float32)
+    R, tile = zeros((rest, q * T + COLUMNS), np.float32), zeros((COLUMNS, SINGLES), np.float32)
+    sums = zeros((q, SINGLES), np.float32)
+    while True:
+        count = 0
+        for s in range(q):
+            if found.state[s] == DONE:
+                continue
+            state = found.state[s]
+            aim = ENOUGH if state == ROUGH else CLOSE if state == NEAR else goal
+            solve(many, s, aim, found.steps[s])
+            enlist(many, found, s, R, count, near, low)
+            todo[count] = s
+            count += 1
+        if count == 0:
+            return
+        look(found, R, todo[:count], T, low, tile, sums)
+        for s in todo[:count]:
+            found.steps[s, 1] += 1
+            if not check(many, found, s, near[s], longest):
+                found.state[s] += 1
+
+
+@jit
+def pulls(F: Array, inverse: Array, number: Array, Y: Array, out: Array) -> None:
+    """Fill out (k, d) with ``(2/n) ||z_j'Y||`` for responses Y (k, T, N)."""
+    row = zeros(Y.shape[1], np.float64)
+    for s in range(len(Y)):
+        for j in range(len(F)):
+            for t in range(len(row)):
+                row[t] = 2.0 / number[s, 0] * inverse[s, j] * dot(F[j], Y[s, t])
+            out[s, j] = length(row)
+
+
+@inner
+def problem(many: Many, s: int, W: Array) -> Any:
+    """Return the problem of set s on its working set, with a copy of the coefficients."""
+    m, T, N = len(W), many.Y.shape[1], many.F.shape[1]
+    Z, B, line = zeros((m, N), np.float64), zeros((m, T), np.float64), zeros((2, m), np.float64)
+    at = Joint(
+        many.tau[s], many.mu[s], many.number[s, 0], many.Y[s], many.R[s], Z, line[0], line[1], B
+    )
+    for k in range(m):
+        j = W[k]
+        mean, inverse = moment(many.F[j], many.shift[j], many.mask[s], many.number[s], Z[k])
+        standardise(many.F[j], mean, inverse, many.mask[s], Z[k])
+        at.square[k], at.weight[k] = dot(Z[k], Z[k]), many.weights[j]
+        for t in range(T):
+            B[k, t] = many.value[s, j, t]
+    return at
+
+
+@inner
+def solve(many: Many, s: int, goal: float, steps: Array) -> None:
+    """Minimise over the working set, in the order of the features."""
+    W = many.working[s, : many.n_working[s]]
+    sort(W)
+    at = problem(many, s, W)
+    minimise(at, goal, steps)
+    for k in range(len(W)):
+        for t in range(at.B.shape[1]):
+            many.value[s, W[k], t] = at.B[k, t]
+
+
+@plain
+def sort(W: Array) -> None:
+    """Put a list that is nearly in order in ascending order."""
+    for a in range(1, len(W)):
+        j, e = W[a], a
+        while e > 0 and W[e - 1] > j:
+            W[e] = W[e - 1]
+            e -= 1
+        W[e] = j
+
+
+@plain
+def enlist(
+    many: Many, found: Found, s: int, R: Array, c: int, near: Array, low: Array
+) -> None:  # fmt: skip
+    """Make set s the c-th that is looked at: its residuals, and the squared levels to look from.
+
+    The error of each product is that of `screen.enlist`, and so is that of their length.
+    """
+    T, size = many.Y.shape[1], 0.0
+    for t in range(T):
+        size += dot(many.R[s, t], many.R[s, t])
+    size, n = larger(np.sqrt(size), 1e-200), R.shape[0]
+    for t in range(T):
+        for i in range(n):
+            R[i, c * T + t] = many.R[s, t, i] / size
+    most = 2.0 / many.number[s, 0] * size * found.top[s]
+    level = larger(many.tau[s] - (n + 8) * SINGLE * np.sqrt(n) * most, 0.0)
+    near[s] = (level / most) ** 2
+    low[s] = smaller(near[s], (many.strong[s] / most) ** 2)
+
+
+@plain
+def look(
+    found: Found, R: Array, todo: Array, T: int, low: Array, tile: Array, sums: Array
+) -> None:  # fmt: skip
+    """Find the features whose gradients in the sets `todo` are as long as `low`."""
+    tiles, count = found.tiles, len(todo)
+    for s in todo:
+        found.number[s] = 0
+    for i in range(len(tiles)):
+        for c in range(count):
+            for w in range(SINGLES):
+                sums[c, w] = np.float32(0.0)
+        for first in range(0, count * T, COLUMNS):
+            for c in range(COLUMNS):
+                for w in range(SINGLES):
+                    tile[c, w] = np.float32(0.0)
+            add_products(R, first, tiles[i], 0, tiles.shape[1], tile)
+            for c in range(smaller(COLUMNS, count * T - first)):
+                to = (first + c) // T
+                for w in range(SINGLES):
+                    sums[to, w] += tile[c, w] * tile[c, w]
+        for c in range(count):
+            s = todo[c]
+            for w in range(0, SINGLES, LINE):
+                if any_above(sums, c, w, found.square, s, i * SINGLES + w, low[s]):
+                    keep(found, s, i * SINGLES + w, sums[c, w : w + LINE], low[s])
+
+
+@plain
+def keep(found: Found, s: int, j: int, level: Array, low: float) -> None:
+    """Add those features of a line whose level is not below `low` to the found ones."""
+    n = found.number[s]
+    for w in range(smaller(LINE, found.feature.shape[1] - j)):
+        if not level[w] < low:
+            found.feature[s, n], found.level[s, n] = j + w, level[w]
+            n += 1
+    found.number[s] = n
+
+
+@inner
+def check(many: Many, found: Found, s: int, near: float, longest: float) -> bool:
+    """Let violators join the working set; without any the set gets its gap and its next list."""
+    T, top, ratio = many.Y.shape[1], 0.0, 1.0
+    row = zeros(T, np.float64)
+    features, level = found.feature[s, : found.number[s]], found.level[s]
+    for f in range(len(features)):
+        j, here = features[f], level[f]
+        level[f] = 0.0
+        if many.mark[s, j] or here < near:
+            continue
+        for t in range(T):
+            row[t] = 2.0 / many.number[s, 0] * many.inverse[s, j] * dot(many.F[j], many.R[s, t])
+        g, limit = length(row), many.tau[s] * many.weights[j]
+        ratio = larger(ratio, g / limit)
+        if g > limit * (1.0 + SLACK) + many.floor[s]:
+            level[f] = g / many.weights[j]
+            top = larger(top, g / many.weights[j])
+    count = selected(many, s)
+    if found.state[s] != EXACT and count > longest:
+        if surely(problem(many, s, many.working[s, : many.n_working[s]]), ratio, row) > longest:
+            found.gap[s], found.state[s] = np.nan, EXACT
+            return False
+    elif found.state[s] == ROUGH and top == 0.0:
+        found.state[s] = NEAR
+    if top > 0.0:
+        join(many, s, features, level, 0.6 * top)
+        return True
+    if found.state[s] == EXACT:
+        finish(many, found, s, ratio, row)
+    return False
+
+
+@plain
+def selected(many: Many, s: int) -> int:
+    """Return how many rows of set s are not 0."""
+    count = 0
+    for k in range(many.n_working[s]):
+        count += length(many.value[s, many.working[s, k]]) > 0.0
+    return count
+
+
+@plain
+def join(many: Many, s: int, features: Array, level: Array, least: float) -> None:
+    """Add features to the working set: far from the solution only the largest are worth having."""
+    for f in range(len(features)):
+        if level[f] > 0.0 and level[f] >= np.float32(least):
+            many.working[s, many.n_working[s]] = features[f]
+            many.n_working[s] += 1
+            many.mark[s, features[f]] = 1
+
+
+@inner
+def finish(many: Many, found: Found, s: int, ratio: float, row: Array) -> None:
+    """Write the gap over all features; keep those selected, and those found, for the next point."""
+    W, n = many.working[s, : many.n_working[s]], 0
+    found.gap[s] = gap(problem(many, s, W), ratio, row)
+    for k in range(len(W)):
+        j = W[k]
+        kept = length(many.value[s, j]) > 0.0
+        many.mark[s, j] = kept
+        if kept:
+            W[n] = j
+            n += 1
+    many.n_working[s] = n
+    features = found.feature[s, : found.number[s]]
+    for f in range(len(features)):
+        if many.mark[s, features[f]] == 0:
+            many.mark[s, features[f]] = 1
+            many.working[s, many.n_working[s]] = features[f]
+            many.n_working[s] += 1

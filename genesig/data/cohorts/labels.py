@@ -1,0 +1,159 @@
+"""Labels of another study in the words of this one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genesig.data.study.sheet_check import check_column
+from genesig.errors import Problem, did_you_mean
+from genesig.response.known import RESPONSES
+from genesig.results import Design
+from genesig.words import counted, is_missing, is_number, listing, number_fault
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+Problems = list[Problem]
+Translate = Callable[..., tuple[dict[str, str], list[dict[str, str]]]]
+NO_LABELS = "to score samples without labels: genesig predict results/model.json FILE"
+
+
+class Asked(NamedTuple):
+    """Sample table of another study, with what the config says of its labels; problems join."""
+
+    table: pd.DataFrame
+    where: str
+    design: Design
+    label: str | Mapping[str, str] | None
+    classes: Mapping[Any, str]
+    event: str | None
+    problems: Problems
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Samples with a label: names, what their table says, the same in the study's words, y."""
+
+    names: tuple[str, ...]
+    given: tuple[str, ...]
+    labels: tuple[str, ...]
+    y: Array
+    dropped: list[dict[str, str]]
+
+
+def has_columns(asked: Asked, columns: Sequence[str]) -> bool:
+    """Tell whether the columns are there, each once; add what is wrong to the problems."""
+    known, index = list(map(str, asked.table.columns)), str(asked.table.index.name)
+    for column in columns:
+        if column not in known:
+            found: Problems = []
+            check_column(column, "label", known, index, asked.where, found)
+            asked.problems.extend([Problem(p.where, f"{p.what}; {NO_LABELS}") for p in found])
+    return all(known.count(column) == 1 for column in columns)
+
+
+def _one_column(asked: Asked, translate: Translate) -> Labels | None:
+    column = asked.design.label if asked.label is None else asked.label
+    if not isinstance(column, str) or not has_columns(asked, [column]):
+        return None  # of a mapping the settings say that it does not fit
+    problems, at = asked.problems, f"{asked.where}, column '{column}'"
+    given = {str(name): str(value) for name, value in asked.table[column].items()}
+    words = {str(word): name for word, name in asked.classes.items()}
+    blank = {name for name, value in given.items() if is_missing(value) and value not in words}
+    if len(blank) == len(given):
+        what = f"no sample has a label, so nothing can be tested; {NO_LABELS}"
+        problems.append(Problem(at, what))
+        return None
+    dropped = [left_out(name, f"no label in column '{column}'") for name in given if name in blank]
+    if blank:
+        what = f"no label for {listing(n for n in given if n in blank)}; left out"
+        problems.append(Problem(at, f"{what} ({len(blank)} of {len(given)})", "warning"))
+    rest = {name: value for name, value in given.items() if name not in blank}
+    chosen, others = translate(rest, asked.design, words, at, problems)
+    names, faulty = tuple(chosen), any(problem.level == "error" for problem in problems)
+    y = np.full(len(chosen), np.nan) if faulty else _coded(chosen, asked.design)
+    return Labels(names, tuple(given[name] for name in names), tuple(chosen.values()), y,
+                  dropped + others)  # fmt: skip
+
+
+def of_classes(asked: Asked) -> Labels | None:
+    """Read classes; None where the problems say why not."""
+    return _one_column(asked, _translate)
+
+
+def of_numbers(asked: Asked) -> Labels | None:
+    """Read numbers; None where the problems say why not."""
+    return _one_column(asked, _numbers)
+
+
+def _coded(chosen: dict[str, str], design: Design) -> Array:
+    import pandas as pd
+
+    return RESPONSES[design.kind].read(pd.DataFrame({design.label: list(chosen.values())}), design)
+
+
+def _translate(given: dict[str, str], design: Design, words: dict[str, str], at: str,
+               problems: Problems) -> tuple[dict[str, str], list[dict[str, str]]]:  # fmt: skip
+    """Turn labels into classes of the study; samples of other classes are left out and counted."""
+    classes = design.classes or ()
+    counts = Counter(given.values())
+    turned = {name: word for word, name in words.items()}
+    if turned and set(turned) <= set(counts) and set(words) <= set(classes) - set(turned):
+        pairs = ", ".join(f"{word}: {name}" for word, name in turned.items())
+        what = "classes: the other way round; their word first, then the class of the study: "
+        problems.append(Problem(at, f"{what}{{{pairs}}}"))
+        return {}, []
+    for word, name in words.items():
+        if name not in classes:
+            near = did_you_mean(name, classes) or f"; name one of {listing(classes, 6)}"
+            problems.append(Problem(at, f"classes: '{name}' is no class of the study{near}"))
+        if word not in counts:
+            near = did_you_mean(word, counts)
+            what = f"classes: no sample is '{word}'{near or f' (found: {listing(counts, 6)})'}"
+            problems.append(Problem(at, what, "error" if near else "warning"))
+    named = {name: words.get(value, value) for name, value in given.items()}
+    chosen = {name: value for name, value in named.items() if value in classes}
+    other = Counter(given[name] for name in named if name not in chosen)
+    found = ", ".join(f"'{word}' ({counted(n, 'sample')})" for word, n in other.items())
+    if not chosen:
+        what = f"no label is a class of the study: found {found}, needs {listing(classes)}; "
+        problems.append(Problem(at, what + _mapping(list(other), classes)))
+    elif other:
+        problems.append(Problem(at, f"left out, as no class of the study: {found}", "warning"))
+    for name in classes if chosen else ():
+        if name not in chosen.values():
+            what = f"no sample is '{name}', so AUC and balanced error are not defined; the samples "
+            what += "are scored"
+            near = f"; {_mapping(list(other), (name,))}" if other else ""
+            problems.append(Problem(at, what + near, "warning"))
+    return chosen, [left_out(name, f"class '{given[name]}' is no class of the study")
+                    for name in named if name not in chosen]  # fmt: skip
+
+
+def _mapping(words: list[str], classes: tuple[str, ...]) -> str:
+    """Write the setting that is probably meant."""
+    near = {name: get_close_matches(name, words, n=1, cutoff=0.4) for name in classes}
+    pairs = [f"{(near[name] or ['THEIR WORD'])[0]}: {name}" for name in classes]
+    return f"is it spelled otherwise? classes: {{{', '.join(pairs)}}}"
+
+
+def _numbers(given: dict[str, str], design: Design, words: dict[str, str], at: str,
+             problems: Problems) -> tuple[dict[str, str], list[dict[str, str]]]:  # fmt: skip
+    wrong = [name for name, value in given.items() if not is_number(value)]
+    if wrong:
+        more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
+        what = f"the label of '{wrong[0]}' {number_fault(given[wrong[0]])}{more}"
+        problems.append(Problem(at, f"{what}; regression needs a number for each sample"))
+    return given, []
+
+
+def left_out(name: str, reason: str) -> dict[str, str]:
+    """Return the note of a sample that is left out."""
+    return {"kind": "sample", "name": name, "reason": reason}

@@ -1,0 +1,125 @@
+"""Faults in data sets of other studies, of survival and of several classes: one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from broken_survival import STATUS, YEARS, survival
+from cohort_files import NAMES, Other
+from small_study import Study
+
+from genesig.data.files.readers import load_schema, read_config
+from genesig.data.validate import examine
+
+SCHEMA = load_schema()
+TIMES, EVENTS = YEARS[: len(NAMES)], STATUS[: len(NAMES)]
+Change = Callable[[Other, Study], object]
+
+
+def of_survival(other: Other, study: Study) -> None:
+    survival(study)
+    rows = zip(NAMES, TIMES, EVENTS, strict=True)
+    other.sheet = [["id", "years", "status"], *map(list, rows)]
+    other.item |= {"label": None, "classes": {}}
+
+
+def of_classes(other: Other, study: Study) -> None:
+    study.column("diagnosis", ["a", "b", "c"] * 4)
+    study.set("splits", {"folds": 2, "inner_folds": 2, "repeats": 1, "subsamples": 0})
+    words = [["x", "b", "c"][k % 3] for k in range(len(NAMES))]
+    other.sheet = [["id", "kind"], *map(list, zip(NAMES, words, strict=True))]
+    other.item |= {"label": "kind", "classes": {"x": "a"}}
+
+
+def _cells(column: int, cells: list[str]) -> Change:
+    def changed(other: Other, study: Study) -> None:
+        for row, cell in zip(other.sheet[1:], cells, strict=True):
+            row[column] = cell
+
+    return changed
+
+
+def _item(**changes: Any) -> Change:
+    return lambda other, study: other.item.update(changes)
+
+
+def _head(column: int, name: str) -> Change:
+    return lambda other, study: other.sheet[0].__setitem__(column, name)
+
+
+SURVIVAL: dict[str, tuple[Change, str, str]] = {
+    "a time in words": (_cells(1, ["soon", *TIMES[1:]]), "error", "the time of 'X1' is 'soon'"),
+    "a time before the start": (_cells(1, ["-1", *TIMES[1:]]), "error", "is -1, before the start"),
+    "no event": (_cells(2, ["0"] * 8), "error", "no event, as no sample is '1', so there is"),
+    "their word for an event": (
+        _cells(2, ["dead" if cell == "1" else "alive" for cell in EVENTS]), "error",
+        "name their word in event, found 'dead' (5), 'alive' (3)",
+    ),
+    "an event of no sample": (_item(event="gone"), "error", "no sample is 'gone'"),
+    "an event that nobody outlived": (
+        _cells(2, ["1" if cell == max(TIMES, key=float) else "0" for cell in TIMES]), "error",
+        "have no event that anyone outlived",
+    ),
+    "no times": (_cells(1, [""] * 8), "error", "no sample has a time and an event"),
+    "no column of times": (_head(1, "yeers"), "error", "label 'years' is not a column of"),
+    "no column of events": (_head(2, "state"), "error", "label 'status' is not a column of"),
+    "one column": (_item(label="years"), "error", "write label: {time: COLUMN, event: COLUMN}"),
+    "classes": (_item(classes={"1": "yes"}), "error", "classes: is for classification"),
+    "times in days": (
+        _cells(1, [str(365 * float(cell)) for cell in TIMES]), "warning", "in another unit"
+    ),
+    "a missing time": (_cells(1, ["NA", *TIMES[1:]]), "warning", "no time or event for 'X1'; left"),
+}  # fmt: skip
+CLASSES: dict[str, tuple[Change, str, str]] = {
+    "no class of the study": (
+        _cells(1, ["q", "r", "s", "q", "r", "s", "q", "r"]),
+        "error",
+        "no label is a class of the study: found 'q' (3 samples)",
+    ),
+    "a class that the model does not know": (
+        _cells(1, ["x", "b", "c", "z"] * 2),
+        "warning",
+        "no class of the study: 'z' (2 samples)",
+    ),
+    "a class of no sample": (_cells(1, ["x", "b"] * 4), "warning", "no sample is 'c', so AUC and"),
+    "a wrong class": (_item(classes={"x": "aa"}), "error", "'aa' is no class of the study"),
+    "no label": (_cells(1, [""] * 8), "error", "no sample has a label"),
+    "an event": (_item(event="x"), "error", "event: is for survival; take it away"),
+    "two columns": (
+        _item(label={"time": "kind", "event": "id"}),
+        "error",
+        "for classification name one column",
+    ),
+}
+
+
+def _found(tmp_path: Path, lay: Change, change: Change) -> list[str]:
+    study, other = Study(tmp_path), Other()
+    lay(other, study)
+    change(other, study)
+    other.write(study)
+    return list(map(str, examine(read_config("config.yaml"), SCHEMA, "config.yaml").problems))
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("lay", [of_survival, of_classes])
+def test_sound_ones_are_accepted(lay: Change, tmp_path: Path) -> None:
+    found = _found(tmp_path, lay, lambda other, study: None)
+    assert [line for line in found if "told apart by one list" not in line] == []
+
+
+@pytest.mark.parametrize("name", [*SURVIVAL, *CLASSES])
+def test_a_fault_is_one_line(name: str, tmp_path: Path) -> None:
+    lay = of_survival if name in SURVIVAL else of_classes
+    change, level, words = (SURVIVAL | CLASSES)[name]
+    found = [line for line in _found(tmp_path, lay, change) if "told apart by one" not in line]
+    said = [line for line in found if line.startswith(f"{level}: ")]
+    assert len(said) == 1, found
+    assert words in said[0]

@@ -1,0 +1,68 @@
+"""Genes that hold the label of several classes: their numbers have no order."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from genesig.data.study.leak_check import check_label_genes
+from genesig.data.study.matrix_check import Expression
+from genesig.data.study.sheet_check import Sheet
+from genesig.results import Design
+
+Array = np.ndarray[Any, Any]
+NAMES = ("a", "b", "c")
+
+
+def _said(X: Array, y: Array, names: tuple[str, ...] = NAMES) -> list[str]:
+    obs = pd.DataFrame({"label": [NAMES[k] for k in y]}, index=[f"s{k}" for k in range(len(y))])
+    design = Design("label", "classification", names, None, None)
+    genes = [f"g{k}" for k in range(X.shape[1])]
+    found = check_label_genes(Expression(X, genes, []), Sheet(obs, tuple(obs.index), design, []),
+                              "e.tsv")  # fmt: skip
+    return [problem.what for problem in found]
+
+
+def _drawn(seed: int, n: int = 30, d: int = 40) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.permutation(np.arange(n) % 3)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_one_value_for_each_class_is_the_label_in_any_order(order: tuple[int, ...]) -> None:
+    X, y = _drawn(1)
+    X[:, 3] = np.array([5.5, 1.0, 9.25])[list(order)][y]
+    for names in permutations(NAMES):
+        (what,) = _said(X, y, names)
+        assert what.startswith("gene 'g3' equals the label 'label' (one value for each class)")
+
+
+def test_a_gene_that_nearly_follows_the_classes_is_named_in_any_order() -> None:
+    X, y = _drawn(2)
+    X[:, 3] = np.array([0.0, 9.0, 1.0])[y] + 0.1 * X[:, 3]
+    (what,) = _said(X, y)
+    assert what.startswith("gene 'g3' nearly equals the label 'label' (multiple correlation above")
+
+
+def test_a_gene_that_follows_the_numbers_of_the_classes_is_no_worse_than_another() -> None:
+    X, y = _drawn(3)
+    X[:, 3] = y + 0.5 * X[:, 3]
+    assert _said(X, y) == []
+
+
+def test_of_two_classes_it_is_the_correlation() -> None:
+    from genesig.data.study.leak_check import _multiple, correlations
+
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(20, 15)), np.repeat([-1.0, 1.0], 10)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    member = y[:, None] == np.array([-1.0, 1.0])
+    np.testing.assert_allclose(_multiple(X, member), np.abs(correlations(X, y)), atol=1e-12)
+
+
+def test_noise_is_named_in_few_studies() -> None:
+    assert sum(bool(_said(*_drawn(seed, n=12, d=500))) for seed in range(60)) <= 2

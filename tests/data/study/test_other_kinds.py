@@ -1,0 +1,150 @@
+"""A kind of response that does not fit is answered by lines that do, once they are pasted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from broken_survival import STATUS, YEARS, survival
+from small_study import SAMPLES, Study
+
+from genesig.data.files.readers import load_schema, read_config
+from genesig.data.study.config_check import on_top
+from genesig.data.validate import Examination, examine, study_config
+
+SCHEMA = load_schema()
+LINE = re.compile(r"\b(label|data): (\{.*?\})(?=[ ,;]|$)", re.MULTILINE)
+WORDS = ["Dead" if cell == "1" else "Alive" for cell in STATUS]
+GRADES = ["1", "2", "3"] * 4
+
+
+def _add(study: Study, **columns: list[str]) -> None:
+    for name, cells in columns.items():
+        for row, cell in zip(study.sheet, [name, *cells], strict=True):
+            row.append(cell)
+
+
+def _label(study: Study, label: Any, task: str | None = None, **columns: list[str]) -> None:
+    _add(study, **columns)
+    study.set("label", label)
+    study.set("splits", {"folds": 2, "inner_folds": 2, "repeats": 1, "subsamples": 0})
+    if task is not None:
+        study.set("data.task", task)
+
+
+PAIR = {"os_time": YEARS, "os_event": STATUS}
+CASES: dict[str, tuple[Callable[[Study], object], str]] = {
+    # how a study is spoilt, and what the summary says of it once the lines are pasted
+    "numbers as classes": (lambda s: _label(s, "age"), "12 samples, 8 genes"),
+    "times as classes": (lambda s: _label(s, "os_time", **PAIR), "(8 events)"),
+    "times with words as classes": (
+        lambda s: _label(s, "years", years=YEARS, status=WORDS), "(8 events)"
+    ),
+    "times as numbers": (lambda s: _label(s, "os_time", "regression", **PAIR), "(8 events)"),
+    "classes as numbers": (
+        lambda s: _label(s, "diagnosis", "regression"), "(6 normal, 6 tumor; positive: tumor)"
+    ),
+    "one column for survival": (lambda s: _label(s, "os_time", "survival", **PAIR), "(8 events)"),
+    "two columns for classes": (
+        lambda s: _label(s, {"time": "os_time", "event": "os_event"}, "classification", **PAIR),
+        "(8 events)",
+    ),
+    "time and event exchanged": (
+        lambda s: _label(s, {"time": "os_event", "event": "os_time"}, "survival", **PAIR),
+        "(8 events)",
+    ),
+    "words of an event": (
+        lambda s: _label(s, {"time": "years", "event": "vital"}, "survival", years=YEARS,
+                         vital=WORDS), "(8 events)",
+    ),
+    "too many classes": (
+        lambda s: _label(s, "kind", kind=["a"] * 40 + ["b"] * 40 + [f"c{k}" for k in range(20)]),
+        "(40 a, 40 b; positive: b)",
+    ),
+    "three numbers": (lambda s: _label(s, "grade", grade=GRADES), "(4 1, 4 2; positive: 2)"),
+}  # fmt: skip
+
+
+def _examined() -> Examination:
+    return examine(read_config("config.yaml"), SCHEMA, "config.yaml")
+
+
+def _lay(study: Study, change: Callable[[Study], object]) -> None:
+    if change is CASES["too many classes"][0]:
+        names = [f"Q{k:03d}" for k in range(100)]
+        study.sheet = [["sample"], *([name] for name in names)]
+        study.matrix = [["gene", *names],
+                        *([f"g{g}", *(f"{7 + (13 * g + 7 * k * k) % 29 / 7:.3f}"
+                                      for k in range(100))] for g in range(8))]  # fmt: skip
+    change(study)
+    study.write()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_proposed_is_accepted(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change, summary = CASES[name]
+    monkeypatch.chdir(tmp_path)
+    _lay(Study(tmp_path), change)
+    lines = LINE.findall("\n".join(str(problem) for problem in _examined().problems))
+    assert lines
+    config = read_config("config.yaml")
+    for key, value in lines:
+        config = on_top(config, {key: yaml.safe_load(value)})
+    Path("config.yaml").write_text(yaml.safe_dump(config))
+    found = _examined()
+    assert list(map(str, found.errors)) == []
+    assert summary in found.summary
+
+
+def test_what_a_kind_lacks_is_off_where_the_config_does_not_name_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    three, times, held = Study(tmp_path), survival(Study(tmp_path)), Study(tmp_path)
+    three.column("diagnosis", ["a", "b", "c"] * 4)
+    held.set("data.covariates", ["age"])
+    studies = {"for several classes": three, "for survival": times, "beside covariates": held}
+    for words, study in studies.items():
+        study.set("splits", {"folds": 3, "inner_folds": 2, "repeats": 1, "subsamples": 0})
+        study.write()
+        found = _examined()
+        assert list(map(str, found.errors)) == []
+        assert found.summary.endswith(f"; nonlinear selection is not offered {words}")
+        config = study_config(read_config("config.yaml"), SCHEMA)
+        assert config["nonlinear"]["enabled"] is False
+        study.set("nonlinear.enabled", True)
+        study.write()
+        (error,) = _examined().errors
+        assert "nonlinear" in str(error)
+
+
+def test_two_classes_keep_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path)
+    study.write()
+    assert study_config(read_config("config.yaml"), SCHEMA)["nonlinear"]["enabled"] is True
+    assert "nonlinear" not in _examined().summary
+
+
+def test_two_columns_as_label_are_survival(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = survival(Study(tmp_path))
+    del study.config["data"]
+    study.write()
+    found = _examined()
+    assert list(map(str, found.errors)) == []
+    assert found.summary.startswith("12 samples (8 events), 8 genes; nonlinear")
+
+
+def test_each_class_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path)
+    study.column("diagnosis", ["a", "b", "c", "c"] * 3)
+    study.write()
+    assert _examined().summary.startswith(f"{len(SAMPLES)} samples (3 a, 3 b, 6 c), 8 genes")

@@ -1,0 +1,105 @@
+"""The plots of survival and of several classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import anndata
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from kinds_study import study_of
+from matplotlib import pyplot as plt
+from sklearn.metrics import confusion_matrix, roc_auc_score
+
+from genesig import InvalidInput
+from genesig.notebook.plots import Plots
+from genesig.selection.assess.survival.curves import kaplan_meier
+from genesig.selection.survival.tables import _curves
+
+mpl.use("agg")
+CLASSES = ["well", "ill", "worse"]
+
+
+@dataclass
+class Told:
+    """What `Results` reads, of a study drawn at random."""
+
+    tables: dict[str, pd.DataFrame]
+    signature: Any
+    model: dict[str, Any]
+    record: dict[str, Any]
+    null: Any = None
+
+
+def told(kind: str) -> Told:
+    dataset, rng = study_of(kind, 3, n=30, d=6), np.random.default_rng(1)
+    rows = pd.DataFrame({"sample": np.tile(dataset.samples, 2), "repeat": np.repeat([1, 2], 30),
+                         "label": np.tile(dataset.obs["state"], 2), "mu": np.nan})  # fmt: skip
+    tables, classes = {}, None
+    if kind == "several_classes":
+        classes = CLASSES
+        f = rng.normal(size=(60, 3)) + (rows["label"].to_numpy()[:, None] == np.array(CLASSES))
+        rows[[f"score of {name}" for name in CLASSES]] = f
+        rows["predicted"] = np.array(CLASSES)[f.argmax(axis=1)]
+    else:
+        rows["score"] = rng.normal(size=60)
+        group = np.where(np.arange(30) % 2 > 0, "high", "low").astype(object)
+        tables["survival_curves"] = _curves(dataset.response(), group)
+    var = pd.DataFrame({"symbol": dataset.genes}, index=dataset.genes)
+    data = anndata.AnnData(dataset.X, dataset.obs, var)
+    return Told({"predictions": rows, **tables}, data, {"task": kind, "classes": classes},
+                {"config": {"label": "state"}})  # fmt: skip
+
+
+def test_the_confusion_counts_held_out_samples() -> None:
+    it = told("several_classes")
+    ax = Plots(it).confusion()
+    rows = it.tables["predictions"]
+    counts = confusion_matrix(rows["label"], rows["predicted"], labels=CLASSES) / 2
+    said = [text.get_text().split("\n")[0] for text in ax.texts]
+    assert said == [f"{count:.3g}" for count in counts.ravel()]
+    plt.close("all")
+
+
+def test_each_class_has_a_curve_against_the_others() -> None:
+    it = told("several_classes")
+    ax = Plots(it).roc()
+    lines = iter(ax.lines[1:])
+    for _, rows in it.tables["predictions"].groupby("repeat"):
+        for name in CLASSES:
+            line = next(lines)
+            area = roc_auc_score(rows["label"] == name, rows[f"score of {name}"])
+            assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(area)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == CLASSES
+    plt.close("all")
+
+
+@pytest.mark.parametrize("kind", ["several_classes", "survival"])
+def test_scores_genes_and_heat_are_drawn(kind: str) -> None:
+    plot = Plots(told(kind))
+    for ax in (plot.scores(), plot.heat(), plot.gene("g1")):
+        assert ax.has_data()
+        ax.figure.canvas.draw()
+    plt.close("all")
+
+
+def test_curves_of_risk_are_those_of_kaplan_and_meier() -> None:
+    it = told("survival")
+    ax = Plots(it).survival()
+    y = study_of("survival", 3, n=30, d=6).response()
+    high = np.arange(30) % 2 > 0
+    curve = kaplan_meier(y["time"][high], y["event"][high])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [1, *curve.value])
+    assert ax.get_legend().get_texts()[0].get_text() == "high risk (15)"
+    plt.close("all")
+
+
+def test_what_a_kind_has_not_is_refused() -> None:
+    for name in ("roc", "confusion"):
+        with pytest.raises(InvalidInput, match=f"plot.{name}: is of classes"):
+            getattr(Plots(told("survival")), name)()
+    with pytest.raises(InvalidInput, match=r"plot\.survival: is of times"):
+        Plots(told("several_classes")).survival()

@@ -1,0 +1,99 @@
+"""The report on samples of other studies, of survival and of several classes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kinds_cohort import fitted, scored, written
+
+from genesig.report.answer.elsewhere import cohorts
+from genesig.report.answer.lights import RULES, rules
+from genesig.report.external.collect import external as collected
+from genesig.report.external.first_screen import elsewhere
+from genesig.report.external.methods import external_references, external_sentences
+from genesig.report.external.section import external
+from genesig.report.page.measure import MEASURES
+from genesig.report.page.outline import each
+from genesig.report.page.section import Facts, Limits
+from genesig.report.page.svg import Picture
+from genesig.report.page.tables import Table
+
+LIMITS = Limits(12, 500)
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def _data(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the topic reads, and the about.json that it was made of."""
+    written(kind)
+    about, design = scored(kind).about, fitted(kind)[0].design
+    classes = None if design.classes is None else list(design.classes)
+    return {
+        "study": {"task": kind, "classes": classes, "label": design.label},
+        "answer": {"error": {"value": 0.25}}, "held_out": {"samples": []},
+        "external": collected([about], classes),
+    }, about  # fmt: skip
+
+
+def _pictures(data: dict[str, Any]) -> list[Picture]:
+    return [item for item in each(external(data, LIMITS).items) if isinstance(item, Picture)]
+
+
+def test_survival_has_c_and_the_curves_of_its_groups() -> None:
+    data, _ = _data("survival")
+    section, row = external(data, LIMITS), data["external"][0]["scores"]["concordance"]
+    c = f"C {row['value']:.2f} (95\u00a0% interval {row['low']:.2f} to {row['high']:.2f})"
+    assert section.words[1] == (
+        f"other (40 samples): {c}; 0.75 in the cross-validation of this study."
+    )
+    assert elsewhere(data) == [
+        f"In other cohorts the final model, unchanged, reached {c} in other (40 samples)."
+    ]
+    names = [picture.name for picture in _pictures(data)]
+    assert names == ["external_other_curves", "external_other_shift"]
+    for picture in _pictures(data):
+        assert picture.svg.startswith("<svg")
+    facts = dict(next(i for i in each(section.items) if isinstance(i, Facts)).pairs)
+    assert re.fullmatch(r"40 samples, \d+ events", facts["Samples"])
+    assert "foretold" in facts["Calibration"]
+    text = " ".join(external_sentences(data))
+    assert "C is Harrell's" in text
+    assert "R²" not in text
+    assert external_references(data) == ()
+
+
+def test_several_classes_have_a_confusion_matrix_and_their_error() -> None:
+    data, _ = _data("several_classes")
+    scores = data["external"][0]["scores"]
+    error = scores["balanced_error"]["value"]
+    said = external(data, LIMITS).words[1]
+    assert f"AUC {scores['auc']['value']:.2f}" in said
+    assert f"balanced error {100 * error:.0f}\u00a0%" in said or f"{100 * error:.1f}" in said
+    names = [picture.name for picture in _pictures(data)]
+    assert names == ["external_other_confusion", "external_other_shift"]
+    tables = [item for item in each(external(data, LIMITS).items) if isinstance(item, Table)]
+    assert len(tables) == 3
+    assert "with its threshold" not in " ".join(external_sentences(data))
+
+
+@pytest.mark.parametrize("kind", ["survival", "several_classes"])
+def test_the_first_screen_counts_where_the_model_is_better_than_chance(kind: str) -> None:
+    data, about = _data(kind)
+    found = cohorts([about], MEASURES[kind])
+    assert (found["tested"], found["better"], found["worse"]) == (1, 1, 0)
+    name = "concordance" if kind == "survival" else "balanced_error"
+    own = data["external"][0]["scores"][name]["value"]
+    assert found["rows"][0]["error"] == pytest.approx(1 - own if kind == "survival" else own)
+
+
+def test_the_rules_name_the_measure_of_the_kind() -> None:
+    text = rules({"study": {"task": "survival", "classes": None}})
+    assert "(interval of C above 0.5)" in text
+    for kind, classes in (("classification", ["a", "b"]), ("regression", None)):
+        assert rules({"study": {"task": kind, "classes": classes}}) == RULES

@@ -1,0 +1,94 @@
+"""The locked model of survival and of several classes on samples of another study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kinds_cohort import fitted, scored, written
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
+
+from genesig.data.files.readers import read_matrix
+from genesig.report.external.collect import external
+from genesig.selection.assess.survival.concordance import harrell
+from genesig.selection.model.new_samples import predict
+
+KINDS = ("survival", "several_classes")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_are_those_of_predict(kind: str) -> None:
+    written(kind)
+    found = scored(kind)
+    table, _ = predict(fitted(kind)[1], read_matrix("other.tsv"), "o", missing=0.1, mu=None)
+    columns = [name for name in table.columns if name.startswith(("score", "predicted"))]
+    assert found.tables["predictions"][columns].equals(table[columns])
+    json.dumps(found.about, allow_nan=False)
+
+
+def test_survival_is_measured_as_it_is_while_held_out() -> None:
+    other = written("survival")
+    found = scored("survival")
+    score = found.tables["predictions"]["score"].to_numpy()
+    told = found.tables["scores"].set_index("measure")
+    y = other.response()
+    own = harrell(y["time"], y["event"], score)
+    row = told.loc["concordance"]
+    np.testing.assert_allclose([row["value"], row["low"], row["high"]], [own.value, *own.interval])
+    assert own.interval[0] > 0.5
+    table, _ = predict(fitted("survival")[1], read_matrix("other.tsv"), "o", missing=0.1, mu=None)
+    assert told.loc["risk_expected", "value"] == pytest.approx(1 - table["survival"].mean())
+    assert told.loc["log_rank_p", "value"] < 0.05
+    (cohort,) = external([found.about], None)
+    groups = found.tables["predictions"]["predicted"].value_counts()
+    assert {c["group"]: c["at_risk"][0] for c in cohort["curves"]} == groups.to_dict()
+    assert cohort["events"] == y["event"].sum()
+
+
+def test_their_words_and_columns_of_an_event() -> None:
+    written("survival")
+    text = Path("sheet.tsv").read_text()
+    before = scored("survival").tables["scores"]
+    text = text.replace("state", "t").replace("end", "e", 1)
+    Path("sheet.tsv").write_text(text.replace("dead", "2").replace("alive", "1"))
+    after = scored("survival", label={"time": "t", "event": "e"}, event="2").tables["scores"]
+    assert after.equals(before)
+
+
+def test_each_of_several_classes_is_measured() -> None:
+    written("several_classes")
+    found = scored("several_classes")
+    table, classes = found.tables["predictions"], ["well", "ill", "worse"]
+    told = found.tables["scores"].set_index("measure")
+    error = 1 - balanced_accuracy_score(table["label"], table["predicted"])
+    assert told.loc["balanced_error", "value"] == pytest.approx(error)
+    areas = [roc_auc_score(table["label"] == c, table[f"score of {c}"]) for c in classes]
+    assert told.loc["auc", "value"] == pytest.approx(np.mean(areas))
+    (cohort,) = external([found.about], classes)
+    expected = confusion_matrix(table["label"], table["predicted"], labels=classes)
+    assert cohort["confusion"] == expected.tolist()
+    for c in classes:
+        row = told.loc[f"sensitivity of {c}"]
+        assert row["low"] < row["value"] < row["high"] or row["value"] == 1
+        assert row["samples"] == (table["label"] == c).sum()
+
+
+def test_a_class_of_no_sample_leaves_what_is_defined() -> None:
+    written("several_classes")
+    text = Path("sheet.tsv").read_text()
+    Path("sheet.tsv").write_text(text.replace("worse", "other"))
+    found = scored("several_classes")
+    told = found.tables["scores"].set_index("measure")["value"]
+    assert np.isnan(told["balanced_error"])
+    assert np.isfinite(told["misclassification"])
+    assert found.about["classes"]["worse"] == 0
+    assert {note["reason"] for note in found.about["dropped"]} == {
+        "class 'other' is no class of the study"
+    }
