@@ -19,6 +19,7 @@ from genesig.report.enrichment.collect import enrichment, in_brief
 from genesig.report.external.collect import external as cohorts
 from genesig.report.external.collect import warnings as external_warnings
 from genesig.report.genes.collect import block_warnings, genes
+from genesig.report.genes.collect_cards import cards
 from genesig.report.genes.collect_learning import learning
 from genesig.report.genes.collect_lists import lists
 from genesig.report.genome.collect import TABLES as GENOME_TABLES
@@ -141,6 +142,7 @@ def collect(
         "null": chance,
         "lists": lists(tables["nested_lists"], mu),
         **genes(dataset, tables, mu, config["controls"]["fdr"]),
+        "cards": cards(dataset, tables, mu, observed, halves),
         "tables": packed,
         "external": cohorts(external, facts["classes"]),
         "batch": batch(dataset, splits, tested, config),

@@ -14,15 +14,17 @@ from genesig.errors import GenesigError
 from genesig.report.page import templates
 from genesig.report.page.embedded import embedded
 from genesig.report.page.outline import anchor, each, labels, outline
-from genesig.report.page.section import Limits, rows
+from genesig.report.page.section import Card, Limits, rows
 from genesig.report.page.svg import Picture
-from genesig.report.page.tables import Table
 from genesig.report.page.words import counted
 from genesig.report.record import VERSION, Report
 from genesig.report.sections import SECTIONS, summary
 from genesig.results import save_text
 
 _TEMPLATES = Path(templates.__file__).parent
+SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "slider.js", "search.js")
+_CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")
+_SCRIPT = '"use strict";\n(function () {{\n{}}})();\n'
 
 
 def render(
@@ -43,7 +45,7 @@ def render(
     html_path : path
         One self-contained page.
     figures_dir : path
-        Gets one SVG file for each figure, in plain colours for print.
+        Gets one SVG file for each figure, in plain colours for print, its words in ``captions``.
     title : str
         Title of the page.
     top_genes : int
@@ -66,21 +68,25 @@ def render(
     parts = outline([section for section in found if not section.empty])
     first = summary(data)
     items = [*first.items, *(i for part in parts for s in part.sections for i in each(s.items))]
-    css, js = (Asset.of(_TEMPLATES / name) for name in ("page.css", "page.js"))
+    numbers = labels(first.items, parts)
+    css, js = Asset.of(_text("page.css")), Asset.of(_SCRIPT.format("\n".join(map(_text, SCRIPTS))))
     page = _environment().get_template("page.html.j2")
     html = page.render(
         title=title,
         data=data,
         summary=first,
         parts=parts,
-        labels=labels(first.items, parts),
-        embedded=embedded(item for item in items if isinstance(item, Table)),
+        labels=numbers,
+        cards={item.key for item in items if isinstance(item, Card)},
+        embedded=embedded(items),
         css=css,
         js=js,
     )
     for item in items:
         if isinstance(item, Picture):
             save_text(Path(figures_dir) / f"{item.name}.svg", item.svg + "\n")
+            words = _CAPTION.format(numbers[anchor(item)], item.title, item.caption)
+            save_text(Path(figures_dir) / "captions" / f"{item.name}.html", words)
     save_text(html_path, html)
 
 
@@ -92,11 +98,14 @@ class Asset:
     sha256: str
 
     @classmethod
-    def of(cls, path: Path) -> Asset:
-        """Read a file of this package."""
-        text = path.read_text(encoding="utf-8")
+    def of(cls, text: str) -> Asset:
+        """Keep a text with its hash."""
         digest = hashlib.sha256(text.encode()).digest()
         return cls(Markup(text), f"sha256-{base64.b64encode(digest).decode()}")
+
+
+def _text(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _environment() -> Environment:

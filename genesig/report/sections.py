@@ -23,6 +23,7 @@ from genesig.report.enrichment.section import enrichment
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
 from genesig.report.genes.section import blocks, lists, overlap, signature, stability
+from genesig.report.genes.section_cards import cards
 from genesig.report.genes.section_values import expression, single_genes
 from genesig.report.genome.section import genome
 from genesig.report.methods import methods_section, references_section
@@ -78,6 +79,7 @@ def summary(data: Report) -> Summary:
 # In the order of the page; each names the part that it belongs to.
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "signature": signature,
+    "cards": cards,
     "genome": genome,
     "expression": expression,
     "single-genes": single_genes,

@@ -1,30 +1,71 @@
 """The page in a browser: its search, sorting and saving, by a script that stands in a copy of it.
 
-Needs Chromium or Chrome; the policy of the page is taken out of the copy, as it allows no script
-but the page's own.
+Needs Chromium or Chrome.
 """
 
 from __future__ import annotations
 
-import html
 import json
-import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
+from browser import BROWSER, found_by
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
 from genesig.report.render import render
 
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
-    None,
-)
-POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
-ACT = """<script>addEventListener("load", async () => {
+# A pointer, a tap, keys and the slider, on the figure that names genes and samples.
+NAMES = """async function names(wait) {
+  const found = {}, figure = document.getElementById("figure-heat_map");
+  const svg = figure.querySelector("svg"), tip = document.querySelector(".tip");
+  const gzip = new DecompressionStream("gzip");
+  const letters = atob(document.getElementById("rows").textContent);
+  const packed = new Blob([Uint8Array.from(letters, (l) => l.charCodeAt(0))]).stream();
+  const all = JSON.parse(await new Response(packed.pipeThrough(gzip)).text()).figures;
+  const [, rows, columns] = all.heat_map.marks;
+  const act = (type, x, y, how) => {
+    const p = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+    const at = { clientX: p.x, clientY: p.y, button: 0, pointerType: "mouse", ...how };
+    svg.dispatchEvent(new PointerEvent(type, at));
+  };
+  const marked = () => Array.from(document.querySelectorAll(".over.chosen"))
+    .filter((path) => path.getAttribute("d")).map((path) => path.closest("figure").id);
+  const end = () => document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  act("pointerenter", 0, 0); await wait(); end();
+  act("pointermove", columns.x[4], rows.y[2]);
+  found.pointed = [tip.textContent, columns.names[4], rows.names[2]];
+  act("pointerdown", columns.x[4] - 2, rows.y[2] - 2);
+  act("pointermove", columns.x[7] + 2, rows.y[2] + 2);
+  act("pointerup", columns.x[7] + 2, rows.y[2] + 2); await wait(() => marked().length);
+  found.brushed = marked();
+  const circles = document.querySelector("#figure-components .over.chosen").getAttribute("d");
+  found.circles = circles.split("M").length - 1;
+  end();
+  found.ended = marked();
+  act("pointerdown", columns.x[3], rows.y[1], { pointerType: "touch" });
+  act("pointerup", columns.x[3], rows.y[1], { pointerType: "touch" });
+  await wait(() => marked().length);
+  found.tapped = [tip.textContent, columns.names[3], rows.names[1], marked()];
+  end();
+  const scroll = figure.querySelector(".scroll"), press = async (key) => {
+    scroll.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
+    await wait();
+  };
+  await press("ArrowRight"); await press("ArrowRight"); await press("ArrowDown");
+  found.stepped = [tip.textContent, all.heat_map.marks[0].names[1], rows.names[0]];
+  await press("Enter"); found.entered = marked();
+  end();
+  const sliders = Array.from(document.querySelectorAll(".slider input"));
+  sliders[0].dispatchEvent(new Event("focus")); await wait(() => sliders[0].max > 0);
+  sliders[0].value = 3; sliders[0].dispatchEvent(new Event("input"));
+  await wait(() => document.querySelector(".over.dim"));
+  found.slid = sliders.map((one) => [one.value, one.getAttribute("aria-valuetext")]);
+  found.dimmed = document.querySelector(".over.dim").getAttribute("d").split("Z").length - 1;
+  found.errors = marked();
+  return found;
+}
+"""
+ACT = """
   // Time is virtual here, unpacking and drawing are not: wait by tasks, not by the clock.
   const task = () => new Promise((done) => {
     const channel = new MessageChannel();
@@ -64,14 +105,13 @@ ACT = """<script>addEventListener("load", async () => {
   tools[0].click(); await wait(() => saved.length > 1); found.svg = await saved.at(-1).text();
   tools[1].click(); await wait(() => saved.length > 2);
   found.png = Array.from(new Uint8Array(await saved.at(-1).arrayBuffer()).slice(0, 62));
+  tools[3].click(); await wait(() => saved.length > 3); found.figure = await saved.at(-1).text();
+  Object.assign(found, await names(wait));
   found.copies = document.querySelectorAll("#part-writeup .tools").length;
   location.hash = "#table-univariate"; await wait(); found.open = box.open;
   found.buttons = Array.from(document.querySelectorAll("button"), (b) => b.tabIndex);
   found.hover = document.querySelectorAll("[title]:not(svg)").length;
-  const said = document.createElement("script");
-  said.type = "application/json"; said.id = "found"; said.textContent = JSON.stringify(found);
-  document.body.append(said);
-});</script>"""
+"""
 
 
 @pytest.fixture(scope="module")
@@ -83,19 +123,7 @@ def tried(tmp_path_factory):
     data = json.loads(json.dumps(collect(**given)))
     page = folder / "report.html"
     render(data, page, folder / "figures", title="t", top_genes=12, table_rows=15)
-    page.write_text(POLICY.sub("", page.read_text(encoding="utf-8")) + ACT, encoding="utf-8")
-    return given, data, acted(page, folder)
-
-
-def acted(page: Path, folder: Path) -> dict:
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    flags += [f"--user-data-dir={folder / 'profile'}", "--window-size=1400,900", "--dump-dom"]
-    flags += ["--virtual-time-budget=30000"]
-    command = [BROWSER, *flags, page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    found = re.search(r'id="found">(.*?)</script>', done.stdout, re.DOTALL)
-    assert found is not None, done.stderr[-2000:]
-    return json.loads(html.unescape(found[1]))
+    return given, data, found_by(NAMES + ACT, page.read_text(encoding="utf-8"), folder)
 
 
 @pytest.mark.slow
@@ -139,6 +167,47 @@ def test_what_is_saved_is_what_the_tables_and_figures_hold(tried):
     assert int.from_bytes(png[16:20]) == round(85 / 25.4 * 600)
     assert png[37:41] == b"pHYs"
     assert int.from_bytes(png[41:45]) == round(600 / 0.0254)
+
+
+@pytest.mark.slow
+def test_the_data_of_a_figure_are_those_of_the_report(tried):
+    _, data, found = tried
+    head, own, best = found["figure"].rstrip("\n").split("\n")
+    assert head.split("\t") == ["name", "error", "low", "high"]
+    error = data["answer"]["error"]
+    assert [float(x) for x in own.split("\t")[1:]] == [error[k] for k in ("value", "low", "high")]
+    assert float(best.split("\t")[1]) == data["answer"]["control"]["error"]
+
+
+@pytest.mark.slow
+def test_names_are_told_to_a_pointer_a_finger_and_keys(tried):
+    _, _, found = tried
+    for said, *names in (found["pointed"], found["tapped"][:3], found["stepped"]):
+        assert all(name in said for name in names)
+
+
+@pytest.mark.slow
+def test_what_is_marked_in_one_figure_is_marked_in_all(tried):
+    _, _, found = tried
+    samples = {"figure-heat_map", "figure-components", "figure-waterfall"}
+    for where in (found["brushed"], found["tapped"][3], found["entered"]):
+        assert samples | {"figure-volcano"} <= set(where)  # a gene was inside, too
+    assert found["circles"] == 4 * 2  # four samples on two pairs of components
+    assert found["ended"] == []
+
+
+@pytest.mark.slow
+def test_the_slider_moves_lists_heat_map_and_error_together(tried):
+    given, data, found = tried
+    mu = data["mu"][2]  # the chosen lists come first
+    nested = given["tables"]["nested_lists"]
+    core = set(nested.loc[(nested["mu"] == mu) & nested["in_list"], "gene"])
+    assert len(found["slid"]) == 3
+    for place, text in found["slid"]:
+        assert place == "3"
+        assert f": {len(core)} core genes; error " in text
+    assert found["dimmed"] == len(set(data["heat"]["genes"]) - core)
+    assert {"figure-performance_mu", "figure-nested_lists"} <= set(found["errors"])
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from genesig.report.sections import SECTIONS
 from genesig.results import Dataset, Design
 
 # Gene sets and covariates are named by a study, decisions taken between classes, lists compared.
-NOT_EVERYWHERE = {"sets", "covariates", "decisions", "overlap"}
+NOT_EVERYWHERE = {"cards", "sets", "covariates", "decisions", "overlap"}
 
 
 def whole(given):
@@ -171,7 +171,7 @@ def test_odd_studies_have_a_page(study, change, tmp_path):
 def test_one_mu_has_one_curve():
     data = collect(**one_mu(arguments(Study())))
     image = picture(
-        "curve", lambda: frequency_curve(data), title="t", description="d", caption="c"
+        "curve", lambda: frequency_curve(data), title="t", description="d", caption="c", data={}
     )  # fmt: skip
     assert image.svg.count("μ = 0") == 1
 
@@ -202,7 +202,7 @@ def test_the_page_knows_every_colour_of_the_figures():
 def test_the_axis_labels_of_a_square_figure_stay_inside_it():
     """Its axes move when they are made square, after the labels were given room."""
     draw = partial(confusion, [[10, 0], [0, 10]], ["healthy control", "rheumatoid arthritis"])
-    words = {"title": "t", "description": "d", "caption": "c"}
+    words = {"title": "t", "description": "d", "caption": "c", "data": {}}
     svg = picture("square", draw, **words).svg
     place = re.search(r'transform="translate\(([-\d.]+) [-\d.]+\) rotate\(-90\)"[^>]*>true<', svg)
     place = place or re.search(r'rotate\(-90 ([-\d.]+) [-\d.]+\)"[^>]*>true<', svg)

@@ -35,7 +35,7 @@ TITLE = 'A <i>study</i> & "more"'
 LOOKED_UP = "https://www\\.(ncbi\\.nlm\\.nih\\.gov|ensembl\\.org|genecards\\.org)/"
 # Gene sets and covariates are named by a study, decisions taken between classes, lists compared.
 NOT_EVERYWHERE = {
-    *("sets", "genome", "enrichment", "covariates", "classes", "survival", "decisions"),
+    *("cards", "sets", "genome", "enrichment", "covariates", "classes", "survival", "decisions"),
     "overlap",
 }
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -193,11 +193,16 @@ def test_figures_and_tables_are_numbered_in_the_order_of_the_page(made):
 def test_every_figure_says_what_it_is_and_how_to_read_it(made):
     page = made.page
     figures = page.named("svg")
-    assert len(figures) == len(page.named("figcaption")) == len(page.named("figure"))
     assert all(a["role"] == "img" for a in figures)
-    files = sorted(path.name for path in (made.folder / "figures").iterdir())
+    cards = [a for a in page.named("details") if a["class"] == "card"]
+    figures = [a for a in figures if "aria-label" not in a]
+    assert len(page.named("svg")) == len(figures) + len(cards)
+    assert len(figures) == len(page.named("figcaption")) == len(page.named("figure"))
+    files = sorted((made.folder / "figures").glob("*.svg"))
     assert len(files) == len(figures)
-    for path in (made.folder / "figures").iterdir():
+    for path in files:
+        words = made.folder / "figures" / "captions" / f"{path.stem}.html"
+        assert words.read_text(encoding="utf-8").startswith("<p><strong>Figure ")
         root = ET.parse(path).getroot()
         kinds = [child.tag.split("}")[1] for child in root][:2]
         assert kinds == ["title", "desc"]
@@ -212,7 +217,7 @@ def test_long_tables_end_with_a_link_to_the_whole(made):
     total = data["tables"]["univariate"]["total"]
     assert f"The first 10 of {total} rows." in text
     packed = re.search(r'id="rows">([^<]*)<', text)[1]
-    rows = json.loads(gzip.decompress(base64.b64decode(packed)))
+    rows = json.loads(gzip.decompress(base64.b64decode(packed)))["tables"]
     for name, table in (("univariate", "univariate"), ("nested-lists", "nested_lists")):
         whole = data["tables"][table]
         found = {one["key"]: one["values"] for one in rows.get(name, [])}

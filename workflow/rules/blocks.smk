@@ -13,7 +13,7 @@ rule gather:
         subsamples="results/linear/subsamples.npz",
         code=sources("gather.py"),
     output:
-        **tables(*GATHERED, *PLACED),
+        **shown(*GATHERED, *PLACED),
     log:
         "logs/gather.log",
     resources:
@@ -36,7 +36,7 @@ rule enrichment:
         permuted=permuted(),
         code=sources("enrichment.py"),
     output:
-        **tables(*ENRICHMENT),
+        **shown(*ENRICHMENT),
     log:
         "logs/enrichment.log",
     resources:

@@ -18,8 +18,8 @@ rule null:
         permuted=permuted(),
         code=sources("null.py"),
     output:
+        **shown("frequency_curve"),
         null="results/null.npz",
-        frequency_curve="results/frequency_curve.tsv",
         null_frequency="results/null_frequency.tsv",
     log:
         "logs/null.log",
@@ -58,7 +58,7 @@ rule controls:
         others=[f"results/{name}.tsv" for name in OTHERS],
         code=sources("controls.py"),
     output:
-        "results/controls.tsv",
+        **shown("controls"),
     log:
         "logs/controls.log",
     resources:
@@ -75,7 +75,7 @@ rule survival:
         observed=batches("observed"),
         code=sources("survival.py"),
     output:
-        **tables(*FORETOLD),
+        **shown(*FORETOLD),
     log:
         "logs/survival.log",
     resources:

@@ -122,7 +122,7 @@ rule modules:
         dataset="results/dataset.h5ad",
         code=sources("modules.py"),
     output:
-        "results/modules.tsv",
+        **shown("modules"),
     log:
         "logs/modules.log",
     resources:

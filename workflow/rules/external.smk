@@ -12,6 +12,8 @@ FILES = {
 }
 TESTED = collect("results/external/{name}/about.json", name=COHORTS)
 SCORED = collect("results/external/{name}/{of}.tsv", name=COHORTS, of=SCORES)
+ELSEWHERE = {"category": "Other cohorts", "caption": "../report/table.rst"}
+ELSEWHERE["labels"] = {"cohort": "{name}"}
 
 
 # A rule of its own, so that another data set is no reason to do the study again; the first to run,
@@ -41,9 +43,7 @@ rule external:
         model="results/model.json",
         code=sources("external.py"),
     output:
-        predictions="results/external/{name}/predictions.tsv",
-        scores="results/external/{name}/scores.tsv",
-        genes="results/external/{name}/genes.tsv",
+        **{of: report(f"results/external/{{name}}/{of}.tsv", **ELSEWHERE) for of in SCORES},
         about="results/external/{name}/about.json",
     log:
         "logs/external/{name}.log",

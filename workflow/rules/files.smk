@@ -37,6 +37,13 @@ def tables(*names):
     return {name: f"results/{name}.tsv" for name in names}
 
 
+def shown(*names):
+    """Return the result tables of these names, as `snakemake --report` shows them."""
+    how = {"category": "Tables", "caption": "../report/table.rst"}
+    found = tables(*names).items()
+    return {name: report(path, labels={"table": name}, **how) for name, path in found}
+
+
 def nonlinear(*names):
     """Return the names of these tables of nonlinear selection; none where it is switched off."""
     return names if config["nonlinear"]["enabled"] else ()

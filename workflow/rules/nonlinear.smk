@@ -41,7 +41,7 @@ rule nonlinear_final:
         code=sources("nonlinear_final.py"),
     output:
         fits="results/nonlinear/final.npz",
-        curves="results/nonlinear_curves.tsv",
+        curves=shown("nonlinear_curves")["nonlinear_curves"],
     log:
         "logs/nonlinear_final.log",
     benchmark:
@@ -65,7 +65,7 @@ rule nonlinear_gather:
         signature="results/signature.tsv",
         code=sources("nonlinear_gather.py"),
     output:
-        **tables(*NONLINEAR[:-1]),
+        **shown(*NONLINEAR[:-1]),
     log:
         "logs/nonlinear_gather.log",
     resources:

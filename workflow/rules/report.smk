@@ -10,6 +10,8 @@ REPORTED |= tables(*MODULES, *PLACED, *(ENRICHMENT if ENRICHED else ()), *surviv
 WRITTEN = ("baselines.tsv", "null_frequency.tsv", "dataset.h5ad", "splits.json", "signature.h5ad")
 WRITTEN += ("model.json", "report_data.json", "report.html", "figures")
 SAID = ["results/validation.json", "results/quality.json", *TESTED]
+FIGURES = {"patterns": ["{name}.svg"], "category": "Figures", "labels": {"figure": "{name}"}}
+FIGURES["caption"] = "../report/figure.rst"
 
 
 rule settings:
@@ -55,7 +57,7 @@ rule report:
         code=sources("report.py"),
     output:
         html=report("results/report.html", category="Report", caption="../report/report.rst"),
-        figures=directory("results/figures"),
+        figures=report(directory("results/figures"), **FIGURES),
     log:
         "logs/report.log",
     resources:

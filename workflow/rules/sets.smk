@@ -55,7 +55,7 @@ rule sets_final:
     output:
         fits="results/sets/final.npz",
         subsamples="results/sets/subsamples.npz",
-        genes="results/sets_genes.tsv",
+        genes=shown("sets_genes")["sets_genes"],
     log:
         "logs/sets_final.log",
     benchmark:
@@ -78,7 +78,7 @@ rule sets_gather:
         linear=batches("observed"),
         code=sources("sets_gather.py"),
     output:
-        **tables(*SETS[:-1]),
+        **shown(*SETS[:-1]),
     log:
         "logs/sets_gather.log",
     resources:

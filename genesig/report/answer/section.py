@@ -10,8 +10,9 @@ from genesig.report.answer.figures import FEWEST_FOR_BAND, forest, lines_of
 from genesig.report.answer.record import Answer
 from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.finding import Measured, WrongSample
-from genesig.report.page.gene_links import Link, gene_links, short_symbol
+from genesig.report.page.gene_links import Link, gene_anchor, gene_links, short_symbol
 from genesig.report.page.measure import measure, subject
+from genesig.report.page.rows import transposed
 from genesig.report.page.shuffling import held, where
 from genesig.report.page.sides import named, two
 from genesig.report.page.svg import Picture, picture
@@ -227,6 +228,10 @@ def overview(data: Answer) -> list[Picture]:
     return [picture(
         "forest",
         partial(forest, data),
+        data=transposed(
+            ("name", measure(data).column, "low", "high"),
+            [(line.name, line.value, *line.limits) for line in lines],
+        ),
         title=f"{measure(data).title} of this study{_beside(data)}",
         description=f"{measure(data).name}, with 95 % intervals: {named}.",
         caption=f"{measure(data).title} with its 95\u00a0% interval. Circle: this procedure in"
@@ -257,6 +262,7 @@ class GeneChip:
     frequency: str
     core: bool
     links: Sequence[Link]
+    card: str
 
 
 def gene_chips(data: Answer) -> list[GeneChip]:
@@ -270,6 +276,7 @@ def gene_chips(data: Answer) -> list[GeneChip]:
             percent(one["frequency"]),
             one["core"],
             gene_links(one["gene"], one["symbol"]),
+            gene_anchor(one["gene"]),
         )
         for one in found[:MOST_NAMED]
     ]

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from genesig.report.enrichment import figures
 from genesig.report.enrichment.record import Enrichment, EnrichmentRecord, Over, Settings
 from genesig.report.page.measure import measure
+from genesig.report.page.rows import columns_of
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
@@ -121,6 +122,7 @@ def _order(data: Enrichment, it: EnrichmentRecord) -> Picture:
     return picture(
         "enrichment",
         partial(figures.order, shown, it["fdr"]),
+        data=columns_of(shown, "set", "normalised", "q"),
         title="Gene sets in the order of all genes",
         description=f"Normalised enrichment score of {counted(len(shown), 'set')}. {clean(named)}.",
         caption="Normalised enrichment score of the sets with the smallest p, over the mean score"

@@ -8,8 +8,9 @@ from functools import partial
 from genesig.report.external import figures
 from genesig.report.external.record import CohortRecord, Roc
 from genesig.report.page import kaplan_meier
-from genesig.report.page.confusion import confusion, confusion_words
+from genesig.report.page.confusion import confusion, confusion_data, confusion_words
 from genesig.report.page.record import Curve, HeldOut
+from genesig.report.page.rows import columns_of
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import (
     clean,
@@ -44,6 +45,7 @@ def _roc(own: Sequence[Curve], found: Roc, cohort: CohortRecord, classes: Sequen
     return picture(
         f"{stem}_roc",
         partial(figures.roc, own, found, auc, classes),
+        data={"false_positive_rate": found["x"], "true_positive_rate": found["y"]},
         title=f"{clean(cohort['name'])}: ROC curve",
         description=f"ROC curve of the other study's samples, {text}, and those of the held-out"
         " samples.",
@@ -59,6 +61,7 @@ def _confusion(
     return picture(
         f"{stem}_confusion",
         partial(confusion, counts, classes),
+        data=confusion_data(counts, classes),
         title=f"{clean(name)}: confusion matrix",
         description=f"Number of samples: {confusion_words(counts, classes)}.",
         caption="Number of samples and share of the true class, at the threshold of the model"
@@ -72,6 +75,7 @@ def _scores(held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], ste
     return picture(
         f"{stem}_scores",
         partial(figures.scores, held_out["samples"], cohort, classes),
+        data=columns_of(cohort["points"], "sample", "label", "score"),
         title=f"{clean(cohort['name'])}: scores by class",
         description="Dots of the scores of each class in this study while held out and in the"
         " other study.",
@@ -87,6 +91,7 @@ def _reliability(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Pic
     return picture(
         f"{stem}_calibration",
         partial(figures.reliability, cohort, classes),
+        data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
         title=f"{clean(cohort['name'])}: calibration",
         description=f"Share of {positive} in groups of similar scores: {'; '.join(parts)}.",
         caption=f"Dots: share of {positive} in groups of similar scores, with 95\u00a0% intervals"
@@ -102,6 +107,7 @@ def fit(cohort: CohortRecord, label: str, stem: str) -> Picture:
     return picture(
         f"{stem}_fit",
         partial(figures.observed_predicted, cohort, label),
+        data=columns_of(cohort["points"], "sample", "label", "score"),
         title=f"{clean(cohort['name'])}: observed and predicted values",
         description="Scatter of observed values against predictions.",
         caption="The dashed line is perfect prediction, the green one is fitted to the dots. R² is"
@@ -116,6 +122,7 @@ def survival(cohort: CohortRecord, label: str, stem: str) -> Picture:
     return picture(
         f"{stem}_curves",
         partial(kaplan_meier.curves, cohort["curves"], label, cohort["horizon"]),
+        data=kaplan_meier.curve_data(cohort["curves"]),
         title=f"{clean(cohort['name'])}: survival of the groups of high and of low risk",
         description=f"Kaplan-Meier curves of the other study's samples by {clean(label)}.{said}",
         caption="Kaplan-Meier curves with 95 % intervals of the groups that the model makes. The"
@@ -130,6 +137,7 @@ def shift(cohort: CohortRecord, stem: str) -> Picture:
     return picture(
         f"{stem}_shift",
         partial(figures.shift, cohort),
+        data=columns_of(cohort["genes"], "gene", "symbol", "shift", "coef"),
         title=f"{clean(cohort['name'])}: shift of the genes",
         description=f"Histogram of the shift of every gene; {batch(cohort)}.",
         caption="Grey: all genes that both studies have, as measured; green ticks: those of the"

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.genes.record import Genes
+from genesig.report.page.named import GENE, gene_names, name_columns, name_points, name_rows
 from genesig.report.page.plane import by_response, plane
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.sides import codes
@@ -49,6 +50,9 @@ def correlation(data: Genes) -> Figure:
             thick = places[edge][0] != places[edge - 1][0]
             for draw in (ax.axhline, ax.axvline):
                 draw(edge - 0.5, color=OVER, lw=1.6 if thick else 0.5)
+    own = gene_names(it["genes"], it["symbols"])
+    name_rows(ax, own)
+    name_columns(ax, own, GENE)
     ticks = _middles(it["blocks"], least=max(1, count // 45))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks([x for x, _ in ticks], [str(block) for _, block in ticks])
@@ -89,6 +93,7 @@ def projection(data: Genes) -> Figure:
             # the prototype comes first in its block
             ax.scatter(mine[:1, a], mine[:1, b], s=56, lw=1.1, edgecolor=INK, label=block, **how)
         plane(ax, it["explained"], a, b, "meta-patient")
+        name_points(ax, points[:, a], points[:, b], gene_names(it["genes"], it["symbols"]), GENE)
     handles, names = axes[0][0].get_legend_handles_labels()
     shown = [(h, n) for h, n in zip(handles, names, strict=True) if int(n) in set(it["blocks"])]
     figure.legend(*zip(*shown, strict=True), loc="outside upper left", ncols=len(shown),
@@ -109,6 +114,7 @@ def components(data: Genes) -> Figure:
         image = by_response(ax, points[:, a], points[:, b], study["response"]["value"],
                             study["classes"], label=a + b == 1)  # fmt: skip
         plane(ax, it["explained"], a, b, "component")
+        name_points(ax, points[:, a], points[:, b], study["response"]["name"])
     if image is not None:
         colour_bar(figure, image, axes, shorten(data["study"]["label"], 30))
     return figure
@@ -137,15 +143,18 @@ def _strip(ax: Axes, values: Any, study: StudyFacts) -> None:
     response = np.array(study["response"]["value"], dtype=float)
     if study["classes"] is None:
         ax.scatter(response, values, s=11, color=OWN, lw=0)
+        name_points(ax, response, values, study["response"]["name"])
         return
     every = range(len(study["classes"]))
     for side in every:
-        mine = values[response == codes(study["classes"])[side]]
+        members = np.flatnonzero(response == codes(study["classes"])[side])
+        mine = values[members]
         order = np.argsort(np.argsort(mine))
         jitter = ((order * 0.618034) % 1 - 0.5) * 0.5  # even, and the same in every run
         size = 13 if len(values) < 120 else 5
         ax.scatter(side + jitter, mine, s=size, marker=CLASS_MARKERS[side], alpha=0.85,
                    color=CLASS_COLOURS[side], lw=0)  # fmt: skip
+        name_points(ax, side + jitter, mine, [study["response"]["name"][k] for k in members])
         if len(mine):
             ax.hlines(mine.mean(), side - 0.36, side + 0.36, color=INK, lw=1.5)
     few = len(every) < 4

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from genesig.report.genes.record import Genes, Overlap
 from genesig.report.page.gene_links import short_symbol
+from genesig.report.page.named import GENE, gene_names, name_points
 from genesig.report.page.style import (
     INK,
     MUTED,
@@ -31,10 +32,15 @@ def effect_name(data: Genes) -> str:
     classes = data["study"]["classes"]
     if not classes:
         return f"change per standard deviation of {shorten(data['study']['label'], 24)}"
-    what = "log₂ fold change" if data["volcano"]["logarithm"] else "difference of the means"
+    what = scale_name(data)
     if len(classes) > 2:
         return f"{what}, largest of the class means less the smallest"
     return f"{what}, {shorten(classes[1], 18)} less {shorten(classes[0], 18)}"
+
+
+def scale_name(data: Genes) -> str:
+    """Return what a difference of two class means is."""
+    return "log₂ fold change" if data["volcano"]["logarithm"] else "difference of the means"
 
 
 def volcano(data: Genes) -> Figure:
@@ -49,6 +55,7 @@ def volcano(data: Genes) -> Figure:
         ax.scatter(x[rows], y[rows], s=size, color=colour, lw=0)
     ax.scatter(x[mine], y[mine], s=34, color=OWN, edgecolor=PAPER, lw=0.6)
     ax.scatter(x[other], y[other], s=70, marker="D", facecolor="none", edgecolor=NEGATIVE, lw=1.2)
+    name_points(ax, x, y, gene_names(it["genes"], it["symbols"]), GENE)
     if data["univariate"]["bound"] is not None:
         edge = -np.log10(max(data["univariate"]["bound"], 1e-300))
         rule(ax, y=edge)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from genesig.report.genes.record import Genes, Heat, Tree
+from genesig.report.page.named import gene_names, name_columns, name_rows
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.sides import class_of
 from genesig.report.page.style import (
@@ -54,7 +55,9 @@ def heat(data: Genes) -> Figure:
     band.imshow(np.array([colours for _, colours in bars]), aspect="auto")
     band.set_yticks(range(len(bars)), [name for name, _ in bars], fontsize=7)
     _names(body, it)
+    name_rows(body, gene_names(it["genes"], it["symbols"]))
     for ax in (band, body):
+        name_columns(ax, it["samples"])
         ax.yaxis.tick_right()
         ax.tick_params(length=0)
         bare(ax)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from genesig.report.genes.record import Genes, NestedGene
 from genesig.report.page.lists import list_ticks
+from genesig.report.page.named import GENE, gene_names, name_points, name_rows
 from genesig.report.page.rows import Row, of_chosen, records, same_mu
 from genesig.report.page.style import (
     MUTED,
@@ -110,6 +111,7 @@ def nested(data: Genes) -> Figure:
     for mine, face, edge in ((f >= bound, OWN, OWN), (f < bound, PAPER, OTHER)):
         ax.scatter(x[mine], y[mine], s=4 + 70 * f[mine], facecolor=face, edgecolor=edge, lw=0.9)
     list_ticks(ax, data)
+    name_rows(ax, gene_names([g["gene"] for g in genes], [g["symbol"] for g in genes]))
     ax.set_yticks(range(len(genes)), [gene_label(g["gene"], g["symbol"]) for g in genes])
     ax.set_ylim(len(genes) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
@@ -141,6 +143,7 @@ def univariate(data: Genes) -> Figure:
     for x, y, name in _spaced(p[inside], f[inside], np.array(it["symbols"])[inside]):
         ax.annotate(shorten(name, 20), (x, y), (5, 0), textcoords="offset points", fontsize=7,
                     va="center")  # fmt: skip
+    name_points(ax, p, f, gene_names(it["genes"], it["symbols"]), GENE)
     if it["bound"] is not None:
         edge = -np.log10(max(it["bound"], 1e-300))
         rule(ax, x=edge)

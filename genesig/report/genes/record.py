@@ -142,6 +142,57 @@ class Overlap(TypedDict):
     left_out: int
 
 
+class Limited(TypedDict):
+    """A number with its 95 % interval; null where it is not defined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Replacement(TypedDict):
+    """A gene in lists that lack another: [lists with it, lists] ``without`` the other, ``beside``.
+
+    ``r`` is Pearson's r between the two.
+    """
+
+    gene: str
+    symbol: str
+    without: list[int]
+    beside: list[int]
+    r: float | None
+
+
+class Card(TypedDict):
+    """A gene of the signature by itself.
+
+    ``separation`` is the AUC of two classes, that of class ``of`` against the others, the share of
+    pairs in which it is higher, Pearson's r or Harrell's C; ``effect`` the difference of the means,
+    the change with one standard deviation of a number, or the hazard ratio of one standard
+    deviation of the gene. ``ranks`` are [place, genes, frequency] in the chosen lists and at each
+    mu, null where it is in none; ``lists`` how many of all chosen lists hold it, halves included.
+    """
+
+    gene: str
+    of: str | None
+    separation: Limited
+    effect: Limited
+    ranks: list[list[float] | None]
+    lists: list[int]
+    replaced: list[Replacement]
+
+
+class Cards(TypedDict):
+    """At most 40 cards, in the order of the signature; ``test`` as in Univariate.
+
+    ``events`` says of survival whether the time of each sample ended with the event.
+    """
+
+    test: str
+    events: list[bool] | None
+    each: list[Card]
+
+
 class GeneParts(TypedDict):
     """What this topic adds: at most 40 genes nested, 60 strips in the order of the signature."""
 
@@ -162,4 +213,5 @@ class Genes(Study, GeneParts):
     ``learning`` is null where there are no halves, or none with an error.
     """
 
+    cards: Cards
     learning: Learning | None

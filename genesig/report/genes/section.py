@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from genesig.report.genes import figures, figures_effects, figures_lists
-from genesig.report.genes.record import Genes
+from genesig.report.genes.record import Correlation, Genes
 from genesig.report.genes.section_learning import curve, sentence
 from genesig.report.page.measure import speaks_for
-from genesig.report.page.rows import Row, records
+from genesig.report.page.rows import Row, columns_of, on_components, records, transposed
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import Column, filled_table, packed_table
 from genesig.report.page.words import (
     clean,
@@ -65,6 +65,7 @@ def _stability(data: Genes) -> Picture:
     return picture(
         "stability",
         partial(figures_lists.stability, data),
+        data=columns_of(_stability_rows(data), "mu", "source", "stability", "low", "high"),
         title="Stability of the list at each μ",
         description="Nogueira's stability with intervals, on disjoint halves of the samples and on"
         " the overlapping outer splits.",
@@ -93,6 +94,7 @@ def overlap(data: Genes, limits: Limits) -> Section:
     image = picture(
         "overlap",
         partial(figures_effects.overlap, it),
+        data=transposed(("lists", "genes", "which"), rows),
         title="Genes that lists share",
         description=f"Lengths of the lists: {sizes}. In the pattern of most genes:"
         f" {rows[0][0]} ({rows[0][1]}).",
@@ -105,7 +107,9 @@ def overlap(data: Genes, limits: Limits) -> Section:
     ]
     table = filled_table("overlap", "Genes by the lists that hold them.", columns, rows,
                          limits.table_rows, search=True)  # fmt: skip
-    return Section("overlap", "Overlap of the lists", words, [image, table], part="stability")
+    return Section(
+        "overlap", "Overlap of the lists", words, [image, table], part="stability", folded=True
+    )
 
 
 def lists(data: Genes, limits: Limits) -> Section:
@@ -129,6 +133,7 @@ def lists(data: Genes, limits: Limits) -> Section:
 
 
 def _curve(data: Genes) -> Picture:
+    table = data["tables"]["frequency_curve"]
     bound = percent(data["config"]["signature"]["frequency"])
     permuted = (
         " Grey: the same with permuted labels, median and the middle 90 % of the permutations."
@@ -138,6 +143,7 @@ def _curve(data: Genes) -> Picture:
     return picture(
         "frequency_curve",
         partial(figures_lists.frequency_curve, data),
+        data=columns_of(records(table), *table["columns"]),
         title="How often genes are selected",
         description="Number of genes selected in at least a given share of the outer splits, in"
         " the chosen lists and at each mu, observed and with permuted labels.",
@@ -151,6 +157,7 @@ def _nested(data: Genes) -> Picture:
     return picture(
         "nested_lists",
         partial(figures_lists.nested, data),
+        data=_frequencies(data),
         title="Nested lists",
         description=f"Selection frequency of {shown} genes in the chosen lists and at"
         f" {len(data['mu'])} values of mu.",
@@ -159,6 +166,12 @@ def _nested(data: Genes) -> Picture:
         " filled: in enough of them to be core. Where lists are nested, a row once filled stays"
         " filled to the right.",
     )
+
+
+def _frequencies(data: Genes) -> Columns:
+    places = ["chosen", *(f"mu {mu:g}" for mu in data["mu"])]
+    shown = [one["frequency"] for one in data["nested"]]
+    return {**columns_of(data["nested"], "gene", "symbol"), **transposed(places, shown)}
 
 
 def blocks(data: Genes, limits: Limits) -> Section:
@@ -201,6 +214,7 @@ def _correlation(data: Genes, shown: int, total: int) -> Picture:
     return picture(
         "correlation",
         partial(figures.correlation, data),
+        data=_square(data["correlation"]),
         title="Correlation between the genes of the lists",
         description=f"Image of Pearson's r between {shown} genes in the order of blocks and"
         " layers.",
@@ -211,12 +225,23 @@ def _correlation(data: Genes, shown: int, total: int) -> Picture:
     )
 
 
+def _square(it: Correlation) -> Columns:
+    square = dict(zip(it["genes"], it["r"], strict=True))
+    return {"gene": it["genes"], "symbol": it["symbols"], "block": it["blocks"], **square}
+
+
 def _projection(data: Genes) -> Picture:
     it = data["projection"]
     shown = len(it["genes"])
     return picture(
         "projection",
         partial(figures.projection, data),
+        data={
+            "gene": it["genes"],
+            "symbol": it["symbols"],
+            "block": it["blocks"],
+            **on_components(it["points"]),
+        },
         title="Genes on the first three meta-patients",
         description=f"{shown} genes on pairs of the first three left singular vectors.",
         caption="Genes placed by their standardised values on the first three meta-patients (the"

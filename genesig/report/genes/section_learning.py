@@ -73,6 +73,8 @@ def curve(data: Genes) -> list[Picture]:
     return [picture(
         "learning_curve",
         partial(_draw, it, shown, data["study"]["samples"]),
+        data={"training_samples": [*(it["half"] for _ in it["errors"]), it["fold"]],
+              shown.column: shown.values([*it["errors"], it["error"]])},
         title=f"{shown.title} against training samples",
         description=sentence(data),
         caption="Grey: lists of single halves of the samples, tested on the other half; bar: their"

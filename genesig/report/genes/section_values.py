@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from genesig.report.genes import figures, figures_effects, figures_heat, figures_lists
 from genesig.report.genes.methods import in_test, one_value
 from genesig.report.genes.record import Genes
+from genesig.report.page.rows import on_components
 from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
@@ -31,13 +34,14 @@ def expression(data: Genes, limits: Limits) -> Section:
     ]
     return Section(
         "expression", "Expression of the signature", words,
-        [_heat(data), _strips(data, limits), Group(
+        [_heat(data), Group(
             "components", "The samples on the components of the signature", (), [_components(data)]
         )], part="signature",
     )  # fmt: skip
 
 
-def _strips(data: Genes, limits: Limits) -> Picture:
+def strips(data: Genes, limits: Limits) -> Picture:
+    """Show the values of the first genes side by side."""
     shown = data["strips"][: limits.top_genes]
     named = "; ".join(gene_label(one["gene"], one["symbol"]) for one in shown)
     by_class = data["study"]["classes"] is not None
@@ -47,10 +51,16 @@ def _strips(data: Genes, limits: Limits) -> Picture:
     return picture(
         "top_genes",
         partial(figures.strips, data, limits.top_genes),
+        data={**_samples(data), **{one["gene"]: one["values"] for one in shown}},
         title="Expression of the top genes",
         description=f"Expression by {axis} of {named}.",
         caption=f"The {most} selected most often. One dot per sample, {how}.",
     )
+
+
+def _samples(data: Genes) -> dict[str, Sequence[Any]]:
+    response = data["study"]["response"]
+    return {"sample": response["name"], "response": response["value"]}
 
 
 def _components(data: Genes) -> Picture:
@@ -59,6 +69,7 @@ def _components(data: Genes) -> Picture:
     return picture(
         "components",
         partial(figures.components, data),
+        data={**_samples(data), **on_components(it["points"])},
         title="Samples on the first components of the signature",
         description=f"Samples on the first three principal components, which hold {shares} of the"
         " variance.",
@@ -76,6 +87,11 @@ def _heat(data: Genes) -> Picture:
     return picture(
         "heat_map",
         partial(figures_heat.heat, data),
+        data={
+            "gene": it["genes"],
+            "symbol": it["symbols"],
+            **dict(zip(it["samples"], map(list, zip(*it["z"], strict=True)), strict=True)),
+        },
         title="Heat map of the signature",
         description=f"Standardised expression of {shown} genes in {columns} samples, both"
         " clustered.",
@@ -99,6 +115,14 @@ def _volcano(data: Genes) -> Picture:
     return picture(
         "volcano",
         partial(figures_effects.volcano, data),
+        data={
+            "gene": it["genes"],
+            "symbol": it["symbols"],
+            "effect": it["effect"],
+            "p": it["p"],
+            "passes": it["passes"],
+            "signature": it["signature"],
+        },
         title="Size and significance of the effect of each gene",
         description=f"{figures_effects.effect_name(data)} against minus log p of {shown} genes.",
         caption=f"Green: the signature.{other} Dark grey: genes that pass the false discovery rate"
@@ -134,6 +158,8 @@ def single_genes(data: Genes, limits: Limits) -> Section:
         image = picture(
             "single_genes",
             partial(figures_lists.univariate, data),
+            data={"gene": it["genes"], "symbol": it["symbols"], "p": it["p"],
+                  "frequency": it["frequency"], "signature": it["inside"]},
             title="Selection frequency and single-gene test",
             description=f"Selection frequency against minus log p of {len(it['genes'])} genes.",
             caption="One dot per gene; green: the signature. Lower right: genes that differ but"

@@ -9,6 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.genome.record import Chromosome, GenomeRecord
+from genesig.report.page.named import GENE, gene_names, name_points
+from genesig.report.page.rows import columns_of
 from genesig.report.page.style import MUTED, NEGATIVE, OWN, POSITIVE, RULE, WIDE, rule, sheet
 from genesig.report.page.words import percent, shorten
 
@@ -42,6 +44,9 @@ def along(it: GenomeRecord, bound: float) -> Figure:
         ax.set_xlim(-0.01 * width, 1.01 * width)
     for sign, colour in ((size < 0, NEGATIVE), (size > 0, POSITIVE)):
         above.vlines(x[sign], 0, size[sign], color=colour, lw=1.2)
+    own = gene_names(*columns_of(it["places"], "gene", "symbol").values())
+    name_points(above, x, size, own, GENE)
+    name_points(below, x, often, own, GENE)
     above.axhline(0, color=MUTED, lw=0.8)
     above.set_ylabel("contribution")
     above.tick_params(axis="x", length=0)

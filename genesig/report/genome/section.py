@@ -6,6 +6,7 @@ from functools import partial
 
 from genesig.report.genome import figures
 from genesig.report.genome.record import Genome, GenomeRecord, Stretch
+from genesig.report.page.rows import columns_of
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
@@ -70,6 +71,10 @@ def _along(data: Genome, it: GenomeRecord) -> Picture:
     return picture(
         "genome",
         partial(figures.along, it, bound),
+        data={
+            "name": [it["chromosomes"][one["chromosome"]]["name"] for one in it["places"]],
+            **columns_of(it["places"], "gene", "symbol", "position", "size", "frequency"),
+        },
         title="Selected genes along the genome",
         description=f"Contribution to the final model and selection frequency of"
         f" {counted(len(it['places']), 'gene')} on {counted(len(it['chromosomes']), 'chromosome')}."

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from genesig.report.nonlinear.record import Curve, SelectedGene
 from genesig.report.page.measure import measure
+from genesig.report.page.named import gene_names, name_rows
 from genesig.report.page.predictors import predictor_axes
 from genesig.report.page.record import Study
 from genesig.report.page.rows import control_rows
@@ -55,6 +56,8 @@ def genes(rows: Sequence[SelectedGene], bound: float) -> Figure:
     left.text(bound, 1.005, percent(bound), color=MUTED, fontsize=8, ha="center", va="bottom",
               transform=left.get_xaxis_transform())  # fmt: skip
     left.set_yticks(range(len(rows)), [gene_label(r["gene"], r["symbol"], 30) for r in rows])
+    for ax in (left, right):
+        name_rows(ax, gene_names([r["gene"] for r in rows], [r["symbol"] for r in rows]))
     for label, row in zip(left.get_yticklabels(), rows, strict=True):
         label.set_fontweight("bold" if row["in_signature"] else "normal")
     left.set_ylim(len(rows) - 0.4, -0.7)

@@ -16,7 +16,7 @@ from genesig.report.page.compared import NO_INTERVAL, Difference, against, neith
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import Study
-from genesig.report.page.rows import control_rows
+from genesig.report.page.rows import columns_of, control_rows, transposed
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
@@ -198,6 +198,7 @@ def _genes(it: NonlinearRecord, bound: float) -> Picture:
     return picture(
         "nonlinear_genes",
         partial(figures.genes, shown, bound),
+        data=columns_of(shown, "gene", "symbol", "frequency", "linear_frequency", "mean_norm"),
         title="How often genes are selected, nonlinear and linear",
         description=f"Selection frequency of {len(shown)} genes in nonlinear and in linear"
         f" selection, and the size of the derivative. {clean(named)}.",
@@ -222,6 +223,7 @@ def _errors(data: Study) -> Picture:
     return picture(
         "nonlinear_errors",
         partial(figures.errors, data),
+        data={"model": [row["model"] for row in rows], **shown.columns(rows)},
         title=f"{shown.title} beside linear selection and other methods",
         description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
         caption=f"{shown.title} on held-out samples of the same splits"
@@ -240,6 +242,14 @@ def _curves(it: NonlinearRecord, *, classes: bool) -> Picture:
     return picture(
         "nonlinear_curves",
         partial(figures.curves, it["curves"], "mean score" if classes else "mean prediction"),
+        data=transposed(
+            ("gene", "symbol", "value", "effect", "samples"),
+            [
+                (one["gene"], one["symbol"], *at)
+                for one in it["curves"]
+                for at in zip(one["value"], one["effect"], one["samples"], strict=True)
+            ],
+        ),
         title="Partial dependence on the top genes",
         description=f"Mean score of the final model along {counted(shown, 'gene')}:"
         f" {clean(named)}.",

@@ -8,7 +8,9 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from genesig.report.page.rows import transposed
 from genesig.report.page.style import OVER, SMALL, bare, sheet
+from genesig.report.page.svg import Columns
 from genesig.report.page.words import ABSENT, clean, percent, shorten, significant
 
 
@@ -41,6 +43,14 @@ def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figu
     ax.tick_params(length=0)
     bare(ax)
     return figure
+
+
+def confusion_data(counts: Sequence[Sequence[float]], classes: Sequence[str]) -> Columns:
+    """Return the matrix as columns: true class, class it was called, samples."""
+    return transposed(
+        ("true", "called", "samples"),
+        [(a, b, counts[i][j]) for i, a in enumerate(classes) for j, b in enumerate(classes)],
+    )
 
 
 def confusion_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> str:

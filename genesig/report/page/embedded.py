@@ -1,4 +1,4 @@
-"""All rows of the page's tables as one compressed value inside the page, for its script."""
+"""All rows of tables, data and names of figures: one compressed value inside the page."""
 
 from __future__ import annotations
 
@@ -8,18 +8,31 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from genesig.report.page.section import Item
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
+from genesig.report.page.words import clean
 
 
-def embedded(tables: Iterable[Table]) -> str:
-    """Return base64 of gzip of JSON: each table's columns, by the table's name.
+def embedded(items: Iterable[Item]) -> str:
+    """Return base64 of gzip of JSON: ``tables`` and ``figures`` by their names.
 
     A column has its label, its name in the file, whether it is numeric, its values and, where
-    they differ from these, its texts. The same tables give the same bytes.
+    they differ from these, its texts. A figure has its data, columns of keys and values, and its
+    marks. The same items give the same bytes.
     """
-    value = {table.name: _columns(table) for table in tables}
+    value: dict[str, dict[str, Any]] = {"tables": {}, "figures": {}}
+    for item in items:
+        if isinstance(item, Table):
+            value["tables"][item.name] = _columns(item)
+        if isinstance(item, Picture):
+            value["figures"][item.name] = {"data": _data(item), "marks": item.marks}
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def _data(picture: Picture) -> list[Mapping[str, Any]]:
+    return [{"key": clean(key), "values": list(values)} for key, values in picture.data.items()]
 
 
 def _columns(table: Table) -> list[Mapping[str, Any]]:

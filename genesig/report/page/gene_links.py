@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 from urllib.parse import quote
+from zlib import crc32
 
 from genesig.report.page.words import clean
 
@@ -12,6 +13,7 @@ _ENTREZ = re.compile(r"\d{1,9}$")
 _ENSEMBL = re.compile(r"ENS[A-Z]{0,6}G\d{11}(\.\d+)?$")
 _SYMBOL = re.compile(r"[A-Z][A-Z0-9-]{1,9}$|C\d+orf\d+$")
 _WORDS = {"ATP", "CAMP", "CDNA", "DNA", "GTP", "HUMAN", "MHC", "MRNA", "NAD", "NADH", "RNA"}
+_NO_ID = re.compile(r"[^A-Za-z0-9]+")
 NCBI = "https://www.ncbi.nlm.nih.gov/gene/"
 ENSEMBL = "https://www.ensembl.org/"
 CARDS = "https://www.genecards.org/cgi-bin/carddisp.pl?gene="
@@ -22,6 +24,11 @@ class Link(NamedTuple):
 
     name: str
     url: str
+
+
+def gene_anchor(gene: str) -> str:
+    """Return the id that the card of a gene has on the page."""
+    return f"gene-{_NO_ID.sub('-', gene)[:24]}-{crc32(gene.encode()):08x}"
 
 
 def gene_links(gene: str, symbol: str) -> list[Link]:

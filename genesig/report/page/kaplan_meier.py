@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.page.rounding import rounded
+from genesig.report.page.rows import transposed
 from genesig.report.page.style import INK, MUTED, NEGATIVE, POSITIVE, WIDE, rule, sheet
 from genesig.report.page.words import shorten, significant
 
@@ -29,6 +30,20 @@ COLOURS = {"high": POSITIVE, "low": NEGATIVE}
 STYLES = {"high": "-", "low": (0, (5, 2))}
 MARKS = 6
 """Times at which the numbers at risk stand below the picture."""
+
+
+def curve_data(found: Sequence[GroupCurve]) -> dict[str, list[Any]]:
+    """Return the curves as columns."""
+    return transposed(
+        ("group", "time", "survival", "low", "high", "at_risk"),
+        [
+            (one["group"], *at)
+            for one in found
+            for at in zip(
+                one["time"], one["survival"], one["low"], one["high"], one["at_risk"], strict=True
+            )
+        ],
+    )
 
 
 def curves(found: Sequence[GroupCurve], time: str, horizon: float) -> Figure:

@@ -10,31 +10,39 @@ import math
 import re
 import xml.etree.ElementTree as ET
 
-_SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
+SVG = "{http://www.w3.org/2000/svg}"
+_LINK = "{http://www.w3.org/1999/xlink}"
 _HREF = f"{_LINK}href"
 _STEP = re.compile(r"([MLCQZmlcqz])|(-?[\d.]+(?:e-?\d+)?)")
 MARK = "data-mark"
 """Set on what `unfold` made, until `merge` takes it away."""
 
 
+def written(root: ET.Element) -> str:
+    """Return an SVG as a page takes it, without prefixes."""
+    ET.register_namespace("", SVG[1:-1])
+    ET.register_namespace("xlink", _LINK[1:-1])
+    return ET.tostring(root, encoding="unicode")
+
+
 def unfold(root: ET.Element) -> None:
     """Put a path in place of every copy of a path; shapes that are then unused go."""
-    shapes = {e.get("id", ""): e for d in root.iter(f"{_SVG}defs") for e in d.iter(f"{_SVG}path")}
-    for use in list(root.iter(f"{_SVG}use")):
+    shapes = {e.get("id", ""): e for d in root.iter(f"{SVG}defs") for e in d.iter(f"{SVG}path")}
+    for use in list(root.iter(f"{SVG}use")):
         shape = shapes.get(use.get(_HREF, "")[1:])
         if shape is not None and "transform" not in use.attrib:
             _become_path(use, shape)
-    left = {use.get(_HREF, "")[1:] for use in root.iter(f"{_SVG}use")}
-    for defs in root.iter(f"{_SVG}defs"):
+    left = {use.get(_HREF, "")[1:] for use in root.iter(f"{SVG}use")}
+    for defs in root.iter(f"{SVG}defs"):
         for shape in [e for e in defs if e.get("id") in shapes.keys() - left]:
-            if shape.tag == f"{_SVG}path":
+            if shape.tag == f"{SVG}path":
                 defs.remove(shape)
 
 
 def _become_path(use: ET.Element, shape: ET.Element) -> None:
     x, y = float(use.attrib.pop("x", 0)), float(use.attrib.pop("y", 0))
     use.attrib.pop(_HREF)
-    use.tag = f"{_SVG}path"
+    use.tag = f"{SVG}path"
     # What the shape says of itself goes before what its copy says.
     use.set("style", f"{use.get('style', '')}; {shape.get('style', '')}")
     use.set("d", moved(shape.get("d", ""), x, y))
@@ -44,8 +52,7 @@ def _become_path(use: ET.Element, shape: ET.Element) -> None:
 def moved(d: str, x: float, y: float) -> str:
     """Return a path (absolute commands in pairs of coordinates) moved by (x, y)."""
     if r := _radius(d):
-        arc = f"a{r:.2f} {r:.2f} 0 1 0"
-        return f"M{x - r:.2f} {y:.2f}{arc} {2 * r:.2f} 0{arc} {-2 * r:.2f} 0"
+        return circle(x, y, r)
     out, first = [], True
     for command, number in _STEP.findall(d):
         if command:
@@ -54,6 +61,12 @@ def moved(d: str, x: float, y: float) -> str:
             out.append(f"{float(number) + (x if first else y):.2f} ")
             first = not first
     return "".join(out)
+
+
+def circle(x: float, y: float, r: float) -> str:
+    """Return the path of a circle around (x, y)."""
+    arc = f"a{r:.2f} {r:.2f} 0 1 0"
+    return f"M{x - r:.2f} {y:.2f}{arc} {2 * r:.2f} 0{arc} {-2 * r:.2f} 0"
 
 
 def _radius(d: str) -> float:
@@ -72,7 +85,7 @@ def merge(root: ET.Element) -> None:
         kept = []
         for child in parent:
             if MARK not in child.attrib:
-                if child.tag != f"{_SVG}text":
+                if child.tag != f"{SVG}text":
                     alike.clear()
                 kept.append(child)
                 continue
@@ -84,13 +97,13 @@ def merge(root: ET.Element) -> None:
                 kept.append(child)
         if len(kept) != len(parent):
             parent[:] = kept
-    for element in root.iter(f"{_SVG}path"):
+    for element in root.iter(f"{SVG}path"):
         element.attrib.pop(MARK, None)
 
 
 def hand_down_clips(root: ET.Element) -> None:
     """Give what a group does for its only child to the child, so that the group can go."""
-    for group in root.iter(f"{_SVG}g"):
+    for group in root.iter(f"{SVG}g"):
         if set(group.attrib) != {"clip-path"} or len(group) != 1:
             continue
         if "clip-path" not in group[0].attrib and "transform" not in group[0].attrib:

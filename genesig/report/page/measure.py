@@ -101,6 +101,15 @@ class Measure:
         low, high = self.value(row["low"]), self.value(row["high"])
         return (low, high) if self.better == "smaller" else (high, low)
 
+    def columns(self, rows: Sequence[Any]) -> dict[str, list[float | None]]:
+        """Return values and limits of rows that have an error, as columns."""
+        limits = [self.interval(row) for row in rows]
+        return {
+            self.column: [self.value(row["error"]) for row in rows],
+            "low": [low for low, _ in limits],
+            "high": [high for _, high in limits],
+        }
+
     def values(self, errors: Sequence[float]) -> list[float]:
         """Return those of several errors that are all defined."""
         return [error if self.better == "smaller" else 1 - error for error in errors]

@@ -16,6 +16,24 @@ Array = np.ndarray[Any, Any]
 Row = dict[str, Any]
 
 
+def transposed(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns of these names."""
+    found = [list(row) for row in rows]
+    return {name: [row[place] for row in found] for place, name in enumerate(names)}
+
+
+def columns_of(rows: Iterable[Any], *names: str) -> dict[str, list[Any]]:
+    """Return these keys of the rows as columns."""
+    found = list(rows)
+    return {name: [row[name] for row in found] for name in names}
+
+
+def on_components(points: Sequence[Sequence[float]]) -> dict[str, list[float]]:
+    """Return places on components as columns."""
+    pairs = enumerate(zip(*points, strict=True), start=1)
+    return {f"component_{k}": list(column) for k, column in pairs}
+
+
 def records(table: PackedTable) -> list[Row]:
     """Return the rows of a packed table as dicts."""
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]

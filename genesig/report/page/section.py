@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from genesig.report.page.gene_links import Link
 from genesig.report.page.style import WIDE
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
@@ -46,6 +47,18 @@ class Fold:
 
 
 @dataclass(frozen=True)
+class Card:
+    """One gene: a small drawing that is no figure of its own, facts beside it, pages about it."""
+
+    key: str
+    name: str
+    beside: str
+    svg: str
+    pairs: Sequence[tuple[str, str]]
+    links: Sequence[Link]
+
+
+@dataclass(frozen=True)
 class Group:
     """Words, pictures and tables that open together on demand."""
 
@@ -55,7 +68,7 @@ class Group:
     items: Sequence[Item]
 
 
-Item = Picture | Table | Facts | Fold | Group
+Item = Picture | Table | Facts | Fold | Card | Group
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,21 @@ import io
 import re
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from genesig.report.page.marks import hand_down_clips, merge, unfold
+from genesig.report.page.marks import hand_down_clips, merge, unfold, written
+from genesig.report.page.named import Marks, marks_of
 from genesig.report.page.style import STYLE
 from genesig.report.page.words import clean
 
 _SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _HREF = f"{{{_LINK}}}href"
+Columns = Mapping[str, Sequence[Any]]
 _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _URL = re.compile(r"url\(#([^)]+)\)")
@@ -40,6 +43,10 @@ class Picture:
         An ``<svg>`` element.
     width : float
         Inches.
+    data : mapping
+        Columns of what it shows, by name, all of one length.
+    marks : list of Marks
+        Names of what it shows, with their places.
     """
 
     name: str
@@ -48,11 +55,14 @@ class Picture:
     caption: str
     svg: str
     width: float
+    data: Columns
+    marks: Sequence[Marks] = ()
 
 
 def picture(
-    name: str, draw: Callable[[], Figure], *, title: str, description: str, caption: str
-) -> Picture:
+    name: str, draw: Callable[[], Figure], *, title: str, description: str, caption: str,
+    data: Columns,
+) -> Picture:  # fmt: skip
     """Call `draw` in the report's style and keep what it drew as SVG."""
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         # The browser has the letters that matplotlib's own font lacks.
@@ -65,13 +75,12 @@ def picture(
         meta = {"Date": None, "Creator": None, "Format": None, "Type": None}
         figure.savefig(stream, format="svg", metadata=meta)
     svg = _tidy(stream.getvalue(), name, title, description)
-    return Picture(name, title, description, caption, svg, float(figure.get_figwidth()))
+    width = float(figure.get_figwidth())
+    return Picture(name, title, description, caption, svg, width, data, marks_of(figure))
 
 
 def _tidy(text: str, name: str, title: str, description: str) -> str:
     """Make ids unique to the page, styles into attributes, and say what is shown."""
-    ET.register_namespace("", _SVG)
-    ET.register_namespace("xlink", _LINK)
     root = ET.fromstring(text)
     _strip(root)
     unfold(root)
@@ -89,7 +98,7 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
     _flatten(root)
     merge(root)
     _describe(root, f"figure-{name}", title, description)
-    return ET.tostring(root, encoding="unicode")
+    return written(root)
 
 
 def _strip(root: ET.Element) -> None:

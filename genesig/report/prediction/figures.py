@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from genesig.report.page.measure import measure
+from genesig.report.page.named import name_columns, name_points
 from genesig.report.page.predictors import predictor_axes
 from genesig.report.page.record import Curve, Fit, HeldOutSample, Rejection
 from genesig.report.page.roc import roc_axes
@@ -60,6 +61,7 @@ def samples(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
         x, mean = _columns(bars)
         ax.hlines(mean, x - 0.35, x + 0.35, color=INK, lw=1.3)
     rule(ax, y=0)
+    name_columns(ax, [one["sample"] for one in found])
     _class_names(ax, [classes.index(s["label"]) for s in found], classes)
     ax.set_xlim(-0.8, len(found) - 0.2)
     ax.set_ylabel("score while held out")
@@ -96,10 +98,12 @@ def rejection(
             ax.axvspan(min(edge, 0), max(edge, 0), color=OTHER, alpha=0.25, lw=0)
             note(ax, edge, 1.62, decimal(edge), ha="left" if side else "right", va="top")
     for side, name in enumerate(classes):
-        mine = sorted(s["mean"] for s in found if s["label"] == name)
+        own = sorted((s["mean"], s["sample"]) for s in found if s["label"] == name)
+        mine = [mean for mean, _ in own]
         jitter = np.resize([0.0, 0.14, -0.14, 0.07, -0.07], len(mine))
         ax.scatter(mine, side + jitter, s=30, marker=CLASS_MARKERS[side],
                    color=CLASS_COLOURS[side], edgecolor=PAPER, lw=0.5)  # fmt: skip
+        name_points(ax, mine, side + jitter, [sample for _, sample in own])
     ax.axvline(0, color=MUTED, lw=0.9)
     ax.set_yticks([0, 1], [f"true {shorten(name, 20)}" for name in classes])
     ax.set_ylim(-0.5, 1.7)
@@ -119,6 +123,7 @@ def observed_predicted(found: Sequence[HeldOutSample], fit: Fit, label: str) -> 
     for one in found:
         ax.vlines(one["label"], min(one["scores"]), max(one["scores"]), color=RULE, lw=1)
     ax.scatter(observed, predicted, s=28, color=OWN, edgecolor=PAPER, lw=0.5, zorder=3)
+    name_points(ax, observed, predicted, [s["sample"] for s in found])
     text = f"R² {decimal(fit['r2'])}\nr {decimal(fit['r'])}"
     ax.text(0.97, 0.05, text, ha="right", transform=ax.transAxes)
     ax.set_xlabel(f"observed {shorten(label, 24)}")

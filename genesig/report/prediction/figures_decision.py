@@ -9,7 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from genesig.report.page.named import name_columns
 from genesig.report.page.record import HeldOutSample
+from genesig.report.page.rounding import rounded
 from genesig.report.page.style import (
     CLASS_COLOURS,
     INK,
@@ -93,6 +95,14 @@ def decisions(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure
     return figure
 
 
+def benefits(score: Array, positive: Array) -> dict[str, list[float]]:
+    """Return the net benefit of the model and of treating all, at each threshold."""
+    own = net_benefit(cross_fitted(score, positive), positive, THRESHOLDS)
+    everyone = net_benefit(np.ones(len(score)), positive, THRESHOLDS)
+    return {"threshold": rounded(THRESHOLDS, 3), "model": rounded(own, 5),
+            "all": rounded(everyone, 5)}  # fmt: skip
+
+
 def waterfall(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
     """Mean held-out scores of all samples in their order, coloured by the true class."""
     found = sorted(tested, key=lambda one: one["mean"])
@@ -106,6 +116,7 @@ def waterfall(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure
                 ha="right" if side else "left", color=CLASS_COLOURS[side], fontweight="bold",
                 transform=ax.transAxes)  # fmt: skip
     ax.axhline(0, color=OTHER, lw=0.9)
+    name_columns(ax, [one["sample"] for one in found])
     names = [shorten(one["sample"], 14) for one in found] if len(found) <= 60 else []
     ax.set_xticks(range(len(names)), names, rotation=90, fontsize=7)
     ax.tick_params(axis="x", length=0)

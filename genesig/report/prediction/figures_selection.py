@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from genesig.report.page.lists import list_ticks
 from genesig.report.page.measure import measure
-from genesig.report.page.rows import Row, of_chosen, own_rows, records, same_mu
+from genesig.report.page.rows import Row, of_chosen, own_rows, records, same_mu, transposed
 from genesig.report.page.style import (
     INK,
     OVER,
@@ -26,6 +26,7 @@ from genesig.report.page.style import (
     rule,
     sheet,
 )
+from genesig.report.page.svg import Columns
 from genesig.report.page.words import clean, significant
 from genesig.report.prediction.record import Prediction, Surface
 
@@ -53,6 +54,16 @@ def surface(data: Prediction) -> Figure:
     top.tick_params(length=0)
     _sizes(low, it)
     return figure
+
+
+def surface_data(it: Surface) -> Columns:
+    """Return the error at each point of the grid, and the splits that chose it."""
+    chosen = {(tau, row): count for tau, row, count in it["chosen"]}
+    return transposed(
+        ("tau", it["along"], "error", "splits"),
+        [(tau, value, it["error"][row][k], chosen.get((k, row), 0))
+         for row, value in enumerate(it["rows"]) for k, tau in enumerate(it["tau"])],
+    )  # fmt: skip
 
 
 def _sizes(ax: Axes, it: Surface) -> None:

@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from genesig.report.page.confusion import confusion, confusion_words
+from genesig.report.page.confusion import confusion, confusion_data, confusion_words
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Curve
-from genesig.report.page.rows import control_rows, of_chosen, own_rows, records
+from genesig.report.page.rows import (
+    columns_of,
+    control_rows,
+    of_chosen,
+    own_rows,
+    records,
+    transposed,
+)
 from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.shuffling import held, shuffled
 from genesig.report.page.sides import two
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import Table, packed_table, shown_table
 from genesig.report.page.words import clean, counted, decimal, significant, with_limits
 from genesig.report.prediction import figures, figures_selection
 from genesig.report.prediction.record import Prediction
 from genesig.report.prediction.section_decision import precision
+
+FOLDED = ("precision_recall", "performance_mu")
+"""Figures of the section that open on demand, where others stand before them."""
 
 
 def model_selection(data: Prediction, limits: Limits) -> Section:
@@ -28,6 +38,7 @@ def model_selection(data: Prediction, limits: Limits) -> Section:
     image = picture(
         "model_selection",
         partial(figures_selection.surface, data),
+        data=figures_selection.surface_data(it),
         title=f"Validation error over τ and {'μ' if along == 'mu' else 'λ'}",
         description=(
             f"Image of the validation error over {len(it['tau'])} values of tau and"
@@ -73,24 +84,41 @@ def performance(data: Prediction, limits: Limits) -> Section:
         each.append(picture(
             "performance_splits",
             partial(figures_selection.per_split, data),
+            data=columns_of(
+                of_chosen(records(data["tables"]["scores"])), "split", "repeat",
+                figures_selection.split_error(data)[0], "n_genes",
+            ),
             title="Performance of each outer split",
             description="Dots: error and number of selected genes of each split, by repeat.",
             caption="One dot per outer split; the bar is the mean of the repeat. Test sets are"
             " small, so single splits scatter; the mean over all of them is what counts.",
         ))  # fmt: skip
-    items: list[Item] = [*(_of_classes(data) if data["study"]["classes"] else _of_a_number(data))]
-    items.append(picture(
+    found = [*(_of_classes(data) if data["study"]["classes"] else _of_a_number(data))]
+    found.append(_of_lists(data))
+    first = [one for one in found if one.name not in FOLDED] or found[-1:]
+    each = [*(one for one in found if one not in first), *each]
+    each.append(packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows))
+    group = Group("splits", "In more detail: each nested list, each outer split", (), each)
+    return Section("performance", "How well it predicts", words, [*first, group], part="evidence")
+
+
+def _of_lists(data: Prediction) -> Picture:
+    shown = measure(data)
+    return picture(
         "performance_mu",
         partial(figures_selection.error_by_mu, data),
+        data=_by_mu(data),
         title=f"{shown.title} of each nested list",
         description=f"{shown.name} with 95 % interval of the chosen lists and at each mu.",
         caption=f"{shown.title} with its 95 % interval. Filled: the chosen lists,"
         " whose error is the one reported; open: the lists of each μ, at the same τ. Choosing the"
         " μ with the lowest error here would bias the estimate.",
-    ))  # fmt: skip
-    each.append(packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows))
-    items.append(Group("splits", "Each outer split", (), each))
-    return Section("performance", "How well it predicts", words, items, part="evidence")
+    )
+
+
+def _by_mu(data: Prediction) -> Columns:
+    rows = [row for row in own_rows(data["tables"]["controls"]) if row["error"] is not None]
+    return {"mu": [row["mu"] for row in rows], **measure(data).columns(rows)}
 
 
 def _of_classes(data: Prediction) -> Iterator[Picture]:
@@ -116,6 +144,10 @@ def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Pict
     return picture(
         "roc",
         partial(figures.roc, found, classes, auc),
+        data=transposed(
+            ("repeat", "false_positive_rate", "true_positive_rate"),
+            [(one["repeat"], *at) for one in found for at in zip(one["x"], one["y"], strict=True)],
+        ),
         title="ROC curve of the held-out scores",
         description=f"{curves}. {auc}.",
         caption=f"{curves} from the pooled held-out scores. The diagonal is chance; the"
@@ -131,6 +163,7 @@ def _confusion(counts: list[list[float]], classes: list[str], repeats: int) -> P
     return picture(
         "confusion",
         partial(confusion, counts, classes),
+        data=confusion_data(counts, classes),
         title="Confusion matrix",
         description=f"{count}: {confusion_words(counts, classes)}.",
         caption=f"{count}, and share of the true class.",
@@ -144,6 +177,11 @@ def _of_a_number(data: Prediction) -> Iterator[Picture]:
     yield picture(
         "observed_predicted",
         partial(figures.observed_predicted, held_out["samples"], fit, data["study"]["label"]),
+        data={
+            "sample": [one["sample"] for one in held_out["samples"]],
+            "observed": [one["label"] for one in held_out["samples"]],
+            "predicted": [one["mean"] for one in held_out["samples"]],
+        },
         title="Observed and predicted values",
         description=f"Scatter of held-out predictions against observed values, R squared"
         f" {decimal(fit['r2'])}.",
@@ -180,6 +218,7 @@ def chance(data: Prediction, limits: Limits) -> Section:
     image = picture(
         "null",
         partial(figures.null, shuffles, seen, measured.name),
+        data={"permutation": [*range(1, len(shuffles) + 1), 0], measured.column: [*shuffles, seen]},
         title=f"{measured.title} with permuted labels",
         description=f"Histogram of the {measured.name} of {len(errors)} permutations; observed"
         f" {decimal(seen)}, p {significant(p['value'], 2)}.",
@@ -218,6 +257,7 @@ def controls(data: Prediction, limits: Limits) -> Section:
     image = picture(
         "controls",
         partial(figures.controls, data),
+        data={"model": [row["model"] for row in rows], **shown.columns(rows)},
         title=f"{shown.title} of every predictor on the same splits",
         description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
         caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."

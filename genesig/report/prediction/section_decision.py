@@ -10,9 +10,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from genesig.report.page.record import HeldOutSample
+from genesig.report.page.rounding import rounded
+from genesig.report.page.rows import columns_of
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.sides import two
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.words import clean, decimal, percent
 from genesig.report.prediction import figures_decision
 from genesig.report.prediction.calibrated import (
@@ -49,8 +51,8 @@ def decisions(data: Prediction, limits: Limits) -> Section:
 
 
 def _drawn(name: str, draw: Draw, tested: Sequence[HeldOutSample], classes: Sequence[str],
-           **words: str) -> Picture:  # fmt: skip
-    return picture(name, partial(draw, tested, classes), **words)
+           data: Columns, **words: str) -> Picture:  # fmt: skip
+    return picture(name, partial(draw, tested, classes), data=data, **words)
 
 
 def _arrays(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> tuple[Array, Array]:
@@ -61,10 +63,11 @@ def _arrays(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> tuple[Ar
 def precision(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Picture:
     """Show precision against recall."""
     score, positive = _arrays(tested, classes)
-    area = precision_recall(score, positive)[2]
+    recall, value, area = precision_recall(score, positive)
     share = percent(float(positive.mean()))
     return _drawn(
         "precision_recall", figures_decision.precision, tested, classes,
+        data={"recall": rounded(recall, 5), "precision": rounded(value, 5)},
         title="Precision and recall",
         description=f"Positive predictive value against sensitivity; average precision"
         f" {decimal(area)}, without skill {share}.",
@@ -76,9 +79,12 @@ def precision(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Pictur
 
 def _calibration(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Picture:
     score, positive = _arrays(tested, classes)
-    mean = float(cross_fitted(score, positive).mean())
+    probability = cross_fitted(score, positive)
+    mean = float(probability.mean())
     return _drawn(
         "calibration", figures_decision.calibration, tested, classes,
+        data={**columns_of(tested, "sample", "label", "mean"),
+              "probability": rounded(probability, 5)},
         title="Calibration of cross-fitted probabilities",
         description=f"Observed share of {clean(classes[1])} in groups of similar predicted"
         f" probability; on average {percent(mean)} are predicted, {percent(positive.mean())}"
@@ -96,6 +102,7 @@ def _benefit(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Picture
     gain = float(net_benefit(cross_fitted(score, positive), positive, share)[0])
     return _drawn(
         "decision_curve", figures_decision.decisions, tested, classes,
+        data=figures_decision.benefits(score, positive),
         title="Decision curve",
         description=f"Net benefit over threshold probabilities; {decimal(gain)} at a threshold of"
         f" {percent(share[0])}.",

@@ -6,9 +6,10 @@ from functools import partial
 
 from genesig.report.page.measure import measure
 from genesig.report.page.record import HeldOutSample, Rejection
+from genesig.report.page.rows import columns_of, transposed
 from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.sides import two
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import shown_table
 from genesig.report.page.words import clean, counted, percent, significant
 from genesig.report.prediction import figures, figures_decision
@@ -76,6 +77,7 @@ def _pictures(
         picture(
             "waterfall",
             partial(figures_decision.waterfall, found, classes),
+            data=_means(found),
             title="Waterfall of the held-out scores",
             description=f"Mean held-out scores of {counted(len(found), 'sample')} in their order,"
             " coloured by true class.",
@@ -86,6 +88,7 @@ def _pictures(
         picture(
             "samples",
             partial(figures.samples, found, classes),
+            data=_scores(found),
             title="Scores of each sample while held out",
             description="Dots of the held-out scores of each sample, sorted by class and mean"
             " score.",
@@ -96,6 +99,7 @@ def _pictures(
         picture(
             "rejection",
             partial(figures.rejection, found, refused, classes),
+            data=_means(found),
             title="Rejection region",
             description=f"Mean held-out scores by true class with the region to reject: {both}.",
             caption=refused_words(refused),
@@ -103,10 +107,22 @@ def _pictures(
     ]
 
 
+def _means(found: list[HeldOutSample]) -> Columns:
+    return columns_of(found, "sample", "label", "mean", "tested", "wrong")
+
+
+def _scores(found: list[HeldOutSample]) -> Columns:
+    return transposed(
+        ("sample", "label", "score"),
+        [(one["sample"], one["label"], score) for one in found for score in one["scores"]],
+    )
+
+
 def _margins(found: list[HeldOutSample], classes: list[str]) -> Picture:
     return picture(
         "samples",
         partial(figures.samples, found, classes),
+        data=_scores(found),
         title="Margin of each sample while held out",
         description="Dots of the held-out margins of each sample, sorted by class and mean.",
         caption=f"{_dots(found)}: that of its own class less the largest of the others. Below the"

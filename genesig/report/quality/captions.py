@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any, Literal
 
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.rows import on_components, transposed
+from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.words import clean, counted, percent, shown_of, significant
 from genesig.report.quality import figures, figures_components
 from genesig.report.quality.record import Quality, QualityRecord
@@ -58,11 +61,21 @@ def distributions(data: Quality) -> Picture:
     return picture(
         "distributions",
         partial(figures.distributions, data),
+        data=_quantiles(data, "quantiles"),
         title="Distribution of each sample",
         description=f"Quantiles of the values of {counted(len(it['samples']), 'sample')}, {both}.",
         caption=f"{_sorted_by(data)}. Mark: median; thick bar: the middle half of the genes; thin"
         f" bar: 5 to 95\u00a0% of them.{_log_note(it)}{_shown(it)}",
     )
+
+
+def _quantiles(data: Quality, key: Literal["quantiles", "rle"]) -> Columns:
+    """Return the bands of each sample, as read and as analysed."""
+    return transposed(
+        ("values", "sample", "p5", "p25", "p50", "p75", "p95"),
+        [(when, sample, *band) for when, look in figures.looks(data)
+         for sample, band in zip(data["quality"]["samples"], look[key], strict=True)],
+    )  # fmt: skip
 
 
 def relative(data: Quality) -> Picture:
@@ -71,6 +84,7 @@ def relative(data: Quality) -> Picture:
     return picture(
         "relative_log_expression",
         partial(figures.relative, data),
+        data=_quantiles(data, "rle"),
         title="Relative log expression (RLE)",
         description="Differences from the gene's median over the samples, for each sample.",
         caption="Each value less the median of its gene over all samples; mark and bars as above."
@@ -107,6 +121,7 @@ def sizes(data: Quality) -> Picture:
     return picture(
         "sample_sizes",
         partial(figures.sizes, data),
+        data={"sample": it["samples"], it["kind"] or "size": it["size"] or []},
         title=title,
         description=f"{title} of the samples: {size_words(it)}.",
         caption=caption + _shown(it),
@@ -119,6 +134,7 @@ def missing(data: Quality) -> Picture:
     return picture(
         "missing_values",
         partial(figures.missing, data),
+        data={"sample": it["samples"], "missing": it["lost"]},
         title="Missing values of each sample",
         description=f"Missing values by sample: {missing_words(it)}.",
         caption=f"Number of genes without a value, out of {it['genes']}.{_shown(it)}",
@@ -135,12 +151,21 @@ def components(data: Quality) -> Picture:
     return picture(
         "quality_components",
         partial(figures_components.components, data),
+        data=_placed(data),
         title="Samples on the first two components of all genes",
         description=f"Samples on two principal components ({first} of the variance), coloured by"
         f" {clean(data['study']['label'])}{second}.",
         caption=f"Principal components of {counted(it['after']['genes'], 'gene')} as analysed,"
         f" {scaled}, coloured by {clean(data['study']['label'])}{second}.{named}{_shown(it)}",
     )
+
+
+def _placed(data: Quality) -> Columns:
+    it = data["quality"]
+    found: dict[str, Sequence[Any]] = {"sample": it["samples"], "response": it["response"]}
+    if it["second"]:
+        found[it["second"]["column"]] = it["second"]["values"]
+    return {**found, **on_components(it["components"]["points"])}
 
 
 def associations(data: Quality) -> Picture:
@@ -150,6 +175,7 @@ def associations(data: Quality) -> Picture:
     return picture(
         "associations",
         partial(figures_components.associations, data),
+        data=_explained(it),
         title="What the components go with",
         description="Share of the variance of each component that each column of the sample table"
         f" explains: {_strongest(it)}.",
@@ -158,6 +184,14 @@ def associations(data: Quality) -> Picture:
         " many levels explain variance by chance; rely on the frame, not on the percentage."
         f"{_dependent(data)}{_corrected(it)}{capped}",
     )
+
+
+def _explained(it: QualityRecord) -> Columns:
+    return transposed(
+        ("column", "component", "explained", "q"),
+        [(one["column"], k, share, q) for one in it["associations"]
+         for k, (share, q) in enumerate(zip(one["share"], one["q"], strict=True), start=1)],
+    )  # fmt: skip
 
 
 def _dependent(data: Quality) -> str:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, NullLocator
 
+from genesig.report.page.named import name_columns
 from genesig.report.page.sides import class_of, codes
 from genesig.report.page.style import (
     CLASS_COLOURS,
@@ -39,19 +40,20 @@ class Panel(NamedTuple):
 
 def distributions(data: Quality) -> Figure:
     """Quantiles of each sample, as read and after the steps."""
-    panels = [Panel(when, _unit(look), look["quantiles"]) for when, look in _looks(data)]
+    panels = [Panel(when, _unit(look), look["quantiles"]) for when, look in looks(data)]
     return _bands(data, panels)
 
 
 def relative(data: Quality) -> Figure:
     """Relative log expression of each sample, as read and after the steps."""
-    figure = _bands(data, [Panel(when, "RLE", look["rle"]) for when, look in _looks(data)])
+    figure = _bands(data, [Panel(when, "RLE", look["rle"]) for when, look in looks(data)])
     for ax in figure.axes:
         rule(ax, y=0)
     return figure
 
 
-def _looks(data: Quality) -> list[tuple[str, Look]]:
+def looks(data: Quality) -> list[tuple[str, Look]]:
+    """Return what is shown of the samples: as read, where steps changed it, and as analysed."""
     it = data["quality"]
     looks = [("as read", it["before"]), ("as analysed", it["after"])]
     return looks if it["changed"] else looks[1:]
@@ -111,6 +113,8 @@ def _sample_axis(figure: Figure, data: Quality) -> None:
     """Name samples below, groups of samples above."""
     it, top, bottom = data["quality"], figure.axes[0], figure.axes[-1]
     count = len(it["samples"])
+    for ax in figure.axes:
+        name_columns(ax, it["samples"])
     bottom.set_xlim(-0.8, count - 0.2)
     far = {one["row"] for one in it["outliers"]}
     named = range(count) if count <= NAMED else _apart(sorted(far), count // 45)

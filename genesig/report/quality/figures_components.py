@@ -10,6 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from genesig.report.page.named import name_points
 from genesig.report.page.plane import by_response, plane
 from genesig.report.page.style import (
     BLOCK_COLOURS,
@@ -46,6 +47,7 @@ def components(data: Quality) -> Figure:
         _by_column(figure, axes[0, 1], points, second)
     for ax in axes[0]:
         plane(ax, it["components"]["explained"], 0, 1, "component")
+        name_points(ax, points[:, 0], points[:, 1], it["samples"])
         for one in it["outliers"][:12]:
             ax.annotate(shorten(one["sample"], 14), points[one["row"], :2], (4, 4),
                         textcoords="offset points", fontsize=7)  # fmt: skip

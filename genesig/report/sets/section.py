@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from genesig.report.page.compared import NO_INTERVAL, Difference, against, neither
 from genesig.report.page.record import Study
+from genesig.report.page.rows import columns_of
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
@@ -177,6 +178,7 @@ def _frequencies(data: Study, it: SetsRecord) -> Picture:
     return picture(
         "sets",
         partial(figures.frequencies, shown, bound),
+        data=columns_of(shown, "set", "frequency", "mean_share", "final_share", "in_list"),
         title="How often gene sets are selected",
         description=f"Selection frequency of {counted(len(shown), 'set')} and share of the score."
         f" {clean(named)}.",

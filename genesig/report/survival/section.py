@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from genesig.report.page import kaplan_meier
+from genesig.report.page.rows import columns_of
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import shown_table
@@ -71,6 +72,7 @@ def _curves(data: Survival, it: SurvivalRecord) -> Picture:
     return picture(
         "survival_curves",
         partial(kaplan_meier.curves, it["curves"], data["study"]["label"], it["horizon"]),
+        data=kaplan_meier.curve_data(it["curves"]),
         title="Survival of the groups of high and of low risk",
         description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.{p}",
         caption="Kaplan-Meier curves with 95 % intervals of samples while they were held out, in"
@@ -92,6 +94,7 @@ def _calibration(data: Survival, it: SurvivalRecord) -> Picture:
     return picture(
         "survival_calibration",
         partial(figures.calibration, it["risk"]),
+        data=columns_of(it["risk"], "samples", "expected", "observed", "low", "high"),
         title="Foretold and observed risk by the horizon",
         description=f"Groups of like foretold risk: {told}.",
         caption="Samples in groups of like foretold risk: its mean against the share with the event"

@@ -11,7 +11,7 @@ from genesig.report.writeup.tripod import OPEN, checklist
 
 def results_paragraph(data: Writeup, limits: Limits) -> Section:
     """Show the Results paragraph."""
-    return Section("results", "Results paragraph", results(data), part="writeup")
+    return Section("results", "Results paragraph", results(data), part="writeup", folded=True)
 
 
 def limitations(data: Writeup, limits: Limits) -> Section:

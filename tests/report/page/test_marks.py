@@ -15,7 +15,7 @@ from genesig.report.page.marks import MARK, moved
 from genesig.report.page.style import STYLE, sheet
 from genesig.report.page.svg import picture
 
-WORDS = {"title": "t", "description": "d", "caption": "c"}
+WORDS = {"title": "t", "description": "d", "caption": "c", "data": {}}
 
 
 def dots(marker, count=300):

@@ -1,0 +1,211 @@
+// Names of what figures show, by pointer, touch and arrow keys; what is marked is marked in all.
+const SVG = "http://www.w3.org/2000/svg", REACH = { mouse: 9, pen: 12, touch: 18 };
+const namedFigures = [], chosen = new Map();
+const tip = make("div", { className: "tip", hidden: true });
+tip.setAttribute("role", "status");
+document.body.append(tip);
+
+function say(text, x, y) {
+  tip.hidden = !text;
+  tip.textContent = text;
+  tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${y + 18 + tip.offsetHeight > innerHeight ? y - 12 - tip.offsetHeight : y + 18}px`;
+}
+
+async function withNames() {
+  const all = (await everything()).figures;
+  namedFigures.forEach(function (state) { state.marks ??= all[state.name]?.marks ?? []; });
+}
+
+// Half of the room of a column or a row.
+function half(marks) {
+  const along = marks.x && marks.y ? null : marks.x || marks.y;
+  if (!along) return 0;
+  const [left, top, right, bottom] = marks.box;
+  const length = along === marks.x ? right - left : bottom - top;
+  const apart = along.length > 1 ? Math.abs(along.at(-1) - along[0]) / (along.length - 1) : length;
+  return Math.min(apart, length) / 2;
+}
+
+function near(marks, x, y, reach) {
+  const [left, top, right, bottom] = marks.box;
+  if (x < left - reach || x > right + reach || y < top - reach || y > bottom + reach) return [];
+  const count = marks.names.length, far = new Float64Array(count);
+  let best = Infinity;
+  for (let k = 0; k < count; k++) {
+    const dx = marks.x ? marks.x[k] - x : 0, dy = marks.y ? marks.y[k] - y : 0;
+    best = Math.min(best, far[k] = Math.hypot(dx, dy));
+  }
+  if (best > (half(marks) + 1 || reach)) return [];
+  const found = [];
+  for (let k = 0; k < count && found.length < 4; k++) if (far[k] <= best + 0.5) found.push(k);
+  return found;
+}
+
+// The value of a cell, where its figure has a column for each sample and a row for each gene.
+function cellOf(state, hits) {
+  const row = hits.find(([marks]) => !marks.x), column = hits.find(([marks]) => !marks.y);
+  const values = row && column && state.data?.find((one) => one.key === column[0].names[column[1]]);
+  return values ? `: ${values.values[row[1]]}` : "";
+}
+
+const wordsOf = (state, hits) =>
+  [...new Set(hits.map(([marks, k]) => marks.names[k]))].join(" · ") + cellOf(state, hits);
+
+function shape(marks, k) {
+  const [left, top, right, bottom] = marks.box, room = half(marks);
+  if (marks.x && marks.y) {
+    return `M${marks.x[k] - 6} ${marks.y[k]}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0`;
+  }
+  return marks.x ? `M${marks.x[k] - room} ${top}h${2 * room}V${bottom}h${-2 * room}Z`
+    : `M${left} ${marks.y[k] - room}H${right}v${2 * room}H${left}Z`;
+}
+
+function over(state, look, d) {
+  let path = state.svg.querySelector(`.over.${look}`);
+  if (!path) {
+    path = document.createElementNS(SVG, "path");
+    path.setAttribute("class", `over ${look}`);
+    state.svg.append(path);
+  }
+  path.setAttribute("d", d);
+}
+
+function redraw() {
+  namedFigures.forEach(function (state) {
+    const d = (state.marks ?? []).flatMap((marks) => marks.names.map((name, k) =>
+      chosen.get(marks.kind)?.has(name) ? shape(marks, k) : "")).join("");
+    if (d || state.svg.querySelector(".over.chosen")) over(state, "chosen", d);
+  });
+}
+
+// Mark all names that pass; returns the figures that have one.
+function markNames(passes) {
+  ["sample", "gene"].forEach((kind) => chosen.set(kind, new Set()));
+  const where = new Set();
+  namedFigures.forEach((state) => (passes ? state.marks ?? [] : []).forEach(function (marks) {
+    if (marks.kind !== "mu") marks.names.filter(passes).forEach(function (name) {
+      chosen.get(marks.kind)?.add(name);
+      where.add(state.figure);
+    });
+  }));
+  redraw();
+  return where;
+}
+
+function toggle(hits) {
+  hits.forEach(function ([marks, k]) {
+    if (marks.kind === "mu") return setMu(marks.names[k]);
+    const all = chosen.get(marks.kind) ?? chosen.set(marks.kind, new Set()).get(marks.kind);
+    if (!all.delete(marks.names[k])) all.add(marks.names[k]);
+  });
+  redraw();
+}
+
+function makeNamed(figure) {
+  const svg = figure.querySelector("svg"), scroll = figure.querySelector(".scroll");
+  const state = { figure, svg, name: figure.id.replace("figure-", ""), at: [-1, -1] };
+  namedFigures.push(state);
+  const ready = async function () {
+    await withNames();
+    state.data ??= (await everything()).figures[state.name]?.data;
+  };
+  const place = (event) => new DOMPoint(event.clientX, event.clientY)
+    .matrixTransform(svg.getScreenCTM().inverse());
+  const hitsAt = (event) => {
+    const { x, y } = place(event), reach = REACH[event.pointerType] ?? 12;
+    return (state.marks ?? []).flatMap((marks) => near(marks, x, y, reach).map((k) => [marks, k]));
+  };
+  const point = function (event) {
+    const hits = hitsAt(event);
+    say(wordsOf(state, hits), event.clientX, event.clientY);
+    return hits;
+  };
+  let from = null;
+  svg.addEventListener("pointerenter", ready);
+  svg.addEventListener("pointerdown", function (event) {
+    ready();
+    if (event.button === 0) from = place(event);
+    if (event.pointerType !== "touch") event.preventDefault();
+  });
+  svg.addEventListener("pointermove", function (event) {
+    if (!from || event.pointerType === "touch") return point(event);
+    const { x, y } = place(event);
+    over(state, "brush", `M${from.x} ${from.y}H${x}V${y}H${from.x}Z`);
+  });
+  svg.addEventListener("pointerleave", () => say("", 0, 0));
+  svg.addEventListener("pointercancel", () => { from = null; });
+  svg.addEventListener("pointerup", async function (event) {
+    await ready();
+    const start = from, { x, y } = place(event);
+    from = null;
+    over(state, "brush", "");
+    if (!start) return;
+    if (event.pointerType === "touch" || Math.hypot(x - start.x, y - start.y) < 4) {
+      return toggle(point(event));
+    }
+    inside(state, [start.x, x].sort((a, b) => a - b), [start.y, y].sort((a, b) => a - b));
+  });
+  scroll.addEventListener("keydown", async function (event) {
+    const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const down = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!along && !down && event.key !== "Enter") return;
+    if (!state.marks) event.preventDefault();
+    await ready();
+    const rows = state.marks.filter((marks) => !marks.x), others = state.marks.filter((m) => m.x);
+    if (down && !rows.length) return;
+    event.preventDefault();
+    if (event.key === "Enter") return toggle(current(rows, others));
+    step(down ? rows : others, down ? 1 : 0, along ?? down);
+    const hits = current(rows, others);
+    over(state, "here", hits.map(([marks, k]) => shape(marks, k)).join(""));
+    const mark = svg.querySelector(".over.here").getBoundingClientRect();
+    const frame = scroll.getBoundingClientRect();
+    if (mark.top < frame.top) scroll.scrollTop -= frame.top - mark.top + 20;
+    if (mark.bottom > frame.bottom && mark.height < frame.height) {
+      scroll.scrollTop += mark.bottom - frame.bottom + 20;
+    }
+    if (mark.left < frame.left) scroll.scrollLeft -= frame.left - mark.left + 20;
+    if (mark.right > frame.right && mark.width < frame.width) {
+      scroll.scrollLeft += mark.right - frame.right + 20;
+    }
+    const seen = svg.querySelector(".over.here").getBoundingClientRect();
+    say(wordsOf(state, hits), seen.left, Math.min(seen.bottom, innerHeight - 60));
+  });
+  scroll.addEventListener("blur", function () {
+    over(state, "here", "");
+    say("", 0, 0);
+  });
+  const flat = (sets) => sets.flatMap((marks) => {
+    const order = marks.names.map((_, k) => k), place = marks.x || marks.y;
+    return order.sort((a, b) => place[a] - place[b]).map((k) => [marks, k]);
+  });
+  const step = function (sets, which, by) {
+    const count = flat(sets).length;
+    if (count) state.at[which] = Math.max(0, Math.min(count - 1, state.at[which] + by));
+  };
+  const current = (rows, others) =>
+    [flat(others)[state.at[0]], flat(rows)[state.at[1]]].filter(Boolean);
+}
+
+// Everything inside a rectangle instead of what was marked before.
+function inside(state, [left, right], [top, bottom]) {
+  const within = (values, k, low, high) => !values || (values[k] >= low && values[k] <= high);
+  const found = new Map();
+  state.marks.forEach(function (marks) {
+    const [a, b, c, d] = marks.box;
+    if (marks.kind === "mu" || right < a || left > c || bottom < b || top > d) return;
+    const mine = found.get(marks.kind) ?? found.set(marks.kind, new Set()).get(marks.kind);
+    marks.names.forEach(function (name, k) {
+      if (within(marks.x, k, left, right) && within(marks.y, k, top, bottom)) mine.add(name);
+    });
+  });
+  found.forEach((names, kind) => chosen.set(kind, names));
+  redraw();
+}
+
+document.addEventListener("keydown", function (event) {
+  if (event.key !== "Escape") return;
+  say("", 0, 0);
+  markNames(null);
+});

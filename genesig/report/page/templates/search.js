@@ -1,0 +1,65 @@
+// One search over all tables; names in figures are marked.
+function makeSearch(states) {
+  const input = make("input", { type: "search", placeholder: "gene, symbol, sample …" });
+  const list = make("ul", { className: "hits" });
+  const said = make("span", { className: "shown" });
+  said.setAttribute("role", "status");
+  const texts = Array.from(document.querySelectorAll("figure svg text"));
+  let last = 0;
+  input.addEventListener("input", async function () {
+    const turn = ++last, query = input.value.trim().toLowerCase();
+    await Promise.all([...states.map(loaded), withNames()]);
+    if (turn !== last) return;
+    const named = query.length > 1 ? markNames((name) => name.toLowerCase().includes(query))
+      : markNames(null);
+    texts.forEach((text) => text.classList.toggle("hit",
+      query.length > 1 && text.textContent.toLowerCase().includes(query)));
+    const hits = query.length > 1
+      ? states.map((state) => [state, found(state, query).length]).filter((pair) => pair[1]) : [];
+    const marked = new Set([...texts.filter((text) => text.classList.contains("hit"))
+      .map((text) => text.closest("figure")), ...named]);
+    list.replaceChildren(...hits.map(function ([state, count]) {
+      const link = make("a", { href: `#${state.outer.id}`, textContent:
+        `${state.outer.querySelector(".number").textContent}: ${count}` });
+      link.addEventListener("click", function () {
+        open(state.outer);
+        state.input.value = query;
+        state.input.dispatchEvent(new Event("input"));
+      });
+      return make("li", {}, link);
+    }), ...Array.from(marked, function (figure) {
+      const link = make("a", { href: `#${figure.id}`,
+        textContent: figure.querySelector(".number").textContent });
+      link.addEventListener("click", () => open(figure));
+      return make("li", {}, link);
+    }));
+    said.textContent = query.length < 2 ? ""
+      : hits.length || marked.size ? "Found in" : "Found nowhere";
+  });
+  document.querySelector("header").append(make("search", { className: "everywhere" },
+    make("label", {}, "Find a gene or sample everywhere ", input), said, list,
+    make("span", { className: "hint", textContent: "In figures: point, tap or use the arrow keys for"
+      + " names; drag, click or press Enter to mark them in all figures; Esc ends it." })));
+}
+
+const states = Array.from(document.querySelectorAll("table[data-name]"), makeTable);
+document.querySelectorAll("figure").forEach(makeFigure);
+document.querySelectorAll("figure").forEach(makeNamed);
+["heat_map", "performance_mu", "nested_lists"].forEach(makeSlider);
+makeCopies();
+makeSearch(states.filter((state) => state.input));
+
+const shown = () => {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  if (!target) return;
+  open(target);
+  target.scrollIntoView();
+};
+addEventListener("hashchange", shown);
+shown();
+let closed = [];
+addEventListener("beforeprint", function () {
+  closed = Array.from(document.querySelectorAll("main details:not([open]):not(.columns)"));
+  closed.forEach((one) => { one.open = true; });
+});
+addEventListener("afterprint", () => closed.forEach((one) => { one.open = false; }));

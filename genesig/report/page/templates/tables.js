@@ -1,0 +1,120 @@
+// Tables: search, sorting and saving of all rows.
+const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+const textOf = (column, row) => (column.texts || column.values)[row] ?? "–";
+
+// What can be searched of each row, made once.
+function haystack(state) {
+  if (!state.hay) {
+    const wordy = state.columns.filter((column) => !column.numeric);
+    state.hay = state.columns[0].values.map((_, row) =>
+      wordy.map((column) => `${column.values[row] ?? ""}`).join(" ").toLowerCase());
+  }
+  return state.hay;
+}
+
+function found(state, query) {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = haystack(state);
+  const all = state.order || rows.map((_, row) => row);
+  return words.length ? all.filter((row) => words.every((word) => rows[row].includes(word))) : all;
+}
+
+// A collator takes its time with many names: letters of English are compared as they are, numbers
+// in them by their size.
+function byName(values) {
+  if (values.some((value) => /[^\x20-\x7e]/.test(value ?? ""))) {
+    return (a, b) => collator.compare(values[a], values[b]);
+  }
+  const keys = values.map((value) =>
+    `${value}`.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0")));
+  return (a, b) => keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0;
+}
+
+// Empty cells stay at the end in both directions; a column is sorted once.
+function sorted(column, down) {
+  const values = column.values, empty = (row) => values[row] === null || values[row] === "";
+  if (!column.rising) {
+    const compare = column.numeric ? (a, b) => values[a] - values[b] : byName(values);
+    const rows = Array.from(values.keys());
+    column.rising = rows.filter((row) => !empty(row)).sort(compare);
+    column.empty = rows.filter(empty);
+  }
+  return [...(down ? column.rising.slice().reverse() : column.rising), ...column.empty];
+}
+
+function draw(state) {
+  const rows = found(state, state.query);
+  const last = Math.max(0, Math.ceil(rows.length / state.most) - 1);
+  state.at = Math.min(Math.max(state.at, 0), last);
+  const start = state.at * state.most;
+  state.body.replaceChildren(...rows.slice(start, start + state.most).map(function (row) {
+    return make("tr", {}, ...state.columns.map((column, place) =>
+      make("td", { className: state.looks[place], textContent: textOf(column, row) })));
+  }));
+  const total = state.columns[0].values.length;
+  const end = Math.min(start + state.most, rows.length);
+  state.count.textContent = rows.length
+    ? `Rows ${start + 1} to ${end} of ${rows.length}${state.query ? ` found in ${total}` : ""}`
+    : `None of ${total} rows`;
+  state.back.disabled = state.at === 0;
+  state.on.disabled = state.at === last;
+}
+
+async function loaded(state) {
+  if (!state.columns) state.columns = (await everything()).tables[state.name];
+  return state;
+}
+
+function makeTable(table) {
+  const body = table.tBodies[0], outer = table.closest(".table");
+  const heads = Array.from(table.tHead.rows[0].cells);
+  const state = {
+    name: table.dataset.name, most: Number(table.dataset.most), body, at: 0, query: "",
+    looks: Array.from(body.rows[0]?.cells ?? [], (cell) => cell.className), outer,
+    count: make("span", { className: "shown" }),
+  };
+  const turn = (step) => async function () {
+    await loaded(state);
+    state.at += step;
+    draw(state);
+  };
+  state.back = button("‹ Back", turn(-1));
+  state.on = button("Next ›", turn(1));
+  state.back.disabled = true;
+  state.count.setAttribute("role", "status");
+  heads.forEach(function (head, place) {
+    const sorter = make("button", { type: "button" }, ...head.childNodes);
+    sorter.addEventListener("click", async function () {
+      await loaded(state);
+      const down = head.getAttribute("aria-sort") === "ascending";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      state.order = sorted(state.columns[place], down);
+      state.at = 0;
+      draw(state);
+    });
+    head.append(sorter);
+  });
+  // Whoever comes near will want the rows.
+  for (const near of ["pointerenter", "focusin"]) {
+    outer.addEventListener(near, async () => haystack(await loaded(state)), { once: true });
+  }
+  const tools = make("div", { className: "tools" });
+  if ("search" in table.dataset) {
+    state.input = make("input", { type: "search", placeholder: "gene, symbol, sample …" });
+    state.input.addEventListener("input", async function () {
+      await loaded(state);
+      state.query = state.input.value;
+      state.at = 0;
+      draw(state);
+    });
+    tools.append(make("label", {}, "Search all rows ", state.input));
+  }
+  tools.append(state.back, state.on, state.count, button("Save as TSV", async function () {
+    await loaded(state);
+    save((table.dataset.file || `${state.name}.tsv`).split("/").pop(),
+      asTsv(state.columns), "text/tab-separated-values");
+  }));
+  outer.querySelector(".scroll").before(tools);
+  return state;
+}

@@ -1,0 +1,126 @@
+"""Cards of genes: their numbers against other ways to them, and what replaces a gene by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from kinds_study import study_of
+from report_study import HOSTILE, Study, arguments
+from scipy.stats import pearsonr, ttest_ind, ttest_rel
+from sklearn.metrics import roc_auc_score
+
+from genesig.report.collect import collect
+from genesig.report.genes.collect_cards import MEASURES, replaced, selected
+from genesig.report.page.gene_links import gene_anchor
+from genesig.report.page.section import Limits
+from genesig.report.sections import SECTIONS
+from genesig.selection.genes.univariate import Units, units
+
+
+def measured(it, gene=0, side=0):
+    return MEASURES[it.test](it, it.X[:, gene], side)
+
+
+def test_two_classes_have_the_auc_and_the_difference_of_their_means():
+    it = units(study_of("classification", 3))
+    separation, effect = measured(it)
+    up, down = it.X[it.y > 0, 0], it.X[it.y < 0, 0]
+    assert separation[0] == pytest.approx(roc_auc_score(it.y, it.X[:, 0]))
+    limits = ttest_ind(up, down, equal_var=False).confidence_interval()
+    assert effect == pytest.approx((up.mean() - down.mean(), limits.low, limits.high))
+
+
+def test_one_of_several_classes_stands_against_the_others():
+    it = units(study_of("several_classes", 3))
+    separation, effect = measured(it, side=2)
+    assert separation[0] == pytest.approx(roc_auc_score(it.y == 2, it.X[:, 0]))
+    assert effect[0] == pytest.approx(it.X[it.y == 2, 0].mean() - it.X[it.y != 2, 0].mean())
+
+
+def test_a_number_has_the_correlation_and_the_change_with_it():
+    it = units(study_of("regression", 3))
+    separation, effect = measured(it)
+    found = pearsonr(it.X[:, 0], it.y)
+    limits = found.confidence_interval()
+    assert separation == pytest.approx((found.statistic, limits.low, limits.high))
+    z = (it.y - it.y.mean()) / it.y.std()
+    assert effect[0] == pytest.approx(np.polyfit(z, it.X[:, 0], 1)[0])
+    assert effect[1] < effect[0] < effect[2]
+
+
+def test_survival_has_c_and_the_hazard_ratio():
+    linear_model = pytest.importorskip("sksurv.linear_model")
+    it = units(study_of("survival", 3))
+    separation, effect = measured(it)
+    x = it.X[:, :1] / it.X[:, 0].std()
+    y = np.empty(len(x), dtype=[("e", bool), ("t", float)])
+    y["e"], y["t"] = it.y["event"], it.y["time"]
+    fit = linear_model.CoxPHSurvivalAnalysis(ties="efron").fit(x, y)
+    assert effect[0] == pytest.approx(np.exp(fit.coef_[0]), rel=1e-5)
+    c = fit.score(x, y)
+    assert separation[0] == pytest.approx(c if fit.coef_[0] > 0 else 1 - c)
+
+
+def test_pairs_are_counted_and_their_differences_averaged():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=12), rng.normal(0.8, 1, 12)
+    x, y = np.column_stack([a, b]).ravel(), np.tile([-1.0, 1.0], 12)
+    it = Units(x[:, None], y, np.repeat(np.arange(12), 2), "differences")
+    separation, effect = measured(it)
+    assert separation[0] == pytest.approx(np.mean(b > a))
+    limits = ttest_rel(b, a).confidence_interval()
+    assert effect == pytest.approx((np.mean(b - a), limits.low, limits.high))
+
+
+@pytest.mark.parametrize("test", MEASURES)
+def test_a_gene_that_never_differs_is_no_error(test):
+    kind = {"welch": "classification", "anova": "several_classes", "differences": "classification",
+            "correlation": "regression", "score": "survival"}[test]  # fmt: skip
+    y = study_of(kind, 3).response()
+    it = Units(np.ones((len(y), 1)), y, np.arange(len(y)), test)
+    for value, low, high in MEASURES[test](it, it.X[:, 0], 0):
+        assert np.isnan(low) or low <= value <= high
+
+
+def test_a_gene_is_replaced_by_those_of_the_lists_without_it():
+    dataset = study_of("classification", 3, d=5)
+    lists = np.zeros((8, 5), dtype=bool)
+    lists[:4, 0], lists[4:, 1], lists[3, 1], lists[:, 2], lists[4, 3] = True, True, True, True, True
+    (only,) = replaced(dataset, lists, 0)
+    assert (only["gene"], only["without"], only["beside"]) == ("g1", [4, 4], [1, 4])
+    assert only["r"] == pytest.approx(np.corrcoef(dataset.X[:, 0], dataset.X[:, 1])[0, 1], abs=1e-3)
+    assert replaced(dataset, lists, 2) == []  # in every list
+    assert replaced(dataset, lists, 4) == []  # in none
+    assert replaced(dataset, lists[:6], 0) == []  # two lists without it
+
+
+def test_lists_are_those_of_splits_and_halves():
+    given = arguments(Study())
+    found = selected(given["observed"], given["halves"], 120)
+    assert len(found) == 10 + 6
+    whole = given["observed"].with_chosen()
+    assert set(np.flatnonzero(found[3])) == set(whole.coef(3, len(whole.mu) - 1)[0])
+    assert len(selected(given["observed"], None, 120)) == 10
+
+
+@pytest.mark.parametrize("study", [Study(names=HOSTILE), Study(regression=True)])
+def test_a_card_says_what_the_tables_say(study):
+    given = arguments(study)
+    data = json.loads(json.dumps(collect(**given)))
+    section = SECTIONS["cards"](data, Limits(3, 10))
+    _, *cards = section.items
+    signature = given["tables"]["signature"]
+    assert [card.key for card in cards] == [gene_anchor(g) for g in signature["gene"][:40]]
+    nested = given["tables"]["nested_lists"]
+    chosen = nested[nested["mu"].isna()].reset_index(drop=True)
+    for card, one in zip(cards, data["cards"]["each"], strict=True):
+        place = chosen.index[chosen["gene"] == one["gene"]] + 1
+        said = f"chosen lists {place[0]} of {len(chosen)}" if len(place) else "chosen lists –"
+        assert said in dict(card.pairs)["Rank"]
+        assert re.fullmatch(r"gene-[A-Za-z0-9-]+", card.key)
+        assert "<script" not in card.svg
+        assert card.svg.startswith("<svg")
+    assert section.folded

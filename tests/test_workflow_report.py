@@ -1,0 +1,42 @@
+"""`snakemake --report`: each figure and each table has its words."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from places import ROOT
+
+WORDS = (ROOT / "workflow/report/table.rst").read_text(encoding="utf-8")
+KNOWN = set(re.findall(r'^"(\w+)": "', WORDS, re.MULTILINE))
+# What a job hands to the next, and what stands in folders of its own.
+NOT_SHOWN = {"baselines", "null_frequency", "times/jobs"}
+
+
+def documented() -> set[str]:
+    """Return the tables that the documentation of the results names."""
+    text = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    text += (ROOT / "docs/gene_sets.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    return set(re.findall(r"`([\w/]+)\.tsv`", " ".join(rows)))
+
+
+def test_every_table_of_the_documentation_has_a_caption():
+    assert len(documented()) > 20
+    assert documented() - NOT_SHOWN <= KNOWN
+
+
+def test_every_table_that_is_shown_has_a_caption():
+    rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
+    shown = set(re.findall(r'shown\("(\w+)"\)', rules))
+    gathered = re.search(
+        r'GATHERED = \(\n\s*"([^"]+)"', (ROOT / "workflow/rules/common.smk").read_text()
+    )
+    assert shown | set(gathered[1].split()) <= KNOWN
+    assert len(shown) > 4
+
+
+@pytest.mark.parametrize("name", ["figure", "table", "report"])
+def test_captions_are_named_by_a_rule(name):
+    rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
+    assert f"../report/{name}.rst" in rules
