@@ -26,12 +26,17 @@ from genesig.report.page.words import percent, shorten
 NAMED = 14
 """Genes of the signature whose names stand in the volcano."""
 
+EFFECTS = {
+    "survival": "change with early events, per standard deviation of the martingale residual",
+}
+"""What an effect of a gene is, where it is not that of classes or of a number."""
+
 
 def effect_name(data: Genes) -> str:
     """Return what the x axis of the volcano is."""
-    classes = data["study"]["classes"]
-    if data["study"]["task"] == "survival":
-        return "change with early events, per standard deviation of the martingale residual"
+    classes, own = data["study"]["classes"], EFFECTS.get(data["study"]["task"])
+    if own:
+        return own
     if not classes:
         return f"change per standard deviation of {shorten(data['study']['label'], 24)}"
     what = scale_name(data)
