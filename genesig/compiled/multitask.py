@@ -23,6 +23,7 @@ NEAR = 1e-6  # gap of what is near
 LONG = 1.5  # more rows than this times the samples are left to the sweeps while these are quicker
 NEWTONS = 4.0  # steps that are taken to be needed
 ROUNDS = 500
+HALVINGS = 50
 
 
 class Joint(NamedTuple):
@@ -145,3 +146,33 @@ def quicker(at: Joint, count: int, rate: float, far: float) -> bool:
     width = at.R.shape[1]
     step = count * (count * count / 2.0 + count * width + width * width)
     return bool(2.0 * rounds * MANY * count * width * len(at.Y) < NEWTONS * step)
+
+
+@inner
+def surely(at: Joint, ratio: float, row: Array) -> int:
+    """Return how many features are selected in the exact fit, at the least.
+
+    The objective grows by mu ||B' - B||² from its minimum B', which is so within √(gap / mu): only
+    rows whose squares add up to less may all be 0 there. The bound of them is found by halving.
+    """
+    energy, count, least, low, high = 0.0, 0, 0, 0.0, 0.0
+    for t in range(len(at.Y)):
+        energy += dot(at.Y[t], at.Y[t])
+    for k in range(len(at.B)):
+        size = length(at.B[k])
+        high, count = larger(high, size * size), count + (size > 0.0)
+    room = gap(at, ratio, row) * energy / at.n / at.mu if at.mu > 0.0 else np.inf
+    for again in range(HALVINGS + 1):
+        bound = 0.5 * (low + high) if again > 0 else high
+        total, gone = 0.0, 0
+        for k in range(len(at.B)):
+            size = length(at.B[k])
+            if size > 0.0 and size * size <= bound:
+                total, gone = total + size * size, gone + 1
+        if total > room:
+            high, least = bound, count - gone
+        elif again == 0:
+            return 0
+        else:
+            low = bound
+    return least

@@ -10,15 +10,15 @@ from genesig.compiled import inner, jit, plain
 from genesig.compiled.active_set import SLACK
 from genesig.compiled.lanes import dot
 from genesig.compiled.moments import moment, standardise
-from genesig.compiled.multitask import Joint, gap, length, minimise
+from genesig.compiled.multitask import Joint, gap, length, minimise, surely
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.screen import LINE, SINGLE
 from genesig.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
 
 Array = np.ndarray[Any, Any]
 
-ROUGH, EXACT, DONE = 0, 1, 2  # states of a set: first the working set is found, then it is solved
-ENOUGH = 1e-3  # gap at which the features that are missing show
+ROUGH, NEAR, EXACT, DONE = 0, 1, 2, 3  # of a set: its working set is found, then it is solved
+ENOUGH, CLOSE = 1e-3, 1e-6  # gaps: where missing features show; where most lists are known as long
 
 
 class Many(NamedTuple):
@@ -67,10 +67,11 @@ class Found(NamedTuple):
 
 
 @jit
-def step(many: Many, found: Found, goal: float) -> None:
+def step(many: Many, found: Found, goal: float, longest: float) -> None:
     """Minimise every set at its point: on the working set, then all features are looked at.
 
-    Those that violate optimality join, until there are none.
+    Those that violate optimality join, until there are none. A set whose list is certainly longer
+    than `longest` is left where that shows: its gap is NaN.
     """
     q, T, rest = many.Y.shape[0], many.Y.shape[1], found.tiles.shape[1]
     todo, near, low = zeros(q, np.int64), zeros(q, np.float32), zeros(q, np.float32)
@@ -81,7 +82,9 @@ def step(many: Many, found: Found, goal: float) -> None:
         for s in range(q):
             if found.state[s] == DONE:
                 continue
-            solve(many, s, ENOUGH if found.state[s] == ROUGH else goal, found.steps[s])
+            state = found.state[s]
+            aim = ENOUGH if state == ROUGH else CLOSE if state == NEAR else goal
+            solve(many, s, aim, found.steps[s])
             enlist(many, found, s, R, count, near, low)
             todo[count] = s
             count += 1
@@ -90,8 +93,8 @@ def step(many: Many, found: Found, goal: float) -> None:
         look(found, R, todo[:count], T, low, tile, sums)
         for s in todo[:count]:
             found.steps[s, 1] += 1
-            if not check(many, found, s, near[s]):
-                found.state[s] = EXACT if found.state[s] == ROUGH else DONE
+            if not check(many, found, s, near[s], longest):
+                found.state[s] += 1
 
 
 @jit
@@ -207,7 +210,7 @@ def keep(found: Found, s: int, j: int, level: Array, low: float) -> None:
 
 
 @inner
-def check(many: Many, found: Found, s: int, near: float) -> bool:
+def check(many: Many, found: Found, s: int, near: float, longest: float) -> bool:
     """Let violators join the working set; without any the set gets its gap and its next list."""
     T, top, ratio = many.Y.shape[1], 0.0, 1.0
     row = zeros(T, np.float64)
@@ -224,12 +227,28 @@ def check(many: Many, found: Found, s: int, near: float) -> bool:
         if g > limit * (1.0 + SLACK) + many.floor[s]:
             level[f] = g / many.weights[j]
             top = larger(top, g / many.weights[j])
+    count = selected(many, s)
+    if found.state[s] != EXACT and count > longest:
+        if surely(problem(many, s, many.working[s, : many.n_working[s]]), ratio, row) > longest:
+            found.gap[s], found.state[s] = np.nan, EXACT
+            return False
+    elif found.state[s] == ROUGH and top == 0.0:
+        found.state[s] = NEAR
     if top > 0.0:
         join(many, s, features, level, 0.6 * top)
         return True
     if found.state[s] == EXACT:
         finish(many, found, s, ratio, row)
     return False
+
+
+@plain
+def selected(many: Many, s: int) -> int:
+    """Return how many rows of set s are not 0."""
+    count = 0
+    for k in range(many.n_working[s]):
+        count += length(many.value[s, many.working[s, k]]) > 0.0
+    return count
 
 
 @plain

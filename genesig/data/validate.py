@@ -131,7 +131,7 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
     of_settings = check_settings(config, source)
     lasting = [f"{p.where}: {p.what}" for p in found.problems if p not in of_settings]
     announce("\n".join([*map(str, found.problems), f"{found.summary}; {found.cost}"]))
-    size = None if found.size is None else asdict(found.size)
+    size = found.size and {name: value for name, value in asdict(found.size).items() if value}
     return {"summary": found.summary, "warnings": lasting, "size": size}
 
 
@@ -254,7 +254,7 @@ def _rehearse_splits(
         permutation(dataset, splits, min(1, config["controls"]["permutations"]))
         problems += check_tested(inputs.sheet, splits, config["samples"])
         problems += check_trained(inputs.sheet, splits, config["samples"])
-        return Size.of(splits, len(inputs.expression.genes))
+        return Size.of(splits, len(inputs.expression.genes), inputs.sheet.design)
     except InvalidInput as error:
         problems += error.problems
     except GenesigError as error:

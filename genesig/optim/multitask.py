@@ -202,7 +202,8 @@ class _Walk:
             if m + 1 < M:
                 many.strong[:] = strong_rule(tau[:, m], tau[:, m + 1], mu[:, m + 1] != mu[:, m])
             found.steps[:], found.state[:] = 0, np.where(self.ended, compiled.DONE, compiled.ROUGH)
-            compiled.step(many, found, self.goal)
+            compiled.step(many, found, self.goal, float(most))
+            self.ended |= np.isnan(found.gap)
             for s in map(int, np.flatnonzero(~self.ended)):
                 out[s][m] = indices, _ = self._coef(s)
                 gap[s, m], steps[s, m] = found.gap[s], found.steps[s, 0]

@@ -183,6 +183,21 @@ def test_a_row_ends_before_its_first_long_list():
     assert np.isnan(cut.gap[long]).all()
 
 
+@pytest.mark.parametrize("mu", [1e-6, 1e-2, 0.3])
+def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(mu):
+    for seed in range(3):
+        joint = problem(seed, d=400)
+        tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.01, 8)
+        whole = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-9)
+        for longest in (5, 20, 100):
+            cut = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-9, longest=longest)
+            expected = whole.ended(longest)
+            np.testing.assert_array_equal(cut.indptr, expected.indptr)
+            np.testing.assert_array_equal(cut.indices, expected.indices)
+            np.testing.assert_allclose(cut.values, expected.values, atol=1e-8)
+            np.testing.assert_array_equal(cut.iterations < 0, expected.iterations < 0)
+
+
 def test_what_leaves_no_problem_is_refused():
     joint = problem(1)
     with pytest.raises(GenesigError, match="tau must be positive"):

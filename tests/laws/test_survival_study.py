@@ -17,7 +17,6 @@ from genesig.data.splits.draw import draw_splits
 from genesig.models.baselines import BASELINES
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.risk_sets import TIES, RiskSets
-from genesig.optim.cox.signs import by_signs
 from genesig.report.genes.collect_effects import effects
 from genesig.response.survival import happened, martingale, times
 from genesig.selection.assess.assessment import assess, study_errors
@@ -150,19 +149,6 @@ def test_several_scores_have_the_likelihood_of_each():
     eta = np.random.default_rng(0).normal(size=(20, 3))
     one = [log_likelihood(time[risk.order], event[risk.order], column, "efron") for column in eta.T]
     np.testing.assert_allclose(risk.log_likelihood(eta), one, rtol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_by_signs_meets_the_conditions_of_the_minimum(seed):
-    rng = np.random.default_rng(seed)
-    m = int(rng.integers(1, 30))
-    A = rng.normal(size=(m + 3, m)) + rng.normal(size=(m + 3, 1))
-    Q, g = A.T @ A / len(A) + 1e-3 * np.eye(m), rng.normal(size=m)
-    cut = rng.uniform(0.05, 0.8, m) * (rng.random(m) < 0.9)
-    x = by_signs(Q, g, cut, rng.normal(size=m) * (rng.random(m) < 0.3))
-    slope = g - Q @ x
-    np.testing.assert_allclose(slope[x != 0], (cut * np.sign(x))[x != 0], atol=1e-9)
-    assert (np.abs(slope) <= cut + 1e-8).all()
 
 
 def test_of_two_groups_the_score_test_is_the_log_rank_test():

@@ -40,7 +40,7 @@ def test_path_and_refit_are_those_of_free_features(seed: int) -> None:
     values, intercept, _ = ridge_coef(held, one, lam)
     gamma = covariate_coef(held, one, lam)
     theirs, constant, _ = ridge_coef(free, other, lam)
-    scores = ridge_scores(held, one, lam[:, None])[0][:, :, 0]
+    scores = ridge_scores(held, one, lam[:, None])[:, :, 0]
     for k, m in np.ndindex(2, 3):
         A, B = (fits.coef(k, m)[0] for fits in (one, other))
         assert A.tolist() == B[:-2].tolist()

@@ -36,6 +36,8 @@ rule validate_external:
     log:
         "logs/validate_external.log",
     priority: 1
+    conda:
+        "../envs/genesig.yaml"
     params:
         settings={key: config[key] for key in ("label", "data", "normalise", "external")},
     script:
@@ -54,6 +56,8 @@ rule external:
         about="results/external/{name}/about.json",
     log:
         "logs/external/{name}.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("external"),
     params:

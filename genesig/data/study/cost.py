@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from genesig.data.study.labels.known import LABELS
 from genesig.errors import Problem
+from genesig.response.design import SEVERAL, Design
 from genesig.results import Splits
 
 START, OWN = 1.0, 5.0
@@ -47,18 +48,20 @@ HOURS = 1.0
 
 @dataclass(frozen=True)
 class Size:
-    """What a study's files and its splits say of its cost."""
+    """What a study's files and its splits say of its cost; classes are 0 unless more than two."""
 
     samples: int
     genes: int
     splits: int
     training: int
+    classes: int = 0
 
     @classmethod
-    def of(cls, splits: Splits, genes: int) -> Size:
+    def of(cls, splits: Splits, genes: int, design: Design) -> Size:
         """Measure drawn splits; `training` is the number of samples that most of them train on."""
         training = max(len(split.train) for split in splits.outer)
-        return cls(len(splits.final.train), genes, len(splits.outer), training)
+        classes = len(design.classes or ()) if design.kind == SEVERAL else 0
+        return cls(len(splits.final.train), genes, len(splits.outer), training, classes)
 
 
 class Cost(NamedTuple):
@@ -169,8 +172,9 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     n = size.training
     if linear["penalty"] == "fused":
         return float(FIT + steps * (STRETCH + PLACED * n * size.genes))
-    own = LABELS[config["data"]["task"]].step
-    return float(FIT + steps * (own + PRODUCT * n * size.genes + STEP * n**3))
+    kind = LABELS[SEVERAL if size.classes else config["data"]["task"]]
+    own, each = kind.step * max(1, size.classes), PRODUCT * n * size.genes + STEP * n**3
+    return float(FIT + steps * (own + each * max(1, size.classes)))
 
 
 def _curved(config: Mapping[str, Any], size: Size) -> float:

@@ -18,26 +18,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import rel_entr
 
+from genesig.compiled.cox import bound, judge
+from genesig.compiled.cox_model import here_for
 from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]
 
 
 class DualPoint(NamedTuple):
-    """Probabilities q (T, n) of the terms, and u (n,), which is orthogonal to the free columns."""
+    """Probabilities q (T, n) of the terms, and u (n,), which is orthogonal to the free columns.
 
-    q: Array
+    None where they are those of the likelihood: nothing but sums over them is then needed.
+    """
+
+    q: Array | None
     u: Array
 
 
-def dual_point(risk: RiskSets, p: Array, C: Array) -> DualPoint:
-    """Return the point at `RiskSets.shares`, moved so that ``C'u = 0``, C (n, c) unpenalised.
+def dual_point(risk: RiskSets, eta: Array, C: Array) -> DualPoint:
+    """Return the point at the shares of η, moved so that ``C'u = 0``, C (n, c) unpenalised.
 
     With ``C'H ζ = C'∇h`` for ζ in the span of C, ``q_l = p_l (1 - ζ + p_l'ζ)`` gives
     ``u = ∇h - H ζ``; far from the solution q may be negative, and the gap is infinite.
     """
     if not C.shape[1]:
-        return DualPoint(p, risk.gradient(p))
+        here = here_for(len(eta), len(risk.omega))
+        judge(risk.terms, eta, here)
+        return DualPoint(None, here.u)
+    p = risk.shares(eta)
     zeta = C @ np.linalg.lstsq(risk.hessian(p, C), C.T @ risk.gradient(p), rcond=1e-12)[0]
     q = p * (1 - zeta + (p @ zeta)[:, None])
     return DualPoint(q, risk.gradient(q))
@@ -53,7 +61,8 @@ def null_deviance(risk: RiskSets) -> float:
 
     1 where it is 0 but for rounding: each event comes to all who are at risk.
     """
-    found = risk.value(np.zeros(len(risk.died))) + conjugate(risk, risk.base)
+    n = len(risk.died)
+    found = float(bound(risk.terms, np.zeros(n), here_for(n, len(risk.omega)), 0.0))
     return found if found > 1e-12 else 1.0
 
 
@@ -83,5 +92,7 @@ def duality_gap(
     else:
         s = scaling(g, cut)
         loss = (1 + s * s) * square + float(cut @ np.abs(b))
+    if dual.q is None:
+        return max(bound(risk.terms, eta, here_for(len(eta), len(risk.omega)), s) + loss, 0.0)
     mixed = dual.q if s == 1 else s * dual.q + (1 - s) * risk.base
     return max(risk.value(eta) + conjugate(risk, mixed) + loss, 0.0)

@@ -1,6 +1,6 @@
-"""Proximal Newton steps: the likelihood's quadratic model, solved as a least-squares problem.
+"""Proximal Newton steps: the likelihood's quadratic model, solved for few features by its signs.
 
-At η = Dx the model ``∇h'D(x' - x) + ½ (x' - x)'D'HD(x' - x)`` is, but for a constant,
+For many, at η = Dx the model ``∇h'D(x' - x) + ½ (x' - x)'D'HD(x' - x)`` is, but for a constant,
 ``(1/N) ||y - A x'||²`` with ``A = √(N/2) R``, ``R'R = D'HD``: a problem of `solvers.path`. R is a
 Cholesky factor, with pivots since H is singular, of the smaller of D'HD and H itself.
 
@@ -10,14 +10,16 @@ Source: Lee, Sun and Saunders 2014; Simon, Friedman, Hastie and Tibshirani 2011.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dposv, dpstrf
+from scipy.linalg.lapack import dpstrf
 
+from genesig.compiled import cox as compiled
+from genesig.compiled.cox_model import Fit, Room, room_for
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.cox.signs import by_signs
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
@@ -25,65 +27,87 @@ Array = np.ndarray[Any, Any]
 
 FEW = 400
 """Most features whose quadratic model is solved by its signs."""
-STEPS = 60
-"""Most Newton steps of a fit."""
 INNER = 1e-12
-"""Relative duality gap of the quadratic models."""
+"""Relative duality gap of the other quadratic models."""
 DEPENDENT = 1e-12
 """Eigenvalues of a Hessian below this share of the largest are rounding."""
-ARMIJO = 1e-4
-"""Share of the expected decrease that a step must bring."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """``min h(Zb + Ca) + mu ||b||² + Σ_j cut_j |b_j|``, Z (n, k) and C (n, c), cut (k,).
+    """``min h(D'x) + Σ_j (½ ridge_j x_j² + cut_j |x_j|)``, D (m, N), ridge, cut (m,).
 
-    Rows are in the order of the risk sets.
+    A feature in each row, its samples in the order of the risk sets, then 0 to whole lanes.
     """
 
     risk: RiskSets
-    Z: Array
-    C: Array
+    D: Array
+    ridge: Array
     cut: Array
-    mu: float
+
+    @cached_property
+    def room(self) -> Room:
+        """Room for the steps of few features."""
+        return room_for(len(self.risk.died), len(self.risk.omega), len(self.D))
 
 
 @dataclass(frozen=True)
 class Point:
-    """b (k,), a (c,), and η (n,)."""
+    """x (m,) and η = D'x (N,)."""
 
-    b: Array
-    a: Array
+    x: Array
     eta: Array
 
     @classmethod
-    def at(cls, problem: Problem, b: Array, a: Array) -> Point:
+    def at(cls, problem: Problem, x: Array) -> Point:
         """Return the point of these coefficients."""
-        return cls(b, a, problem.Z @ b + problem.C @ a)
+        return cls(x, x @ problem.D)
+
+
+def span(C: Array) -> tuple[Array, Array]:
+    """Return columns (n, r) of length √n, at right angles, that span C (n, c), and (c, r) back.
+
+    ``C back`` are these columns; what depends on others shares its coefficient.
+    """
+    if not C.shape[1]:
+        return C, np.zeros((0, 0))
+    left, sizes, back = np.linalg.svd(C, full_matrices=False)
+    kept, root = sizes > DEPENDENT * sizes.max(initial=0.0), np.sqrt(len(C))
+    return root * left[:, kept], root * back[kept].T / sizes[kept]
 
 
 def minimise(problem: Problem, start: Point, slack: float) -> tuple[Point, int]:
     """Step until the decrease that the model promises is below `slack`; also count the steps."""
-    point, now = start, problem.risk.value(start.eta) + _penalty(problem, start.b)
-    for step in range(1, STEPS + 1):
-        p = problem.risk.shares(point.eta)
+    risk = problem.risk
+    if len(start.x) > FEW:
+        return _by_least_squares(problem, start, slack)
+    found = Point(start.x.copy(), start.eta.copy())
+    fit = Fit(problem.D, problem.ridge, problem.cut, found.x, found.eta)
+    steps = compiled.minimise(risk.terms, fit, problem.room, slack)
+    return (found, steps) if steps >= 0 else _by_least_squares(problem, found, slack)
+
+
+def _by_least_squares(problem: Problem, start: Point, slack: float) -> tuple[Point, int]:
+    point, now = start, problem.risk.value(start.eta[: len(problem.risk.died)])
+    now += _penalty(problem, start.x)
+    for step in range(1, compiled.STEPS + 1):
+        n = len(problem.risk.died)
+        p = problem.risk.shares(point.eta[:n])
         u = problem.risk.gradient(p)
-        b, a = _model_minimum(problem, point, p, u)
-        goal = Point.at(problem, b, a)
-        promised = float(u @ (goal.eta - point.eta)) + _penalty(problem, b)
-        promised -= _penalty(problem, point.b)
+        goal = Point.at(problem, _model_minimum(problem, point, p, u))
+        promised = float(u @ (goal.eta - point.eta)[:n]) + _penalty(problem, goal.x)
+        promised -= _penalty(problem, point.x)
         further = _search(problem, point, goal, promised, now)
         if further is None:
             return point, step
         point, now = further
         if -promised <= slack:
             return point, step
-    return point, STEPS
+    return point, compiled.STEPS
 
 
-def _penalty(problem: Problem, b: Array) -> float:
-    return float(problem.mu * (b @ b) + problem.cut @ np.abs(b))
+def _penalty(problem: Problem, x: Array) -> float:
+    return float(problem.ridge @ (x * x) / 2 + problem.cut @ np.abs(x))
 
 
 def _search(
@@ -95,48 +119,24 @@ def _search(
     """
     share = 1.0
     while share > 1e-8:
-        b, a = (x + share * (z - x) for x, z in ((point.b, goal.b), (point.a, goal.a)))
-        tried = replace(goal, b=b, a=a, eta=point.eta + share * (goal.eta - point.eta))
-        value = problem.risk.value(tried.eta) + _penalty(problem, b)
-        if value <= now + ARMIJO * share * promised + 1e-14 * abs(now):
-            return (tried if share < 1 else goal), value
+        x, eta = (a + share * (b - a) for a, b in ((point.x, goal.x), (point.eta, goal.eta)))
+        value = problem.risk.value(eta[: len(problem.risk.died)]) + _penalty(problem, x)
+        if value <= now + compiled.ARMIJO * share * promised + 1e-14 * abs(now):
+            return (replace(goal, x=x, eta=eta) if share < 1 else goal), value
         share /= 2
     return None
 
 
-def _model_minimum(problem: Problem, point: Point, p: Array, u: Array) -> tuple[Array, Array]:
-    """Return b and a of the model's minimum; the free columns are projected out of the others."""
-    D, x, k = np.hstack([problem.Z, problem.C]), np.concatenate([point.b, point.a]), len(point.b)
-    if not problem.cut.any() and len(x) <= len(u):
-        Q, g = _quadratic(problem, p, u, D, x)
-        found = _ridge(Q, g) if problem.mu and 0 < len(x) == k else None
-        if found is None:
-            found = np.linalg.lstsq(Q, g, rcond=DEPENDENT)[0]
-        return found[:k], found[k:]
-    if problem.cut.any() and len(x) <= FEW:
-        Q, g = _quadratic(problem, p, u, D, x)
-        cut = np.concatenate([problem.cut, np.zeros(len(point.a))])
-        if (found := by_signs(Q, g, cut, x)) is not None:
-            return found[:k], found[k:]
-    A, y = least_squares(problem.risk, p, u, D, x)
-    free = np.linalg.pinv(A[:, k:], rcond=np.sqrt(DEPENDENT))
-    A, F = np.ascontiguousarray(A[:, :k]), A[:, k:]
-    b = _lasso(A - F @ (free @ A), y - F @ (free @ y), problem.cut, problem.mu)
-    return b, free @ (y - A @ b)
-
-
-def _quadratic(problem: Problem, p: Array, u: Array, D: Array, x: Array) -> tuple[Array, Array]:
-    """Return Q and g of the model ``½ x'Qx - g'x``, the squared penalty in it."""
-    H = problem.risk.hessian(p, D)
-    Q = H.copy()
-    penalised = np.arange(len(problem.cut))
-    Q[penalised, penalised] += 2 * problem.mu
-    return Q, H @ x - D.T @ u
-
-
-def _ridge(Q: Array, g: Array) -> Array | None:
-    _, x, info = dposv(Q, g)
-    return x if info == 0 and np.isfinite(x).all() else None
+def _model_minimum(problem: Problem, point: Point, p: Array, u: Array) -> Array:
+    """Return x of the model's minimum; the free columns are projected out of the others."""
+    D, held = problem.D[:, : len(u)].T, (problem.cut > 0) | (problem.ridge > 0)
+    A, y = least_squares(problem.risk, p, u, D, point.x)
+    F, A = A[:, ~held], np.ascontiguousarray(A[:, held])
+    free, x = np.linalg.pinv(F, rcond=np.sqrt(DEPENDENT)), np.zeros(len(held))
+    mu = float(problem.ridge[held].max() / 2)
+    x[held] = _lasso(A - F @ (free @ A), y - F @ (free @ y), problem.cut[held], mu)
+    x[~held] = free @ (y - A @ x[held])
+    return x
 
 
 def _lasso(A: Array, y: Array, cut: Array, mu: float) -> Array:

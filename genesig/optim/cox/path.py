@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.cox.certificate import DualPoint, dual_point, duality_gap, null_deviance
-from genesig.optim.cox.newton import Point, Problem, minimise
+from genesig.compiled.cox import Features, certify
+from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance
+from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
 from genesig.optim.cox.training import CoxSets
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
@@ -17,6 +18,8 @@ Array = np.ndarray[Any, Any]
 
 LEAP = 0.6
 """Share of the largest gradient from which features enter together, where tau leaps."""
+ROUGH = 1e-4
+"""Decrease, relative to the null deviance, at which the steps end while features are missing."""
 ROUNDS = 100
 """Most checks of all features in a fit."""
 
@@ -46,7 +49,7 @@ def cox_path(
         Largest duality gap, relative to ``2 (l_saturated - l(0)) / n``, at which a fit counts as
         converged.
     longest : int, optional
-        A row ends after its first fit of more features than this.
+        A row ends before its first fit of more features than this.
 
     Returns
     -------
@@ -63,15 +66,16 @@ def cox_path(
     coefs, gap = [], np.full(tau.shape, np.nan)
     steps = np.full(tau.shape, -1)
     for k in range(len(tau)):
-        row, most = _Row.of(sets, k, tolerance), 0
+        row, going = _Row.of(sets, k, tolerance), True
         for m in range(tau.shape[1]):
-            if longest is not None and most > longest:
+            fit = row.solve(tau[k, m], mu[k, m], longest) if going else None
+            if fit is None:
                 coefs.append((np.zeros(0, np.int64), np.zeros(0)))
+                going = False
                 continue
-            fit = row.solve(tau[k, m], mu[k, m])
             gap[k, m], steps[k, m], used = fit.gap, fit.steps, np.flatnonzero(fit.b)
             coefs.append((used, fit.b[used]))
-            most = max(most, len(used))
+            going = longest is None or len(used) <= longest
     return Path.of(tau.shape, coefs, gap, steps, tolerance).ended(longest)
 
 
@@ -85,81 +89,121 @@ def tau_max(sets: CoxSets) -> Array:
 
 @dataclass
 class _Row:
-    """One training set on its way down the path; b (d,), a (c,) as they are, g = Z'u there.
+    """One training set on its way down the path; b (d,) as it is, g = Z'u there.
 
-    C (n, c) holds the features without a penalty, then the covariates.
+    C (n, c) spans the features without a penalty, and the covariates; `back` takes a to theirs.
+    problem and point are those of the features `inside` (d,) bool, then C.
     """
 
     sets: CoxSets
     k: int
-    weights: Array
+    every: Features
     tolerance: float
     scale: float
-    free: Array
     C: Array
+    back: Array
     b: Array
-    a: Array
     g: Array
     tau: float
+    inside: Array
+    problem: Problem
+    point: Point
 
     @classmethod
     def of(cls, sets: CoxSets, k: int, tolerance: float) -> _Row:
         """Start with the unpenalised features alone."""
-        weights = sets.sets.weights
-        free = np.flatnonzero(weights == 0)
-        C = np.hstack([sets.columns(k, free), sets.covariates(k)])
-        b, a = np.zeros(len(weights)), np.zeros(C.shape[1])
-        row = cls(
-            sets, k, weights, tolerance, null_deviance(sets.risk[k]), free, C, b, a, b, np.inf
-        )  # fmt: skip
-        none = row._problem(np.zeros(len(weights), dtype=bool), b, 0.0)
-        start, _ = minimise(none, Point.at(none, b[:0], a), 1e-3 * tolerance * row.scale)
-        row.a, row.g = start.a, sets.products(k, row._dual(start).u)
-        return row
+        every, risk = sets.features(k), sets.risk[k]
+        free, d = np.flatnonzero(every.weight == 0), len(every.weight)
+        C, back = span(np.hstack([sets.columns(k, free), sets.covariates(k)]))
+        D, none = sets.by_row(k, free[:0], C), np.zeros((2, C.shape[1]))
+        problem, scale = Problem(risk, D, none[0], none[1]), null_deviance(risk)
+        start = Point.at(problem, none[0])
+        if len(D):
+            start, _ = minimise(problem, start, 1e-3 * tolerance * scale)
+        g = sets.products(k, dual_point(risk, start.eta[: len(C)], C).u)
+        return cls(sets, k, every, tolerance, scale, C, back, np.zeros(d), g, np.inf,
+                   np.zeros(d, dtype=bool), problem, start)  # fmt: skip
 
-    def solve(self, tau: float, mu: float) -> Fit:
-        """Go on to the next point of the path."""
-        cut, slack, steps = tau * self.weights, 0.1 * self.tolerance * self.scale, 0
-        inside = self._guess(tau)
+    def solve(self, tau: float, mu: float, longest: int | None) -> Fit | None:
+        """Go on to the next point of the path; None where its list is certainly too long."""
+        last, steps = 0.1 * self.tolerance * self.scale, 0
+        can_end = mu > 0 and longest is not None and longest < len(self.b)
+        slack = max(last, ROUGH * self.scale) if can_end else last
+        if not self.inside.all():
+            self._take_in(self._guess(tau))
         for _ in range(ROUNDS):
-            problem = self._problem(inside, cut, mu)
-            point, more = minimise(problem, Point.at(problem, self.b[inside], self.a), slack)
-            self.b[inside], self.a, steps = point.b, point.a, steps + more
-            gap = self._check(point, cut, mu)
-            violation = np.where(inside | (cut == 0), 0, np.abs(self.g) - cut)
-            if gap <= self.tolerance or slack < 1e-16 * self.scale:
+            steps += self._minimise(tau, mu, slack)
+            gap = self._check(tau, mu)
+            if slack <= last and (gap <= self.tolerance or slack < 1e-16 * self.scale):
                 break
+            if can_end and longest is not None and self._surely(gap / mu) > longest:
+                return None
+            violation = np.abs(self.g) - tau * self.every.weight
+            violation[self.inside | (self.every.weight == 0)] = 0
             if (violation > 0).any():
-                inside |= (violation > 0) & (violation >= (1 - LEAP) * violation.max())
+                missing = (violation > 0) & (violation >= (1 - LEAP) * violation.max())
+                self._take_in(self.inside | missing)
             else:
-                slack /= 100
-        self.tau, found = tau, self.b.copy()
-        found[self.free] = self.a[: len(self.free)]
+                slack = last if slack > last else slack / 100
+        self.tau, found, free = tau, self.b.copy(), np.flatnonzero(self.every.weight == 0)
+        if len(free):
+            found[free] = (self.back @ self.point.x[-self.C.shape[1] :])[: len(free)]
         return Fit(found, gap, steps)
 
     def ratio(self) -> Array:
         """Return ``|g_j| / w_j``, (d,); 0 for those without a penalty."""
-        return np.abs(self.g) / np.where(self.weights > 0, self.weights, np.inf)
+        weight = self.every.weight
+        return np.abs(self.g) / np.where(weight > 0, weight, np.inf)
+
+    def _surely(self, square: float) -> int:
+        """Return how many penalised features are selected in the exact fit, at the least.
+
+        The objective grows by mu ||b' - b||² from its minimum b', so b' is within √(gap / mu) of b:
+        only features whose squares add up to less may all be 0 there.
+        """
+        squares = np.sort(np.square(self.b[self.b != 0]))
+        gone = np.searchsorted(np.cumsum(squares), square * self.scale, side="right")
+        return len(squares) - int(gone)
 
     def _guess(self, tau: float) -> Array:
         """Return the features that may be active (sequential strong rule; a guess, cautious)."""
         ratio = self.ratio()
         top = ratio.max()
         strong = np.maximum(2 * tau - min(self.tau, top), LEAP * min(self.tau, top))
-        return np.asarray((self.b != 0) | ((ratio >= strong) if tau else (self.weights > 0)))
+        return np.asarray((self.b != 0) | ((ratio >= strong) if tau else (self.every.weight > 0)))
 
-    def _problem(self, inside: Array, cut: Array, mu: float) -> Problem:
-        Z = self.sets.columns(self.k, np.flatnonzero(inside))
-        return Problem(self.sets.risk[self.k], Z, self.C, cut[inside], mu)
+    def _take_in(self, needed: Array) -> None:
+        """Have these features in the problem, and the next ones with them: few cost little."""
+        if self.inside[needed].all() and len(self.problem.D) <= FEW:
+            return
+        self.inside, most = needed, FEW - self.C.shape[1]
+        if (rest := (len(needed) if len(needed) <= most else most // 2) - needed.sum()) > 0:
+            ratio = np.where(needed, -1.0, self.ratio())
+            best = np.argpartition(-ratio, rest - 1)[:rest]
+            self.inside[best[ratio[best] > 0]] = True
+        features = np.flatnonzero(self.inside)
+        D = self.sets.by_row(self.k, features, self.C)
+        self.problem = Problem(self.sets.risk[self.k], D, np.zeros(len(D)), np.zeros(len(D)))
+        a = self.point.x[len(self.point.x) - self.C.shape[1] :]
+        self.point = Point.at(self.problem, np.concatenate([self.b[features], a]))
 
-    def _dual(self, point: Point) -> DualPoint:
-        risk = self.sets.risk[self.k]
-        return dual_point(risk, risk.shares(point.eta), self.C)
+    def _minimise(self, tau: float, mu: float, slack: float) -> int:
+        problem, k = self.problem, len(self.problem.D) - self.C.shape[1]
+        problem.cut[:k], problem.ridge[:k] = tau * self.every.weight[self.inside], 2 * mu
+        self.point, steps = minimise(problem, self.point, slack)
+        self.b[self.inside] = self.point.x[:k]
+        return steps
 
-    def _check(self, point: Point, cut: Array, mu: float) -> float:
+    def _check(self, tau: float, mu: float) -> float:
         """Look at all features; return the relative gap."""
-        dual, held = self._dual(point), self.weights > 0
+        risk, held = self.sets.risk[self.k], self.every.weight > 0
+        eta, cut = self.point.eta[: len(self.C)], tau * self.every.weight
+        if tau and not self.C.shape[1]:
+            self.g, here = np.empty(len(self.b)), self.problem.room.here
+            level = np.array([tau, mu])
+            gap = certify(risk.terms, eta, here, self.every, self.b, level, self.g)
+            return float(gap / self.scale)
+        dual = dual_point(risk, eta, self.C)
         self.g = self.sets.products(self.k, dual.u)
         g = (self.g + 2 * mu * self.b)[held]
-        risk = self.sets.risk[self.k]
-        return duality_gap(risk, point.eta, dual, g, self.b[held], cut[held], mu) / self.scale
+        return duality_gap(risk, eta, dual, g, self.b[held], cut[held], mu) / self.scale

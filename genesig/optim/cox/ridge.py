@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.compiled.cox import refit
+from genesig.compiled.cox_model import Fit
+from genesig.compiled.lanes import LANES
 from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance
-from genesig.optim.cox.newton import Point, Problem, minimise
+from genesig.optim.cox.newton import Problem, span
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import CoxSets
 from genesig.optim.solution import Path
@@ -30,8 +33,8 @@ class Ridge(NamedTuple):
 def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float = SLACK) -> Ridge:
     """Minimise ``h(Zb + Ca) + lam ||b||²`` for every lam; returns b above a.
 
-    In the row space of Z, so with no more unknowns than samples. lam = 0 gives the b of least norm;
-    it has no minimum, and an infinite gap, where a combination of features orders all events.
+    With no more unknowns than samples. lam = 0 gives the b of least norm; it has no minimum, and an
+    infinite gap, where a combination of features orders all events.
 
     Parameters
     ----------
@@ -41,30 +44,54 @@ def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float = SLACK) 
     slack : float
         Decrease, relative to the null deviance, at which steps end.
     """
+    found = _solve(risk, Z, C, lam, slack)
+    D, free, scale = found.D, found.free, null_deviance(risk)
+    gap = [_gap(risk, D, free, x, level) / scale for x, level in zip(found.x, lam, strict=True)]
+    return Ridge(found.coef, np.array(gap))
+
+
+class _Found(NamedTuple):
+    """Coefficients (m + c, L) in the units of Z and C, and x (L, m') in those of D and free."""
+
+    coef: Array
+    D: Array
+    free: Array
+    x: Array
+
+
+def _solve(risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float) -> _Found:
+    (D, back), (free, freed) = _reduced(Z, lam), span(C)
+    (n, k), order = D.shape, np.argsort(-lam, kind="stable")
+    rows = np.zeros((k + free.shape[1], -(-n // LANES) * LANES))
+    rows[:k, :n], rows[k:, :n] = D.T, free.T
+    problem = Problem(risk, rows, np.repeat([1.0, 0.0], [k, len(rows) - k]), np.zeros(len(rows)))
+    fit = Fit(rows, problem.ridge, problem.cut, np.zeros(len(rows)), np.zeros(rows.shape[1]))
+    x = np.empty((len(lam), len(rows)))
+    refit(risk.terms, fit, problem.room, lam[order], slack * null_deviance(risk), x)
+    x[order] = x.copy()
+    b = x[:, :k] if back is None else x[:, :k] @ back
+    return _Found(np.concatenate([b.T, freed @ x[:, k:].T]), D, free, x)
+
+
+def _reduced(Z: Array, lam: Array) -> tuple[Array, Array | None]:
+    """Return Z in its row space and the way back, where there is no minimum, or a larger one."""
+    if Z.shape[1] <= len(Z) and lam.min(initial=np.inf) > 0:
+        return Z, None
     left, sizes, back = np.linalg.svd(Z, full_matrices=False)
     kept = sizes > 1e-12 * sizes.max(initial=0.0)
-    D, back, scale = left[:, kept] * sizes[kept], back[kept], null_deviance(risk)
-    b, a = np.zeros(D.shape[1]), np.zeros(C.shape[1])
-    coef, gap = np.empty((Z.shape[1] + C.shape[1], len(lam))), np.empty(len(lam))
-    for place in np.argsort(-lam, kind="stable"):
-        problem = Problem(risk, D, C, np.zeros(len(b)), float(lam[place]))
-        point, _ = minimise(problem, Point.at(problem, b, a), slack * scale)
-        b, a = point.b, point.a
-        coef[:, place], gap[place] = np.concatenate([b @ back, a]), _gap(problem, point) / scale
-    return Ridge(coef, gap)
+    return left[:, kept] * sizes[kept], back[kept]
 
 
-def _gap(problem: Problem, point: Point) -> float:
-    free = problem.C if problem.mu else np.hstack([problem.Z, problem.C])
-    dual = dual_point(problem.risk, problem.risk.shares(point.eta), free)
-    g = problem.Z.T @ dual.u + 2 * problem.mu * point.b
-    return duality_gap(problem.risk, point.eta, dual, g, point.b, problem.cut, problem.mu)
+def _gap(risk: RiskSets, D: Array, free: Array, x: Array, lam: float) -> float:
+    b, a = x[: D.shape[1]], x[D.shape[1] :]
+    eta = D @ b + free @ a
+    dual = dual_point(risk, eta, free if lam else np.hstack([D, free]))
+    g = D.T @ dual.u + 2 * lam * b
+    return duality_gap(risk, eta, dual, g, b, np.zeros(len(b)), lam)
 
 
-def ridge_scores(
-    sets: CoxSets, path: Path, lam: Array | float
-) -> tuple[Array, Array]:  # fmt: skip
-    """Return the scores ``z_A'b`` (k, m, L, n) of all rows, and the relative gaps (k, m, L).
+def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
+    """Return the scores ``z_A'b`` (k, m, L, n) of all rows.
 
     Features of weight 0 are not penalised here either; covariates are in the scores of every row.
 
@@ -79,13 +106,12 @@ def ridge_scores(
     lam = np.atleast_2d(np.asarray(lam, dtype=float))
     lam = np.broadcast_to(lam, (len(sets.risk), lam.shape[1]))
     scores = np.zeros((*path.shape, lam.shape[1], len(sets.sets.X)))
-    gap = np.zeros(scores.shape[:3])
-    for k, m, A, fit in _fits(sets, path, lam, ROUGH):
+    for k, m, A, fit in _fits(sets, path, lam, False):
         Z = (sets.sets.X[:, A] - sets.sets.mean[k, A]) * sets.sets.inverse_scale[k, A]
-        scores[k, m], gap[k, m] = (Z @ fit.b[: len(A)]).T, fit.gap
+        scores[k, m] = (Z @ fit.b[: len(A)]).T
         if sets.fixed is not None:
             scores[k, m] += (fit.b[len(A) :].T) @ sets.fixed.basis[k]
-    return scores, gap
+    return scores
 
 
 def ridge_coef(
@@ -98,7 +124,7 @@ def ridge_coef(
     """
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
     values, intercept, gap = np.empty(len(path.values)), np.zeros(path.shape), np.zeros(path.shape)
-    for k, m, A, fit in _fits(sets, path, lam, SLACK):
+    for k, m, A, fit in _fits(sets, path, lam, True):
         b = sets.sets.inverse_scale[k, A] * fit.b[: len(A), 0]
         values[slice(*path.indptr[k * path.shape[1] + m :][:2])] = b
         intercept[k, m], gap[k, m] = -(sets.sets.mean[k, A] @ b), fit.gap[0]
@@ -115,29 +141,32 @@ def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
         return np.zeros((*shape, 0))
     gamma = np.zeros((*shape, fixed.mean.shape[1]))
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
-    for k, m, A, fit in _fits(sets, path, lam, SLACK):
+    for k, m, A, fit in _fits(sets, path, lam, True):
         gamma[k, m] = fixed.turn[k] @ fit.b[len(A) :, 0]
     return gamma
 
 
 def _fits(
-    sets: CoxSets, path: Path, lam: Array, slack: float
+    sets: CoxSets, path: Path, lam: Array, kept: bool
 ) -> Iterator[tuple[int, int, Array, Ridge]]:
     """Yield training set, step, support A, and the fits on it: b of A, then of the covariates.
 
-    A support is fitted once.
+    A support is fitted once. Without a gap, and roughly, unless the fits are kept.
     """
     for k, m in np.ndindex(path.shape):
         A = path.coef(k, m)[0]
-        key = (k, A.tobytes(), lam[k].tobytes(), slack)
+        key = (k, A.tobytes(), lam[k].tobytes(), kept)
         if key not in sets.refits:
-            sets.refits[key] = _refit(sets, k, A, lam[k], slack)
+            sets.refits[key] = _refit(sets, k, A, lam[k], kept)
         yield k, m, A, sets.refits[key]
 
 
-def _refit(sets: CoxSets, k: int, A: Array, lam: Array, slack: float) -> Ridge:
-    held = sets.sets.weights[A] > 0
+def _refit(sets: CoxSets, k: int, A: Array, lam: Array, kept: bool) -> Ridge:
+    held, risk = sets.sets.weights[A] > 0, sets.risk[k]
     Z, C = sets.columns(k, A[held]), np.hstack([sets.columns(k, A[~held]), sets.covariates(k)])
-    fit = ridge(sets.risk[k], Z, C, lam, slack)
+    if kept:
+        fit = ridge(risk, Z, C, lam)
+    else:
+        fit = Ridge(_solve(risk, Z, C, lam, ROUGH).coef, np.full(len(lam), np.nan))
     order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
     return Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)

@@ -14,16 +14,15 @@ Source: Cox 1975, Breslow 1974, Efron 1977.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from genesig.compiled.likelihood import WIDEST, Terms
 from genesig.errors import GenesigError, pick
 
 Array = np.ndarray[Any, Any]
-
-WIDEST = 600.0
-"""Range of η from which the likelihood counts as infinite: no finite hazard ratio is e^600."""
 
 
 def efron(deaths: int) -> Array:
@@ -47,20 +46,14 @@ class RiskSets:
     ----------
     order : (n,) int array
         The samples, longest time first; deaths stand behind the censored of their time.
-    c, base : (T, n) arrays
-        c as above, 0 outside of the risk set; the shares v/Σv of the deaths.
-    omega : (T,) array
-    died : (n,) array
-        Σ ω base: v of the samples that died, 0 for the censored.
+    terms : Terms
+        Who is at risk in each, in that order.
     times : (T,) array
         Event time of each term, falling.
     """
 
     order: Array
-    c: Array
-    base: Array
-    omega: Array
-    died: Array
+    terms: Terms
     times: Array
 
     @classmethod
@@ -88,16 +81,41 @@ class RiskSets:
         shares = pick("ties", TIES, ties)
         order = np.lexsort((event, -time))
         time, event, v = time[order], event[order], v[order]
-        c, base, omega, times = [], [], [], []
-        for t in np.unique(time[event])[::-1]:
-            dead = event & (time == t)
-            for share in (out := shares(int(dead.sum()))):
-                c.append(v * (time >= t) * np.where(dead, 1 - share, 1))
-                base.append(np.where(dead, v, 0) / v[dead].sum())
-                omega.append(v[dead].sum() / len(out))
-                times.append(t)
-        died = np.where(event, v, 0)
-        return cls(order, np.array(c), np.array(base), np.array(omega), died, np.array(times))
+        dead = np.flatnonzero(event)
+        starts = np.flatnonzero(np.diff(time[dead], prepend=np.inf))
+        deaths = np.diff(starts, append=len(dead))
+        out = [shares(count) for count in deaths.tolist()]
+        many = [len(each) for each in out]
+        first = np.repeat(dead[starts], many)
+        omega = np.repeat(np.add.reduceat(v[dead], starts) / many, many)
+        terms = Terms(v, np.where(event, v, 0), first, first + np.repeat(deaths, many),
+                      1 - np.concatenate(out), omega)  # fmt: skip
+        return cls(order, terms, time[first])
+
+    @property
+    def omega(self) -> Array:
+        """Weight of each term, (T,)."""
+        return self.terms.omega
+
+    @property
+    def died(self) -> Array:
+        """Σ ω base: v of the samples that died, 0 for the censored, (n,)."""
+        return self.terms.died
+
+    @cached_property
+    def c(self) -> Array:
+        """What samples count for in each term, (T, n); 0 outside of the risk set."""
+        of, place = self.terms, np.arange(len(self.order))
+        kept = np.where(place >= of.first[:, None], of.kept[:, None], 1)
+        return np.asarray(of.weight * (place < of.end[:, None]) * kept)
+
+    @cached_property
+    def base(self) -> Array:
+        """The shares v/Σv of the deaths in each term, (T, n)."""
+        of, place = self.terms, np.arange(len(self.order))
+        inside = (place >= of.first[:, None]) & (place < of.end[:, None])
+        v = np.where(inside, of.weight, 0)
+        return np.asarray(v / v.sum(axis=1, keepdims=True))
 
     def value(self, eta: Array) -> float:
         """Return ``h(η) = -(2/n) l(η)``; infinite where η is not finite or too wide."""

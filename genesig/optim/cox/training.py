@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from genesig.compiled.cox import Features, standardised
+from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.cox.risk_sets import RiskSets
@@ -40,10 +43,30 @@ class CoxSets:
     fixed: Adjustment | None = None
     refits: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    @cached_property
+    def centres(self) -> Array:
+        """Return the means (k, d) of the features that the matrix holds, less its shift."""
+        own = self.sets
+        return own.mean - own.matrix.shift if own.centre else own.mean
+
+    def features(self, k: int) -> Features:
+        """Return all features of training set k, for compiled code."""
+        own = self.sets
+        return Features(own.matrix.F, self.centres[k], own.inverse_scale[k], own.weights,
+                        self.rows[k])  # fmt: skip
+
+    def by_row(self, k: int, features: Array, more: Array) -> Array:
+        """Return standardised features, and columns `more` (n_k, c), as rows of whole lanes."""
+        D = np.zeros((len(features) + more.shape[1], -(-len(self.rows[k]) // LANES) * LANES))
+        standardised(self.features(k), features, D)
+        D[len(features) :, : len(more)] = more.T
+        return D
+
     def columns(self, k: int, features: Array) -> Array:
         """Return standardised features (n_k, m) of training set k, in the order of risk sets."""
-        X = self.sets.X[np.ix_(self.rows[k], features)]
-        return np.asarray((X - self.sets.mean[k, features]) * self.sets.inverse_scale[k, features])
+        none = np.zeros((len(self.rows[k]), 0))
+        places = np.asarray(features, dtype=np.int64)
+        return self.by_row(k, places, none)[:, : len(none)].T
 
     def covariates(self, k: int) -> Array:
         """Return what spans the covariates of training set k, (n_k, q), in that order, too."""

@@ -64,6 +64,17 @@ def test_more_work_costs_more():
     assert total(nonlinear=off) < total()
 
 
+def test_every_kind_has_its_own_cost():
+    """Each class is a column; survival is not linear least squares."""
+    off, none = {"enabled": False}, {"permutations": 1000}
+    two, three, six = (
+        total(replace(SIZE, classes=count), nonlinear=off, controls=none) for count in (0, 3, 6)
+    )
+    assert three > 2 * two
+    assert six > 1.8 * three
+    assert total(data={"task": "survival"}, controls=none) > 2 * two
+
+
 def test_memory_is_a_few_matrices():
     matrix = 8e-6 * 300 * 200_000
     grown = largest(Size(300, 200_000, 20, 240)) - largest(Size(300, 1, 20, 240))

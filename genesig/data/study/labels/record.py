@@ -76,7 +76,7 @@ class Labels:
     one_of_a_group : bool
         Whether the samples of one group must have one response.
     step : float
-        Seconds of one fit of a path, beside those of its products.
+        Seconds of one fit of a path, beside those of its products; for each of several classes.
     defaults : mapping
         Settings of the config that are others than the schema's, where it names none.
     """

@@ -36,5 +36,6 @@ SEVERAL_CLASSES = Labels(
     settings=_settings,
     alone="it makes more errors than guessing would",
     named=True,
+    step=0.00033,
     defaults={"nonlinear": {"enabled": False}},
 )

@@ -133,7 +133,7 @@ SURVIVAL = Labels(
     columns=("time", "event"),
     own=("event", "horizon"),
     one_of_a_group=True,
-    step=0.003,
+    step=0.001,
     held=("covariates",),
     defaults=DEFAULTS,
 )

@@ -70,7 +70,7 @@ class PartialLikelihood:
 
     def scores(self, lists: Path, lam: Array) -> Array:
         """Refit by ridge Cox, see `ridge.ridge_scores`."""
-        return ridge_scores(self.sets, lists, lam)[0]
+        return ridge_scores(self.sets, lists, lam)
 
     def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
         """Refit by ridge Cox, see `ridge.ridge_coef`."""

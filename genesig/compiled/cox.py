@@ -1,0 +1,168 @@
+"""Proximal Newton steps on Cox's partial likelihood, and how far their end is from the minimum.
+
+``min h(D'x) + ½ Σ_j ridge_j x_j² + Σ_j cut_j |x_j|``, h(η) = -(2/n) l(η).
+
+Source: Lee, Sun and Saunders 2014; the gap: see `cox.certificate`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.compiled import inner, jit, plain
+from genesig.compiled.cox_model import Fit, Room, model
+from genesig.compiled.lanes import dot
+from genesig.compiled.likelihood import Here, Terms, entropy, slope, value
+from genesig.compiled.operations import larger, zeros
+
+Array = np.ndarray[Any, Any]
+
+STEPS = 60  # most Newton steps of a fit
+ARMIJO = 1e-4  # share of the expected decrease that a step must bring
+
+
+class Features(NamedTuple):
+    """All features of a training set: F (d, N) of all samples, mean, inverse, weight (d,).
+
+    rows (n,) int are its samples, in the order of the terms.
+    """
+
+    F: Array
+    mean: Array
+    inverse: Array
+    weight: Array
+    rows: Array
+
+
+@plain
+def penalty(fit: Fit, x: Array) -> float:
+    """Return the penalty of x."""
+    total = 0.0
+    for j in range(len(x)):
+        total += 0.5 * fit.ridge[j] * x[j] * x[j] + fit.cut[j] * abs(x[j])
+    return total
+
+
+@plain
+def search(terms: Terms, fit: Fit, room: Room, promised: float, now: float) -> Any:
+    """Go the whole way, half of it, a quarter..., until enough of the promise is kept.
+
+    Returns the objective that is reached from `now`; infinite where none is found.
+    """
+    share, trial, goal = 1.0, room.line[3], room.line[1]
+    while share > 1e-8:
+        for i in range(len(trial)):
+            trial[i] = goal[i] if share == 1.0 else fit.eta[i] + share * (goal[i] - fit.eta[i])
+        for j in range(len(fit.x)):
+            whole = share == 1.0
+            room.target[j] = room.z[j] if whole else fit.x[j] + share * (room.z[j] - fit.x[j])
+        found = value(terms, trial[: len(room.here.e)], room.here) + penalty(fit, room.target)
+        if found <= now + ARMIJO * share * promised + 1e-14 * abs(now):
+            for i in range(len(trial)):
+                fit.eta[i] = trial[i]
+            for j in range(len(fit.x)):
+                fit.x[j] = room.target[j]
+            return found
+        share *= 0.5
+    return np.inf
+
+
+@inner
+def descend(terms: Terms, fit: Fit, room: Room, slack: float) -> Any:
+    """Step until the decrease that the model promises is below `slack`; return the steps.
+
+    Less than 0 where a model could not be solved.
+    """
+    n = len(room.here.e)
+    now = value(terms, fit.eta[:n], room.here) + penalty(fit, fit.x)
+    for step in range(1, STEPS + 1):
+        slope(terms, room.here)
+        if not model(terms, fit, room):
+            return -step
+        promised = penalty(fit, room.z) - penalty(fit, fit.x)
+        for j in range(n):
+            promised += room.here.u[j] * (room.line[1, j] - fit.eta[j])
+        now = search(terms, fit, room, promised, now)
+        if now == np.inf or -promised <= slack:
+            return step
+    return STEPS
+
+
+@jit
+def minimise(terms: Terms, fit: Fit, room: Room, slack: float) -> Any:
+    """Minimise from the point of the fit, see `descend`."""
+    return descend(terms, fit, room, slack)
+
+
+@jit
+def refit(
+    terms: Terms, fit: Fit, room: Room, lam: Array, slack: float, found: Array
+) -> None:  # fmt: skip
+    """Fill found (L, m) with the minimisers for lam (L,), each started at the one before.
+
+    Where `ridge` is not 0 it becomes 2 lam.
+    """
+    for k in range(len(lam)):
+        for j in range(len(fit.x)):
+            fit.ridge[j] = 2.0 * lam[k] if fit.ridge[j] != 0.0 else 0.0
+        descend(terms, fit, room, slack)
+        for j in range(len(fit.x)):
+            found[k, j] = fit.x[j]
+
+
+@jit
+def standardised(all_of: Features, features: Array, D: Array) -> None:
+    """Fill a row of D (m, N) with each feature on the training samples."""
+    for a in range(len(features)):
+        j = features[a]
+        for i in range(len(all_of.rows)):
+            D[a, i] = all_of.inverse[j] * (all_of.F[j, all_of.rows[i]] - all_of.mean[j])
+
+
+@jit
+def judge(terms: Terms, eta: Array, here: Here) -> float:
+    """Return h(η), and fill `here` with it and its gradient."""
+    found = value(terms, eta, here)
+    slope(terms, here)
+    return found
+
+
+@jit
+def bound(terms: Terms, eta: Array, here: Here, s: float) -> float:
+    """Return h(η) and the bound of its conjugate, see `likelihood.entropy`, together."""
+    found = value(terms, eta, here)
+    return found + entropy(terms, here, eta, s)
+
+
+@jit
+def certify(
+    terms: Terms, eta: Array, here: Here, all_of: Features, b: Array, level: Array, g: Array
+) -> Any:  # fmt: skip
+    """Return the duality gap of b (d,) over all features, not relative; fill g (d,) = Z'u.
+
+    level (2,) = tau, mu, tau > 0. None is without a penalty. See `certificate.duality_gap`.
+    """
+    tau, mu = level[0], level[1]
+    found = value(terms, eta, here)
+    slope(terms, here)
+    pull(here.u, all_of, g)
+    ratio, square, absolute = 1.0, 0.0, 0.0
+    for j in range(len(b)):
+        ratio = larger(ratio, abs(g[j] + 2.0 * mu * b[j]) / (tau * all_of.weight[j]))
+        square += b[j] * b[j]
+        absolute += tau * all_of.weight[j] * abs(b[j])
+    s = 1.0 / ratio
+    found += entropy(terms, here, eta, s) + (1.0 + s * s) * mu * square + absolute
+    return larger(found, 0.0)
+
+
+@inner
+def pull(u: Array, all_of: Features, g: Array) -> None:
+    """Fill g (d,) with Z'u, u of sum 0."""
+    wide = zeros(all_of.F.shape[1], np.float64)
+    for i in range(len(u)):
+        wide[all_of.rows[i]] = u[i]
+    for j in range(len(g)):
+        g[j] = all_of.inverse[j] * dot(all_of.F[j], wide)
