@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from genesig.errors import GenesigError
@@ -47,6 +48,7 @@ def command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
     for option in options:
         if why := OWN.get(option.partition("=")[0]):
             raise GenesigError(f"error: {option}: genesig run takes no such option: {why}")
+    options = [_of_workflow(word, follower) for word, follower in pairwise([*options, ""])]
     said = any(option.startswith(ALLOTTED) for option in options)
     # The configs come last but one: Snakemake's --configfile takes all words up to an option.
     line = [
@@ -57,6 +59,20 @@ def command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
         str(home() / "workflow" / "Snakefile"),
     ]
     return [*line, "--configfile", *configs, *(() if said else ("--cores", "all")), *options]
+
+
+def _of_workflow(option: str, follower: str) -> str:
+    """Name a profile that comes with genesig as Snakemake does, where the user has none like it.
+
+    Those of ``--profile`` it seeks in the user's folders alone.
+    """
+    word, _, name = option.partition("=")
+    name = name or follower
+    if word != "--profile" or not name or not (home() / "workflow" / "profiles" / name).is_dir():
+        return option
+    folders = ("", "/etc/xdg/snakemake", f"{os.environ.get('HOME', '')}/.config/snakemake")
+    own = any(Path(folder, name).exists() for folder in folders)
+    return option if own else option.replace("--", "--workflow-", 1)
 
 
 def environment() -> dict[str, str]:

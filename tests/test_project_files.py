@@ -70,6 +70,14 @@ def test_the_test_study_runs_by_the_catalogues_snakefile(tmp_path: Path) -> None
     assert (tmp_path / "test/results/report.html").is_file()
 
 
+def test_every_job_can_be_run_in_the_one_environment_of_conda() -> None:
+    files = sorted((ROOT / "workflow/rules").glob("*.smk"))
+    rules = [rule for file in files for rule in file.read_text().split("\nrule ")[1:]]
+    assert len(rules) > 30
+    named = 'conda:\n        "../envs/genesig.yaml"'
+    assert [rule.splitlines()[0] for rule in rules if rule.count(named) != 1] == []
+
+
 def test_conda_brings_what_pip_would() -> None:
     """By the names conda has: two of them come without what genesig does not use."""
     lines = [line for line in loaded("workflow/envs/genesig.yaml")["dependencies"] if line != "pip"]

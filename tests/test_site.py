@@ -30,7 +30,7 @@ def listed():
 
 def test_the_contents_of_the_site_are_the_pages():
     assert listed() == PAGES
-    assert len([page for page in PAGES if "tutorials" in page]) >= 5
+    assert len([page for page in PAGES if "tutorials" in page]) >= 8
 
 
 def test_the_api_page_has_every_public_name():
@@ -86,5 +86,6 @@ def test_the_site_is_built_without_a_warning_and_its_links_lead_somewhere(tmp_pa
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert broken(tmp_path) == []
+    assert "<title>" in (tmp_path / "report/report.html").read_text(encoding="utf-8")
     pictures = list((tmp_path / "_images").glob("*.png"))
     assert len(pictures) >= 5

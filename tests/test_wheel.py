@@ -127,6 +127,28 @@ def test_all_cores_are_used_where_nothing_else_is_said(options: list[str], added
     assert line[at + 1 : at + 3] == ["a.yaml", "b.yaml"]
 
 
+@pytest.mark.parametrize(
+    ("options", "meant"),
+    [
+        (["--profile", "slurm"], ["--workflow-profile", "slurm"]),
+        (["--profile=lsf", "-n"], ["--workflow-profile=lsf", "-n"]),
+        (["--profile", "mine"], ["--profile", "mine"]),
+        (["--profile", "site"], ["--profile", "site"]),
+        (["--profile"], ["--profile"]),
+        (["--jobs", "slurm"], ["--jobs", "slurm"]),
+    ],
+)
+def test_a_profile_of_genesig_is_found_by_its_name(
+    options: list[str], meant: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".config/snakemake/site").mkdir(parents=True)
+    assert study_command(["a.yaml"], options)[-len(meant) :] == meant
+    (tmp_path / ".config/snakemake/slurm").mkdir()
+    assert ("--profile" in study_command(["a.yaml"], ["--profile", "slurm"])) is True
+
+
 @pytest.mark.slow
 def test_a_file_of_the_study_shadows_no_module(site: Path, tmp_path: Path) -> None:
     """A study through the installed genesig, beside a random.py: the bytes of the clone's."""

@@ -3,6 +3,7 @@
 sphinx-build -W --keep-going -c docs/site . build/site
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -78,3 +79,5 @@ def as_text(app, what, name, found, options, lines):  # noqa: D103 - see the com
 def setup(app):
     """Docstrings pass here before they are read as reStructuredText."""
     app.connect("autodoc-process-docstring", as_text, priority=100)
+    # The tutorial of two classes leaves its report there, beside the pages.
+    os.environ["GENESIG_SITE"] = str(Path(app.outdir, "report"))

@@ -56,7 +56,7 @@ def page(tmp_path_factory):
     if BROWSER is None:
         pytest.skip("neither Chromium nor Chrome is installed")
     if axe() is None:
-        pytest.skip("no package with axe-core is installed (axe-playwright-python has it)")
+        pytest.skip("axe-core is not installed: pip install -e '.[axe]'")
 
     @cache
     def made(kind: str) -> Path:

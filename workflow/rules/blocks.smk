@@ -6,8 +6,7 @@
 
 rule gather:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         observed=batches("observed"),
         final="results/linear/final.npz",
         subsamples="results/linear/subsamples.npz",
@@ -16,6 +15,8 @@ rule gather:
         **shown(*GATHERED, *PLACED),
     log:
         "logs/gather.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("gather"),
     params:
@@ -30,8 +31,7 @@ rule enrichment:
     input:
         given(ENRICHED),
         **tables("signature", "nested_lists", "blocks"),
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         observed=batches("observed"),
         permuted=permuted(),
         code=sources("enrichment.py"),
@@ -39,6 +39,8 @@ rule enrichment:
         **shown(*ENRICHMENT),
     log:
         "logs/enrichment.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("enrichment"),
     params:
@@ -56,6 +58,8 @@ rule export:
         "results/signature.h5ad",
     log:
         "logs/export.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("export"),
     script:
@@ -73,6 +77,8 @@ rule model:
         "results/model.json",
     log:
         "logs/model.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("model"),
     params:

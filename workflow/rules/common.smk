@@ -41,6 +41,7 @@ try:
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
 
+STUDY = {"dataset": "results/dataset.h5ad", "splits": "results/splits.json"}
 PLACED = ["stretches"] if config["data"]["chromosome"] else []
 ENRICHMENT = ["enrichment", "enrichment_ranking"]
 

@@ -12,8 +12,7 @@ FORETOLD = ["survival", "survival_curves", "survival_risk"]
 
 rule null:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         observed=batches("observed"),
         permuted=permuted(),
         code=sources("null.py"),
@@ -23,6 +22,8 @@ rule null:
         null_frequency="results/null_frequency.tsv",
     log:
         "logs/null.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("null"),
     script:
@@ -31,8 +32,7 @@ rule null:
 
 rule baselines:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         code=sources("baselines.py"),
     output:
         "results/baselines.tsv",
@@ -40,6 +40,8 @@ rule baselines:
         "logs/baselines.log",
     benchmark:
         "results/times/baselines.tsv"
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("baselines"),
     params:
@@ -51,8 +53,7 @@ rule baselines:
 
 rule controls:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         observed=batches("observed"),
         null="results/null.npz",
         others=[f"results/{name}.tsv" for name in OTHERS],
@@ -61,6 +62,8 @@ rule controls:
         **shown("controls"),
     log:
         "logs/controls.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("controls"),
     script:
@@ -70,14 +73,15 @@ rule controls:
 # How well held-out survival is foretold; nothing of it runs where the response is another.
 rule survival:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         observed=batches("observed"),
         code=sources("survival.py"),
     output:
         **shown(*FORETOLD),
     log:
         "logs/survival.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("survival"),
     params:

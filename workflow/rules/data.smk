@@ -24,6 +24,8 @@ rule fetch:
         "logs/fetch/{series}.log",
     wildcard_constraints:
         series=r"GSE\d+(-GPL\d+)?",
+    conda:
+        "../envs/genesig.yaml"
     script:
         "../scripts/fetch.py"
 
@@ -40,6 +42,8 @@ rule validate:
         "results/validation.json",
     log:
         "logs/validate.log",
+    conda:
+        "../envs/genesig.yaml"
     params:
         settings={key: config[key] for key in ("label", "seed", "data", "normalise", "splits")},
         sets={"structured": KNOWN, "enrichment": config["enrichment"]},
@@ -58,6 +62,8 @@ rule read:
         "results/data/raw.h5ad",
     log:
         "logs/read.log",
+    conda:
+        "../envs/genesig.yaml"
     params:
         settings={**config["data"], "label": config["label"]},
         folds=config["normalise"]["folds"],
@@ -73,6 +79,8 @@ rule normalise:
         "results/dataset.h5ad",
     log:
         "logs/normalise.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("normalise"),
     params:
@@ -90,6 +98,8 @@ rule split:
         "results/splits.json",
     log:
         "logs/split.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("split"),
     params:
@@ -108,6 +118,8 @@ rule quality:
         "results/quality.json",
     log:
         "logs/quality.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("quality"),
     params:
@@ -125,6 +137,8 @@ rule modules:
         **shown("modules"),
     log:
         "logs/modules.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("modules"),
     params:

@@ -12,8 +12,15 @@ FILES = {
 }
 TESTED = collect("results/external/{name}/about.json", name=COHORTS)
 SCORED = collect("results/external/{name}/{of}.tsv", name=COHORTS, of=SCORES)
-ELSEWHERE = {"category": "Other cohorts", "caption": "../report/table.rst"}
-ELSEWHERE["labels"] = {"cohort": "{name}"}
+ELSEWHERE = {
+    of: report(
+        f"results/external/{{name}}/{of}.tsv",
+        category="Other cohorts",
+        caption="../report/table.rst",
+        labels={"cohort": "{name}", "table": of},
+    )
+    for of in SCORES
+}
 
 
 # A rule of its own, so that another data set is no reason to do the study again; the first to run,
@@ -29,6 +36,8 @@ rule validate_external:
     log:
         "logs/validate_external.log",
     priority: 1
+    conda:
+        "../envs/genesig.yaml"
     params:
         settings={key: config[key] for key in ("label", "data", "normalise", "external")},
     script:
@@ -43,10 +52,12 @@ rule external:
         model="results/model.json",
         code=sources("external.py"),
     output:
-        **{of: report(f"results/external/{{name}}/{of}.tsv", **ELSEWHERE) for of in SCORES},
+        **ELSEWHERE,
         about="results/external/{name}/about.json",
     log:
         "logs/external/{name}.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("external"),
     params:

@@ -11,8 +11,7 @@ wildcard_constraints:
 
 rule fit:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         first="results/linear/final.npz",  # jobs that begin together would each compile
         code=sources("fit.py"),
     output:
@@ -21,6 +20,8 @@ rule fit:
         "logs/fit/{labels}/{batch}.log",
     benchmark:
         "results/times/{labels}/{batch}.tsv"
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("fit"),
     params:
@@ -33,8 +34,7 @@ rule fit:
 # First of the fits: after an installation it compiles the solver, and it does so once for all.
 rule fit_final:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         code=sources("fit_final.py"),
     output:
         "results/linear/final.npz",
@@ -43,6 +43,8 @@ rule fit_final:
     benchmark:
         "results/times/fit_final.tsv"
     priority: 20
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("fit_final"),
     params:
@@ -54,8 +56,7 @@ rule fit_final:
 
 rule fit_subsamples:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         final="results/linear/final.npz",
         code=sources("fit_subsamples.py"),
     output:
@@ -64,6 +65,8 @@ rule fit_subsamples:
         "logs/fit_subsamples.log",
     benchmark:
         "results/times/fit_subsamples.tsv"
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("fit_subsamples"),
     params:

@@ -15,8 +15,7 @@ SETTINGS["folds"] = config["normalise"]["folds"]
 rule nonlinear_fit:
     input:
         given(config["nonlinear"]["groups"]),
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         code=sources("nonlinear_fit.py"),
     output:
         "results/nonlinear/{batch}.npz",
@@ -25,6 +24,8 @@ rule nonlinear_fit:
     benchmark:
         "results/times/nonlinear/{batch}.tsv"
     priority: 10
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("nonlinear_fit"),
     params:
@@ -36,8 +37,7 @@ rule nonlinear_fit:
 rule nonlinear_final:
     input:
         given(config["nonlinear"]["groups"]),
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         code=sources("nonlinear_final.py"),
     output:
         fits="results/nonlinear/final.npz",
@@ -46,6 +46,8 @@ rule nonlinear_final:
         "logs/nonlinear_final.log",
     benchmark:
         "results/times/nonlinear/final.tsv"
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("nonlinear_final"),
     params:
@@ -56,18 +58,18 @@ rule nonlinear_final:
 
 rule nonlinear_gather:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
+        lists=["results/nested_lists.tsv", "results/signature.tsv"],
         fits=[file.replace("linear/observed", "nonlinear") for file in batches("observed")],
         final="results/nonlinear/final.npz",
         observed=batches("observed"),
-        nested="results/nested_lists.tsv",
-        signature="results/signature.tsv",
         code=sources("nonlinear_gather.py"),
     output:
         **shown(*NONLINEAR[:-1]),
     log:
         "logs/nonlinear_gather.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("nonlinear_gather"),
     params:

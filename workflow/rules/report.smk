@@ -22,6 +22,8 @@ rule settings:
         "results/settings.json",
     log:
         "logs/settings.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("settings"),
     params:
@@ -34,8 +36,7 @@ rule report_data:
     input:
         **REPORTED,
         **{key: f"results/linear/{key}.npz" for key in ("final", "subsamples")},
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         observed=batches("observed"),
         null="results/null.npz",
         run="results/settings.json",
@@ -45,6 +46,8 @@ rule report_data:
         "results/report_data.json",
     log:
         "logs/report_data.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("report_data"),
     script:
@@ -60,6 +63,8 @@ rule report:
         figures=report(directory("results/figures"), **FIGURES),
     log:
         "logs/report.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("report"),
     params:
@@ -78,6 +83,8 @@ rule run_record:
         "results/run.json",
     log:
         "logs/run_record.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("run_record"),
     script:
@@ -93,6 +100,8 @@ rule job_times:
         "results/times/jobs.tsv",
     log:
         "logs/job_times.log",
+    conda:
+        "../envs/genesig.yaml"
     script:
         "../scripts/job_times.py"
 

@@ -7,6 +7,7 @@
 SETS = [f"sets{of}" for of in ("", "_scores", "_predictions", "_stability", "_error", "_genes")]
 STRUCTURED = {key: value for key, value in config["structured"].items() if key not in KNOWN}
 STRUCTURED["folds"] = config["normalise"]["folds"]
+FINAL_SETS = {"fits": "results/sets/final.npz", "subsamples": "results/sets/subsamples.npz"}
 
 
 rule gene_sets:
@@ -18,6 +19,8 @@ rule gene_sets:
         "results/sets/known.npz",
     log:
         "logs/gene_sets.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("gene_sets"),
     params:
@@ -28,8 +31,7 @@ rule gene_sets:
 
 rule sets_fit:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         sets="results/sets/known.npz",
         code=sources("sets_fit.py"),
     output:
@@ -38,6 +40,8 @@ rule sets_fit:
         "logs/sets/{labels}/{batch}.log",
     benchmark:
         "results/times/sets/{labels}/{batch}.tsv"
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("sets_fit"),
     params:
@@ -48,18 +52,18 @@ rule sets_fit:
 
 rule sets_final:
     input:
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         sets="results/sets/known.npz",
         code=sources("sets_final.py"),
     output:
-        fits="results/sets/final.npz",
-        subsamples="results/sets/subsamples.npz",
+        **FINAL_SETS,
         genes=shown("sets_genes")["sets_genes"],
     log:
         "logs/sets_final.log",
     benchmark:
         "results/times/sets/final.tsv"
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("sets_final"),
     params:
@@ -71,8 +75,7 @@ rule sets_final:
 rule sets_gather:
     input:
         **{key: f"results/sets/{key}.npz" for key in ("known", "final", "subsamples")},
-        dataset="results/dataset.h5ad",
-        splits="results/splits.json",
+        **STUDY,
         observed=of_sets(batches("observed")),
         permuted=of_sets(permuted()),
         linear=batches("observed"),
@@ -81,6 +84,8 @@ rule sets_gather:
         **shown(*SETS[:-1]),
     log:
         "logs/sets_gather.log",
+    conda:
+        "../envs/genesig.yaml"
     resources:
         **needs("sets_gather"),
     params:

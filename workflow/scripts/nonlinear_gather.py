@@ -10,6 +10,6 @@ dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.i
 parts = [NonlinearFits.load(path) for path in snakemake.input.fits]
 final = NonlinearFits.load(snakemake.input.final)
 observed = [Fits.load(path) for path in snakemake.input.observed]
-lists = [load_table(snakemake.input[key], ("gene", "symbol")) for key in ("nested", "signature")]
+lists = [load_table(path, ("gene", "symbol")) for path in snakemake.input.lists]
 found = gather_nonlinear(dataset, splits, parts, final, observed, *lists, **snakemake.params)
 save_tables(snakemake.output, found)

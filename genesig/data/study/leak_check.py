@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,19 +50,20 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
     is then, and 97 % of labels cut from a random gene of nine data sets are.
 
     Of more than two classes r is the multiple correlation with all of them, by the F test: they
-    have no order.
+    have no order. A gene separates them if it separates each from each; of n samples there are
+    T! Π n_c! of n! orders in which noise does.
     """
     design = sheet.design
     response, several = RESPONSES[design.kind], len(design.classes or ()) > 2
     y = (response.number if several else response.plain)(response.read(sheet.obs, design))
     parts = np.array_split(expression.X, len(expression.genes) // GENES_AT_ONCE + 1, axis=1)
     chance = MOST_WARNED / 2 / max(1, len(expression.genes))
-    two = design.classes if len(design.classes or ()) == 2 else None
-    kinds = [_kind(X, y, chance, two) for X in parts]
+    classes = _masks(y) if design.classes is not None else ()
+    kinds = [_kind(X, y, chance, classes) for X in parts]
     kind = np.concatenate(kinds)
     if (kind == SEPARATES).any():
         others = (X[:, own == NOTHING] for X, own in zip(parts, kinds, strict=True))
-        if max(_concordance(X, y > 0).max(initial=0) for X in others) >= NEAR:
+        if max(_concordance(X, classes).max(initial=0) for X in others) >= NEAR:
             kind[kind == SEPARATES] = NOTHING
     for which, words in _words(design).items():
         found = [expression.genes[k] for k in np.flatnonzero(kind == which)]
@@ -71,7 +73,9 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
 
 def _words(design: Design) -> dict[int, tuple[str, str, str]]:
     """Return for each kind of gene: verb, what follows it, what is asked."""
-    label, apart = f"the label '{design.label}'", "'{}' from '{}'".format(*design.classes or "  ")
+    label = f"the label '{design.label}'"
+    apart = "the classes" if len(design.classes or ()) > 2 else \
+        "'{}' from '{}'".format(*design.classes or "  ")  # fmt: skip
     several = len(design.classes or ()) > 2
     same = "one value for each class" if several else "correlation 1 over all samples"
     near = "multiple correlation" if several else "|correlation|"
@@ -91,7 +95,12 @@ def _sentence(genes: list[str], verb: str, what: str, asked: str) -> str:
     return f"{who} {what}; {asked}, else the errors say nothing of new samples"
 
 
-def _kind(X: Array, y: Array, chance: float, classes: tuple[str, ...] | None) -> Array:
+def _masks(y: Array) -> Sequence[Array]:
+    """Return which samples are of each class, of y = ±1 (n,), or (n, T) for several."""
+    return (y < 0, y > 0) if y.ndim == 1 else tuple(y.T > 0)
+
+
+def _kind(X: Array, y: Array, chance: float, classes: Sequence[Array]) -> Array:
     """Return what each gene is to y, as far as noise is so with at most this probability."""
     from scipy.special import fdtrc, gammaln, stdtr
 
@@ -103,26 +112,30 @@ def _kind(X: Array, y: Array, chance: float, classes: tuple[str, ...] | None) ->
         t = r * np.sqrt(df / np.maximum(1 - r**2, 0) / columns)
     p = 2 * stdtr(df, -t) if y.ndim == 1 else fdtrc(columns, df, t**2)
     kind = np.where((r > NEAR) & (p <= chance), NEARLY, NOTHING)
-    if classes is not None:
-        n, positive = known.sum(axis=0), known[y > 0].sum(axis=0)
-        ways = gammaln(n + 1) - gammaln(positive + 1) - gammaln(n - positive + 1)
-        rare = np.log(2) - ways <= np.log(chance)
-        kind[(kind == NOTHING) & rare & (_concordance(X, y > 0) == 1)] = SEPARATES
+    if classes:
+        sizes = np.array([known[inside].sum(axis=0) for inside in classes])
+        ways = gammaln(known.sum(axis=0) + 1) - gammaln(sizes + 1).sum(axis=0)
+        rare = gammaln(len(classes) + 1) - ways <= np.log(chance)
+        apart = (sizes > 0).all(axis=0) & (_concordance(X, classes) == 1)
+        kind[(kind == NOTHING) & rare & apart] = SEPARATES
     return np.where(r >= 1 - ROUNDING, EQUAL, kind)
 
 
-def _concordance(X: Array, positive: Array) -> Array:
-    """Return each gene's area under the ROC curve, of genes high or low in the positive class.
+def _concordance(X: Array, classes: Sequence[Array]) -> Array:
+    """Return the share of pairs of two classes that each gene orders as most of their pairs.
 
-    Over the samples that have it; a tie counts as an error.
+    With two classes the area under the ROC curve, of genes high or low in the positive class. Over
+    the samples that have it; a tie counts as an error.
     """
-    up, down = np.zeros((2, X.shape[1]), dtype=np.int64)
-    for x in X[positive]:
-        up += (x > X[~positive]).sum(axis=0)
-        down += (x < X[~positive]).sum(axis=0)
-    known = np.isfinite(X)
-    pairs = known[positive].sum(axis=0) * known[~positive].sum(axis=0)
-    return np.asarray(np.maximum(up, down) / np.maximum(pairs, 1))
+    known, (right, pairs) = np.isfinite(X), np.zeros((2, X.shape[1]), dtype=np.int64)
+    for one, other in combinations(classes, 2):
+        up, down = np.zeros((2, X.shape[1]), dtype=np.int64)
+        for x in X[other]:
+            up += (x > X[one]).sum(axis=0)
+            down += (x < X[one]).sum(axis=0)
+        right += np.maximum(up, down)
+        pairs += known[one].sum(axis=0) * known[other].sum(axis=0)
+    return np.asarray(right / np.maximum(pairs, 1))
 
 
 def _multiple(X: Array, member: Array) -> Array:

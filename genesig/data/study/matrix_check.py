@@ -224,7 +224,7 @@ FILL = (
 ADVICE = {
     "missing": f"; fill it in, leave the gene out, or {FILL}",
     "comma": "; export the table with decimal points",
-    "other": "; every cell must be a finite number",
+    "other": "; write a finite number, or NA where nothing was measured",
     "large": "; correct it, or leave the gene out",
 }
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.external.record import CohortRecord, Roc, Score
+from genesig.report.page.named import SAMPLE, name_points
 from genesig.report.page.record import Curve, HeldOutSample
 from genesig.report.page.roc import roc_axes
 from genesig.report.page.style import (
@@ -47,13 +49,16 @@ def scores(
 ) -> Figure:
     """Scores by class: the study's own while held out above, the other study's below."""
     figure, ax = sheet(WIDE, 3.2)
-    own = [(one["label"], one["mean"]) for one in held_out]
-    other = [(one["label"], one["score"]) for one in cohort["points"]]
+    own = [(one["label"], one["mean"], one["sample"]) for one in held_out]
+    other = [(one["label"], one["score"], one["sample"]) for one in cohort["points"]]
     names = []
     for row, (found, side) in enumerate((f, s) for f in (own, other) for s in (0, 1)):
-        values = sorted(score for label, score in found if label == classes[side])
+        mine = sorted((score, sample) for label, score, sample in found if label == classes[side])
+        values = [score for score, _ in mine]
         y = 3 - row - (0.35 if row > 1 else 0)
-        _strip(ax, values, y, side, faint=row < 2)
+        at = _strip(ax, values, y, side, faint=row < 2)
+        kind = SAMPLE if row < 2 else _kind(cohort)
+        name_points(ax, values, at, [sample for _, sample in mine], kind)
         names.append((y, f"{shorten(classes[side], 22)} ({len(values)})"))
     ax.axvline(0, color=MUTED, lw=0.9)
     ax.axhline(1.3, color=RULE, lw=1)
@@ -69,12 +74,19 @@ def scores(
     return figure
 
 
-def _strip(ax: Axes, values: list[float], y: float, side: int, *, faint: bool) -> None:
+def _kind(cohort: CohortRecord) -> str:
+    """Return what its samples are, whose names may be those of others here."""
+    return f"{SAMPLE} of {cohort['name']}"
+
+
+def _strip(ax: Axes, values: list[float], y: float, side: int, *, faint: bool) -> Any:
+    """Draw dots and their median; return where they are across."""
     jitter = np.resize(JITTER, len(values)) * (1 if len(values) < 200 else 1.6)
     ax.scatter(values, y + jitter, s=26, marker=CLASS_MARKERS[side], color=CLASS_COLOURS[side],
                edgecolor=PAPER, lw=0.5, alpha=0.55 if faint else 1)  # fmt: skip
     if values:
         ax.vlines(float(np.median(values)), y - 0.3, y + 0.3, color=INK, lw=1.6)
+    return y + jitter
 
 
 def reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
@@ -122,6 +134,7 @@ def observed_predicted(cohort: CohortRecord, label: str) -> Figure:
         x = np.array([f.min(), f.max()])
         ax.plot(x, intercept + slope * x, color=OWN, lw=1.6)
     ax.scatter(f, y, s=28, color=INK, edgecolor=PAPER, lw=0.5, zorder=3)
+    name_points(ax, f, y, [one["sample"] for one in cohort["points"]], _kind(cohort))
     ax.set_xlabel(f"predicted {shorten(label, 24)}")
     ax.set_ylabel("observed")
     r2 = cohort["scores"]["r2"]

@@ -192,8 +192,8 @@ def block_warnings(data: Genes) -> list[str]:
         return []
     first = ", ".join(f"{names[a]} and {names[b]} ({decimal(r[a][b])})" for a, b in pairs[:3])
     return [
-        f"{counted(len(pairs), 'pair')} of block prototypes with |r| above {decimal(bound)}, so that"
-        f" their blocks may be one: {first}{' …' if len(pairs) > 3 else '.'}"
+        f"{counted(len(pairs), 'pair')} of block prototypes with |r| above {decimal(bound)}, so"
+        f" that their blocks may be one: {first}{' …' if len(pairs) > 3 else '.'}"
     ]
 
 

@@ -27,6 +27,8 @@ Three = tuple[float, float, float]
 MOST_CARDS = 40
 FEWEST_LISTS, MOST_REPLACING = 3, 3
 """Lists without a gene below which nothing is said of what replaces it; genes that are named."""
+LEAST_SHARE, LEAST_GAIN = 0.5, 0.25
+"""Share of the lists without a gene that hold another, and by how much it exceeds the others'."""
 
 
 def cards(
@@ -101,8 +103,8 @@ def selected(observed: Fits, halves: Fits | None, n_genes: int) -> Array:
 def replaced(dataset: Dataset, lists: Array, gene: int) -> list[Replacement]:
     """Return the genes that are more often in a list without this one than in one with it.
 
-    By the difference of the two shares, largest first, of genes in at least half of the lists
-    without it; none where too few lists lack it, or all do.
+    By the difference of the two shares, largest first, where it is at least `LEAST_GAIN`, of genes
+    in at least `LEAST_SHARE` of the lists without it; none where too few lists lack it, or all do.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ def replaced(dataset: Dataset, lists: Array, gene: int) -> list[Replacement]:
     if without < FEWEST_LISTS or without == len(lists):
         return []
     there, absent = lists[inside].mean(axis=0), lists[~inside].mean(axis=0)
-    gain = np.where(absent >= 0.5, absent - there, 0.0)
+    gain = np.where(absent >= LEAST_SHARE, absent - there, 0.0)
     order = np.argsort(-gain, kind="stable")[:MOST_REPLACING]
     return [
         {
@@ -127,7 +129,7 @@ def replaced(dataset: Dataset, lists: Array, gene: int) -> list[Replacement]:
             "r": rounded(_pearson(dataset.X[:, gene], dataset.X[:, k]), 3),
         }
         for k in order
-        if gain[k] > 0
+        if gain[k] >= LEAST_GAIN
     ]
 
 

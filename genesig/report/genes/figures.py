@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -129,7 +130,7 @@ def strips(data: Genes, top: int) -> Figure:
     for ax in axes.ravel()[len(shown) :]:
         ax.set_axis_off()
     for ax, gene in zip(axes.ravel(), shown, strict=False):
-        _strip(ax, np.array(gene["values"], dtype=float), data["study"])
+        _strip(ax, np.array(gene["values"], dtype=float), data["study"], data["cards"]["events"])
         own = not gene["symbol"] or gene["symbol"] == gene["gene"]
         title = "" if own else shorten(gene["symbol"], 24)
         ax.set_title(f"{title}\n{shorten(gene['gene'], 24)}", fontsize=8)
@@ -139,10 +140,12 @@ def strips(data: Genes, top: int) -> Figure:
     return figure
 
 
-def _strip(ax: Axes, values: Any, study: StudyFacts) -> None:
+def _strip(ax: Axes, values: Any, study: StudyFacts, events: Sequence[bool] | None) -> None:
     response = np.array(study["response"]["value"], dtype=float)
     if study["classes"] is None:
-        ax.scatter(response, values, s=11, color=OWN, lw=0)
+        full = np.ones(len(values), bool) if events is None else np.array(events, dtype=bool)
+        ax.scatter(response[~full], values[~full], s=10, facecolor=PAPER, edgecolor=OWN, lw=0.8)
+        ax.scatter(response[full], values[full], s=11, color=OWN, lw=0)
         name_points(ax, response, values, study["response"]["name"])
         return
     every = range(len(study["classes"]))

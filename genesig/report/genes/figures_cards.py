@@ -19,6 +19,8 @@ Array = np.ndarray[Any, Any]
 WIDTH, HEIGHT = 340, 170
 LEFT, RIGHT, TOP, BOTTOM = 40, 332, 8, 142
 RADIUS = 2.4
+LETTER = 5.6
+"""Width of a letter, for names that must not run into each other."""
 
 
 def values_of(
@@ -64,8 +66,9 @@ def _by_class(root: ET.Element, x: Array, y: Array, classes: Sequence[str]) -> N
         _dots(root, at, mine, CLASS_COLOURS[side])
         if len(mine) > 1:
             _box(root, middle, 0.36 * room, np.quantile(mine, [0.25, 0.5, 0.75]))
-        most = max(4, 44 // len(classes))
-        _text(root, middle, BOTTOM + 14, f"{shorten(name, most)} ({len(mine)})", "middle")
+        size = f" ({len(mine)})" if room > 60 else ""
+        most = max(3, int(room / LETTER) - len(size))
+        _text(root, middle, BOTTOM + 14, f"{shorten(name, most)}{size}", "middle")
 
 
 def _box(root: ET.Element, x: float, half: float, quartiles: Array) -> None:

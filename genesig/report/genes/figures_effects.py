@@ -30,6 +30,8 @@ NAMED = 14
 def effect_name(data: Genes) -> str:
     """Return what the x axis of the volcano is."""
     classes = data["study"]["classes"]
+    if data["study"]["task"] == "survival":
+        return "change with early events, per standard deviation of the martingale residual"
     if not classes:
         return f"change per standard deviation of {shorten(data['study']['label'], 24)}"
     what = scale_name(data)

@@ -52,6 +52,7 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
     symbol = str(row["symbol"] or one["gene"])
     name = short_symbol(symbol) or shorten(symbol, 40)
     alone = f"{_SHORT[data['cards']['test']]} {decimal(one['separation']['value'])}"
+    alone += f" for {shorten(one['of'], 24)}" if one["of"] else ""
     words = [shorten(one["gene"], 40)] if name != one["gene"] else []
     beside = " · ".join([*words, alone, f"selected {percent(row['frequency'])}"])
     against = "against the response"

@@ -48,6 +48,8 @@ def strips(data: Genes, limits: Limits) -> Picture:
     label, most = clean(data["study"]["label"]), counted(len(shown), "gene")
     axis = "class" if by_class else label
     how = "a bar for the mean" if by_class else f"expression against {label}"
+    if data["cards"]["events"]:
+        how += "; filled: with the event, open: censored"
     return picture(
         "top_genes",
         partial(figures.strips, data, limits.top_genes),

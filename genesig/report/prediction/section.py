@@ -112,7 +112,7 @@ def _of_lists(data: Prediction) -> Picture:
         description=f"{shown.name} with 95 % interval of the chosen lists and at each mu.",
         caption=f"{shown.title} with its 95 % interval. Filled: the chosen lists,"
         " whose error is the one reported; open: the lists of each μ, at the same τ. Choosing the"
-        " μ with the lowest error here would bias the estimate.",
+        " μ that looks best here would bias the estimate.",
     )
 
 

@@ -66,3 +66,21 @@ def test_of_two_classes_it_is_the_correlation() -> None:
 
 def test_noise_is_named_in_few_studies() -> None:
     assert sum(bool(_said(*_drawn(seed, n=12, d=500))) for seed in range(60)) <= 2
+
+
+def test_a_gene_that_the_classes_were_cut_from_separates_them_in_any_order() -> None:
+    X, _ = _drawn(5, n=45)
+    y = np.searchsorted(np.quantile(X[:, 3], [1 / 3, 2 / 3]), X[:, 3])
+    for order in permutations(range(3)):
+        (what,) = _said(X, np.array(order)[y])
+        assert what.startswith("gene 'g3' separates the classes without error, and no other comes")
+
+
+def test_where_another_gene_comes_near_it_is_biology() -> None:
+    X, _ = _drawn(6, n=45)
+    y = np.searchsorted(np.quantile(X[:, 3], [1 / 3, 2 / 3]), X[:, 3])
+    assert _said(X, y) != []
+    X[:, 7] = X[:, 3]
+    last, first = np.argsort(X[:, 3])[14:16]
+    X[[last, first], 7] = X[[first, last], 7]
+    assert _said(X, y) == []

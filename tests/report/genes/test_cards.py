@@ -95,6 +95,10 @@ def test_a_gene_is_replaced_by_those_of_the_lists_without_it():
     assert replaced(dataset, lists, 2) == []  # in every list
     assert replaced(dataset, lists, 4) == []  # in none
     assert replaced(dataset, lists[:6], 0) == []  # two lists without it
+    lists[1, 1], lists[7, 1] = True, False
+    assert replaced(dataset, lists, 0) != []  # 3 of 4 against 2 of 4
+    lists[0, 1] = True
+    assert replaced(dataset, lists, 0) == []  # 3 of 4 against 3 of 4
 
 
 def test_lists_are_those_of_splits_and_halves():

@@ -79,13 +79,15 @@ function redraw() {
   });
 }
 
+const chosenOf = (kind) => chosen.get(kind) ?? chosen.set(kind, new Set()).get(kind);
+
 // Mark all names that pass; returns the figures that have one.
 function markNames(passes) {
-  ["sample", "gene"].forEach((kind) => chosen.set(kind, new Set()));
+  chosen.forEach((names, kind) => { if (kind !== "mu") names.clear(); });
   const where = new Set();
   namedFigures.forEach((state) => (passes ? state.marks ?? [] : []).forEach(function (marks) {
     if (marks.kind !== "mu") marks.names.filter(passes).forEach(function (name) {
-      chosen.get(marks.kind)?.add(name);
+      chosenOf(marks.kind).add(name);
       where.add(state.figure);
     });
   }));
@@ -96,7 +98,7 @@ function markNames(passes) {
 function toggle(hits) {
   hits.forEach(function ([marks, k]) {
     if (marks.kind === "mu") return setMu(marks.names[k]);
-    const all = chosen.get(marks.kind) ?? chosen.set(marks.kind, new Set()).get(marks.kind);
+    const all = chosenOf(marks.kind);
     if (!all.delete(marks.names[k])) all.add(marks.names[k]);
   });
   redraw();

@@ -1,0 +1,57 @@
+"""Studies of survival and of several classes, tested on samples that they have not seen."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from places import ROOT
+
+EXAMPLES = {"survival": ("curves", "concordance"), "several": ("confusion", "balanced_error")}
+LABELS = {"survival": {"time": "years", "event": "status"}, "several": "tumour"}
+DATA = {"survival": {"data": {"event": "relapse"}}, "several": {}}
+
+
+def _halves(name: str, folder: Path) -> None:
+    """Write the shipped example as two studies, four samples to the one and four to the other."""
+    example = ROOT / "resources/examples"
+    matrix = pd.read_csv(example / f"{name}.tsv.gz", sep="\t", index_col=0, dtype=str)
+    samples = pd.read_csv(example / f"{name}_samples.tsv", sep="\t", index_col=0, dtype=str)
+    for half, start in (("here", 0), ("there", 1)):
+        own = samples[np.arange(len(samples)) // 4 % 2 == start]
+        own.to_csv(folder / f"{half}_samples.tsv", sep="\t")
+        matrix[list(own.index)].to_csv(folder / f"{half}.tsv", sep="\t")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_other_half_of_an_example_is_scored_and_reported(name: str, tmp_path: Path) -> None:
+    _halves(name, tmp_path)
+    config = {
+        "expression": "here.tsv", "samples": "here_samples.tsv", "label": LABELS[name],
+        "splits": {"folds": 3, "inner_folds": 3, "repeats": 1, "subsamples": 0},
+        "linear": {"tau_count": 8}, "quality": {"modules": 0},
+        "controls": {"permutations": 0, "baselines": []},
+        "external": [{"name": "there", "expression": "there.tsv", "samples": "there_samples.tsv"}],
+        **DATA[name],
+    }  # fmt: skip
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(config))
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "c.yaml",
+               "--snakefile", str(ROOT / "Snakefile")]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    picture, measure = EXAMPLES[name]
+    results = tmp_path / "results"
+    scores = pd.read_csv(results / "external/there/scores.tsv", sep="\t", index_col=0)
+    assert scores.loc[measure, "value"] > (0.5 if name == "survival" else -1)
+    assert (results / f"figures/external_there_{picture}.svg").is_file()
+    record = json.loads((results / "run.json").read_text())
+    kind = "survival" if name == "survival" else "several classes"
+    assert record["not_applied"] == [f"nonlinear selection is not offered for {kind}"]
+    assert record["config"]["nonlinear"]["enabled"] is False
