@@ -12,7 +12,7 @@ import pytest
 from compiled_solver import STUDY, run
 from places import ROOT
 
-from genesig.optim import compiled
+from genesig import compiled
 
 COMPILED = [
     importlib.import_module(f"{compiled.__name__}.{module.name}")
