@@ -193,7 +193,7 @@ def test_the_model_predicts_what_the_fit_predicts():
                           samples=dataset.obs)  # fmt: skip
     np.testing.assert_allclose(table["score"], want, rtol=1e-12)
     assert [problem.level for problem in said] == ["warning"]
-    assert "filled in by the mean" in said[0].what
+    assert "imputed with the mean" in said[0].what
 
 
 @pytest.mark.parametrize(

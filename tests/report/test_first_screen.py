@@ -42,9 +42,10 @@ def with_own(given, external=(), **change):
         (99, {"error": 0.5, "low": np.nan, "high": np.nan}, CONVINCING, "how well is uncertain"),
         (99, {"p_value": 0.051}, NO_BETTER, "did not distinguish tumour from normal better than"),
         (99, {"p_value": 0.4, "high": 0.3}, NO_BETTER, "better than chance. In cross-validation,"),
-        (1, {"p_value": 0.5}, OPEN, "1 permutations are too few to rule out chance"),
-        (18, {"p_value": 1 / 19}, OPEN, "18 permutations are too few to rule out chance"),
+        (1, {"p_value": 0.5}, OPEN, "1 permutation cannot rule out chance: too few"),
+        (18, {"p_value": 1 / 19}, OPEN, "18 permutations cannot rule out chance: too few"),
         (0, {}, OPEN, "no labels were permuted, so chance was not ruled out"),
+        (99, {"p_value": np.nan}, OPEN, "p could not be computed from 99 permutations"),
         (0, {"high": 0.55}, OPEN, "no labels were permuted, so chance was not ruled out"),
     ],
 )

@@ -212,7 +212,7 @@ def test_one_repeat_is_not_repeats(regression):
 def test_strips_name_their_axes(regression):
     data = collect(**arguments(Study(regression=regression)))
     text = next(
-        i for i in expression(data, Limits(3, 5)).items if i.name == "top_genes"
+        i for i in each(expression(data, Limits(3, 5)).items) if i.name == "top_genes"
     ).svg  # fmt: skip
     assert "expression, as analysed" in text
     assert (">class<" in text) == regression

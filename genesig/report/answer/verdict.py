@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from genesig.report.answer.record import Answer
+from genesig.report.page.words import counted
 
 LEVEL = 0.05
 
@@ -32,8 +33,11 @@ def verdict(data: Answer) -> tuple[Verdict, str]:
         return Verdict.CONVINCING, ""
     if cohorts["better"] and 2 * cohorts["better"] >= cohorts["tested"]:
         return Verdict.ELSEWHERE, ""
-    if p["value"] is None:
+    if not p["permutations"]:
         return Verdict.OPEN, "no labels were permuted, so chance was not ruled out"
+    ran = counted(p["permutations"], "permutation")
+    if p["value"] is None:
+        return Verdict.OPEN, f"p could not be computed from {ran}, so chance was not ruled out"
     if p["smallest"] > LEVEL:
-        return Verdict.OPEN, f"{p['permutations']} permutations are too few to rule out chance"
+        return Verdict.OPEN, f"{ran} cannot rule out chance: too few"
     return Verdict.NO_BETTER, ""

@@ -80,7 +80,6 @@ def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table
     assert "s4" in items["quality_components"].svg
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_values_that_were_never_logged_are_warned_of_once():
     data = page_data(clean(raw=True))
     said = "expression.tsv: the values look as if they were never logged (…)"
