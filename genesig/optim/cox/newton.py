@@ -25,7 +25,7 @@ from genesig.optim.training import training_sets
 
 Array = np.ndarray[Any, Any]
 
-FEW = 400
+FEW = 1000
 """Most features whose quadratic model is solved by its signs."""
 INNER = 1e-12
 """Relative duality gap of the other quadratic models."""
