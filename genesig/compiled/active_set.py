@@ -25,7 +25,7 @@ from genesig.compiled.column import (
     residual,
     summed,
 )
-from genesig.compiled.dense import backward, drop_row, forward
+from genesig.compiled.dense import backward, drop_row, first_turn, forward
 from genesig.compiled.lanes import dot
 from genesig.compiled.operations import larger, zeros
 from genesig.compiled.products import products
@@ -101,14 +101,7 @@ def newton_step(col: Column, cut: float) -> bool:
         target[a] = col.c[p] - cut * col.weights[col.feature[p]] * col.sign[p]
     forward(col.L, m, target)
     backward(col.L, m, target)
-    step, out = 1.0, -1
-    for a in range(m):
-        p = col.active[a]
-        if col.sign[p] != 0.0 and target[a] * col.sign[p] <= 0.0:
-            away = col.b[p] - target[a]
-            ratio = col.b[p] / away if away != 0.0 else 0.0
-            if out < 0 or ratio < step:
-                step, out = ratio, a
+    step, out = first_turn(col.active, m, col.b, col.sign, target)
     if out >= 0 and step == 0.0:
         turn_back(col, target)
         return False

@@ -15,7 +15,7 @@ import numpy as np
 
 from genesig.compiled import plain
 from genesig.compiled.cholesky import cholesky
-from genesig.compiled.dense import backward, drop_row, forward
+from genesig.compiled.dense import backward, drop_row, first_turn, forward
 from genesig.compiled.lanes import LANES, add_row, dot
 from genesig.compiled.likelihood import Here, Terms, curved, halves
 from genesig.compiled.operations import larger
@@ -163,19 +163,13 @@ def factor(fit: Fit, room: Room) -> None:
 @plain
 def go(fit: Fit, room: Room) -> bool:
     """Go to where the signs lead (True), or to the first that turns, which leaves (False)."""
-    m, target, share, out = room.size[ACTIVE], room.target, 1.0, -1
+    m, target = room.size[ACTIVE], room.target
     for a in range(m):
         j = room.active[a]
         target[a] = room.g[j] - fit.cut[j] * room.sign[j]
     forward(room.L, m, target)
     backward(room.L, m, target)
-    for a in range(m):
-        j = room.active[a]
-        if room.sign[j] != 0.0 and target[a] * room.sign[j] <= 0.0:
-            away = room.z[j] - target[a]
-            ratio = room.z[j] / away if away != 0.0 else 0.0
-            if out < 0 or ratio < share:
-                share, out = ratio, a
+    share, out = first_turn(room.active, m, room.z, room.sign, target)
     if out >= 0 and share == 0.0:
         for a in range(m - 1, -1, -1):
             j = room.active[a]

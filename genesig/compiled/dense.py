@@ -35,6 +35,25 @@ def backward(L: Array, m: int, x: Array) -> None:
 
 
 @plain
+def first_turn(
+    active: Array, m: int, b: Array, sign: Array, target: Array
+) -> tuple[float, int]:  # fmt: skip
+    """Return how far b may go to its target until a sign turns, and which active one; 1, -1: none.
+
+    b, sign are of all; active (m,) are places among them, target (m,) is of the active ones.
+    """
+    share, out = 1.0, -1
+    for a in range(m):
+        p = active[a]
+        if sign[p] != 0.0 and target[a] * sign[p] <= 0.0:
+            away = b[p] - target[a]
+            ratio = b[p] / away if away != 0.0 else 0.0
+            if out < 0 or ratio < share:
+                share, out = ratio, a
+    return share, out
+
+
+@plain
 def drop_row(L: Array, m: int, p: int) -> None:
     """Turn the factor of an m × m matrix into the factor without row and column p (Givens)."""
     for i in range(p, m - 1):

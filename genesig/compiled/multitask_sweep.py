@@ -12,7 +12,7 @@ from genesig.compiled.lanes import dot
 from genesig.compiled.moments import moment, standardise
 from genesig.compiled.multitask import Joint, gap, length, minimise, surely
 from genesig.compiled.operations import larger, smaller, zeros
-from genesig.compiled.screen import LINE, SINGLE
+from genesig.compiled.screen import LINE, SINGLE, keep
 from genesig.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
 
 Array = np.ndarray[Any, Any]
@@ -195,18 +195,8 @@ def look(
             s = todo[c]
             for w in range(0, SINGLES, LINE):
                 if any_above(sums, c, w, found.square, s, i * SINGLES + w, low[s]):
-                    keep(found, s, i * SINGLES + w, sums[c, w : w + LINE], low[s])
-
-
-@plain
-def keep(found: Found, s: int, j: int, level: Array, low: float) -> None:
-    """Add those features of a line whose level is not below `low` to the found ones."""
-    n = found.number[s]
-    for w in range(smaller(LINE, found.feature.shape[1] - j)):
-        if not level[w] < low:
-            found.feature[s, n], found.level[s, n] = j + w, level[w]
-            n += 1
-    found.number[s] = n
+                    line, at = sums[c, w : w + LINE], i * SINGLES + w
+                    keep(found.feature[s], found.level[s], found.number, s, at, line, low[s])
 
 
 @inner

@@ -97,15 +97,28 @@ def scan(screen: Screen, room: Scan, count: int, sets: Sets) -> None:
                 for w in range(0, SINGLES, LINE):
                     q, j = todo[first + c], t * SINGLES + w
                     if any_above(tile, c, w, screen.scaled, q, j, low[q]):
-                        keep(sets, q, j, tile[c, w : w + LINE], low[q])
+                        keep(
+                            sets.found[q],
+                            sets.level[q],
+                            sets.n_found,
+                            q,
+                            j,
+                            tile[c, w : w + LINE],
+                            low[q],
+                        )
 
 
 @plain
-def keep(sets: Sets, q: int, j: int, level: Array, low: float) -> None:
-    """Add those features of a line whose level is not below `low` to the found ones."""
-    n = sets.n_found[q]
-    for w in range(smaller(LINE, sets.mark.shape[1] - j)):
-        if not level[w] < low:
-            sets.found[q, n], sets.level[q, n] = j + w, level[w]
+def keep(
+    features: Array, levels: Array, number: Array, q: int, j: int, line: Array, low: float
+) -> None:  # fmt: skip
+    """Add those of a line of features from j whose level is not below `low` to the found ones.
+
+    Found are number[q] of them, features (d,) with their levels (d,).
+    """
+    n = number[q]
+    for w in range(smaller(LINE, len(features) - j)):
+        if not line[w] < low:
+            features[n], levels[n] = j + w, line[w]
             n += 1
-    sets.n_found[q] = n
+    number[q] = n

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from broken_study import Broken, spoilt
-from small_study import GENES, Study
+from broken_survival import gene_sets, paired, stretches
+from small_study import Study
 
 CLASSES = ["EWS", "RMS", "NB"] * 4
 
@@ -34,23 +35,6 @@ def _grouped(study: Study) -> None:
     study.column("family", ["f1"] * 8 + ["f2"] * 4)
     study.set("data.group", "family")
     study.set("splits.scheme", "stratified_group_kfold")
-
-
-def _paired(study: Study) -> None:
-    study.set("data.pair", "matched")
-    study.set("splits.scheme", "stratified_group_kfold")
-
-
-def _sets(study: Study) -> None:
-    study.set("structured", {"sets": "sets.gmt", "smallest": 2})
-    study.files["sets.gmt"] = b"one\tabout\tgene1\tgene2\tgene3\n"
-
-
-def _stretches(study: Study) -> None:
-    study.set("linear.penalty", "fused")
-    study.set("data", {"annotation": "genes.tsv", "chromosome": "chr", "position": "at"})
-    rows = [f"{gene}\t{gene}\t1\t{k}" for k, gene in enumerate(GENES)]
-    study.files["genes.tsv"] = "\n".join(["gene\tsymbol\tchr\tat", *rows]).encode()
 
 
 def _predefined(study: Study) -> None:
@@ -84,11 +68,11 @@ SEVERAL: dict[str, Broken] = {
     "too many folds": _set("splits.folds", 5, ["class 'EWS' has 4 samples", "2 further classes"]),
     "too many inner folds": _set("splits.inner_folds", 4, ["class 'EWS'", "inner_folds to 2"]),
     "nonlinear selection": _set("nonlinear.enabled", True, ["nonlinear.enabled", "set false"]),
-    "sets": _broken(_sets, ["structured.sets", "is for two classes", "take it away"]),
+    "sets": _broken(gene_sets, ["structured.sets", "is for two classes", "take it away"]),
     "covariates": _set("data.covariates", ["age"], ["data.covariates", "is for two classes"]),
     "weights": _set("data.weights", "balanced", ["data.weights", "take it away"]),
-    "pairs": _broken(_paired, ["data.pair", "name the column as data.group"]),
-    "stretches": _broken(_stretches, ["linear.penalty", "'fused' is for two classes", "take l1"]),
+    "pairs": _broken(paired, ["data.pair", "name the column as data.group"]),
+    "stretches": _broken(stretches, ["linear.penalty", "'fused' is for two classes", "take l1"]),
     "a cut at 0": _set("linear.threshold", "zero", ["linear.threshold", "is for two classes"]),
     "log loss": _set("linear.criterion", "log_loss", ["linear.criterion", "set squared_error"]),
     "a criterion of survival": _set("linear.criterion", "partial_likelihood",

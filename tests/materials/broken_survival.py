@@ -73,20 +73,23 @@ def _torn(study: Study) -> None:
     study.set("splits.scheme", "stratified_group_kfold")
 
 
-def _paired(study: Study) -> None:
+def paired(study: Study) -> None:
+    """Ask for pairs."""
     study.set("data.pair", "matched")
     study.set("splits.scheme", "stratified_group_kfold")
 
 
-def _sets(study: Study) -> None:
+def gene_sets(study: Study) -> None:
+    """Ask for gene sets."""
     study.set("structured", {"sets": "sets.gmt", "smallest": 2})
     study.files["sets.gmt"] = b"one\tabout\tgene1\tgene2\tgene3\n"
 
 
-def _stretches(study: Study) -> None:
+def stretches(study: Study) -> None:
+    """Ask for stretches of neighbours, by a gene table that tells their places."""
     study.set("linear.penalty", "fused")
-    study.set("data", {"task": "survival", "annotation": "genes.tsv", "chromosome": "chr",
-                       "position": "at"})  # fmt: skip
+    for key, value in (("annotation", "genes.tsv"), ("chromosome", "chr"), ("position", "at")):
+        study.set(f"data.{key}", value)
     rows = [f"{gene}\t{gene}\t1\t{k}" for k, gene in enumerate(GENES)]
     study.files["genes.tsv"] = "\n".join(["gene\tsymbol\tchr\tat", *rows]).encode()
 
@@ -124,14 +127,14 @@ SURVIVAL: dict[str, Broken] = {
     "a horizon of 0": _set("data.horizon", 0, ["data.horizon", "above 0"]),
     "unknown ties": _set("data.ties", "effron", ["data.ties", "did you mean 'efron'?"]),
     "classes": _set("data.classes", ["1", "0"], ["data.classes", "is for classification"]),
-    "pairs": _broken(_paired, ["data.pair", "is for classification"]),
+    "pairs": _broken(paired, ["data.pair", "is for classification"]),
     "two times of one group": _broken(_torn, ["'family0' has '1.5', '2+'", "one response"]),
     "an error of classes": _set("linear.criterion", "log_loss", ["'log_loss' is no criterion"]),
-    "stretches": _broken(_stretches, ["linear.penalty", "not offered for survival"]),
+    "stretches": _broken(stretches, ["linear.penalty", "not offered for survival"]),
     "another solver": _set("linear.solver", "landweber", ["linear.solver", "take it away"]),
     "one sample left out": _set("splits.scheme", "leave_one_out", ["leaves no pairs to compare"]),
     "nonlinear selection": _set("nonlinear.enabled", True, ["nonlinear.enabled", "not offered"]),
-    "sets": _broken(_sets, ["structured.sets", "not offered"]),
+    "sets": _broken(gene_sets, ["structured.sets", "not offered"]),
     "classes of other cohorts": _set(
         "external", [{"name": "b", "expression": "expression.tsv", "samples": "samples.tsv",
                       "classes": {"a": "b"}}], ["external, item 1, classes", "take it away"]),

@@ -17,8 +17,6 @@ from genesig.report.sections import NOTE
 from genesig.report.writeup.results import results
 from genesig.report.writeup.section import limits_words
 
-pytestmark = pytest.mark.usefixtures("undrawn")
-
 COHORTS = {"none": (), "good": (0.9, 0.8), "bad": (0.5, 0.3), "seen": (0.9, 0.8, 25)}
 P = {"none": 0, "few": 9, "small": 0.01, "large": 0.4}
 

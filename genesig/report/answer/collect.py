@@ -153,7 +153,7 @@ def error_warnings(data: Answer) -> list[str]:
         name = classes[counts.index(min(counts))]
         found.append(
             f"Only {counted(min(counts), f'{clean(name)} sample')}: one misclassified sample"
-            f" changes the error of {clean(name)} by {percent(1 / min(counts))}."
+            f" changes the error of {clean(name)} by {100 / min(counts):.2g} percentage points."
         )
     if best is None or error["value"] is None or best["difference_high"] is None:
         return found

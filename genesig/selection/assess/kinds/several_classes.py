@@ -9,8 +9,8 @@ import numpy as np
 
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
-from genesig.selection.assess.intervals import Interval, mean_of_shares
-from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
+from genesig.selection.assess.kinds.by_class import balanced
+from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
 from genesig.selection.assess.several import (
     balanced_error,
     cross_fitted,
@@ -27,29 +27,8 @@ def _loss(found: HeldOut) -> Array:
     return wrong(found.y, found.scores)
 
 
-def _weights(found: HeldOut, pool: Array) -> Array:
-    """1/(T n_c), with n_c the size of the sample's class in its pool."""
-    classes = found.scores.shape[-1]
-    cell = classes * pool + found.y.astype(np.int64)
-    size = np.bincount(cell, minlength=classes * (int(pool.max()) + 1))
-    every: Array = np.all(size.reshape(-1, classes) > 0, axis=1)
-    return np.where(every[pool], 1 / (classes * size[cell]), np.nan)
-
-
-def _splits(found: HeldOut, loss: Array) -> Array:
-    _, split = np.unique(found.split, return_inverse=True)
-    return np.bincount(split, weights=_weights(found, split) * loss)
-
-
-def _samples(found: HeldOut, loss: Array) -> Interval:
-    shares, sizes = [], []
-    for c in range(found.scores.shape[-1]):
-        inside = found.y == c
-        repeats = np.unique(found.repeat[inside])
-        each = [loss[inside & (found.repeat == repeat)].mean() for repeat in repeats]
-        shares.append(float(np.mean(each)))
-        sizes.append(len(np.unique(found.row[inside])))
-    return mean_of_shares(shares, sizes)
+def _number(found: HeldOut) -> tuple[Array, int]:
+    return found.y.astype(np.int64), found.scores.shape[-1]
 
 
 def _of_split(y: Array, f: Array) -> tuple[float, ...]:
@@ -85,10 +64,7 @@ def _scores(table: Any, classes: Classes) -> Array:
 
 
 SEVERAL_CLASSES = Assessed(
-    headline=Headline(
-        name="balanced error", loss=_loss, weights=_weights, of_splits=_splits,
-        of_samples=_samples, highest=1.0, fewest=2, area=macro_interval,
-    ),
+    headline=balanced(_loss, _number, macro_interval),
     errors=("misclassification", "balanced_error", "squared_error", "auc"),
     of_split=_of_split,
     decided=_decided,
