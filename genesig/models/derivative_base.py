@@ -51,7 +51,9 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         Weight of ||f||², relative to mean(diag K)/n. Positive, because with ν = 0 a function of
         zero gradient at every training point fits any response, and nothing is ever selected.
     tau : float, optional
-        Fraction of tau_max. None chooses one of `n_tau` values down to `tau_min`.
+        Fraction of tau_max, which is an upper bound only where a kernel on few features can tell
+        less than there are samples: it may then take a smaller fraction to select anything, with
+        a warning of `transform` until then. None chooses one of `n_tau` values down to `tau_min`.
     n_tau, tau_min : int, float
     debias : bool
         Predict by kernel ridge on the selected variables.
