@@ -152,6 +152,7 @@ def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]
         what += f"has {counted(min(sizes), 'sample')}; at least {columns + SPARE} are needed: take "
         yield Problem(where, what + "some out, or set more splits.folds and splits.inner_folds")
     yield from _unseen(sheet, splits, where)
+    yield from _boundless(sheet, splits, where)
 
 
 def _unseen(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
@@ -170,6 +171,27 @@ def _unseen(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
             what += f"training sample is {listing(sorted(set().union(*torn)))}, which counts as "
             what += f"'{covariate.levels[0]}' there"
             yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
+
+
+def _boundless(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
+    """Yield the words of a covariate whose weight has no finite value in some training set."""
+    kind, design, every = RESPONSES[sheet.design.kind], sheet.design, [*splits.outer, splits.final]
+    y = kind.read(sheet.obs, design)
+    trained = [sheet.obs.index.isin(one.train) for one in every]
+    for covariate in design.covariates:
+        cells = sheet.obs[covariate.column].to_numpy(dtype=object)
+        for word in covariate.levels or ():
+            own = cells == word
+            sets = [own & inside for inside in trained]
+            torn = sum(bool(one.any()) and kind.boundless(y[one]) for one in sets)
+            if torn:
+                what = f"data.covariates: '{word}' has {counted(int(own.sum()), 'sample')} and "
+                what += f"{kind.counted(y[own], design.classes)}; in {torn} of "
+                what += f"{counted(len(sets), 'training set')} its weight has no finite value, and "
+                what += "a small ridge holds the covariates there: give its samples another word, "
+                what += "leave them out, or leave their cells blank and set "
+                what += "data.missing_covariates: mean"
+                yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
 
 
 def _of_all(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from broken_survival import STATUS, survival
 from small_study import Study
 
 from genesig.cli import main
@@ -232,6 +233,22 @@ def test_what_is_odd_is_said(name, tmp_path, monkeypatch, capsys):
     cells, settings, words = WARNED[name]
     code, lines = said(study(tmp_path, cells, **settings), monkeypatch, capsys)
     assert (code, lines) == (0, [words])
+
+
+def test_a_word_without_an_event_is_said(tmp_path, monkeypatch, capsys):
+    cells = ["a" if died == "1" else "b" for died in STATUS]
+    cells[0], cells[4] = "b", "c"
+    made = survival(study(tmp_path, cells))
+    made.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
+    code, lines = said(made, monkeypatch, capsys)
+    told = [line for line in lines if "no finite value" in line]
+    assert code == 0, lines
+    assert [line for line in told if "'c'" in line] == [
+        "warning: samples.tsv, column 'x': data.covariates: 'c' has 1 sample and 0 events; in 4 of"
+        " 5 training sets its weight has no finite value, and a small ridge holds the covariates"
+        " there: give its samples another word, leave them out, or leave their cells blank and set"
+        " data.missing_covariates: mean"
+    ]
 
 
 def test_numbers_and_words_become_columns():
