@@ -35,6 +35,17 @@ FINE: dict[str, tuple[list[str], dict[str, Any]]] = {
     "both": (SEX, {"data__covariates": ["x", "age"], "splits__inner_folds": 4}),
     "balanced weights": (SEX, {"data__weights": "balanced"}),
     "weights of a column": (AGE, {"data__covariates": [], "data__weights": "x"}),
+    "of three classes": (
+        ["u", "v", "w"] * 4,
+        {
+            "data__covariates": ["age"],
+            "data__weights": "balanced",
+            "label": "x",
+            "data__classes": ["u", "v", "w"],
+            "splits__folds": 4,
+            "splits__inner_folds": 3,
+        },
+    ),
     "missing, to be filled in": (["", *AGE[1:]], {"data__missing_covariates": "mean"}),
 }
 
@@ -178,8 +189,8 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     ),
     "weights of one class": (
         ["0", "1"] * 6, {"data__covariates": [], "data__weights": "x"},
-        "error: samples.tsv, column 'x': data.weights: all samples with a weight above 0 have one"
-        " label; two are needed",
+        "error: samples.tsv, column 'x': data.weights: the samples with a weight above 0 are all"
+        " 'tumor', and both classes are needed",
     ),
 }  # fmt: skip
 
