@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from genesig.optim.slope import slope
 from genesig.selection.assess.intervals import NOTHING, Interval, Z, delong, wilson
@@ -60,6 +59,8 @@ def calibration_slope(y: Array, p: Array) -> tuple[float, Interval]:
     classes count alike, as in `probabilities`, and the variance is that of unlike weights (White
     1982). NaN without a sample of every class, and where all are called rightly: b has no end then.
     """
+    from scipy.special import softmax
+
     T, own = p.shape[1], y.astype(np.int64)
     size = np.bincount(own, minlength=T)
     s = np.log(np.maximum(p, 1e-300))
