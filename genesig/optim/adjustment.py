@@ -40,6 +40,17 @@ class Adjustment:
     turn: Array
     mean: Array
 
+    @property
+    def weights(self) -> Array | None:
+        """Weights v (n, k), 0 outside the training rows; None where all samples weigh alike."""
+        v = np.square(self.root)
+        return None if np.isin(v, (0.0, 1.0)).all() else v
+
+    def alone_by_weight(self) -> Adjustment:
+        """Return the weights without the covariates."""
+        none = self.basis[:, :0], self.turn[:, :0, :0], self.mean[:, :0]
+        return Adjustment(self.root, *none)
+
     def columns(self, k: int) -> Array:
         """Return the orthonormal columns (n, q) that span the covariates of training set k."""
         return np.asarray((self.basis[k] * self.root[:, k]).T)

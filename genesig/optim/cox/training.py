@@ -114,11 +114,12 @@ def cox_sets(
         or l2; there must be few of them.
     sample_weights : (n,) or (n, k) array, optional
         Above 0, scaled to a mean of 1 on the rows of each set; features are standardised without
-        them.
+        them, unless `fixed` has them, too.
     like : CoxSets, optional
         Others of the same X: their copy of it and weights serve both.
     fixed : Adjustment, optional
-        Covariates without a penalty, of the same training rows, without weights.
+        Covariates without a penalty, of the same training rows; the weights of its samples centre
+        and scale the features.
 
     Raises
     ------
@@ -146,6 +147,7 @@ def cox_sets(
     sets = training_sets(
         X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights,
         like=None if like is None else like.sets,
+        adjustment=None if fixed is None or fixed.weights is None else fixed.alone_by_weight(),
     )  # fmt: skip
     free, fewest = int(np.sum(sets.weights == 0)), min(map(len, order))
     if free >= fewest:
