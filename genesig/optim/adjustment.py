@@ -46,11 +46,6 @@ class Adjustment:
         v = np.square(self.root)
         return None if np.isin(v, (0.0, 1.0)).all() else v
 
-    def alone_by_weight(self) -> Adjustment:
-        """Return the weights without the covariates."""
-        none = self.basis[:, :0], self.turn[:, :0, :0], self.mean[:, :0]
-        return Adjustment(self.root, *none)
-
     def columns(self, k: int) -> Array:
         """Return the orthonormal columns (n, q) that span the covariates of training set k."""
         return np.asarray((self.basis[k] * self.root[:, k]).T)

@@ -11,7 +11,7 @@ import numpy as np
 from genesig.compiled.cox import Features, standardised
 from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
-from genesig.optim.adjustment import Adjustment
+from genesig.optim.adjustment import Adjustment, adjustment
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.separation import ease
 from genesig.optim.training import TrainingSets, training_sets
@@ -27,7 +27,8 @@ class CoxSets:
     ----------
     sets : TrainingSets
         Its Y are the martingale residuals at b = 0, so that its `tau_max` is that of the partial
-        likelihood, where every feature is penalised: ``(2/n_k) max_j |z_j'y| / w_j``.
+        likelihood, where every feature is penalised: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of
+        samples are in them, in the scales of features and in its `norm`.
     risk : tuple of RiskSets
     rows : tuple of int arrays
         Rows of X of each training set, in the order of its risk sets.
@@ -113,13 +114,11 @@ def cox_sets(
         Of each feature's l1 term, 1 unless given. A feature of weight 0 has no penalty at all, l1
         or l2; there must be few of them.
     sample_weights : (n,) or (n, k) array, optional
-        Above 0, scaled to a mean of 1 on the rows of each set; features are standardised without
-        them, unless `fixed` has them, too.
+        Above 0, scaled to a mean of 1 on the rows of each set.
     like : CoxSets, optional
         Others of the same X: their copy of it and weights serve both.
     fixed : Adjustment, optional
-        Covariates without a penalty, of the same training rows; the weights of its samples centre
-        and scale the features.
+        Covariates without a penalty, of the same training rows and weights.
 
     Raises
     ------
@@ -143,11 +142,11 @@ def cox_sets(
         risk.append(RiskSets.of(T[k][chosen], E[k][chosen], ties, v))
         order.append(chosen[risk[-1].order])
         null = risk[-1].gradient(risk[-1].shares(np.zeros(len(chosen))))
-        residuals[order[-1], k] = -len(chosen) / 2 * null
+        residuals[order[-1], k] = -len(chosen) / 2 * null / risk[-1].terms.weight
+    known = None if V is None else adjustment(rows, weights=np.broadcast_to(V.T, rows.T.shape).T)
     sets = training_sets(
         X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights,
-        like=None if like is None else like.sets,
-        adjustment=None if fixed is None or fixed.weights is None else fixed.alone_by_weight(),
+        like=None if like is None else like.sets, adjustment=known,
     )  # fmt: skip
     free, fewest = int(np.sum(sets.weights == 0)), min(map(len, order))
     if free >= fewest:
