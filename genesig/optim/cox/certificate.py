@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import rel_entr
 
 from genesig.compiled.cox import bound, judge
 from genesig.compiled.cox_model import here_for
@@ -53,6 +52,8 @@ def dual_point(risk: RiskSets, eta: Array, C: Array) -> DualPoint:
 
 def conjugate(risk: RiskSets, q: Array) -> float:
     """Return the bound of ``h*(u)`` from above; infinite where q is no probability."""
+    from scipy.special import rel_entr
+
     return float(2 / q.shape[1] * (risk.omega @ rel_entr(q, risk.c).sum(axis=1)))
 
 

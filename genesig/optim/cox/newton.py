@@ -14,8 +14,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
 
 from genesig.compiled import cox as compiled
 from genesig.compiled.cox_model import Fit, Room, room_for
@@ -174,6 +172,10 @@ def least_squares(
 
 def _root(S: Array, g: Array) -> tuple[Array, Array]:
     """Return R (r, m) with R'R = S (m, m) of rank r, and t with R't = g."""
+    # Slow to import, and every kind of study imports this module.
+    from scipy.linalg import solve_triangular
+    from scipy.linalg.lapack import dpstrf
+
     U, pivots, rank, _ = dpstrf(S, lower=0)
     pivots, U = pivots - 1, np.triu(U)[:rank]
     R = np.empty_like(U)
