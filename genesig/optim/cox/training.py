@@ -13,6 +13,7 @@ from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
 from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.separation import ease
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]
@@ -36,6 +37,8 @@ class CoxSets:
     refits : dict
         Ridge fits that were made, by training set, support and penalty: paths of several mu meet
         the same supports.
+    eases : dict
+        What `ease` has found.
     """
 
     sets: TrainingSets
@@ -43,6 +46,7 @@ class CoxSets:
     rows: tuple[Array, ...]
     fixed: Adjustment | None = None
     refits: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    eases: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def centres(self) -> Array:
@@ -74,6 +78,12 @@ class CoxSets:
         if self.fixed is None:
             return np.zeros((len(self.rows[k]), 0))
         return np.ascontiguousarray(self.fixed.basis[k][:, self.rows[k]].T)
+
+    def ease(self, k: int) -> float:
+        """Return the ridge of covariates that have no finite fit in training set k, mostly 0."""
+        if k not in self.eases:
+            self.eases[k] = ease(self.risk[k], self.covariates(k))
+        return self.eases[k]
 
     def products(self, k: int, u: Array) -> Array:
         """Return Z'u (d,) for u (n_k,) of sum 0, in the order of risk sets."""
