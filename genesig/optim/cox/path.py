@@ -172,7 +172,10 @@ class _Row:
         ratio = self.ratio()
         top = ratio.max()
         strong = np.maximum(2 * tau - min(self.tau, top), LEAP * min(self.tau, top))
-        return np.asarray((self.b != 0) | ((ratio >= strong) if tau else (self.every.weight > 0)))
+        likely = (ratio >= strong) if tau else (self.every.weight > 0)
+        if tau and likely.sum() > (most := (FEW - self.C.shape[1]) // 2):
+            likely = ratio > np.partition(ratio, -most - 1)[-most - 1]  # the others join if need be
+        return np.asarray((self.b != 0) | likely)
 
     def _take_in(self, needed: Array) -> None:
         """Have these features in the problem, and the next ones with them: few cost little."""

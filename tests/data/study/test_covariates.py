@@ -28,6 +28,8 @@ def study(folder: Path, cells: list[str], **settings: Any) -> Study:
         row.append(cell)
     for key, value in {"data__covariates": ["x"], "nonlinear__enabled": False, **settings}.items():
         made.set(key.replace("__", "."), value)
+    for number, row in enumerate(made.sheet):
+        row.append(str(1 + number % 3) if number else "v")
     return made
 
 
@@ -46,6 +48,16 @@ FINE: dict[str, tuple[list[str], dict[str, Any]]] = {
             "data__classes": ["u", "v", "w"],
             "splits__folds": 4,
             "splits__inner_folds": 3,
+        },
+    ),
+    "weights of survival": (
+        ["1", "0", "1", "1"] * 3,
+        {
+            "label": {"time": "age", "event": "x"},
+            "data__task": "survival",
+            "data__weights": "v",
+            "data__covariates": [],
+            "splits__folds": 2,
         },
     ),
     "missing, to be filled in": (["", *AGE[1:]], {"data__missing_covariates": "mean"}),
@@ -178,7 +190,8 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "weights of survival": (
         ["1", "0"] * 6, {"label": {"time": "age", "event": "x"}, "data__task": "survival",
                          "data__covariates": [], "data__weights": "balanced"},
-        "error: config.yaml, data.weights: is not offered with data.task: survival; take it away",
+        "error: config.yaml, data.weights: 'balanced' weighs classes, and here are none; name a"
+        " column, or null",
     ),
     "a negative weight": (
         ["-1", *AGE[1:]], {"data__covariates": [], "data__weights": "x"},
