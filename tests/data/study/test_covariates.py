@@ -11,6 +11,8 @@ from broken_survival import STATUS, survival
 from small_study import Study
 
 from genesig.cli import main
+from genesig.data.study.sheet_check import check_column
+from genesig.errors import Problem
 from genesig.response.covariates import Covariate, encoded, names_of
 from genesig.results import Dataset, Design
 
@@ -91,6 +93,11 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
         ["40,5", *AGE[1:]], {},
         f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5, as the others are;"
         " correct it, or leave it blank",
+    ),
+    "decimal commas throughout": (
+        [f"{age},5" for age in AGE], {},
+        f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; 11 further samples,"
+        " too",
     ),
     "infinite": (
         [*AGE[:-1], "inf"], {},
@@ -297,3 +304,9 @@ def test_a_stored_data_set_keeps_them(tmp_path):
         Dataset(np.zeros((4, 1)), obs, var, each, {}).save(tmp_path / "d.h5ad")
         assert Dataset.load(tmp_path / "d.h5ad").design == each
     assert "covariates" not in design.notes()
+
+
+def test_a_table_of_very_many_columns_is_not_told_as_a_whole():
+    problems: list[Problem] = []
+    check_column("zzz", "label", [f"G{k}" for k in range(5000)], "sample", "s.tsv", problems)
+    assert str(problems[0]).endswith("G10, G11 and 4988 more)")
