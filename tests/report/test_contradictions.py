@@ -9,8 +9,9 @@ import pytest
 from report_external import make_about
 from report_study import Study, arguments
 
+from genesig.report.answer.chips import gene_chips
 from genesig.report.answer.lights import State, lights
-from genesig.report.answer.section import gene_chips, sentences
+from genesig.report.answer.section import sentences
 from genesig.report.collect import collect
 from genesig.report.prediction.section_samples import refused_words, sample_words
 from genesig.report.sections import NOTE

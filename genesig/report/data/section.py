@@ -104,5 +104,6 @@ def reproducibility(data: Data, limits: Limits) -> Section:
         " cores.",
         "Seconds and memory of each job are in times/jobs.tsv.",
     ]
-    items: list[Item] = [Facts("run", "Run", pairs), Fold("Settings, with all defaults", config)]
+    settings = Fold("Settings, with all defaults", config, "settings")
+    items: list[Item] = [Facts("run", "Run", pairs), settings]
     return Section("reproducibility", "Reproducibility", words, items, part="writeup", folded=True)

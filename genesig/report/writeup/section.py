@@ -44,5 +44,5 @@ def tripod(data: Writeup, limits: Limits) -> Section:
         " open for the authors."
     ]
     caption = "TRIPOD+AI checklist (Collins et al. 2024), in short words."
-    table = filled_table("tripod", caption, columns, rows, limits.table_rows)
+    table = filled_table("tripod", caption, columns, rows, len(rows))
     return Section("tripod", "TRIPOD+AI checklist", words, [table], part="writeup")

@@ -44,7 +44,7 @@ function makeSearch(states) {
 
 const states = Array.from(document.querySelectorAll("table[data-name]"), makeTable);
 document.querySelectorAll("figure").forEach(makeFigure);
-document.querySelectorAll("figure").forEach(makeNamed);
+document.querySelectorAll("figure, details.card").forEach(makeNamed);
 ["heat_map", "performance_mu", "nested_lists"].forEach(makeSlider);
 makeCopies();
 makeSearch(states.filter((state) => state.input));
