@@ -34,8 +34,10 @@ def _together(data: External) -> str:
     if values:
         ends = f"{decimal(values[0])} to {decimal(values[-1])}"
         reached = f" reached a median {name} of {decimal(median(values))} ({ends}) and"
-    left = [clean(who) for who, row in new if row["low"] is None or row["low"] <= chance]
+    left = [who for who, row in new if row["low"] is not None and row["low"] <= chance]
     worse = f", not in {_named(left)}" if left and it["better"] else ""
+    if unknown := [who for who, row in new if row["low"] is None]:
+        worse += f", undecided in {_named(unknown)}"
     seen = len(data["external"]) - len(new)
     apart = f" {counted(seen, 'cohort')} with training samples not counted." * bool(seen)
     return (

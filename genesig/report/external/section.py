@@ -9,11 +9,12 @@ from typing import Any
 from genesig.report.external import captions
 from genesig.report.external.first_screen import samples_tested
 from genesig.report.external.record import CohortRecord, External, Quantiles, Score
+from genesig.report.page.columns import Column
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Facts, Group, Item, Limits, Section
 from genesig.report.page.sides import two
-from genesig.report.page.tables import LOWER, UPPER, Column, Table, filled_table
+from genesig.report.page.tables import LOWER, UPPER, Table, filled_table
 from genesig.report.page.words import (
     between,
     clean,

@@ -26,8 +26,8 @@ class Alone:
         Its name beside the name of a gene; as a heading, ``{}`` for the class that is meant.
     ways : (str, str)
         What is said above and below the middle; ``{}`` is the class or the label.
-    middle : float
-        Where there is no direction.
+    middle, neutral : float
+        Where there is no direction; the size of an effect that is none.
     turned : bool
         Whether it is given from the middle up, as the direction says the rest.
     help : str
@@ -43,6 +43,7 @@ class Alone:
     middle: float
     turned: bool
     help: str
+    neutral: float = 0.0
     write: Write = decimal
     kind: str = "number"
 
@@ -59,7 +60,7 @@ ALONE = {
     "differences": Alone(
         "share of pairs", "Share of pairs in this direction", _HIGHER, 0.5, True,
         "Pairs that differ in the direction given, ties counting half. Interval: Wilson's",
-        percent, "share",
+        0.0, percent, "share",
     ),
     "correlation": Alone(
         "r", "Correlation with {}", ("rises with {}", "falls with {}"), 0.0, False,
@@ -69,6 +70,7 @@ ALONE = {
         "C", "C alone", ("higher with early events", "lower with early events"), 0.5, True,
         "Harrell's C of this gene alone in the direction given: the share of comparable pairs that"
         " it puts in that order; 0.5 is chance",
+        neutral=1.0,
     ),
 }  # fmt: skip
 
@@ -85,10 +87,12 @@ def about(data: Genes, one: Gene) -> str:
 
 
 def direction(data: Genes, one: Gene) -> str:
-    """Return ``"lower in AML"``; nothing where there is none."""
-    it, value = alone(data), one["separation"]["value"]
+    """Return ``"lower in AML"``; nothing where there is none, or order and size disagree."""
+    it, value, effect = alone(data), one["separation"]["value"], one["effect"]["value"]
     if value is None or value == it.middle:
         return ""
+    if effect is not None and (effect - it.neutral) * (value - it.middle) < 0:
+        return "in no clear direction"
     return it.ways[value < it.middle].format(shorten(about(data, one), 24))
 
 

@@ -10,11 +10,12 @@ from genesig.report.genes.figures_effects import effect_name, scale_name
 from genesig.report.genes.record import Card as Gene
 from genesig.report.genes.record import Genes, Limited, Replacement
 from genesig.report.genes.section_values import strips
+from genesig.report.page.columns import Column
 from genesig.report.page.gene_links import gene_anchor, gene_links, short_symbol
-from genesig.report.page.rows import Row, records
+from genesig.report.page.rows import Row, is_repeated, records
 from genesig.report.page.section import Card, Item, Limits, Section
 from genesig.report.page.style import power
-from genesig.report.page.tables import LOWER, UPPER, Column, Table, filled_table
+from genesig.report.page.tables import LOWER, UPPER, Table, filled_table
 from genesig.report.page.words import (
     clean,
     counted,
@@ -24,6 +25,9 @@ from genesig.report.page.words import (
     shorten,
     significant,
 )
+
+SYMBOL = 1
+"""Place of the symbols in the table of single genes."""
 
 
 def cards(data: Genes, limits: Limits) -> Section:
@@ -149,6 +153,9 @@ def _table(data: Genes, rows: Mapping[str, Row], limits: Limits) -> Table:
          *_three(separation(data, one)), *_three(one["effect"])]
         for one in data["cards"]["each"]
     ]  # fmt: skip
+    if is_repeated([column.key for column in columns], found, SYMBOL):
+        columns.pop(SYMBOL)
+        found = [[*row[:SYMBOL], *row[SYMBOL + 1 :]] for row in found]
     caption = "Each gene of the signature by itself, on the samples on which it was selected."
     return filled_table("alone", caption, columns, found, limits.table_rows, search=True)
 

@@ -6,33 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from genesig.report.page.columns import Column, unknown
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import Study
 from genesig.report.page.rows import is_repeated
 from genesig.report.page.style import power
 from genesig.report.page.words import ABSENT, clean, decimal, percent, shorten, significant
-
-_WORDS = ("text", "name", "source", "model")
-
-
-@dataclass(frozen=True)
-class Column:
-    """Heading of a column, what it means, how its values are written, its name in the file."""
-
-    label: str
-    kind: str
-    help: str = ""
-    key: str = ""
-
-    @property
-    def numeric(self) -> bool:
-        """Whether the values line up on the right."""
-        return self.kind not in _WORDS
-
-    @property
-    def look(self) -> str:
-        """Return the style class of its cells: number, name, or running words."""
-        return "n" if self.numeric else "w" if self.kind == "text" else "t"
 
 
 class Cell(NamedTuple):
@@ -287,7 +266,7 @@ def shown_table(
     ]  # fmt: skip
     words = {**COLUMNS, **_OF_TABLE.get(name, {})}
     heads = [
-        replace(words.get(columns[p], Column(columns[p], "text")), key=columns[p]) for p in keep
+        replace(words.get(columns[p]) or unknown(columns[p], rows, p), key=columns[p]) for p in keep
     ]
     return filled_table(
         name.replace("_", "-"), caption, heads, [[row[p] for p in keep] for row in rows], most,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from genesig.report.page.columns import Column
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.tables import Column, filled_table
+from genesig.report.page.tables import filled_table
 from genesig.report.writeup.record import Writeup
 from genesig.report.writeup.results import results
 from genesig.report.writeup.tripod import OPEN, checklist
