@@ -32,7 +32,8 @@ NAMES = """async function names(wait) {
   };
   const act = (...how) => actOn(svg, ...how);
   const marked = () => Array.from(document.querySelectorAll(".over.chosen"))
-    .filter((path) => path.getAttribute("d")).map((path) => path.closest("figure, details.card").id);
+    .filter((path) => path.getAttribute("d"))
+    .map((path) => path.closest("figure, details.card").id);
   const end = () => document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
   act("pointerenter", 0, 0); await wait(); end();
   act("pointermove", columns.x[4], rows.y[2]);
