@@ -225,15 +225,17 @@ def _predict(chosen: argparse.Namespace) -> int:
 
 def _verify(chosen: argparse.Namespace) -> int:
     from genesig.data.files.readers import read_json
-    from genesig.results.checksums import changed
+    from genesig.results.checksums import changed, changed_fits
     from genesig.words import counted
 
     source = Path(chosen.folder) / "run.json"
     record = read_json(source)
-    problems = list(changed(record, source.parent, str(source)))
+    told = (changed, changed_fits)
+    problems = [each for tell in told for each in tell(record, source.parent, str(source))]
     for problem in problems:
         print(problem, file=sys.stderr)
     files = counted(len(record["results"]), "result")
+    files += f", {counted(len(record['fits']), 'file')} of fits" if "fits" in record else ""
     says = counted(len(problems), "difference") if problems else "as the run wrote them"
     print(f"{chosen.folder}: {files}, {says}")
     return 1 if problems else 0

@@ -52,6 +52,16 @@ def test_a_fit_starts_without_what_it_does_not_need(fit):
     assert loaded_by(f"import genesig.selection.{fit}").isdisjoint(NOT_FOR_FITS)
 
 
+@pytest.mark.parametrize("fit", ["linear.double_loop", "nonlinear.loop"])
+def test_a_fit_of_classes_starts_without_the_subpackages_of_scipy(fit):
+    """Each of them imports numpy.f2py: a sixth of a second for every job."""
+    assert "numpy.f2py" not in loaded_by(f"import genesig.selection.{fit}")
+
+
+def test_the_data_of_the_report_are_collected_without_drawing():
+    assert "matplotlib" not in loaded_by("import genesig.report.collect")
+
+
 def test_the_control_of_nonlinear_selection_needs_no_estimator():
     code = (
         "import numpy as np; from genesig.optim.feature_vectors import select_feature_vectors;"

@@ -22,7 +22,7 @@ from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.design_check import check_design, check_tested
 from genesig.data.study.gene_groups import check_groups
 from genesig.data.study.gene_sets import check_sets
-from genesig.data.study.kind import classes_shown, not_offered
+from genesig.data.study.kind import check_kind, classes_shown, not_offered
 from genesig.data.study.leak_check import check_belonging, check_label_genes
 from genesig.data.study.scale_check import (
     check_counts,
@@ -32,7 +32,7 @@ from genesig.data.study.scale_check import (
     check_scale,
     rehearse_steps,
 )
-from genesig.data.study.settings_check import check_kind, check_settings
+from genesig.data.study.settings_check import check_settings
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem
 from genesig.log import announce

@@ -8,15 +8,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from genesig.models.weights import counts
 from genesig.optim.nonlinear.checks import InvalidProblem
 
 Array = np.ndarray[Any, Any]
 
 
 def checked(
-    estimator: BaseEstimator, X: Any, y: Any, why: str, *, y_numeric: bool = False
-) -> tuple[Array, Array]:
-    """Return X (n, d) and y (n,) as an estimator can be fitted to them.
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, why: str, *,
+    y_numeric: bool = False,
+) -> tuple[Array, Array, Array | None]:  # fmt: skip
+    """Return X (n, d), y (n,) and weights (n,) or None as an estimator can be fitted to them.
 
     Parameters
     ----------
@@ -29,18 +31,23 @@ def checked(
     Raises
     ------
     InvalidProblem
-        Fewer than 3 samples, missing values, constant features.
+        Fewer than 3 samples that count, missing values, features constant on these, weights that
+        mean nothing.
     """
     try:
         X, y = validate_data(
             estimator, X, y, dtype=np.float64, ensure_min_samples=3, y_numeric=y_numeric
         )
+        often = counts(sample_weight, X)
     except ValueError as error:
         raise InvalidProblem(str(error)) from error
-    constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
+    seen = X if often is None else X[often > 0]
+    if len(seen) < 3:
+        raise InvalidProblem(f"sample_weight is above 0 for {len(seen)} samples; 3 are needed")
+    constant = np.flatnonzero(np.ptp(seen, axis=0) == 0)
     if len(constant):
         raise InvalidProblem(
             f"{len(constant)} of {X.shape[1]} features are constant, the first is number"
             f" {constant[0]}; remove them: {why}"
         )
-    return X, y
+    return X, y, often

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import GenesigError
 from genesig.models.selects import Selects
+from genesig.models.weights import shares
 from genesig.optim.cox.hazard import baseline_hazard
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.ridge import ridge_coef
@@ -37,6 +38,9 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
     unit_variance : bool
         Divide each feature by its standard deviation.
     ties : {"efron", "breslow"}
+        Of whole weights only breslow makes rows that occur so often: efron takes out of the risk
+        set one death after the other, each with the mean weight of its time, and repeated rows
+        would be further deaths at that time.
     tolerance : float
         Largest relative duality gap of both fits; a larger one is warned of.
 
@@ -45,7 +49,7 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
     coef_ : (d,) array
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
-        The mean of the training rows has η = 0.
+        The (weighted) mean of the training rows has η = 0.
     support_ : (m,) int array
         Selected features, ascending.
     hazard_ : Hazard
@@ -73,14 +77,19 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         self.ties = ties
         self.tolerance = tolerance
 
-    def fit(self, X: Array, y: Array) -> L1L2Cox:
-        """Fit to X (n, d) and y: structured (event, time), or (n, 2) columns of time and event."""
+    def fit(self, X: Array, y: Array, sample_weight: Any = None) -> L1L2Cox:
+        """Fit to X (n, d) and y: structured (event, time), or (n, 2) columns of time and event.
+
+        Rows are weighted by sample_weight (n,), as in R's ``coxph``.
+        """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         time, event = time_and_event(y)
-        rows = np.ones((len(X), 1), dtype=bool)
+        v = shares(sample_weight, X)
+        rows = np.ones((len(X), 1), dtype=bool) if v is None else v[:, None] > 0
         sets = cox_sets(
-            X, time, event, rows, centre=True, unit_variance=self.unit_variance, ties=self.ties
-        )
+            X, time, event, rows, centre=True, unit_variance=self.unit_variance, ties=self.ties,
+            sample_weights=v,
+        )  # fmt: skip
         norm = sets.sets.norm[:, None]
         tau, mu = self.tau * sets.sets.tau_max[:, None], self.mu * norm
         fits = cox_path(sets, tau, mu, tolerance=self.tolerance)

@@ -13,6 +13,7 @@ from sklearn.model_selection import check_cv
 
 from genesig.models.derivative_base import DerivativeModel
 from genesig.models.two_classes import SignClassifier
+from genesig.models.weights import check_classes, passed_on
 
 Array = np.ndarray[Any, Any]
 
@@ -24,11 +25,11 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
         "SUMMARY", "Nonlinear regression that selects variables by their partial derivatives"
     )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Choose what is not fixed, and fit; X (n, d), y (n,)."""
-        X, y = self._checked(X, y)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose what is not fixed, and fit; X (n, d), y (n,), sample_weight (n,)."""
+        X, y, counts = self._checked(X, y, sample_weight)
         y = np.asarray(y, dtype=float)
-        self._fit(X, y, list(check_cv(self.cv).split(X, y)))
+        self._fit(X, y, list(check_cv(self.cv).split(X, y)), counts)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -43,12 +44,13 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
         "SUMMARY", "Two classes, coded as ±1 and fitted by least squares, by the sign of f"
     )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Choose what is not fixed, and fit; X (n, d), y (n,) of two labels."""
-        rows, labels = self._checked(X, y)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose what is not fixed, and fit; X (n, d), y (n,) of two labels, sample_weight (n,)."""
+        rows, labels, counts = self._checked(X, y, sample_weight)
+        check_classes(labels, counts)
         folds = list(check_cv(self.cv, labels, classifier=True).split(rows, labels))
-        self._fit(rows, self._coded(labels), folds)
-        return self._calibrated(X, labels)
+        self._fit(rows, self._coded(labels), folds, counts)
+        return self._calibrated(X, labels, **passed_on(sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x), positive for the second class, (m,)."""

@@ -51,7 +51,9 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         Weight of ||f||², relative to mean(diag K)/n. Positive, because with ν = 0 a function of
         zero gradient at every training point fits any response, and nothing is ever selected.
     tau : float, optional
-        Fraction of tau_max. None chooses one of `n_tau` values down to `tau_min`.
+        Fraction of tau_max, which is an upper bound only where a kernel on few features can tell
+        less than there are samples: it may then take a smaller fraction to select anything, with
+        a warning of `transform` until then. None chooses one of `n_tau` values down to `tau_min`.
     n_tau, tau_min : int, float
     debias : bool
         Predict by kernel ridge on the selected variables.
@@ -68,6 +70,9 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         τ, the smaller it has to be, or it selects like a threshold on the norms.
     max_iterations : int
         For one tau.
+
+    Weights of samples count them so often: in means and scales, the squared error, the norms of the
+    derivatives, the median distance, the n of ν, the held-out errors.
 
     Attributes
     ----------
@@ -129,8 +134,8 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         self.tolerance = tolerance
         self.max_iterations = max_iterations
 
-    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:
-        return checked(self, X, y, "their derivative means nothing")
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        return checked(self, X, y, sample_weight, "their derivative means nothing")
 
     def _settings(self, lam: Sequence[float]) -> Settings:
         shrunk = np.asarray(lam, dtype=float) if self.debias else np.zeros(0)
@@ -151,22 +156,25 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         # a few steps on the way are quicker than one jump
         return np.geomspace(1, min(self.tau, 1.0), 4)[1:] if self.tau < 1 else np.ones(1)
 
-    def _fit(self, X: Array, y: Array, folds: list[tuple[Array, Array]]) -> None:
+    def _fit(
+        self, X: Array, y: Array, folds: list[tuple[Array, Array]], counts: Array | None
+    ) -> None:
         lam = tuple(self.lam) if self.debias else (np.nan,)
         taus = self._taus()
         grid = [(float(v), float(w)) for v in np.atleast_1d(self.nu) for w in _list(self.width)]
-        self._settings(lam).check(X.shape[0], X.shape[1], grid)
+        settings = self._settings(lam)
+        settings.check(X.shape[0], X.shape[1], grid)
         self.validation_errors_ = None
         (self.nu_, self.width_), step, shrink = grid[0], len(taus) - 1, 0
         if self.tau is None or len(grid) > 1 or len(lam) > 1:
             self.validation_errors_ = {
                 (nu, width): validation_errors(
-                    X, y, self._settings(lam), folds, nu=nu, width=width, tau=taus.tolist()
+                    X, y, settings, folds, nu=nu, width=width, tau=taus.tolist(), counts=counts
                 )
                 for nu, width in grid
             }
             (self.nu_, self.width_), step, shrink = self._best(grid)
-        self._conclude(X, y, taus[: step + 1], lam[shrink])
+        self._conclude(X, y, taus[: step + 1], lam[shrink], counts)
 
     def _best(self, grid: list[tuple[float, float]]) -> tuple[tuple[float, float], int, int]:
         """Return the setting of the least error; at ties the larger tau, then the larger lam."""
@@ -184,10 +192,11 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         step, shrink = np.unravel_index(np.argmin(errors[key]), errors[key].shape)
         return key, int(step), int(shrink)
 
-    def _conclude(self, X: Array, y: Array, taus: Array, lam: float) -> None:
+    def _conclude(self, X: Array, y: Array, taus: Array, lam: float, counts: Array | None) -> None:
         fit = fit_path(
-            X, y, self._settings([lam]), nu=self.nu_, width=self.width_, tau=taus.tolist()
-        )
+            X, y, self._settings([lam]), nu=self.nu_, width=self.width_, tau=taus.tolist(),
+            counts=counts,
+        )  # fmt: skip
         if not fit.path.solutions:
             raise InvalidProblem(fit.path.message)
         last = len(fit.path.solutions) - 1

@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.genome.order import Genome
+from genesig.models.structured import Scale
 from genesig.models.two_classes import SignClassifier
+from genesig.models.weights import check_classes, passed_on, shares
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.fused import fused_path
 
@@ -67,23 +69,22 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
         self.unit_variance = unit_variance
         self.tolerance = tolerance
 
-    def _fit(self, X: Array, y: Array) -> None:
-        """Fill the fitted attributes from checked X (n, d) and a real response y (n,)."""
+    def _fit(self, X: Array, y: Array, v: Array | None) -> None:
+        """Fill the fitted attributes from checked X (n, d), a real response y, weights v (n,)."""
         if not (0 < self.tau < np.inf and 0 <= self.mu < np.inf and 0 <= self.first < np.inf):
             found = f"{self.tau}, {self.mu} and {self.first}"
             raise InvalidProblem(f"tau must be above 0, mu and first at least 0; found {found}")
         genome = Genome.of(X.shape[1], self.chromosomes, self.positions)
-        centre, spread = X.mean(axis=0), X.std(axis=0)
-        spread = np.where((spread > 0) & self.unit_variance, spread, 1.0)
+        scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
         fits = fused_path(
-            (X - centre) / spread, y, genome, np.array([self.tau]), mu=self.mu, first=self.first,
-            tolerance=self.tolerance,
+            scale.apply(X), y, genome, np.array([self.tau]), mu=self.mu, first=self.first,
+            tolerance=self.tolerance, weights=v,
         )  # fmt: skip
         if fits.path.message:
             warnings.warn(fits.path.message, ConvergenceWarning, stacklevel=3)
         self.levels_ = fits.coef[0]
-        self.coef_ = self.levels_ / spread
-        self.intercept_ = float(y.mean() - centre @ self.coef_)
+        self.coef_ = self.levels_ / scale.scale
+        self.intercept_ = float(np.average(y, weights=v) - scale.mean @ self.coef_)
         self.tau_, self.gap_ = self.tau * fits.tau_max, float(fits.gap[0])
 
     def _score(self, X: Any) -> Array:
@@ -99,10 +100,10 @@ class FusedLassoRegressor(RegressorMixin, _FusedLasso):  # type: ignore[misc]
         "SUMMARY", "Regression with coefficients that change seldom along chromosomes"
     )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and a real response y (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self._fit(X, np.asarray(y, dtype=float))
+        self._fit(X, np.asarray(y, dtype=float), shares(sample_weight, X))
         return self
 
     def predict(self, X: Any) -> Array:
@@ -117,11 +118,13 @@ class FusedLassoClassifier(SignClassifier, _FusedLasso):
         "SUMMARY", "Two classes, coded as ±1, by coefficients that change seldom along chromosomes"
     )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and the classes y (n,) of its rows."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self._fit(rows, self._coded(labels))
-        return self._calibrated(X, labels)
+        v = shares(sample_weight, rows)
+        check_classes(labels, v)
+        self._fit(rows, self._coded(labels), v)
+        return self._calibrated(X, labels, **passed_on(sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""

@@ -28,6 +28,9 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
     the selected features for one of the response's bins, whose mean is returned. On the paper's own
     example the squared error is about half of the response's variance.
 
+    Weighted samples fill the bins by their weights, each in one bin: whole weights are rows that
+    occur so often but for those that the edge of a bin would cut.
+
     Parameters
     ----------
     n_features : int, optional
@@ -78,13 +81,15 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         if self.n_features is not None and self.n_features < 1:
             raise InvalidProblem(f"n_features must be at least 1, found {self.n_features}")
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Bin, and graft; X (n, d), y (n,) numbers (±1 for classes)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Bin, and graft; X (n, d), y (n,) numbers (±1 for classes), sample_weight (n,)."""
         self._check()
-        X, y = checked(self, X, y, "their ranks mean nothing", y_numeric=True)
+        X, y, v = checked(self, X, y, sample_weight, "their ranks mean nothing", y_numeric=True)
+        if v is not None:
+            X, y, v = X[v > 0], y[v > 0], v[v > 0] / v[v > 0].mean()
         made = select_feature_vectors(
             X, y, n_features=self.n_features, bins=self.n_bins, lam=self.lam,
-            nonnegative=self.nonnegative, tolerance=self.tolerance,
+            nonnegative=self.nonnegative, tolerance=self.tolerance, weights=v,
         )  # fmt: skip
         self.information_, found = made.information, made.found
         largest = 2 * float(self.information_.max())
@@ -94,21 +99,21 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         self.support_ = np.sort(self.order_)
         self.shift_, self.violation_ = found.shift, found.violation
         self.lam_ = found.lam / largest if largest else 0.0
-        self._learn(X[:, self.support_], made.codes[:, self.support_], y, made.response)
+        self._learn(X[:, self.support_], made.codes[:, self.support_], y, made.response, v)
         return self
 
-    def _learn(self, X: Array, codes: Array, y: Array, response: Array) -> None:
+    def _learn(self, X: Array, codes: Array, y: Array, response: Array, v: Array | None) -> None:
         """Keep the training edges, the votes and the mean response of each bin."""
         self.edges_ = [
             np.array([X[codes[:, p] <= b, p].max(initial=-np.inf) for b in range(self.n_bins - 1)])
             for p in range(X.shape[1])
         ]
-        counts = np.bincount(response, minlength=self.n_bins)
-        sums = np.bincount(response, y, minlength=self.n_bins)
-        self.bin_means_ = np.where(counts > 0, sums / np.maximum(counts, 1), y.mean())
+        self.mean_ = float(np.average(y, weights=v))
+        counts = np.bincount(response, v, minlength=self.n_bins)
+        sums = np.bincount(response, y if v is None else v * y, minlength=self.n_bins)
         self.bin_used_ = counts > 0
-        self.mean_ = float(y.mean())
-        self.votes_ = pointwise_information(codes, response, self.n_bins)
+        self.bin_means_ = np.where(counts > 0, sums / np.where(counts > 0, counts, 1), self.mean_)
+        self.votes_ = pointwise_information(codes, response, self.n_bins, v)
 
     def predict(self, X: Any) -> Array:
         """Return the mean response of the bin with argmax_b Σ_p coef_p log P(b, c_p)/P(b)P(c_p)."""

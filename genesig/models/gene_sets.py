@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from genesig.errors import pick
 from genesig.models.structured import ClassColumns, LinearBlocks, Scale
+from genesig.models.weights import passed_on, roots, shares
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.latent import LatentOverlap
@@ -71,7 +72,7 @@ class _GeneSets(LinearBlocks):
     tolerance : float
         Largest duality gap relative to ||y||²/n; a larger one is warned of.
     random_state : int, RandomState or None
-        Of the permutations.
+        Of the permutations, in which the weight of a sample stays with its genes.
 
     Attributes
     ----------
@@ -113,13 +114,19 @@ class _GeneSets(LinearBlocks):
         self.tolerance = tolerance
         self.random_state = random_state
 
-    def _fit(self, X: Array, Y: Array) -> None:
+    def _fit(self, X: Array, Y: Array, v: Array | None) -> None:
+        """Fit to rows with the weights v; those of rows are their roots in a sum of squares."""
+        if v is not None:  # a response that counts for nothing is not for others to be given
+            X, Y, v = X[v > 0], Y[v > 0], v[v > 0] * (np.sum(v > 0) / v.sum())
         names = getattr(self, "feature_names_in_", None)
         self.sets_, columns = resolved(self.sets, names, X.shape[1], alone=self.alone)
-        scale, centre = Scale.of(X, unit_variance=self.unit_variance), Y.mean(axis=0)
-        Z, Yc = scale.apply(X), Y - centre
+        scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
+        centre, root = np.average(Y, axis=0, weights=v), roots(v, len(X))
+        Z, Yc = root * scale.apply(X), Y - centre
         equal = Blocks.of(columns, np.ones(len(columns)))
-        self.weights_ = pick("weights", WEIGHTS, self.weights)(Z, Yc, equal, self.random_state)
+        weigh = pick("weights", WEIGHTS, self.weights)
+        self.weights_ = weigh(root * Z, Yc, equal, self.random_state)
+        Yc = root * Yc
         blocks = Blocks(equal.members, equal.starts, self.weights_)
         path = block_path(
             Z, Yc, blocks, *self._levels(Z, Yc, LatentOverlap(blocks)), tolerance=self.tolerance
@@ -182,10 +189,10 @@ class GeneSetRegressor(RegressorMixin, _GeneSets):  # type: ignore[misc]
 
     __doc__ = (_GeneSets.__doc__ or "").replace("SUMMARY", "Regression on sets of genes")
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and y (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and y (n,), rows weighted by sample_weight (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self._fit(X, np.asarray(y, dtype=float)[:, None])
+        self._fit(X, np.asarray(y, dtype=float)[:, None], shares(sample_weight, X))
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
         return self
 
@@ -201,9 +208,10 @@ class GeneSetClassifier(ClassColumns, _GeneSets):
         "SUMMARY", "Two or more classes by sets of genes, the one whose mean score is nearest"
     )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and the classes y (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self._fit(rows, self._columns(labels))
-        self._learn_cut(self._scores(rows), labels)
-        return self._calibrated(X, labels)
+        v = shares(sample_weight, rows)
+        self._fit(rows, self._columns(labels, v), v)
+        self._learn_cut(self._scores(rows), labels, v)
+        return self._calibrated(X, labels, **passed_on(sample_weight))

@@ -10,7 +10,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from genesig.errors import pick
-from genesig.models.structured import ClassColumns, LinearBlocks, Scale, shares
+from genesig.models.structured import ClassColumns, LinearBlocks, Scale
+from genesig.models.weights import passed_on, roots, shares
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.composite import Composite
 from genesig.optim.structured.latent import LatentOverlap
@@ -98,7 +99,7 @@ class _GroupLasso(LinearBlocks):
         """Fit to rows with the weights v; those of rows are their roots in a sum of squares."""
         scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
         centre, penalty = np.average(Y, axis=0, weights=v), self._penalty(X.shape[1])
-        root = np.ones((len(X), 1)) if v is None else np.sqrt(v)[:, None]
+        root = roots(v, len(X))
         Z, Yc = root * scale.apply(X), root * (Y - centre)
         tau, mu = self._levels(Z, Yc, penalty)
         fits = structured_path(
@@ -159,5 +160,4 @@ class GroupLassoClassifier(ClassColumns, _GroupLasso):
         v = shares(sample_weight, rows)
         self._fit(rows, self._columns(labels, v), v)
         self._learn_cut(self._scores(rows), labels, v)
-        known = {} if v is None else {"sample_weight": np.asarray(sample_weight)}
-        return self._calibrated(X, labels, **known)
+        return self._calibrated(X, labels, **passed_on(sample_weight))

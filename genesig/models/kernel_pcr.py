@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import pick
 from genesig.models.two_classes import SignClassifier
+from genesig.models.weights import check_classes, check_folds, counts, passed_on
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 
@@ -42,30 +43,32 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
             raise InvalidProblem(f"width must be positive, found {self.width!r}")
         return [*widths]
 
-    def _fit(self, X: Array, y: Array, classifier: bool) -> None:
-        """Choose what is not fixed, and fit f to a real response y (n,)."""
+    def _fit(self, X: Array, y: Array, often: Array | None, *, classifier: bool) -> None:
+        """Choose what is not fixed, and fit f to a real response y (n,), weights often (n,)."""
         widths, m = self._widths(), self.n_components
         if m is not None and (m < 0 or len(widths) > 1):
             raise InvalidProblem("n_components must be at least 0, and go with one width")
-        self.mean_ = X.mean(axis=0)
+        self.mean_ = np.average(X, axis=0, weights=often)
         points, every = Points.of(X, self.mean_), np.arange(len(y))
         self.width_ = widths[0]
         if m is None:
             folds = [held for _, held in check_cv(self.cv, y, classifier=classifier).split(X, y)]
-            found = choose_components(points, y, folds, widths)
+            check_folds(folds, often)
+            found = choose_components(points, y, folds, widths, often)
             self.width_, m = found.width, found.components
-        alpha, intercept = component_regressions(points.kernel(every, every, self.width_), y)
+        K = points.kernel(every, every, self.width_, often)
+        alpha, intercept = component_regressions(K, y, often)
         self.n_components_ = min(int(m), len(intercept) - 1)
         self.dual_coef_ = alpha[:, self.n_components_]
         self.intercept_ = float(intercept[self.n_components_])
-        self.X_fit_ = X
+        self.X_fit_, self._often = X, often
 
     def _score(self, X: Any) -> Array:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         n = len(self.X_fit_)
         points = Points.of(np.vstack([self.X_fit_, X]), self.mean_)
-        k = points.kernel(np.arange(n, n + len(X)), np.arange(n), self.width_)
+        k = points.kernel(np.arange(n, n + len(X)), np.arange(n), self.width_, self._often)
         return np.asarray(self.intercept_ + k @ self.dual_coef_)
 
 
@@ -94,12 +97,12 @@ class KernelPCRRegressor(RegressorMixin, _KernelPCR):  # type: ignore[misc]
     Source: Mosci 2009, section 3.2.
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and a real response y (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
         )  # fmt: skip
-        self._fit(X, np.asarray(y, dtype=float), classifier=False)
+        self._fit(X, np.asarray(y, dtype=float), counts(sample_weight, X), classifier=False)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -114,11 +117,13 @@ class KernelPCRClassifier(SignClassifier, _KernelPCR):
     positive).
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and the classes y (n,) of its rows."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self._fit(rows, self._coded(labels), classifier=True)
-        return self._calibrated(X, labels)
+        often = counts(sample_weight, rows)
+        check_classes(labels, often)
+        self._fit(rows, self._coded(labels), often, classifier=True)
+        return self._calibrated(X, labels, **passed_on(sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""

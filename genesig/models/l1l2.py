@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.selects import Selects
-from genesig.models.structured import check_classes, shares
 from genesig.models.two_classes import SignClassifier
+from genesig.models.weights import check_classes, passed_on, shares
 from genesig.optim.adjustment import adjustment
 from genesig.optim.refit import refit_coef
 from genesig.optim.solvers import path
@@ -132,8 +132,7 @@ class L1L2Classifier(SignClassifier, _L1L2):
         v = shares(sample_weight, rows)
         check_classes(labels, v)
         self._fit(rows, self._coded(labels), v)
-        known = {} if v is None else {"sample_weight": np.asarray(sample_weight)}
-        return self._calibrated(X, labels, **known)
+        return self._calibrated(X, labels, **passed_on(sample_weight))
 
     def decision_function(self, X: Array) -> Array:
         """Return f(x) of each row of X, (n,); above 0 is the second class."""

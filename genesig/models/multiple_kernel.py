@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import pick
 from genesig.models.structured import ClassColumns, Scale, levels, warn_of
+from genesig.models.weights import passed_on, roots, shares
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.multiple_kernels import Kernels
 from genesig.optim.structured.path import block_paths
@@ -42,8 +43,9 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         min_f (1/n)||y - sum_k f_k||² + mu sum_k ||f_k||² + tau sum_k ||f_k||
 
     with one f_k for each block of features and each kind of kernel, in the norm of its kernel,
-    which is centred and scaled on the training rows to a mean diagonal of 1. For several omics: a
-    block for each, and `shares_` says how much each carries.
+    which is centred and scaled on the training rows to a mean diagonal of 1; all means over rows
+    are weighted where these are. For several omics: a block for each, and `shares_` says how much
+    each carries.
 
     Parameters
     ----------
@@ -90,14 +92,15 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         self.unit_variance = unit_variance
         self.tolerance = tolerance
 
-    def _fit(self, X: Array, Y: Array) -> None:
-        self._parts = self._columns_of(X.shape[1])
-        self._scale, self.intercept_ = Scale.of(X, unit_variance=self.unit_variance), Y.mean(axis=0)
-        self._rows, Yc = self._scale.apply(X), Y - self.intercept_
+    def _fit(self, X: Array, Y: Array, v: Array | None) -> None:
+        self._parts, root = self._columns_of(X.shape[1]), roots(v, len(X))
+        self._scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
+        self.intercept_, self._v = np.average(Y, axis=0, weights=v), v
+        self._rows, Yc = self._scale.apply(X), root * (Y - self.intercept_)
         self.kernels_ = [(b, kind) for b in range(len(self._parts)) for kind in self.kernels]
         raw = np.array([self._raw(self._rows, *each) for each in self.kernels_])
-        self._columns_mean = raw.mean(axis=1)
-        K = self._centred(raw)
+        self._columns_mean = np.average(raw, axis=1, weights=v)
+        K = root * self._centred(raw, self._columns_mean) * root.T
         trace = np.einsum("kii->k", K) / len(X)
         self._trace = np.where(trace > 1e-12, trace, 1.0)
         K /= self._trace[:, None, None]
@@ -107,9 +110,10 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         warn_of(path)
         self.tau_, self.gap_, self.n_iter_ = float(tau[0]), float(path.gap[0]), int(path.steps[0])
         self.chosen_, self.norms_ = path.support(0), path.norms.toarray()[0]
-        self._c = {int(k): path.piece(0, k) for k in self.chosen_}
+        pieces = {int(k): path.piece(0, k) for k in self.chosen_}
+        self._c = {k: root * c for k, c in pieces.items()}
         self.shares_ = np.zeros(len(K))
-        for k, c in self._c.items():
+        for k, c in pieces.items():
             self.shares_[k] = np.linalg.norm(K[k] @ c) / np.sqrt(len(X))
 
     def _columns_of(self, d: int) -> list[Array]:
@@ -128,12 +132,11 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         kernel = pick("kernels", KERNELS, kind)
         return kernel(A[:, columns], self._rows[:, columns], self.width)
 
-    def _centred(self, raw: Array) -> Array:
-        """Centre kernels (..., m, n) as the training rows are centred in their spaces."""
-        mean = self._columns_mean[:, None, :]
-        return np.asarray(
-            raw - mean - raw.mean(axis=2, keepdims=True) + mean.mean(axis=2, keepdims=True)
-        )
+    def _centred(self, raw: Array, mean: Array) -> Array:
+        """Centre kernels (k, m, n) as the training rows are centred in their spaces."""
+        mean = mean[:, None, :]
+        of_rows, of_all = (np.average(each, axis=2, weights=self._v) for each in (raw, mean))
+        return np.asarray(raw - mean - of_rows[:, :, None] + of_all[:, :, None])
 
     def _values(self, X: Any) -> Array:
         """Return f(x), (m, T)."""
@@ -145,9 +148,8 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         A = self._scale.apply(X)
         total = np.tile(self.intercept_, (len(A), 1))
         for k, c in self._c.items():
-            raw, mean = self._raw(A, *self.kernels_[k]), self._columns_mean[k]
-            K = raw - mean - raw.mean(axis=1, keepdims=True) + mean.mean()
-            total += K @ c / self._trace[k]
+            raw, mean = self._raw(A, *self.kernels_[k]), self._columns_mean[[k]]
+            total += self._centred(raw[None], mean)[0] @ c / self._trace[k]
         return total
 
 
@@ -156,10 +158,10 @@ class MultipleKernelRegressor(RegressorMixin, _MultipleKernel):  # type: ignore[
 
     __doc__ = (_MultipleKernel.__doc__ or "").replace("SUMMARY", "Regression by several kernels")
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and y (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and y (n,), rows weighted by sample_weight (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self._fit(X, np.asarray(y, dtype=float)[:, None])
+        self._fit(X, np.asarray(y, dtype=float)[:, None], shares(sample_weight, X))
         return self
 
     def predict(self, X: Any) -> Array:
@@ -174,9 +176,10 @@ class MultipleKernelClassifier(ClassColumns, _MultipleKernel):
         "SUMMARY", "Two or more classes by several kernels, the one whose mean score is nearest"
     )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, d) and the classes y (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self._fit(rows, self._columns(labels))
-        self._learn_cut(self._scores(rows), labels)
-        return self._calibrated(X, labels)
+        v = shares(sample_weight, rows)
+        self._fit(rows, self._columns(labels, v), v)
+        self._learn_cut(self._scores(rows), labels, v)
+        return self._calibrated(X, labels, **passed_on(sample_weight))

@@ -9,8 +9,16 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.models.weights import check_folds, shares
 from genesig.optim.nonlinear.checks import InvalidProblem
-from genesig.optim.sparse_components import SHARES, directions, held_out, moments, sparse_components
+from genesig.optim.sparse_components import (
+    SHARES,
+    directions,
+    held_out,
+    moments,
+    sparse_components,
+    weighed,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -37,7 +45,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Attributes
     ----------
     components_ : (k, d) array
-        Loadings b_k, of length 1, or 0 for a component without a feature.
+        Loadings b_k, of length 1, the largest above 0; or 0 for a component without a feature.
     explained_ : (k,) array
         Share of the variance that each adds to those before it (adjusted for correlation).
     tau_, gap_ : float
@@ -57,8 +65,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.unit_variance = unit_variance
         self.cv = cv
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to X (n, d)."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d), rows weighted by sample_weight (n,)."""
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if self.n_components < 1 or (self.tau or 0.0) < 0 or self.mu <= 0:
             values = f"{self.n_components}, {self.tau} and {self.mu}"
@@ -66,19 +74,23 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"n_components must be at least 1, tau 0, and mu above 0; found {values}"
             )
         k, self.unexplained_ = min(self.n_components, *X.shape), np.nan
+        v = shares(sample_weight, X)
         if self.tau is None:
             folds = [held for _, held in check_cv(self.cv).split(X)]
+            check_folds(folds, v)
             tried = held_out(
-                X, k, np.array(SHARES), folds, mu=self.mu, unit_variance=self.unit_variance
+                X, k, np.array(SHARES), folds, mu=self.mu, unit_variance=self.unit_variance,
+                weights=v,
             )  # fmt: skip
             self.unexplained_ = float(tried.unexplained[tried.chosen])
         self.tau_ = float(tried.tau[tried.chosen]) if self.tau is None else self.tau
-        self.mean_, self.scale_ = moments(X, self.unit_variance)
+        self.mean_, self.scale_ = moments(X, self.unit_variance, v)
         Z = (X - self.mean_) / self.scale_
-        found = sparse_components(Z, directions(Z, k), tau=self.tau_, mu=self.mu)
+        own = weighed(Z, v)
+        found = sparse_components(Z, directions(own, k), tau=self.tau_, mu=self.mu, weights=v)
         self.components_ = found.loadings().T
         self._n_features_out = len(self.components_)
-        self.explained_, self.gap_ = found.explained(Z), found.gap
+        self.explained_, self.gap_ = found.explained(own), found.gap
         return self
 
     def transform(self, X: Any) -> Array:

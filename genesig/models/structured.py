@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.probabilities import CrossFitted
 from genesig.models.selects import Selects
+from genesig.models.weights import check_classes
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.penalties import Penalty
 from genesig.optim.structured.solution import Minimisers
@@ -42,25 +43,6 @@ class Scale:
     def apply(self, X: Array) -> Array:
         """Centre and scale."""
         return np.asarray((X - self.mean) / self.scale)
-
-
-def shares(sample_weight: Any, X: Array) -> Array | None:
-    """Return weights of mean 1, (n,), so that of n rows the sum of squares stays one of n.
-
-    Whole numbers then stand for rows that occur so often.
-    """
-    if sample_weight is None:
-        return None
-    given = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    if not given.any():
-        raise InvalidProblem("sample_weight is 0 for all samples")
-    return np.asarray(given * len(given) / given.sum())
-
-
-def check_classes(y: Array, weights: Array | None) -> None:
-    """Refuse weights that leave a class without a sample."""
-    if weights is not None and not np.bincount(np.unique(y, return_inverse=True)[1], weights).all():
-        raise InvalidProblem("sample_weight is 0 for all samples of a class; leave it out")
 
 
 def levels(estimator: Any, largest: float, norm: float) -> tuple[Array, float]:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.genome.order import Genome
 from genesig.genome.total_variation import denoised
+from genesig.models.weights import counts
 from genesig.optim.nonlinear.checks import InvalidProblem
 
 Array = np.ndarray[Any, Any]
@@ -42,9 +43,13 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.positions = positions
         self.tau = tau
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the settings against the features of X (n, d)."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Check the settings against the features of X (n, d).
+
+        As rows tell nothing of each other, sample_weight (n,) is checked, too, and changes nothing.
+        """
         X = validate_data(self, X, dtype=np.float64)
+        counts(sample_weight, X)
         if self.tau is not None and not 0 <= self.tau < np.inf:
             raise InvalidProblem(f"tau must be a number of at least 0, found {self.tau}")
         self.genome_ = Genome.of(X.shape[1], self.chromosomes, self.positions)

@@ -15,7 +15,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
-def shares(y: Array, rows: Array, classes: int) -> Array:
+def shares(y: Array, rows: Array, classes: int, weights: Array | None = None) -> Array:
     """Return the share of each class among the training rows of k sets, (k, T).
 
     Parameters
@@ -26,7 +26,13 @@ def shares(y: Array, rows: Array, classes: int) -> Array:
         Training rows.
     classes : int
         T.
+    weights : (n, k) float, optional
+        Of the samples, 0 outside the training rows: shares are then of their sum.
     """
+    if weights is not None:  # one set at a time: a sum must not see its neighbours
+        sums = [np.bincount(own, v, classes) for own, v in zip(y.astype(int).T, weights.T,
+                                                               strict=True)]  # fmt: skip
+        return np.stack([each / each.sum() for each in sums])
     member = y[:, :, None] == np.arange(classes)
     return np.asarray((member & rows[:, :, None]).sum(axis=0) / rows.sum(axis=0)[:, None])
 

@@ -37,19 +37,21 @@ class FeatureVectors:
 
 def select_feature_vectors(
     X: Array, y: Array, *, n_features: int | None, bins: int, lam: float = 0.5,
-    nonnegative: bool = False, tolerance: float = 1e-6,
+    nonnegative: bool = False, tolerance: float = 1e-6, weights: Array | None = None,
 ) -> FeatureVectors:  # fmt: skip
     """Bin, and graft; the settings are those of `FeatureVectorMachine`.
 
     Parameters
     ----------
     X, y : (n, d), (n,)
+    weights : (n,), optional
+        Of the samples, above 0 and of mean 1.
     """
-    codes, response = rank_bins(X, bins), response_bins(y, bins)
-    information = mutual_information(codes, response[:, None], bins)[:, 0]
+    codes, response = rank_bins(X, bins, weights), response_bins(y, bins, weights)
+    information = mutual_information(codes, response[:, None], bins, weights)[:, 0]
 
     def column(feature: int) -> Array:
-        return mutual_information(codes, codes[:, [feature]], bins)[:, 0]
+        return mutual_information(codes, codes[:, [feature]], bins, weights)[:, 0]
 
     found = graft(
         column, information, lam=lam * 2 * float(information.max()), n_features=n_features,
@@ -58,7 +60,7 @@ def select_feature_vectors(
     return FeatureVectors(codes, response, information, found)
 
 
-def response_bins(y: Array, bins: int) -> Array:
+def response_bins(y: Array, bins: int, weights: Array | None = None) -> Array:
     """Return the response's bins: its values where there are few, its ranks otherwise."""
     values, codes = np.unique(y, return_inverse=True)
-    return codes if len(values) <= bins else rank_bins(y[:, None], bins)[:, 0]
+    return codes if len(values) <= bins else rank_bins(y[:, None], bins, weights)[:, 0]

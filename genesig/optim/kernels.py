@@ -41,6 +41,11 @@ class Tables:
     second: Array
     stationary: bool
 
+    def weighed(self, root: Array) -> Tables:
+        """Return the tables of n points against themselves, each functional times root (n,)."""
+        both = np.outer(root, root)
+        return Tables(both * self.value, both * self.first, both * self.second, self.stationary)
+
 
 class Kernel(Protocol):
     """A kernel that is twice differentiable and depends on inner products only."""
@@ -112,11 +117,22 @@ def tables(kernel: Kernel, X: Array, Z: Array) -> Tables:
     return kernel.tables(X @ Z.T, np.einsum("ia,ia->i", X, X), np.einsum("ia,ia->i", Z, Z))
 
 
-def median_distance(inner: Array) -> float:
-    """Return the median distance between different points, from their inner products (n, n)."""
-    norms = np.diag(inner)
-    squared = norms[:, None] + norms - 2 * inner
-    return float(np.sqrt(np.median(np.maximum(squared[np.triu_indices(len(inner), 1)], 0))))
+def median_distance(inner: Array, counts: Array | None = None) -> float:
+    """Return the median distance between different points, from their inner products (n, n).
+
+    Points that occur `counts` (n,) times are as many different points, at no distance.
+    """
+    norms, pairs = np.diag(inner), np.triu_indices(len(inner), 1)
+    squared = np.maximum((norms[:, None] + norms - 2 * inner)[pairs], 0)
+    if counts is None:
+        return float(np.sqrt(np.median(squared)))
+    copies = np.maximum(counts * (counts - 1) / 2, 0).sum()
+    squared = np.append(squared, 0.0)
+    often = np.append(np.outer(counts, counts)[pairs], copies)
+    order = np.argsort(squared, kind="stable")
+    passed = np.cumsum(often[order])
+    middle = [np.searchsorted(passed, passed[-1] / 2, side) for side in ("left", "right")]
+    return float(np.sqrt(squared[order][middle].mean()))
 
 
 def directional(table: Tables, inner: Array, anchors: Array) -> Array:

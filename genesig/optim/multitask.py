@@ -17,6 +17,7 @@ import numpy as np
 from genesig.compiled import multitask_sweep as compiled
 from genesig.compiled.multitask_sweep import Found, Many
 from genesig.errors import GenesigError
+from genesig.optim.adjustment import Adjustment
 from genesig.optim.refit import coef_all, refit_all
 from genesig.optim.screening import in_single, screen_of, strong_rule
 from genesig.optim.solution import Path
@@ -42,12 +43,16 @@ class JointSets:
         Rows, means and scales of the k sets; the responses there are the first ones.
     Y : (k, T, N) float
         Responses minus their training means, 0 on the other rows.
+        With an adjustment times √v, and less what the covariates say of them.
     y_mean : (k, T) float
+    of_y : (k, q, T) float
+        What the covariates say of the responses, see `Adjustment.centred`.
     """
 
     sets: TrainingSets
     Y: Array
     y_mean: Array
+    of_y: Array
 
     @property
     def norm(self) -> Array:
@@ -59,13 +64,15 @@ class JointSets:
         """Return the smallest tau that selects nothing, ``(2/n_k) max_j ||z_j'Y|| / w_j``, (k,)."""
         sets, inverse = self.sets, self.sets.inverse_scales(slice(None))
         found = np.zeros((len(self.Y), len(sets.weights)))
-        compiled.pulls(sets.matrix.F, inverse, sets.padded.number, self.Y, found)
+        Y = self.Y if sets.adjustment is None else self.Y * sets.padded.mask[:, None]
+        compiled.pulls(sets.matrix.F, inverse, sets.padded.number, Y, found)
         return np.asarray((found / sets.weights).max(axis=1))
 
 
 def joint_sets(
     X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
     like: JointSets | None = None, weights: Array | None = None,
+    adjustment: Adjustment | None = None,
 ) -> JointSets:  # fmt: skip
     """Describe k training sets with T responses each.
 
@@ -74,24 +81,29 @@ def joint_sets(
     X : (n, d) array
     Y : (n, k, T) array
         Raw responses; values outside the training rows are ignored.
-    rows, centre, unit_variance, like, weights
+    rows, centre, unit_variance, like, weights, adjustment
         As in `training_sets`; weights must be positive.
     """
     sets = training_sets(
         X, Y[:, :, 0], rows, centre=centre, unit_variance=unit_variance,
-        like=None if like is None else like.sets, weights=weights,
+        like=None if like is None else like.sets, weights=weights, adjustment=adjustment,
     )  # fmt: skip
     if not (sets.weights > 0).all():
         raise GenesigError("with several responses every weight must be positive")
     if not np.isfinite(Y[rows]).all():
         raise GenesigError("the training responses must be finite; found NaN or infinity")
     (k, T), width = Y.shape[1:], sets.matrix.F.shape[1]
-    centred, mean = np.zeros((k, T, width)), np.empty((k, T))
+    centred, mean, of_y = np.zeros((k, T, width)), np.empty((k, T)), np.zeros((k, 0, T))
+    if adjustment is not None:
+        each = [adjustment.centred(Y[:, :, t]) for t in range(T)]
+        left, mean, of_y = (np.stack(part, axis=-1) for part in zip(*each, strict=True))
+        centred[:, :, : len(X)] = left.transpose(1, 2, 0)
+        return JointSets(sets, centred, mean, of_y)
     for i in range(k):
         part = np.ascontiguousarray(Y[rows[:, i], i].T)
         mean[i] = [row.mean() for row in part]
         centred[i][:, np.flatnonzero(rows[:, i])] = part - mean[i][:, None]
-    return JointSets(sets, centred, mean)
+    return JointSets(sets, centred, mean, of_y)
 
 
 def joint_path(
@@ -120,6 +132,8 @@ def joint_path(
     GenesigError
         For tau or mu that leave no problem.
     """
+    if joint.sets.adjustment is not None:
+        return _one_by_one(joint, *grid(joint.sets, tau, mu), tolerance, longest)
     if joint.Y.shape[1] == 1:
         found = scalar_path(
             joint.sets, tau, mu, solver="landweber-newton", tolerance=tolerance, longest=longest
@@ -143,12 +157,45 @@ def joint_path(
     return found.ended(longest)
 
 
+def _one_by_one(
+    joint: JointSets, tau: Array, mu: Array, tolerance: float, longest: int | None
+) -> Path:  # fmt: skip
+    """Minimise for sets with weights or covariates, each as a matrix of its own (see `alone`)."""
+    found = [
+        joint_path(alone(joint, k), tau[[k]], mu[[k]], tolerance=tolerance, longest=longest)
+        for k in range(len(tau))
+    ]
+    gap, steps = (np.concatenate([getattr(path, name) for path in found])
+                  for name in ("gap", "iterations"))  # fmt: skip
+    sizes = np.concatenate([np.diff(path.indptr) for path in found])
+    indices, values = (np.concatenate([getattr(path, name) for path in found])
+                       for name in ("indices", "values"))  # fmt: skip
+    return Path.joined(tau.shape, sizes, indices, values, gap, steps, tolerance)
+
+
+def alone(joint: JointSets, k: int) -> JointSets:
+    """Return training set k as one of its rows: √v Z and √v Y less covariates, as they are."""
+    sets, inside = joint.sets, joint.sets.rows[:, k]
+    Z, _ = sets.problem(k)
+    Y = joint.Y[k][:, : len(inside)][:, inside]
+    plain = joint_sets(
+        Z, Y.T[:, None], np.ones((len(Z), 1), dtype=bool), centre=False, unit_variance=False,
+        weights=sets.weights,
+    )  # fmt: skip
+    kept = np.zeros(plain.Y.shape)  # weighted responses have a mean that is not to be taken off
+    kept[0, :, : len(Z)] = Y
+    return replace(plain, Y=kept)
+
+
 def joint_scores(joint: JointSets, path: Path, lam: Array | float) -> Array:
     """Return the refit's scores for every lam, (k, m, L, n, T): see `refit.refit_scores`."""
     (k, m), T, lam = path.shape, joint.Y.shape[1], np.atleast_2d(np.asarray(lam, float))
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
     scores = np.empty((k, m, lam.shape[1], len(joint.sets.X), T))
     refit_all(joint.sets, joint.Y, path, lam, joint.y_mean, scores)
+    if joint.sets.adjustment is not None:
+        basis = joint.sets.adjustment.basis
+        scores += np.einsum("kqt,kqn->knt", joint.of_y, basis)[:, None, None]
     return scores
 
 

@@ -93,22 +93,26 @@ def coef_all(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> tu
     return values[0], constant[:, :, 0]
 
 
-def covariate_coef(sets: TrainingSets, path: Path, values: Array) -> Array:
+def covariate_coef(
+    sets: TrainingSets, path: Path, values: Array, of_y: Array | None = None
+) -> Array:  # fmt: skip
     """Return gamma (k, m, q), what is added to a score being ``(c - mean) @ gamma[k, m]``.
 
     Least squares of what the features, with the `values` of `refit_coef`, leave of the response;
-    mean (k, q) is that of the adjustment. Without covariates, q is 0.
+    mean (k, q) is that of the adjustment. Without covariates, q is 0. With values (nnz, T) of
+    several responses `of_y` (k, q, T) is what the covariates say of these, and gamma (k, m, q, T).
     """
     (k, m), fixed = path.shape, sets.adjustment
-    gamma = np.zeros((k, m, sets.of_y.shape[1]))
+    of_y = sets.of_y if of_y is None else of_y
+    gamma = np.zeros((k, m, *of_y.shape[1:]))
     if fixed is None:
         return gamma
     for i in range(k):
         Q = fixed.columns(i)
         for j in range(m):
             part = slice(*path.indptr[i * m + j :][:2])
-            seen = fixed.root[:, i] * (sets.X[:, path.indices[part]] @ values[part])
-            gamma[i, j] = fixed.turn[i] @ (sets.of_y[i] - Q.T @ seen)
+            seen = (fixed.root[:, i] * (sets.X[:, path.indices[part]] @ values[part]).T).T
+            gamma[i, j] = fixed.turn[i] @ (of_y[i] - Q.T @ seen)
     return gamma
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.adjustment import adjustment
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
 
@@ -46,9 +47,10 @@ class SparseComponents:
     gap: float
 
     def loadings(self) -> Array:
-        """Return B with columns of length 1, or 0 for a component without a gene."""
+        """Return B with columns of length 1, the largest loading above 0; 0 without a gene."""
         length = np.linalg.norm(self.B, axis=0)
-        return np.asarray(self.B / np.where(length > 0, length, 1.0))
+        largest = self.B[np.argmax(np.abs(self.B), axis=0), np.arange(self.B.shape[1])]
+        return np.asarray(self.B / np.where(length > 0, np.copysign(length, largest), 1.0))
 
     def explained(self, Z: Array) -> Array:
         """Return the share of the variance of Z that each component adds to those before it, (k,).
@@ -72,8 +74,9 @@ def directions(Z: Array, k: int) -> Array:
 
 
 def sparse_components(
-    Z: Array, start: Array, *, tau: float, mu: float, tolerance: float = 1e-6
-) -> SparseComponents:
+    Z: Array, start: Array, *, tau: float, mu: float, tolerance: float = 1e-6,
+    weights: Array | None = None,
+) -> SparseComponents:  # fmt: skip
     """Go down from orthonormal directions by turns: an elastic net for B, Procrustes for A.
 
     Not convex: what is found is stationary, and depends on the start.
@@ -89,21 +92,28 @@ def sparse_components(
         In units of ||Z'Z||/n.
     tolerance : float
         Fall of the objective, relative to itself, at which it ends.
+    weights : (n,) array, optional
+        Of the rows, with which columns are centred.
     """
     A, rows = start, np.ones((len(Z), start.shape[1]), dtype=bool)
+    own, weighted = weighed(Z, weights), None
+    if weights is not None:
+        weighted = adjustment(rows, weights=np.repeat(weights[:, None], start.shape[1], axis=1))
     sets: TrainingSets | None = None
     objective: list[float] = []
     levels, ridge = np.zeros(0), 0.0
     while True:
-        sets = training_sets(Z, Z @ A, rows, centre=True, unit_variance=False, like=sets)
+        sets = training_sets(
+            Z, Z @ A, rows, centre=True, unit_variance=False, like=sets, adjustment=weighted
+        )
         if not objective:
             levels, ridge = tau * sets.tau_max, mu * float(sets.norm[0])
         fits = path(sets, levels[:, None], ridge, solver="landweber-newton", tolerance=1e-9)
         B = np.zeros(A.shape)
         for k in range(A.shape[1]):
             B[fits.coef(k, 0)[0], k] = fits.coef(k, 0)[1]
-        A = _nearest(Z, B, A)
-        rest = Z - (Z @ B) @ A.T
+        A = _nearest(own, B, A)
+        rest = own - (own @ B) @ A.T
         value = np.sum(rest**2) / len(Z) + ridge * np.sum(B**2) + levels @ np.abs(B).sum(axis=0)
         objective.append(float(value))
         done = len(objective) > 1 and objective[-2] - value <= tolerance * objective[-2]
@@ -146,17 +156,21 @@ class HeldOut:
 
 
 def held_out(
-    X: Array, k: int, tau: Array, folds: Sequence[Array], *, mu: float, unit_variance: bool
-) -> HeldOut:
+    X: Array, k: int, tau: Array, folds: Sequence[Array], *, mu: float, unit_variance: bool,
+    weights: Array | None = None,
+) -> HeldOut:  # fmt: skip
     """Try tau on folds; centring, scaling and the start are learned on the rows that train."""
     left = np.empty((len(folds), len(tau)))
     for at, fold in enumerate(folds):
-        rest = np.delete(X, fold, axis=0)
-        centre, spread = moments(rest, unit_variance)
+        rest, own = np.delete(X, fold, axis=0), _without(weights, fold)
+        centre, spread = moments(rest, unit_variance, own)
         Z, new = (rest - centre) / spread, (X[fold] - centre) / spread
-        start = directions(Z, k)
+        new = weighed(new, None if weights is None else weights[fold])
+        start = directions(weighed(Z, own), k)
         for m, share in enumerate(tau):
-            found = sparse_components(Z, start, tau=float(share), mu=mu, tolerance=LOOSE)
+            found = sparse_components(
+                Z, start, tau=float(share), mu=mu, tolerance=LOOSE, weights=own
+            )
             left[at, m] = found.unexplained(new)
     mean = left.mean(axis=0)
     error = left.std(axis=0, ddof=1) / len(folds) ** 0.5
@@ -164,7 +178,21 @@ def held_out(
     return HeldOut(tau, mean, error, int(np.argmax(mean <= mean[best] + error[best])))
 
 
-def moments(X: Array, unit_variance: bool) -> tuple[Array, Array]:
+def moments(X: Array, unit_variance: bool, weights: Array | None = None) -> tuple[Array, Array]:
     """Return mean and scale of each column, 1 where it is constant or not to be scaled."""
+    mean, seen = np.average(X, axis=0, weights=weights), X
     spread = X.std(axis=0)
-    return X.mean(axis=0), np.where((spread > 0) & unit_variance, spread, 1.0)
+    if weights is not None:
+        spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
+        seen = X[weights > 0]
+    there = (spread > 0) & (np.ptp(seen, axis=0) > 0)  # a mean of equal numbers may be off by one
+    return mean, np.where(there & unit_variance, spread, 1.0)
+
+
+def weighed(Z: Array, weights: Array | None) -> Array:
+    """Return rows times √v, weights of mean 1, so that of n rows ||Z||² stays a sum of n."""
+    return Z if weights is None else np.sqrt(weights / weights.mean())[:, None] * Z
+
+
+def _without(weights: Array | None, rows: Array) -> Array | None:
+    return None if weights is None else np.delete(weights, rows)

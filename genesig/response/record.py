@@ -41,6 +41,9 @@ class Response:
         y of a training set and names of classes to why it cannot be learned from, or None.
     counted : callable
         y and names of classes to how many samples there are of what, in words.
+    boundless : callable
+        y of all training samples that share a word of a covariate to whether its weight, which has
+        no penalty, has no finite value.
     """
 
     read: Callable[[pd.DataFrame, Design], Array]
@@ -51,6 +54,7 @@ class Response:
     needed: Callable[[Array, Classes], dict[str, Array]]
     untold: Callable[[Array, Classes], str | None]
     counted: Callable[[Array, Classes], str]
+    boundless: Callable[[Array], bool] = lambda y: False
 
 
 def label_words(obs: pd.DataFrame, design: Design) -> Array:

@@ -76,4 +76,5 @@ SURVIVAL = Response(
     needed=lambda y, classes: {"the event": y["event"]},
     untold=_untold,
     counted=lambda y, classes: counted(int(y["event"].sum()), "event"),
+    boundless=lambda y: not y["event"].any(),
 )

@@ -51,17 +51,42 @@ def changed(record: Any, home: Path, source: str) -> Iterator[Problem]:
     InvalidInput
         It is no record of a run.
     """
-    for name, digest in _recorded(record, "results", source).items():
-        path = home / name
-        if not path.is_file():
-            yield Problem(str(path), "is gone; the run wrote it")
-        elif sha256(path) != digest:
-            yield Problem(str(path), "was changed after the run")
+    yield from _written(_recorded(record, "results", source), home)
     inputs = record.get("inputs")
     for name, digest in inputs.items() if isinstance(inputs, dict) else ():
         path = Path(os.path.normpath(home / os.pardir / name))
         if _inside(name) and path.exists() and sha256(path) != digest:
             yield Problem(str(path), "is another file than the run read")
+
+
+def changed_fits(record: Any, home: Path, source: str) -> Iterator[Problem]:
+    """Yield a problem for each fit that is not what the run wrote, and each it has not written.
+
+    As in `changed`. A folder of them that is gone as a whole, as where space was needed, is one; a
+    record of an earlier version holds none.
+    """
+    if not isinstance(record, dict) or "fits" not in record:
+        return
+    known = _recorded(record, "fits", source)
+    folders = sorted({PurePosixPath(name).parts[0] for name in known if "/" in name})
+    gone = [folder for folder in folders if not (home / folder).is_dir()]
+    for folder in gone:
+        yield Problem(str(home / folder), "is gone; the run wrote its fits there")
+    there = {n: d for n, d in known.items() if PurePosixPath(n).parts[0] not in gone}
+    yield from _written(there, home)
+    for folder in folders:
+        for path in sorted((home / folder).rglob("*")):
+            if path.is_file() and path.relative_to(home).as_posix() not in known:
+                yield Problem(str(path), "is new; the run wrote no such file")
+
+
+def _written(known: Mapping[str, str], home: Path) -> Iterator[Problem]:
+    for name, digest in known.items():
+        path = home / name
+        if not path.is_file():
+            yield Problem(str(path), "is gone; the run wrote it")
+        elif sha256(path) != digest:
+            yield Problem(str(path), "was changed after the run")
 
 
 def _recorded(record: Any, key: str, source: str) -> Mapping[str, str]:

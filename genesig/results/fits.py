@@ -51,8 +51,8 @@ class Fits:
     test_indptr, test_rows, scores : (m + 1,), (t,), (t, n_mu) or (t, n_mu, T)
         Row numbers of the test samples of each fit and the score f(x) of each.
     gamma, covariate_mean : (m, n_mu, q), (m, q) float, or None
-        Weight of each covariate, in its own units, and its mean over the training samples; None
-        where the study has none.
+        Weight of each covariate, in its own units, (m, n_mu, q, T) with several classes; and
+        its mean over the training samples; None where the study has none.
     """
 
     split: Array
@@ -90,13 +90,13 @@ class Fits:
         return self.indices[part], self.values[part]
 
     def of_covariates(self, fit: int, C: Array) -> Array | float:
-        """Return what covariates C (n, q) add to the scores of one fit, (n, n_mu); 0 without any.
+        """Return what covariates C (n, q) add to the scores of one fit, (n, n_mu) or (n, n_mu, T).
 
-        NaN counts as the mean of the training samples.
+        0 without any. NaN counts as the mean of the training samples.
         """
         if self.gamma is None or self.covariate_mean is None:
             return 0.0
-        return np.asarray(np.where(np.isnan(C), self.covariate_mean[fit], C) @ self.gamma[fit].T)
+        return covariate_part(C, self.covariate_mean[fit], self.gamma[fit])
 
     def strength(self) -> Array:
         """Return the weights, or with several classes the length of those of each gene, (nnz,)."""
@@ -140,9 +140,7 @@ class Fits:
             scores=np.concatenate(
                 [self.scores, self.scores[np.arange(len(chosen)), chosen][:, None]], axis=1
             ),
-            gamma=None
-            if self.gamma is None
-            else np.take_along_axis(self.gamma, places[:, :, None], axis=1),
+            gamma=None if self.gamma is None else self.gamma[np.arange(m)[:, None], places],
         )
 
     def save(self, path: str | Path) -> None:
@@ -215,6 +213,12 @@ class Fits:
             if field.name not in taken and getattr(self, field.name) is not None:
                 taken[field.name] = getattr(self, field.name)[order]
         return Fits(**taken)
+
+
+def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
+    """Return what covariates C (n, q) with weights (n_mu, q) or (n_mu, q, T) add to scores."""
+    known = np.where(np.isnan(C), mean, C)
+    return np.asarray(known @ gamma.T if gamma.ndim == 2 else np.tensordot(known, gamma, (1, 1)))
 
 
 SHARED = ("tau", "lam", "mu", "searched")

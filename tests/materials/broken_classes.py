@@ -47,6 +47,16 @@ def _other(study: Study, **changes: Any) -> None:
     study.set("external", [item | changes])
 
 
+def _held_twice(study: Study) -> None:
+    study.column("family", ["a", "b", "c"] * 4)
+    study.set("data.covariates", ["family"])
+
+
+def _weightless(study: Study) -> None:
+    study.column("age", ["0", "1", "2"] * 4)
+    study.set("data.weights", "age")
+
+
 CHOSEN = ["EWS", "RMS", "NB"]
 SEVERAL: dict[str, Broken] = {
     "a class misspelt": _set("data.classes", ["EWS", "RMS", "NBs"],
@@ -69,8 +79,11 @@ SEVERAL: dict[str, Broken] = {
     "too many inner folds": _set("splits.inner_folds", 4, ["class 'EWS'", "inner_folds to 2"]),
     "nonlinear selection": _set("nonlinear.enabled", True, ["nonlinear.enabled", "set false"]),
     "sets": _broken(gene_sets, ["structured.sets", "is for two classes", "take it away"]),
-    "covariates": _set("data.covariates", ["age"], ["data.covariates", "is for two classes"]),
-    "weights": _set("data.weights", "balanced", ["data.weights", "take it away"]),
+    "the label held fixed": _set("data.covariates", ["diagnosis"], ["'diagnosis' is the label"]),
+    "too few samples for covariates": _set("data.covariates", ["age", "set"],
+                                           ["the smallest training set has 3 samples"]),
+    "classes by another name": _broken(_held_twice, ["give the label exactly"]),
+    "a class without weight": _broken(_weightless, ["have no 'EWS', and every class is needed"]),
     "pairs": _broken(paired, ["data.pair", "name the column as data.group"]),
     "stretches": _broken(stretches, ["linear.penalty", "'fused' is for two classes", "take l1"]),
     "a cut at 0": _set("linear.threshold", "zero", ["linear.threshold", "is for two classes"]),

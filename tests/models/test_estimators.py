@@ -1,4 +1,4 @@
-"""What all estimators share: scikit-learn's contract, selection, probabilities, sample weights."""
+"""What all estimators share: scikit-learn's contract, selection, probabilities."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import TESTS
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -29,7 +29,6 @@ from genesig import (
     SparsePCA,
     TotalVariation,
 )
-from genesig.optim.nonlinear.checks import InvalidProblem
 
 ESTIMATORS = {
     name for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
@@ -46,9 +45,6 @@ SELECT = [
     GroupLassoClassifier(tau=0.3), GeneSetRegressor(tau=0.3), GeneSetClassifier(tau=0.3),
     FeatureVectorMachine(n_features=3), DerivativeRegressor(**FAST), DerivativeClassifier(**FAST),
 ]  # fmt: skip
-WEIGHTED = [
-    GroupLassoRegressor(tau=0.1), GroupLassoClassifier(tau=0.1), L1L2Regressor(), L1L2Classifier(),
-]  # fmt: skip
 
 
 def named(estimators):
@@ -62,12 +58,12 @@ def calibrated(model, folds=3):
 class Timed(L1L2Cox):
     """Takes any numbers as the times of events, as scikit-learn's checks give them."""
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         numbers = np.asarray(y)
         numbers = numbers.astype(float) if numbers.dtype == object else numbers
         if numbers.ndim == 1 and numbers.dtype.kind in "iuf" and np.isfinite(numbers).all():
             y = np.stack([numbers - numbers.min() + 1, np.ones(len(numbers))], axis=1)
-        return super().fit(X, y)
+        return super().fit(X, y, sample_weight)
 
 
 def test_every_public_estimator_is_checked():
@@ -79,8 +75,13 @@ def test_every_public_estimator_is_checked():
 
 def of_rows(estimator):
     """Name the check that folds must fail: a row that stands twice may be in two of them."""
-    weighted = isinstance(estimator, GroupLassoClassifier | L1L2Classifier)
-    return dict.fromkeys(["check_sample_weight_equivalence_on_dense_data"] * weighted, "folds")
+    return {"check_sample_weight_equivalence_on_dense_data": "folds of the calibration"}
+
+
+def of_times(estimator):
+    """Name the check that Efron's ties must fail: a row that stands twice is two deaths at once."""
+    why = {"efron": {"check_sample_weight_equivalence_on_dense_data": "ties"}}
+    return why.get(estimator.ties, {})
 
 
 @parametrize_with_checks(
@@ -100,7 +101,7 @@ def test_conventions_of_scikit_learn_with_probabilities_of_all(estimator, check)
     check(estimator)
 
 
-@parametrize_with_checks([Timed()])
+@parametrize_with_checks([Timed(), Timed(ties="breslow")], expected_failed_checks=of_times)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn_for_times(estimator, check):
     check(estimator)
@@ -204,28 +205,3 @@ def test_several_classes_have_probabilities(model):
 def test_a_regressor_has_no_such_setting():
     with pytest.raises(TypeError, match="calibration"):
         L1L2Regressor(calibration=3)
-
-
-@named(WEIGHTED)
-def test_whole_weights_are_rows_that_occur_so_often(model):
-    X, y = data(classes=2)
-    y = y if is_classifier(model) else X["G0"].to_numpy() - X["G1"].to_numpy() ** 2 / 10
-    times = np.random.default_rng(1).integers(0, 4, len(X))
-    weighted = clone(model).fit(X, y, sample_weight=times)
-    repeated = clone(model).fit(X.loc[X.index.repeat(times)], np.repeat(y, times))
-    score = "decision_function" if is_classifier(model) else "predict"
-    np.testing.assert_array_equal(weighted.support_, repeated.support_)
-    np.testing.assert_allclose(getattr(weighted, score)(X), getattr(repeated, score)(X), atol=1e-7)
-    plain = clone(model).fit(X, y)
-    equal = clone(model).fit(X, y, sample_weight=np.full(len(X), 3.0))
-    np.testing.assert_allclose(getattr(plain, score)(X), getattr(equal, score)(X), atol=1e-7)
-    assert np.abs(getattr(plain, score)(X) - getattr(weighted, score)(X)).max() > 1e-3
-
-
-@named(WEIGHTED)
-@pytest.mark.parametrize("weights", [np.zeros(40), -np.ones(40), np.ones(39)])
-def test_weights_that_mean_nothing_are_refused(model, weights):
-    X, y = data()
-    y = y if is_classifier(model) else X["G0"]
-    with pytest.raises((InvalidProblem, ValueError), match="weight"):
-        model.fit(X, y, sample_weight=weights)

@@ -15,7 +15,7 @@ from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.sparse_components import directions, held_out, sparse_components
 
 
-@parametrize_with_checks([SparsePCA(tau=0.3)])
+@parametrize_with_checks([SparsePCA(tau=0.3), SparsePCA(1)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)
@@ -124,6 +124,7 @@ def test_tau_is_chosen_by_rows_left_out():
     assert (model.components_ != 0).sum() <= 20
     assert 0.8 < model.unexplained_ < 1
     np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
+    assert (model.components_.max(axis=1) >= -model.components_.min(axis=1)).all()
 
 
 def test_a_component_without_a_feature_is_survived():

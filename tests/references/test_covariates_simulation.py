@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from kinds_study import task_of
 from linear_settings import linear
 from settings import MOMENTS, SPLITS
 
 from genesig.data.splits.draw import draw_splits
+from genesig.data.study.labels.known import LABELS as LABELLED
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.linear.double_loop import fit_final
 
 N, GENES, FOLLOWERS, TRUE = 80, 1000, 50, 999
+
+
+def _times(y: np.ndarray, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    came, lost = rng.exponential(np.exp(-2 * y)), rng.exponential(3.0, N)
+    columns = {"y": np.minimum(came, lost).round(6), "end": (came <= lost).astype(int)}
+    return columns, {"event": "end", "occurred": "1", "horizon": 1.0, "ties": "efron"}
+
+
+CRITERIA = {"regression": {"criterion": "squared_error"},
+            "classification": {"criterion": "balanced_error"}}  # fmt: skip
+LABELS: dict[str, Any] = {
+    "regression": lambda y, rng: ({"y": [f"{v:.9f}" for v in y]}, {}),
+    "classification": lambda y, rng: ({"y": np.where(y > 0, "b", "a")}, {"classes": ("a", "b")}),
+    "several_classes": lambda y, rng: (
+        {"y": np.array(["a", "b", "c"])[np.searchsorted([-0.7, 0.7], y)]},
+        {"classes": ("a", "b", "c")},
+    ),
+    "survival": _times,
+}
 
 
 def simulated(seed: int, task: str) -> Dataset:
@@ -26,20 +48,21 @@ def simulated(seed: int, task: str) -> Dataset:
     X = rng.normal(size=(N, GENES))
     X[:, :FOLLOWERS] = aged[:, None] + rng.normal(size=(N, FOLLOWERS))
     y = aged + X[:, TRUE] + 0.5 * rng.normal(size=N)
-    label = np.where(y > 0, "b", "a") if task == "classification" else [f"{v:.9f}" for v in y]
+    columns, more = LABELS[task](y, rng)
     names, genes = [f"s{k}" for k in range(N)], [f"g{k}" for k in range(GENES)]
-    obs = pd.DataFrame({"y": label, "age": [f"{v:.6f}" for v in age]}, index=names).astype(str)
-    classes = ("a", "b") if task == "classification" else None
-    design = Design("y", task, classes, None, None, covariates=(Covariate("age", None),))
+    obs = pd.DataFrame(columns | {"age": [f"{v:.6f}" for v in age]}, index=names).astype(str)
+    keys: dict[str, Any] = {"classes": None} | more
+    design = Design("y", task_of(task), group=None, pair=None, covariates=(Covariate("age", None),),
+                    **keys)  # fmt: skip
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
 
 
 def chosen(dataset: Dataset) -> np.ndarray:
     """Return the genes of the final model, by the defaults but for its length."""
     splits = draw_splits(dataset, seed=0, **{**SPLITS, "inner_folds": 5})
-    task = dataset.design.task
-    criterion = "squared_error" if task == "regression" else "balanced_error"
-    final = fit_final(dataset, splits, folds=MOMENTS, **linear(criterion=criterion))
+    kind = dataset.design.kind
+    own = LABELLED[kind].defaults.get("linear", {})
+    final = fit_final(dataset, splits, folds=MOMENTS, **linear(**{**CRITERIA.get(kind, {}), **own}))
     return final.coef(0, int(final.choice[0, 2]))[0]
 
 
@@ -66,7 +89,7 @@ def test_one_study() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("task", LABELS)
 def test_forty_studies(task: str) -> None:
     found = lists(range(40), task)
     print(task, found)

@@ -6,11 +6,14 @@ from scipy import optimize, stats
 from sklearn import metrics
 
 from genesig.selection.assess.intervals import (
+    LEVEL,
+    Z,
     corrected_t,
     delong,
     hull,
     mean_of_shares,
     mean_t,
+    t_quantile,
     wilson,
 )
 from genesig.selection.assess.scores import (
@@ -27,6 +30,11 @@ def sample(seed, n=40):
     y = np.where(rng.random(n) < 0.3, 1.0, -1.0)
     y[:4] = -1, -1, 1, 1
     return y, np.round(y * 0.4 + rng.standard_normal(n), 1) + 0.05  # ties, and never 0
+
+
+def test_quantiles_are_those_of_scipy():
+    assert pytest.approx(stats.norm.ppf((1 + LEVEL) / 2), rel=1e-15) == Z
+    assert t_quantile(7) == stats.t.ppf((1 + LEVEL) / 2, 7)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import f as snedecor
 from scipy.stats import t as student
 
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
+from genesig.selection.genes.anova import class_test
+from genesig.selection.genes.least_squares import slope_test
 from genesig.selection.genes.univariate import univariate_table, what_was_tested
 
 AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))
@@ -87,3 +90,42 @@ def test_a_covariate_that_says_what_the_batch_says_is_no_second_one() -> None:
     np.testing.assert_allclose(
         univariate_table(more)["p_value"], univariate_table(dataset)["p_value"], rtol=1e-9
     )
+
+
+def nested(X: np.ndarray, y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """F and p of ``gene ~ 1 + C`` inside ``gene ~ 1 + C + class``, as R's ``anova`` has them."""
+    small = np.column_stack([np.ones(len(y)), C])
+    large = np.column_stack([small, *(y == c for c in np.unique(y)[1:])])
+    left = [np.square(X - D @ np.linalg.inv(D.T @ D) @ D.T @ X).sum(axis=0) for D in (small, large)]
+    more, df = large.shape[1] - small.shape[1], len(y) - large.shape[1]
+    F = (left[0] - left[1]) / more / (left[1] / df)
+    return F, snedecor.sf(F, more, df)
+
+
+@pytest.mark.parametrize("batch", [False, True])
+def test_several_classes_are_nested_models(batch: bool) -> None:
+    dataset = study("classification", batch=batch)
+    y = np.arange(len(dataset.samples)) * 7 % 4
+    obs = dataset.obs.assign(y=[f"c{k}" for k in y])
+    design = Design("y", "classification", ("c0", "c1", "c2", "c3"), None, None,
+                    "run" if batch else None, covariates=(AGE, SEX))  # fmt: skip
+    several = Dataset(dataset.X, obs, dataset.var, design, {})
+    C = dataset.covariates()
+    if batch:
+        runs = dataset.obs["run"].to_numpy()
+        C = np.column_stack([C, runs == "r1", runs == "r2"])
+    F, p = nested(dataset.X, y, C)
+    table = univariate_table(several)
+    np.testing.assert_allclose(table["statistic"], F, rtol=1e-9)
+    np.testing.assert_allclose(table["p_value"], p, rtol=1e-9)
+    said = what_was_tested(several)
+    assert (said["test"], said["covariates"]) == ("linear", ["age", "sex"])
+
+
+def test_of_two_classes_f_is_the_square_of_t() -> None:
+    dataset = study("classification")
+    y, C = dataset.response(), dataset.covariates()
+    t, p = slope_test(dataset.X, y, None, by_class=False, covariates=C)
+    F, same = class_test(dataset.X, y, None, C)
+    np.testing.assert_allclose(F, t**2, rtol=1e-9)
+    np.testing.assert_allclose(same, p, rtol=1e-9)

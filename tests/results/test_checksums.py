@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256 as digest_of
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -63,6 +64,58 @@ def test_every_change_is_a_line(
     out, err = capsys.readouterr()
     assert err == f"error: {name}: {said}\n"
     assert out == "results: 4 results, 1 difference\n"
+
+
+@pytest.fixture
+def fits(home: Path) -> Path:
+    """Put fits beside the results, and into the record."""
+    for name in ("linear/observed/1of1.npz", "linear/final.npz", "nonlinear/1of1.npz", "null.npz"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(name)
+    record = json.loads((home / "run.json").read_text())
+    files = [home / "linear", home / "nonlinear", home / "null.npz"]
+    write(home, **record | {"fits": checksums(files, home)})
+    return home
+
+
+def test_fits_are_counted(fits: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify"]) == 0
+    out = "results: 4 results, 4 files of fits, as the run wrote them\n"
+    assert capsys.readouterr() == (out, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("linear/final.npz", "another", "was changed after the run"),
+        ("linear/observed/1of1.npz", None, "is gone; the run wrote it"),
+        ("null.npz", None, "is gone; the run wrote it"),
+        ("linear/observed/1of2.npz", "new", "is new; the run wrote no such file"),
+        ("nonlinear", None, "is gone; the run wrote its fits there"),
+    ],
+)
+def test_a_fit_that_is_another_is_a_line(
+    name: str, content: str | None, said: str, fits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = fits / name
+    if content is not None:
+        path.write_text(content)
+    elif path.is_dir():
+        rmtree(path)
+    else:
+        path.unlink()
+    assert main(["verify"]) == 1
+    assert capsys.readouterr().err == f"error: results/{name}: {said}\n"
+
+
+def test_a_record_of_fits_that_was_changed_is_refused(
+    fits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = json.loads((fits / "run.json").read_text())
+    for broken in ({}, 3, {"../e.tsv": "0"}):
+        write(fits, **record | {"fits": broken})
+        assert main(["verify"]) == 1
+        assert capsys.readouterr().err.startswith("error: results/run.json: ")
 
 
 def test_inputs_that_are_elsewhere_are_no_fault(home: Path) -> None:

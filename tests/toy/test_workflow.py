@@ -123,8 +123,10 @@ def test_the_record_knows_every_result(finished):
     record, settings = (
         json.loads((finished / f"results/{name}.json").read_text()) for name in ("run", "settings")
     )
-    recorded = record.pop("results")
+    recorded, fits = record.pop("results"), record.pop("fits")
     assert set(recorded) == {name for name in results(finished) if not between.match(name)}
+    ran = re.compile(r"(linear|nonlinear|sets)/|null.npz")
+    assert set(fits) == {name for name in results(finished) if ran.match(name)}
     assert record == settings
 
 
@@ -137,7 +139,7 @@ def without_settings(found):
     kept = {k: v for k, v in found.items() if not re.match(r"(non)?linear/.*\d+of\d+", k)}
     for name in ("run.json", "settings.json", "report_data.json"):
         data = json.loads(kept[name])
-        data["config"] = data.get("run", {})["config"] = data["results"] = None
+        data["config"] = data.get("run", {})["config"] = data["results"] = data["fits"] = None
         kept[name] = data
     settings = rb"<details class=\"text\">\s*<summary>Settings.*?</details>"
     kept["report.html"] = re.sub(settings, b"", kept["report.html"], flags=re.DOTALL)

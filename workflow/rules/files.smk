@@ -17,6 +17,17 @@ def permuted():
     return [file for a, b in ranges for file in batches(f"permuted-{a:03d}-{b:03d}")]
 
 
+def fits():
+    """Return the files that hold all fits, and the settings that permuted ones are read at."""
+    observed = batches("observed")
+    files = [*observed, *permuted(), "results/null.npz"]
+    files += [f"results/linear/{name}.npz" for name in ("final", "subsamples")]
+    names = [*(Path(file).name for file in observed), "final.npz"]
+    files += [f"results/nonlinear/{name}" for name in nonlinear(*names)]
+    kept = (f"results/sets/{name}.npz" for name in ("known", "final", "subsamples"))
+    return [*files, *sets(*of_sets([*observed, *permuted()]), *kept)]
+
+
 def given(*paths):
     """Return those of the user's files that are set, which the prefix of a module does not move."""
     return [local(path) for path in paths if path]

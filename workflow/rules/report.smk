@@ -73,11 +73,12 @@ rule report:
         "../scripts/report.py"
 
 
-# The last: it holds the SHA-256 of every result, the report among them.
+# The last: it holds the SHA-256 of every result, the report among them, and of every fit.
 rule run_record:
     input:
         settings="results/settings.json",
         results=[*REPORTED.values(), *SAID, *SCORED, *(f"results/{name}" for name in WRITTEN)],
+        fits=fits(),
         code=sources("run_record.py"),
     output:
         "results/run.json",

@@ -9,4 +9,5 @@ from genesig.results.checksums import checksums
 log_to(snakemake.log[0])
 record = load_json(snakemake.input.settings)
 home = Path(snakemake.output[0]).parent
-save_json(snakemake.output[0], {**record, "results": checksums(snakemake.input.results, home)})
+written = {key: checksums(snakemake.input[key], home) for key in ("results", "fits")}
+save_json(snakemake.output[0], {**record, **written})

@@ -88,16 +88,19 @@ def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
 
 def _plain(rows: list[str], delimiter: str, width: int) -> Block | None:
     """Read rows of which each cell is a plain decimal number; None for others."""
-    names, rest = [], []
-    for row in rows:
-        end = end_of_name(row)
-        cut = row.index(delimiter, end)
-        if 0 < end != cut:
-            return None
-        names.append((row[1 : end - 1] if end else row[:cut]).strip())
-        rest.append(row[cut:])
-    cells = decimals("".join(rest).replace(delimiter, "\n"), len(rows) * (width - 1))
+    pairs = [_cut(row, delimiter) if row[:1] == '"' else row.split(delimiter, 1) for row in rows]
+    lines = delimiter.join(["", *(numbers for _, numbers in pairs)]).replace(delimiter, "\n")
+    cells = decimals(lines, len(rows) * (width - 1))
+    names = [name.strip() for name, _ in pairs]
     return None if cells is None else (names, cells.reshape(len(rows), -1), {})
+
+
+def _cut(row: str, delimiter: str) -> list[str]:
+    """Return what the quotes of a first field hold, and the rest of its row."""
+    end = end_of_name(row)
+    cut = row.index(delimiter, end)
+    # What stands behind the quotes goes to the numbers, and is none.
+    return [row[1 : end - 1], row[end + (cut == end) :]]
 
 
 def _any(rows: list[str], delimiter: str, where: str) -> Block:

@@ -83,7 +83,11 @@ def absent(path: Path) -> str:
     near = [p.name for p in path.parent.iterdir()] if is_folder(path.parent) else []
     place = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
     series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", path.name)
-    from_geo = f"; to download it: genesig fetch {series[1]}" if series else ""
+    from_geo = (
+        f"; to download it: genesig fetch {series[1]} (its labels tell which kind of study it is)"
+        if series
+        else ""
+    )
     advice = did_you_mean(path.name, near) or from_geo
     return f"no such file{place}{advice or '; correct the name, or put the file there'}"
 

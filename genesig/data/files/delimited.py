@@ -146,7 +146,8 @@ def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
         )
     names = [name.strip() for name in _split(header, delimiter)]
     numbers, rows = [n for n, _ in body], [line for _, line in body]
-    widths = {_width(row, delimiter) if '"' in row else row.count(delimiter) + 1 for row in rows}
+    quoted = '"' in text
+    widths = {_width(row, delimiter) if quoted else row.count(delimiter) + 1 for row in rows}
     if widths == {len(names) + 1}:  # R's write.table leaves the corner out
         names.insert(0, "")
     elif widths != {len(names)}:

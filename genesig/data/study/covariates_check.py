@@ -96,7 +96,7 @@ def with_fixed(
     if weights is not None and weights != BALANCED:
         check_column(weights, "data.weights", known, index, where, problems)
         if weights in known and weights != design.label:
-            problems += _of_weights(obs[weights], y, where)
+            problems += _of_weights(obs[weights], sheet, where)
     held = replace(design, covariates=found, filled=missing == "mean", weights=weights)
     return replace(sheet, design=held)
 
@@ -152,6 +152,7 @@ def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]
         what += f"has {counted(min(sizes), 'sample')}; at least {columns + SPARE} are needed: take "
         yield Problem(where, what + "some out, or set more splits.folds and splits.inner_folds")
     yield from _unseen(sheet, splits, where)
+    yield from _boundless(sheet, splits, where)
 
 
 def _unseen(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
@@ -170,6 +171,27 @@ def _unseen(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
             what += f"training sample is {listing(sorted(set().union(*torn)))}, which counts as "
             what += f"'{covariate.levels[0]}' there"
             yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
+
+
+def _boundless(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
+    """Yield the words of a covariate whose weight has no finite value in some training set."""
+    kind, design, every = RESPONSES[sheet.design.kind], sheet.design, [*splits.outer, splits.final]
+    y = kind.read(sheet.obs, design)
+    trained = [sheet.obs.index.isin(one.train) for one in every]
+    for covariate in design.covariates:
+        cells = sheet.obs[covariate.column].to_numpy(dtype=object)
+        for word in covariate.levels or ():
+            own = cells == word
+            sets = [own & inside for inside in trained]
+            torn = sum(bool(one.any()) and kind.boundless(y[one]) for one in sets)
+            if torn:
+                what = f"data.covariates: '{word}' has {counted(int(own.sum()), 'sample')} and "
+                what += f"{kind.counted(y[own], design.classes)}; in {torn} of "
+                what += f"{counted(len(sets), 'training set')} its weight has no finite value, and "
+                what += "a small ridge holds the covariates there: give its samples another word, "
+                what += "leave them out, or leave their cells blank and set "
+                what += "data.missing_covariates: mean"
+                yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
 
 
 def _of_all(
@@ -202,7 +224,7 @@ def _left(C: Array, y: Array) -> float:
     return float(np.sum(rest**2)) / total if total > 0 else 1.0
 
 
-def _of_weights(column: pd.Series[str], y: Array, where: str) -> Iterator[Problem]:
+def _of_weights(column: pd.Series[str], sheet: Sheet, where: str) -> Iterator[Problem]:
     at = f"{where}, column '{column.name}'"
     cells = {str(name): str(cell) for name, cell in column.items()}
     wrong = [name for name, cell in cells.items() if not is_number(cell) or float(cell) < 0]
@@ -216,10 +238,10 @@ def _of_weights(column: pd.Series[str], y: Array, where: str) -> Iterator[Proble
     if not v.any():
         yield Problem(at, "data.weights: every weight is 0; some must be above")
         return
-    with_weight = np.unique(y[v > 0])
-    if len(with_weight) < min(2, len(np.unique(y))):
-        yield Problem(at, "data.weights: all samples with a weight above 0 have one label; two are "
-                      "needed")  # fmt: skip
+    kind, classes = RESPONSES[sheet.design.kind], sheet.design.classes
+    y = kind.read(sheet.obs, sheet.design)
+    if kind.untold(y, classes) is None and (why := kind.untold(y[v > 0], classes)):
+        yield Problem(at, f"data.weights: the samples with a weight above 0 {why}")
     elif v.sum() ** 2 < len(v) / 2 * (v @ v):
         what = f"data.weights: so uneven that {len(v)} samples are worth "
         what += f"{v.sum() ** 2 / (v @ v):.0f} (Kish's effective sample size)"

@@ -6,11 +6,11 @@ from copy import deepcopy
 from typing import Any
 
 from genesig.data.files.columns import cells_of
-from genesig.data.files.names import with_file_names
+from genesig.data.files.names import is_fetched, with_file_names
 from genesig.data.files.readers import read_samples
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config
-from genesig.errors import attempt
+from genesig.errors import Problem, attempt
 from genesig.response.design import SEVERAL
 
 
@@ -69,6 +69,20 @@ def classes_shown(raw: Config) -> int | None:
     if table is None or not isinstance(label, str):
         return None
     return len(set(cells_of(table, label))) or None
+
+
+def check_kind(config: Config, kind: str, source: str) -> list[Problem]:
+    """Check what the settings ask for that is not offered for the kind the sample table shows."""
+    if kind == config["data"]["task"]:
+        return []
+    late = ""
+    if is_fetched(config["samples"]):  # after the settings were filled in
+        late = "; if the series has only just come, run the same command again: where the config "
+        late += "says nothing, its labels decide"
+    return [
+        Problem(f"{source}, {key}", f"{what}{late}", *level)  # type: ignore[arg-type]
+        for key, what, *level in LABELS[kind].settings(config)
+    ]
 
 
 def not_offered(kind: str, data: Config) -> str:

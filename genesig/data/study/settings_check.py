@@ -39,12 +39,6 @@ def check_settings(config: Config, source: str) -> list[Problem]:
     return [Problem(f"{source}, {key}", *words) for key, *words in found]  # type: ignore[arg-type]
 
 
-def check_kind(config: Config, kind: str, source: str) -> list[Problem]:
-    """Check what the settings ask for that is not offered for the kind the sample table shows."""
-    found = LABELS[kind].settings(config) if kind != config["data"]["task"] else ()
-    return [Problem(f"{source}, {key}", *words) for key, *words in found]  # type: ignore[arg-type]
-
-
 def _geo(config: Config) -> Found:
     if config["geo"] is not None and config["expression"] != series_file(config["geo"]):
         yield "geo", f"names the matrix, and so does expression, {config['expression']}; keep one"

@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import rel_entr
 
 from genesig.compiled.cox import bound, judge
 from genesig.compiled.cox_model import here_for
@@ -53,6 +52,8 @@ def dual_point(risk: RiskSets, eta: Array, C: Array) -> DualPoint:
 
 def conjugate(risk: RiskSets, q: Array) -> float:
     """Return the bound of ``h*(u)`` from above; infinite where q is no probability."""
+    from scipy.special import rel_entr
+
     return float(2 / q.shape[1] * (risk.omega @ rel_entr(q, risk.c).sum(axis=1)))
 
 
@@ -71,8 +72,14 @@ def scaling(g: Array, cut: Array) -> float:
     return 1 / max(1.0, float((np.abs(g) / cut).max(initial=0.0)))
 
 
+def squares(ease: float, a: Array, g: Array) -> tuple[float, float]:
+    """Return ``ρ ||a||²`` and ``||C'u||² / (4 ρ)`` of columns C with a ridge ρ; 0 without one."""
+    return (ease * float(a @ a), float(g @ g) / (4 * ease)) if ease else (0.0, 0.0)
+
+
 def duality_gap(
-    risk: RiskSets, eta: Array, dual: DualPoint, g: Array, b: Array, cut: Array, mu: float
+    risk: RiskSets, eta: Array, dual: DualPoint, g: Array, b: Array, cut: Array, mu: float,
+    of_C: tuple[float, float] = (0.0, 0.0),
 ) -> float:  # fmt: skip
     """Return ``Φ(b) - D(s u)``, Φ = h(η) + mu ||b||² + Σ cut_j |b_j|; not relative.
 
@@ -85,6 +92,8 @@ def duality_gap(
     b, cut : (d,) array
         Coefficients, and tau w_j > 0. All 0 at tau = 0 < mu: there the dual of the ridge penalty is
         used, D = -h*(u) - ||Z'u||² / (4 mu).
+    of_C : (float, float)
+        See `squares`.
     """
     square = mu * float(b @ b)
     if not cut.any():
@@ -92,6 +101,7 @@ def duality_gap(
     else:
         s = scaling(g, cut)
         loss = (1 + s * s) * square + float(cut @ np.abs(b))
+    loss += of_C[0] + s * s * of_C[1]
     if dual.q is None:
         return max(bound(risk.terms, eta, here_for(len(eta), len(risk.omega)), s) + loss, 0.0)
     mixed = dual.q if s == 1 else s * dual.q + (1 - s) * risk.base

@@ -14,8 +14,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
 
 from genesig.compiled import cox as compiled
 from genesig.compiled.cox_model import Fit, Room, room_for
@@ -133,13 +131,20 @@ def _model_minimum(problem: Problem, point: Point, p: Array, u: Array) -> Array:
     A, y = least_squares(problem.risk, p, u, D, point.x)
     F, A = A[:, ~held], np.ascontiguousarray(A[:, held])
     free, x = np.linalg.pinv(F, rcond=np.sqrt(DEPENDENT)), np.zeros(len(held))
-    mu = float(problem.ridge[held].max() / 2)
-    x[held] = _lasso(A - F @ (free @ A), y - F @ (free @ y), problem.cut[held], mu)
+    rest = A - F @ (free @ A), y - F @ (free @ y)
+    x[held] = _lasso(*rest, problem.cut[held], problem.ridge[held] / 2)
     x[~held] = free @ (y - A @ x[held])
     return x
 
 
-def _lasso(A: Array, y: Array, cut: Array, mu: float) -> Array:
+def _lasso(A: Array, y: Array, cut: Array, ridge: Array) -> Array:
+    """Return the minimum; what a feature has of ridge beyond that of all is a row more."""
+    mu, n = float(ridge.min()), len(y)
+    if len(beyond := np.flatnonzero(ridge > mu)):
+        more = np.zeros((len(beyond), A.shape[1]))
+        more[np.arange(len(beyond)), beyond] = np.sqrt(n * (ridge[beyond] - mu))
+        scale = np.sqrt(1 + len(beyond) / n)
+        A, y = scale * np.vstack([A, more]), scale * np.pad(y, (0, len(beyond)))
     rows = np.ones((len(y), 1), dtype=bool)
     level = float(cut.max())
     keys: dict[str, Any] = {"solver": "landweber-newton", "tolerance": INNER}
@@ -174,6 +179,10 @@ def least_squares(
 
 def _root(S: Array, g: Array) -> tuple[Array, Array]:
     """Return R (r, m) with R'R = S (m, m) of rank r, and t with R't = g."""
+    # Slow to import, and every kind of study imports this module.
+    from scipy.linalg import solve_triangular
+    from scipy.linalg.lapack import dpstrf
+
     U, pivots, rank, _ = dpstrf(S, lower=0)
     pivots, U = pivots - 1, np.triu(U)[:rank]
     R = np.empty_like(U)

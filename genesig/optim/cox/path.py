@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled.cox import Features, certify
-from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance
+from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
 from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
 from genesig.optim.cox.training import CoxSets
 from genesig.optim.solution import Path
@@ -91,7 +91,8 @@ def tau_max(sets: CoxSets) -> Array:
 class _Row:
     """One training set on its way down the path; b (d,) as it is, g = Z'u there.
 
-    C (n, c) spans the features without a penalty, and the covariates; `back` takes a to theirs.
+    C (n, c) spans the features without a penalty, and the covariates; `back` takes a to theirs;
+    ease is their ridge, where they have no finite fit.
     problem and point are those of the features `inside` (d,) bool, then C.
     """
 
@@ -102,6 +103,7 @@ class _Row:
     scale: float
     C: Array
     back: Array
+    ease: float
     b: Array
     g: Array
     tau: float
@@ -115,13 +117,13 @@ class _Row:
         every, risk = sets.features(k), sets.risk[k]
         free, d = np.flatnonzero(every.weight == 0), len(every.weight)
         C, back = span(np.hstack([sets.columns(k, free), sets.covariates(k)]))
-        D, none = sets.by_row(k, free[:0], C), np.zeros((2, C.shape[1]))
-        problem, scale = Problem(risk, D, none[0], none[1]), null_deviance(risk)
-        start = Point.at(problem, none[0])
+        D, none, ease = sets.by_row(k, free[:0], C), np.zeros(C.shape[1]), sets.ease(k)
+        problem, scale = Problem(risk, D, none + 2 * ease, none.copy()), null_deviance(risk)
+        start = Point.at(problem, none)
         if len(D):
             start, _ = minimise(problem, start, 1e-3 * tolerance * scale)
-        g = sets.products(k, dual_point(risk, start.eta[: len(C)], C).u)
-        return cls(sets, k, every, tolerance, scale, C, back, np.zeros(d), g, np.inf,
+        g = sets.products(k, dual_point(risk, start.eta[: len(C)], C[:, : 0 if ease else None]).u)
+        return cls(sets, k, every, tolerance, scale, C, back, ease, np.zeros(d), g, np.inf,
                    np.zeros(d, dtype=bool), problem, start)  # fmt: skip
 
     def solve(self, tau: float, mu: float, longest: int | None) -> Fit | None:
@@ -183,7 +185,8 @@ class _Row:
             self.inside[best[ratio[best] > 0]] = True
         features = np.flatnonzero(self.inside)
         D = self.sets.by_row(self.k, features, self.C)
-        self.problem = Problem(self.sets.risk[self.k], D, np.zeros(len(D)), np.zeros(len(D)))
+        ridge = np.full(len(D), 2 * self.ease)
+        self.problem = Problem(self.sets.risk[self.k], D, ridge, np.zeros(len(D)))
         a = self.point.x[len(self.point.x) - self.C.shape[1] :]
         self.point = Point.at(self.problem, np.concatenate([self.b[features], a]))
 
@@ -203,7 +206,9 @@ class _Row:
             level = np.array([tau, mu])
             gap = certify(risk.terms, eta, here, self.every, self.b, level, self.g)
             return float(gap / self.scale)
-        dual = dual_point(risk, eta, self.C)
+        dual = dual_point(risk, eta, self.C[:, : 0 if self.ease else None])
         self.g = self.sets.products(self.k, dual.u)
         g = (self.g + 2 * mu * self.b)[held]
-        return duality_gap(risk, eta, dual, g, self.b[held], cut[held], mu) / self.scale
+        a = self.point.x[len(self.point.x) - self.C.shape[1] :]
+        of_C = squares(self.ease, a, self.C.T @ dual.u)
+        return duality_gap(risk, eta, dual, g, self.b[held], cut[held], mu, of_C) / self.scale

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.cox import refit
+from genesig.compiled.cox import minimise, refit
 from genesig.compiled.cox_model import Fit
 from genesig.compiled.lanes import LANES
-from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance
+from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
 from genesig.optim.cox.newton import Problem, span
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import CoxSets
@@ -30,7 +30,9 @@ class Ridge(NamedTuple):
     gap: Array
 
 
-def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float = SLACK) -> Ridge:
+def ridge(
+    risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float = SLACK, ease: float = 0.0
+) -> Ridge:
     """Minimise ``h(Zb + Ca) + lam ||b||²`` for every lam; returns b above a.
 
     With no more unknowns than samples. lam = 0 gives the b of least norm; it has no minimum, and an
@@ -43,10 +45,13 @@ def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float = SLACK) 
     lam : (L,) array
     slack : float
         Decrease, relative to the null deviance, at which steps end.
+    ease : float
+        Ridge of C, where that has no finite fit (see `separation.ease`).
     """
-    found = _solve(risk, Z, C, lam, slack)
+    found = _solve(risk, Z, C, lam, slack, ease)
     D, free, scale = found.D, found.free, null_deviance(risk)
-    gap = [_gap(risk, D, free, x, level) / scale for x, level in zip(found.x, lam, strict=True)]
+    gap = [_gap(risk, D, free, x, level, ease) / scale
+           for x, level in zip(found.x, lam, strict=True)]  # fmt: skip
     return Ridge(found.coef, np.array(gap))
 
 
@@ -59,7 +64,9 @@ class _Found(NamedTuple):
     x: Array
 
 
-def _solve(risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float) -> _Found:
+def _solve(
+    risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float, ease: float
+) -> _Found:  # fmt: skip
     (D, back), (free, freed) = _reduced(Z, lam), span(C)
     (n, k), order = D.shape, np.argsort(-lam, kind="stable")
     rows = np.zeros((k + free.shape[1], -(-n // LANES) * LANES))
@@ -67,7 +74,15 @@ def _solve(risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float) -> _Fou
     problem = Problem(risk, rows, np.repeat([1.0, 0.0], [k, len(rows) - k]), np.zeros(len(rows)))
     fit = Fit(rows, problem.ridge, problem.cut, np.zeros(len(rows)), np.zeros(rows.shape[1]))
     x = np.empty((len(lam), len(rows)))
-    refit(risk.terms, fit, problem.room, lam[order], slack * null_deviance(risk), x)
+    slack *= null_deviance(risk)
+    if ease:
+        fit.ridge[k:] = 2 * ease
+        for at, level in enumerate(lam[order]):
+            fit.ridge[:k] = 2 * level
+            minimise(risk.terms, fit, problem.room, slack)
+            x[at] = fit.x
+    else:
+        refit(risk.terms, fit, problem.room, lam[order], slack, x)
     x[order] = x.copy()
     b = x[:, :k] if back is None else x[:, :k] @ back
     return _Found(np.concatenate([b.T, freed @ x[:, k:].T]), D, free, x)
@@ -82,12 +97,14 @@ def _reduced(Z: Array, lam: Array) -> tuple[Array, Array | None]:
     return left[:, kept] * sizes[kept], back[kept]
 
 
-def _gap(risk: RiskSets, D: Array, free: Array, x: Array, lam: float) -> float:
+def _gap(risk: RiskSets, D: Array, free: Array, x: Array, lam: float, ease: float) -> float:
     b, a = x[: D.shape[1]], x[D.shape[1] :]
     eta = D @ b + free @ a
-    dual = dual_point(risk, eta, free if lam else np.hstack([D, free]))
+    free_of = np.hstack([D[:, : 0 if lam else None], free[:, : 0 if ease else None]])
+    dual = dual_point(risk, eta, free_of)
     g = D.T @ dual.u + 2 * lam * b
-    return duality_gap(risk, eta, dual, g, b, np.zeros(len(b)), lam)
+    of_C = squares(ease, a, free.T @ dual.u)
+    return duality_gap(risk, eta, dual, g, b, np.zeros(len(b)), lam, of_C)
 
 
 def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
@@ -164,9 +181,10 @@ def _fits(
 def _refit(sets: CoxSets, k: int, A: Array, lam: Array, kept: bool) -> Ridge:
     held, risk = sets.sets.weights[A] > 0, sets.risk[k]
     Z, C = sets.columns(k, A[held]), np.hstack([sets.columns(k, A[~held]), sets.covariates(k)])
+    ease = sets.ease(k)
     if kept:
-        fit = ridge(risk, Z, C, lam)
+        fit = ridge(risk, Z, C, lam, ease=ease)
     else:
-        fit = Ridge(_solve(risk, Z, C, lam, ROUGH).coef, np.full(len(lam), np.nan))
+        fit = Ridge(_solve(risk, Z, C, lam, ROUGH, ease).coef, np.full(len(lam), np.nan))
     order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
     return Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)

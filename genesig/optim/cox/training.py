@@ -11,8 +11,9 @@ import numpy as np
 from genesig.compiled.cox import Features, standardised
 from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
-from genesig.optim.adjustment import Adjustment
+from genesig.optim.adjustment import Adjustment, adjustment
 from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.separation import ease
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]
@@ -26,7 +27,8 @@ class CoxSets:
     ----------
     sets : TrainingSets
         Its Y are the martingale residuals at b = 0, so that its `tau_max` is that of the partial
-        likelihood, where every feature is penalised: ``(2/n_k) max_j |z_j'y| / w_j``.
+        likelihood, where every feature is penalised: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of
+        samples are in them, in the scales of features and in its `norm`.
     risk : tuple of RiskSets
     rows : tuple of int arrays
         Rows of X of each training set, in the order of its risk sets.
@@ -35,6 +37,8 @@ class CoxSets:
     refits : dict
         Ridge fits that were made, by training set, support and penalty: paths of several mu meet
         the same supports.
+    eases : dict
+        What `ease` has found.
     """
 
     sets: TrainingSets
@@ -42,6 +46,7 @@ class CoxSets:
     rows: tuple[Array, ...]
     fixed: Adjustment | None = None
     refits: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    eases: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def centres(self) -> Array:
@@ -74,6 +79,12 @@ class CoxSets:
             return np.zeros((len(self.rows[k]), 0))
         return np.ascontiguousarray(self.fixed.basis[k][:, self.rows[k]].T)
 
+    def ease(self, k: int) -> float:
+        """Return the ridge of covariates that have no finite fit in training set k, mostly 0."""
+        if k not in self.eases:
+            self.eases[k] = ease(self.risk[k], self.covariates(k))
+        return self.eases[k]
+
     def products(self, k: int, u: Array) -> Array:
         """Return Z'u (d,) for u (n_k,) of sum 0, in the order of risk sets."""
         F = self.sets.matrix.F
@@ -103,8 +114,7 @@ def cox_sets(
         Of each feature's l1 term, 1 unless given. A feature of weight 0 has no penalty at all, l1
         or l2; there must be few of them.
     sample_weights : (n,) or (n, k) array, optional
-        Above 0, scaled to a mean of 1 on the rows of each set; features are standardised without
-        them.
+        Above 0, scaled to a mean of 1 on the rows of each set.
     like : CoxSets, optional
         Others of the same X: their copy of it and weights serve both.
     fixed : Adjustment, optional
@@ -132,10 +142,11 @@ def cox_sets(
         risk.append(RiskSets.of(T[k][chosen], E[k][chosen], ties, v))
         order.append(chosen[risk[-1].order])
         null = risk[-1].gradient(risk[-1].shares(np.zeros(len(chosen))))
-        residuals[order[-1], k] = -len(chosen) / 2 * null
+        residuals[order[-1], k] = -len(chosen) / 2 * null / risk[-1].terms.weight
+    known = None if V is None else adjustment(rows, weights=np.broadcast_to(V.T, rows.T.shape).T)
     sets = training_sets(
         X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights,
-        like=None if like is None else like.sets,
+        like=None if like is None else like.sets, adjustment=known,
     )  # fmt: skip
     free, fewest = int(np.sum(sets.weights == 0)), min(map(len, order))
     if free >= fewest:

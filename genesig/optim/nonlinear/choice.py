@@ -88,6 +88,8 @@ class Fit:
         Multiple of the median distance.
     path : DerivativePath
     kernel : Kernel
+    counts : (n,) or None
+        How often each of these rows counts.
     """
 
     X: Array
@@ -101,6 +103,7 @@ class Fit:
     path: DerivativePath
     kernel: Kernel
     settings: Settings
+    counts: Array | None
 
     def standardised(self, points: Array) -> Array:
         """Return new rows in the path's units, (m, d')."""
@@ -118,9 +121,9 @@ class Fit:
         Its kernel's width is the same multiple of the median distance on these variables.
         """
         X = self.X[:, self.support(step)]
-        spread = (median_distance(X @ X.T) if X.shape[1] else 0.0) or 1.0
+        spread = (median_distance(X @ X.T, self.counts) if X.shape[1] else 0.0) or 1.0
         kernel = self.settings.make_kernel(self.width * spread)
-        return Ridge.fit(kernel, X, self.y, self.settings.lam)
+        return Ridge.fit(kernel, X, self.y, self.settings.lam, self.counts)
 
     def predict(self, step: int, points: Array) -> Array:
         """Return predictions (L, m) for rows in the caller's units, L = 1 without a ridge."""
@@ -134,8 +137,9 @@ class Fit:
 
 
 def fit_path(
-    X: Array, y: Array, settings: Settings, *, nu: float, width: float, tau: Sequence[float]
-) -> Fit:
+    X: Array, y: Array, settings: Settings, *, nu: float, width: float, tau: Sequence[float],
+    counts: Array | None = None,
+) -> Fit:  # fmt: skip
     """Standardise, leave out features that are constant on these rows, and follow the path.
 
     Parameters
@@ -147,29 +151,43 @@ def fit_path(
         Multiple of the median distance between rows; positive.
     tau : sequence of float
         Fractions of tau_max, falling.
+    counts : (n,), optional
+        How often each row counts; those of 0 are left out.
     """
-    centre, spread = X.mean(axis=0), X.std(axis=0)
+    if counts is not None:
+        X, y, counts = X[counts > 0], y[counts > 0], counts[counts > 0]
+    centre, spread = _moments(X, counts)
     features = np.flatnonzero(spread > 0)
     if len(features) == 0:
         raise InvalidProblem("every feature is constant on these samples")
     scale = np.where(spread > 0, spread, 1.0) if settings.standardise else np.ones(X.shape[1])
     Z = (X[:, features] - centre[features]) / scale[features]
-    y_scale = float(y.std()) or 1.0
-    response = (y - y.mean()) / y_scale
+    y_mean, y_scale = (float(each) for each in _moments(y, counts))
+    y_scale = y_scale or 1.0
+    response = (y - y_mean) / y_scale
     inner = Z @ Z.T
     check_settings(nu=nu, width=width, mu=settings.mu, degree=settings.degree)
-    kernel = settings.make_kernel(width * (median_distance(inner) or 1.0))
+    kernel = settings.make_kernel(width * (median_distance(inner, counts) or 1.0))
     groups, weights = _without_constant(settings, features, X.shape[1])
     path = derivative_path(
         Z, response, kernel=kernel, penalty=settings.penalty, nu=nu, tau=tau,
         solver=settings.solver, tolerance=settings.tolerance,
         max_iterations=settings.max_iterations, groups=groups, weights=weights, mu=settings.mu,
-        inner=inner,
+        inner=inner, counts=counts,
     )  # fmt: skip
     return Fit(
-        Z, response, features, centre, scale, float(y.mean()), y_scale, width, path, kernel,
-        settings,
+        Z, response, features, centre, scale, y_mean, y_scale, width, path, kernel, settings,
+        counts,
     )  # fmt: skip
+
+
+def _moments(values: Array, counts: Array | None) -> tuple[Array, Array]:
+    """Return mean and standard deviation of each column, 0 where it is constant."""
+    mean = np.average(values, axis=0, weights=counts)
+    if counts is None:
+        return mean, values.std(axis=0)
+    square = np.average((values - mean) ** 2, axis=0, weights=counts)
+    return mean, np.where(np.ptp(values, axis=0) > 0, np.sqrt(square), 0.0)
 
 
 def _without_constant(
@@ -189,7 +207,7 @@ def _without_constant(
 
 def validation_errors(
     X: Array, y: Array, settings: Settings, folds: Sequence[tuple[Array, Array]], *,
-    nu: float, width: float, tau: Sequence[float],
+    nu: float, width: float, tau: Sequence[float], counts: Array | None = None,
 ) -> Array:  # fmt: skip
     """Return the mean squared error on held-out rows for each (tau, lam), (T, max(L, 1)).
 
@@ -198,19 +216,23 @@ def validation_errors(
     Parameters
     ----------
     folds : sequence of (training rows, held-out rows)
+    counts : (n,), optional
+        How often each row counts, in fits as in errors.
     """
     total = np.zeros((len(tau), max(len(settings.lam), 1)))
-    count = sum(len(held_out) for _, held_out in folds)
+    often = np.ones(len(y)) if counts is None else counts
+    count = sum(often[held_out].sum() for _, held_out in folds)
     for rows, held_out in folds:
-        if len(np.unique(y[rows])) < 2:
+        if len(np.unique(y[rows][often[rows] > 0])) < 2:
             raise InvalidProblem(
                 "the response is constant on the training rows of a fold; use fewer folds"
             )
-        fit = fit_path(X[rows], y[rows], settings, nu=nu, width=width, tau=tau)
+        own = None if counts is None else counts[rows]
+        fit = fit_path(X[rows], y[rows], settings, nu=nu, width=width, tau=tau, counts=own)
         for step in range(len(tau)):
             if step >= len(fit.path.solutions):
                 total[step:] = np.inf
                 break
             residual = y[held_out] - fit.predict(step, X[held_out])
-            total[step] += np.sum(np.square(residual), axis=1)
-    return total / count
+            total[step] += np.sum(often[held_out] * np.square(residual), axis=1)
+    return np.asarray(total / count)

@@ -2,6 +2,8 @@
 
     c = (K_S + λ m I)⁻¹ (y - ȳ),  m = mean diag K_S,  f(x) = ȳ + Σ_j c_j k_S(x_j, x)
 
+Samples that count w times make it c = √w (√w K_S √w' + λ m I)⁻¹ √w (y - ȳ), with means of w.
+
 Source: Alg1^GR of Rosasco et al. (2010), section 5; Gregorova et al. (2018), section 5.
 """
 
@@ -37,15 +39,19 @@ class Ridge:
     dual: Array
 
     @classmethod
-    def fit(cls, kernel: Kernel, X: Array, y: Array, lam: Array) -> Ridge:
-        """Fit for all `lam` (L,), relative to mean diag K."""
-        mean, lam = float(np.mean(y)), np.asarray(lam, dtype=float)
+    def fit(
+        cls, kernel: Kernel, X: Array, y: Array, lam: Array, counts: Array | None = None
+    ) -> Ridge:
+        """Fit for all `lam` (L,), relative to mean diag K; samples count `counts` (n,) times."""
+        mean, lam = float(np.average(y, weights=counts)), np.asarray(lam, dtype=float)
         if X.shape[1] == 0:
             return cls(kernel, X, mean, np.zeros((len(lam), len(y))))
         K = tables(kernel, X, X).value
-        eigenvalues, V = np.linalg.eigh(K)
-        shift = lam[:, None] * np.mean(np.diag(K))
-        return cls(kernel, X, mean, (V.T @ (y - mean)) / (np.maximum(eigenvalues, 0) + shift) @ V.T)
+        shift = lam[:, None] * np.average(np.diag(K), weights=counts)
+        root = np.ones(len(y)) if counts is None else np.sqrt(counts)
+        eigenvalues, V = np.linalg.eigh(root[:, None] * K * root)
+        along = (V.T @ (root * (y - mean))) / (np.maximum(eigenvalues, 0) + shift)
+        return cls(kernel, X, mean, root * (along @ V.T))
 
     def predict(self, points: Array) -> Array:
         """Return f at new points (m, |S|), as (L, m)."""

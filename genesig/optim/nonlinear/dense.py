@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor
 
 from genesig.optim.kernels import dense_blocks
 from genesig.optim.nonlinear.problem import Problem
@@ -38,6 +37,8 @@ class Dense:
 
     def factor(self, nu: float, kappa: float) -> Any:
         """Return the Cholesky factor of M + (2ν/κ) I, computed or remembered."""
+        from scipy.linalg import cho_factor
+
         shift = 2 * nu / kappa
         found = self.factors.pop(shift, None)
         if found is None:

@@ -36,6 +36,9 @@ class Instance:
     start : Multipliers
         Those without bounds, φ = 0; they are the solution for every tau ≥ tau_max.
     tau_max : float
+    root : (n,) or 1.0
+        √v of the samples' weights v. Functions enter by √v f(x_i) and √v ∂_a f(x_i), so that y,
+        the kernel's tables and all weights of the problem have it in them.
     """
 
     X: Array
@@ -45,6 +48,7 @@ class Instance:
     metric: Metric
     start: Multipliers
     tau_max: float
+    root: Array | float
 
     @property
     def scale(self) -> float:
@@ -59,7 +63,7 @@ class Instance:
 
 def make_instance(
     X: Array, y: Array, *, kernel: Kernel, penalty: str, nu: float, block: Array, weights: Array,
-    mu: float, inner: Array | None = None, accuracy: float = 1e-8,
+    mu: float, inner: Array | None = None, accuracy: float = 1e-8, counts: Array | None = None,
 ) -> Instance:  # fmt: skip
     """Prepare a path: kernel tables, metric, and tau_max by conjugate gradients.
 
@@ -78,11 +82,16 @@ def make_instance(
         X X', where it is known.
     accuracy : float
         Relative residual of conjugate gradients.
+    counts : (n,), optional
+        As in `derivative_path`.
     """
-    n = len(y)
+    n, root = len(y), 1.0 if counts is None else np.sqrt(counts / counts.mean())
     inner = X @ X.T if inner is None else inner
     norms = np.diag(inner)
-    problem = Problem.of(kernel.tables(inner, norms, norms), y - y.mean(), nu)
+    table, y = kernel.tables(inner, norms, norms), root * (y - np.average(y, weights=counts))
+    if counts is not None:
+        table, nu = table.weighed(np.asarray(root)), nu / float(counts.mean())
+    problem = Problem.of(table, y, nu)
     V, s = row_space(inner)
     rotated = V * s
     metric = Metric.of(problem, inner, X.shape[1])
@@ -97,4 +106,5 @@ def make_instance(
     def at(tau: float) -> Penalty:
         return PENALTIES[penalty](tau, n, block, weights, mu)
 
-    return Instance(X, inner, problem, at, metric.times(MARGIN * largest), start, tau_max)
+    steps = metric.times(MARGIN * largest)
+    return Instance(X, inner, problem, at, steps, start, tau_max, root)

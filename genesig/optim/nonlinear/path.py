@@ -59,7 +59,7 @@ def derivative_path(
     X: Array, y: Array, *, kernel: Kernel, penalty: str, nu: float, tau: Sequence[float],
     solver: str, tolerance: float, max_iterations: int,
     groups: Sequence[Sequence[int]] | None = None, weights: Array | None = None, mu: float = 1.0,
-    inner: Array | None = None,
+    inner: Array | None = None, counts: Array | None = None,
 ) -> DerivativePath:  # fmt: skip
     """Minimise (1/n)||y - f||² + Ω(∂f) + ν||f||² along falling tau.
 
@@ -86,6 +86,9 @@ def derivative_path(
         Share of the norms in the elastic penalty.
     inner : (n, n), optional
         X X', where it is known.
+    counts : (n,), optional
+        How often each sample counts, above 0: in the mean of y, in (1/n) ||y - f||², in the norms
+        of derivatives, and as the n of ν.
 
     Returns
     -------
@@ -110,6 +113,7 @@ def derivative_path(
     instance = make_instance(
         X, y, kernel=kernel, penalty=penalty, nu=nu, block=block,
         weights=check_weights(weights, int(block.max()) + 1), mu=mu, inner=inner,
+        counts=counts,
     )  # fmt: skip
     return walk(instance, tau, solver, tolerance, max_iterations)
 

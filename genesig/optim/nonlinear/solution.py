@@ -30,7 +30,7 @@ class Solution:
         Values at the training points, without the mean of y.
     alpha : (n,)
     multipliers : Multipliers
-        β = -q/2ν; not sparse.
+        β = -q/2ν `root`; not sparse.
     gap : float
         Duality gap over all features, relative to ||y||²/n.
     objective : float
@@ -45,6 +45,7 @@ class Solution:
     gap: float
     objective: float
     iterations: int
+    root: Array | float
 
     @property
     def support(self) -> Array:
@@ -56,7 +57,9 @@ class Solution:
 
         `nu` is absolute.
         """
-        return evaluate(kernel, points, X, self.alpha, self.multipliers.dense(X) / (-2 * nu))
+        return evaluate(
+            kernel, points, X, self.alpha, self.multipliers.dense(X) / (-2 * nu / self.root)
+        )
 
 
 def conclude(
@@ -81,6 +84,8 @@ def conclude(
         phi *= active.spread(share > max(tolerance * instance.scale, found.gap))
         norms[q.active] = np.sqrt(row_squares(phi) / instance.problem.n)
     return Solution(
-        tau=tau, norms=norms, f=found.expansion.f, alpha=found.expansion.alpha, multipliers=q,
+        tau=tau, norms=norms, f=found.expansion.f / instance.root,
+        alpha=found.expansion.alpha * instance.root, multipliers=q,
         gap=found.gap / instance.scale, objective=found.objective, iterations=iterations,
+        root=instance.root,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from genesig.genome.order import Genome
+from genesig.optim.adjustment import adjustment
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
@@ -61,8 +62,9 @@ class Fused:
 
 
 def fused_path(
-    Z: Array, y: Array, genome: Genome, shares: Array, *, mu: float, first: float, tolerance: float
-) -> Fused:
+    Z: Array, y: Array, genome: Genome, shares: Array, *, mu: float, first: float,
+    tolerance: float, weights: Array | None = None,
+) -> Fused:  # fmt: skip
     """Solve for falling shares of tau_max.
 
     Parameters
@@ -77,13 +79,17 @@ def fused_path(
     first : float
         Weight of a chromosome's first step, 0 or more.
     tolerance : float
+    weights : (n,) array, optional
+        Of the samples.
     """
-    weights = np.ones(Z.shape[1])
-    weights[genome.starts] = first
+    penalties = np.ones(Z.shape[1])
+    penalties[genome.starts] = first
     rows = np.ones((len(y), 1), dtype=bool)
+    weighted = None if weights is None else adjustment(rows, weights=weights[:, None])
     sets = training_sets(
-        steps_of(Z, genome), y[:, None], rows, centre=True, unit_variance=False, weights=weights
-    )
+        steps_of(Z, genome), y[:, None], rows, centre=True, unit_variance=False,
+        weights=penalties, adjustment=weighted,
+    )  # fmt: skip
     top, ridge = _tau_max(sets, mu), mu * float(sets.norm[0])
     found = path(
         sets, top * shares[None], ridge, solver="landweber-newton", tolerance=tolerance
@@ -100,7 +106,7 @@ def _tau_max(sets: TrainingSets, mu: float) -> float:
     free = sets.weights == 0
     if not free.any():
         return float(sets.tau_max[0])
-    D, y, n = sets.standardised(0), sets.Y[:, 0], len(sets.Y)
+    (D, y), n = sets.problem(0), len(sets.Y)
     A, w = D[:, free], sets.weights[~free]
     ridge = np.sqrt(n * mu * sets.norm[0]) * np.eye(A.shape[1])
     level = np.linalg.lstsq(np.vstack([A, ridge]), np.r_[y, np.zeros(len(ridge))], rcond=None)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from genesig.results import Dataset, Fits
 
+Array = np.ndarray[Any, Any]
 ALONE = "covariates"
 """Their name in controls.tsv."""
 
@@ -26,24 +28,39 @@ def covariates(
     held, gamma, of_splits = dataset.design.covariates, final.gamma, observed.gamma
     if gamma is None or of_splits is None:
         return {}
-    C = dataset.covariates()
+    C, classes = dataset.covariates(), dataset.design.classes or ()
     weight = gamma[0, int(final.choice[0, 2])]
     each = of_splits[np.arange(len(observed)), observed.choice[:, 2]]
     named = [(name, c.levels[0] if c.levels else None) for c in held for name in c.names]
-    rows: list[CovariateWeight] = [
-        {
-            "name": name, "reference": reference, "weight": rounded(weight[k], 5),
-            "per_sd": rounded(weight[k] * np.nanstd(C[:, k]), 5),
-            "mean": rounded(each[:, k].mean(), 5), "low": rounded(each[:, k].min(), 5),
-            "high": rounded(each[:, k].max(), 5),
-            "sign": rounded(np.mean(np.sign(each[:, k]) == np.sign(each[:, k].mean())), 4),
-        }
+    rows = [
+        _row(name + of, reference, float(np.nanstd(C[:, k])), own, splits)
         for k, (name, reference) in enumerate(named)
-    ]  # fmt: skip
+        for of, own, splits in _of_each(weight[k], each[:, k], classes)
+    ]
     return {"covariates": {
         "columns": [c.column for c in held], "missing": _missing(C), "weights": rows,
         "alone": _alone(controls),
     }}  # fmt: skip
+
+
+def _of_each(
+    weight: Array, splits: Array, classes: Sequence[str]
+) -> Iterator[tuple[str, float, Array]]:  # fmt: skip
+    """Give the weight, and those of the splits, with the class that they are of, if of several."""
+    if weight.ndim == 0:
+        yield "", float(weight), splits
+        return
+    for t, name in enumerate(classes):
+        yield f" ({name})", float(weight[t]), splits[:, t]
+
+
+def _row(name: str, reference: str | None, sd: float, own: float, each: Array) -> CovariateWeight:
+    return {
+        "name": name, "reference": reference, "weight": rounded(own, 5),
+        "per_sd": rounded(own * sd, 5), "mean": rounded(each.mean(), 5),
+        "low": rounded(each.min(), 5), "high": rounded(each.max(), 5),
+        "sign": rounded(np.mean(np.sign(each) == np.sign(each.mean())), 4),
+    }  # fmt: skip
 
 
 def _missing(C: Any) -> int:

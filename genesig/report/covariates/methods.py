@@ -29,7 +29,9 @@ def held_sentences(data: Covariates) -> list[str]:
         )
     weights = data["config"]["data"]["weights"]
     if weights == "balanced":
-        found.append("In every fit the samples were weighted so that both classes count alike.")
+        every = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
+        said = f"In every fit the samples were weighted so that {every} classes count alike."
+        found.append(said)
     elif weights is not None:
         found.append(f"In every fit the samples were weighted by {clean(weights)}.")
     return found

@@ -11,8 +11,9 @@ from genesig.report.page.record import Study
 class CovariateWeight(TypedDict):
     """Weight of a covariate in the final model, per unit and per standard deviation.
 
-    ``reference`` is the word that a word is held against. ``mean``, ``low`` and ``high`` are those
-    per unit over the outer splits, ``sign`` the share of these with the sign of the mean.
+    Of several classes each has a row, and ``name`` has the class, too. ``reference`` is the word
+    that a word is held against. ``mean``, ``low`` and ``high`` are those per unit over the outer
+    splits, ``sign`` the share of these with the sign of the mean.
     """
 
     name: str

@@ -89,6 +89,7 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     caption = (
         "Weight of each covariate in the final model, in its own units and per standard deviation,"
         " and over the outer splits. A word is held against the one in the second column."
+        + (" Each class has weights of its own." if len(data["study"]["classes"] or ()) > 2 else "")
     )
     return Section(
         "covariates", TITLE, words,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.report.external.record import CohortRecord, LeftOut, Point, Roc, Score
-from genesig.report.page.kaplan_meier import group_curves
+from genesig.report.page.group_curves import group_curves
 from genesig.report.page.rounding import plain, rounded
 from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.report.page.words import clean, counted, decimal

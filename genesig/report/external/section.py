@@ -207,15 +207,7 @@ def _facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
         yield "Calibration", _risk(cohort)
     slope = cohort["scores"].get("calibration_slope")
     if slope is not None and slope["value"] is not None:
-        intercept = cohort["scores"]["calibration_intercept"]
-        yield (
-            "Calibration",
-            (
-                f"slope {decimal(slope['value'])}{_between(slope, decimal)}, intercept"
-                f" {decimal(intercept['value'])}{_between(intercept, decimal)};"
-                " 1 and 0 would be right"
-            ),
-        )
+        yield "Calibration", _calibrated(cohort, slope)
     yield "Genes of the model", _genes(cohort)
     yield "Batch check", captions.batch(cohort)
     yield "Values", _spread(cohort["quantiles"])
@@ -227,6 +219,20 @@ def _facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
     )
     if cohort["warnings"]:
         yield "Noted", "; ".join(map(clean, cohort["warnings"]))
+
+
+def _calibrated(cohort: CohortRecord, slope: Score) -> str:
+    said = f"slope {decimal(slope['value'])}{_between(slope, decimal)}"
+    if "calibration_intercept" in cohort["scores"]:
+        intercept = cohort["scores"]["calibration_intercept"]
+        said += f", intercept {decimal(intercept['value'])}{_between(intercept, decimal)}"
+        return said + "; 1 and 0 would be right"
+    called, wrong = (cohort["scores"][k] for k in ("probability_of_called", "misclassification"))
+    right = None if wrong["value"] is None else 1 - wrong["value"]
+    return (
+        f"{said}, 1 would be right; the class that is called has a probability of"
+        f" {percent(called['value'])} on average, and is right in {percent(right)}"
+    )
 
 
 def _risk(cohort: CohortRecord) -> str:

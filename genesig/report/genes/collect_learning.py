@@ -72,9 +72,8 @@ def _errors(dataset: Dataset, splits: Splits, halves: Fits) -> Array:
         inside = np.array([one in train[name] for one in dataset.samples])
         genes, weights = fits.coef(fit, len(fits.mu) - 1)
         score = fits.intercept[fit, -1] + dataset.X[:, genes] @ weights
-        if score.ndim == 1:
-            added = np.zeros((len(y), len(fits.mu))) + fits.of_covariates(fit, C)
-            score = score + added[:, -1]
+        added = np.zeros((len(y), len(fits.mu), *score.shape[1:])) + fits.of_covariates(fit, C)
+        score = score + added[:, -1]
         told = dataset.kind.untold(y[~inside], dataset.design.classes) is None
         found.append(measure(y, score, inside) if told else np.nan)
     errors = np.array(found, dtype=float)

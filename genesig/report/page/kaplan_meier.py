@@ -1,31 +1,19 @@
-"""Kaplan-Meier curves of groups of risk: what the page keeps of them, and their picture."""
+"""Pictures of Kaplan-Meier curves of groups of risk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from genesig.report.page.rounding import rounded
+from genesig.report.page.group_curves import GroupCurve
 from genesig.report.page.rows import transposed
 from genesig.report.page.style import INK, MUTED, NEGATIVE, POSITIVE, WIDE, rule, sheet
 from genesig.report.page.words import shorten, significant
-
-
-class GroupCurve(TypedDict):
-    """Kaplan-Meier curve of one group of risk, from 0 on."""
-
-    group: str
-    time: list[float]
-    survival: list[float]
-    low: list[float | None]
-    high: list[float | None]
-    at_risk: list[int]
-
 
 COLOURS = {"high": POSITIVE, "low": NEGATIVE}
 STYLES = {"high": "-", "low": (0, (5, 2))}
@@ -95,17 +83,3 @@ def at_risk(curve: GroupCurve, at: float) -> int:
     """Return how many are still followed at a time."""
     later = [n for t, n in zip(curve["time"], curve["at_risk"], strict=True) if t >= at - 1e-9]
     return later[0] if later else 0
-
-
-def group_curves(rows: Sequence[Mapping[Any, Any]]) -> list[GroupCurve]:
-    """Return the curves of the rows of survival_curves.tsv."""
-    groups = sorted({str(row["group"]) for row in rows})
-    return [_group_curve(name, [row for row in rows if row["group"] == name]) for name in groups]
-
-
-def _group_curve(name: str, rows: Sequence[Mapping[Any, Any]]) -> GroupCurve:
-    time, left, low, high = (rounded(np.array([row[key] for row in rows], dtype=float), 5)
-                             for key in ("time", "survival", "low", "high"))  # fmt: skip
-    at_risk = [int(row["at_risk"]) for row in rows]
-    return {"group": name, "time": time, "survival": left, "low": low, "high": high,
-            "at_risk": at_risk}  # fmt: skip

@@ -24,6 +24,7 @@ Columns = Mapping[str, Sequence[Any]]
 _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _URL = re.compile(r"url\(#([^)]+)\)")
+SVG_DPI = 72
 _ROUNDED = ("d", "x", "y", "transform", "width", "height")
 
 
@@ -71,12 +72,22 @@ def picture(
         if any(axes.get_aspect() != "auto" for axes in figure.axes):
             # Axes of a fixed shape move after their labels were given room: a second pass.
             figure.draw_without_rendering()
+        _lay_out(figure)
         stream = io.StringIO()
         meta = {"Date": None, "Creator": None, "Format": None, "Type": None}
         figure.savefig(stream, format="svg", metadata=meta)
     svg = _tidy(stream.getvalue(), name, title, description)
     width = float(figure.get_figwidth())
     return Picture(name, title, description, caption, svg, width, data, marks_of(figure))
+
+
+def _lay_out(figure: Figure) -> None:
+    """Give labels their room, which `savefig` would do by drawing everything once more."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        figure.dpi = SVG_DPI
+        engine.execute(figure)
+        figure.set_layout_engine(None)
 
 
 def _tidy(text: str, name: str, title: str, description: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 Array = np.ndarray[Any, Any]
 
@@ -24,6 +23,8 @@ def logistic_line(score: Array, positive: Array) -> tuple[float, float]:
     score : (n,) float
     positive : (n,) bool
     """
+    from scipy.special import expit
+
     up, down = int(positive.sum()), int((~positive).sum())
     target = np.where(positive, (up + 1) / (up + 2), 1 / (down + 2))
     unit = float(score.std()) or 1.0
@@ -53,6 +54,8 @@ def cross_fitted(score: Array, positive: Array) -> Array:
         Mean score of each sample while it was held out.
     positive : (n,) bool
     """
+    from scipy.special import expit
+
     fold = np.empty(len(score), dtype=int)
     for side in (positive, ~positive):
         mine = np.flatnonzero(side)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from genesig.report.page.kaplan_meier import group_curves
+from genesig.report.page.group_curves import group_curves
 from genesig.report.page.rounding import rounded
 from genesig.report.survival.record import RiskGroup, SurvivalRecord
 

@@ -26,14 +26,22 @@ def sentences(data: Survival) -> list[str]:
     it = data["survival"]
     if it is None:
         return []
-    ties = clean(data["config"]["data"]["ties"].capitalize())
+    settings = data["config"]["data"]
+    ties = clean(settings["ties"].capitalize())
+    held = (
+        " Covariates that had no finite fit in a training set, such as a word whose samples had no"
+        " event there, were held by a ridge penalty of one sample's weight (1/n, on columns of mean"
+        " square 1)."
+        if settings["covariates"]
+        else ""
+    )
     return [
         "Times to the event, which may be censored, were modelled by Cox's proportional hazards"
         f" (ties after {ties}): the l1-l2 penalty was added to −(2/n) times the logarithm of the"
         " partial likelihood, and the selected genes were fitted again with a ridge penalty. The"
         " settings were chosen by the partial likelihood that left-out samples add to that of the"
         " others (van Houwelingen et al. 2006); splits were stratified by the event, and"
-        " permutations exchanged time and event together.",
+        f" permutations exchanged time and event together.{held}",
         "Pairs were compared within test sets only, as one model scores them: Harrell's C, and"
         f" up to {clean(data['study']['label'])} {significant(it['horizon'])} Uno's C, the AUC and"
         " the integrated Brier score, weighed by the censoring of the training samples (Uno et al."

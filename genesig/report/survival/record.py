@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from genesig.report.page.kaplan_meier import GroupCurve
+from genesig.report.page.group_curves import GroupCurve
 from genesig.report.page.record import Study
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
-from genesig.selection.assess.intervals import LEVEL, NOTHING, Interval, wilson
+from genesig.selection.assess.intervals import NOTHING, Interval, t_quantile, wilson
 
 Array = np.ndarray[Any, Any]
 # Samples of a group in which a share is looked at; most groups.
@@ -58,7 +57,7 @@ def calibration_line(y: Array, f: Array) -> Line:
         return Line(float(line[0]), NOTHING, float(line[1]), NOTHING)
     weighted = X * ((y - X @ line) / (1 - leverage))[:, None]
     spread = np.sqrt(np.diag(inverse @ (weighted.T @ weighted) @ inverse))
-    half = float(stdtrit(len(y) - 2, (1 + LEVEL) / 2)) * spread
+    half = t_quantile(len(y) - 2) * spread
     (a, b), (u, v) = line.tolist(), half.tolist()
     return Line(a, (a - u, a + u), b, (b - v, b + v))
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from genesig.selection.assess.assessment import study_errors
-from genesig.selection.assess.intervals import LEVEL, NOTHING, Interval, corrected_t, hull
+from genesig.selection.assess.intervals import NOTHING, Interval, corrected_t, hull, t_quantile
 from genesig.selection.assess.kinds.record import Headline, HeldOut
 
 Array = np.ndarray[Any, Any]
@@ -59,5 +58,5 @@ def _over_samples(row: Array, apart: Array, centre: float) -> Interval:
     each = np.bincount(number, weights=apart) / np.bincount(number)
     if len(each) < 2 or np.isnan(each).any():
         return NOTHING
-    half = float(stdtrit(len(each) - 1, (1 + LEVEL) / 2) * each.std(ddof=1) / np.sqrt(len(each)))
+    half = float(t_quantile(len(each) - 1) * each.std(ddof=1) / np.sqrt(len(each)))
     return centre - half, centre + half

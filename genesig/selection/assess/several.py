@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.slope import slope
-from genesig.selection.assess.intervals import NOTHING, delong, wilson
+from genesig.selection.assess.intervals import NOTHING, Interval, Z, delong, wilson
 from genesig.selection.assess.scores import auc
 
 Array = np.ndarray[Any, Any]
+STEPS = 100
+"""Most Newton steps of a slope."""
 
 
 def predicted(f: Array) -> Array:
@@ -48,6 +50,36 @@ def fitted_slope(y: Array, f: Array) -> float:
     """Return the slope of `probabilities` of samples (n,) that were held out; NaN without any."""
     known = ~np.isnan(f).any(axis=1)
     return slope(f[known], y[known].astype(np.int64), None) if known.any() else np.nan
+
+
+def calibration_slope(y: Array, p: Array) -> tuple[float, Interval]:
+    """Return b of ``exp(b log p_c) / Σ exp(b log p_k)`` by its likelihood, with its interval.
+
+    1 where the probabilities (n, T) are calibrated, below 1 where they are too far from each other;
+    classes count alike, as in `probabilities`, and the variance is that of unlike weights (White
+    1982). NaN without a sample of every class, and where all are called rightly: b has no end then.
+    """
+    from scipy.special import softmax
+
+    T, own = p.shape[1], y.astype(np.int64)
+    size = np.bincount(own, minlength=T)
+    s = np.log(np.maximum(p, 1e-300))
+    s = s - s[np.arange(len(own)), own][:, None]
+    if not size.all() or np.isnan(p).any() or not (s > 0).any() or (s >= 0).all():
+        return np.nan, NOTHING
+    v, b = 1 / (T * size[own]), 1.0
+    for _ in range(STEPS):
+        q = softmax(b * s, axis=1)
+        mean = (q * s).sum(axis=1)
+        information = float(v @ ((q * s**2).sum(axis=1) - mean**2))
+        step = -float(v @ mean) / information if information > 0 else np.nan
+        if not abs(step) > 1e-12 * abs(b):
+            break
+        b += float(np.clip(step, -1.0, 1.0))
+    if not abs(step) <= 1e-6 * max(1.0, abs(b)):
+        return np.nan, NOTHING
+    half = Z * float(np.sqrt(np.square(v * mean).sum())) / information
+    return b, (b - half, b + half)
 
 
 def cross_fitted(y: Array, f: Array, repeat: Array, split: Array) -> Array:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from genesig.data.splits.seeds import RESAMPLE, generator, spawn_key
 from genesig.results import Fits, Splits
@@ -15,6 +14,7 @@ from genesig.selection.genes.frequency import selections
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy.sparse import csr_array
 
 Array = np.ndarray[Any, Any]
 

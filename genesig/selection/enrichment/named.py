@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from genesig.results import Dataset
 from genesig.results.gene_sets import GeneSets
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Array = np.ndarray[Any, Any]
 
@@ -37,6 +39,8 @@ class Named:
         numbers: dict[str, int] = {}
         columns = dataset.var["symbol"].tolist()
         number = np.array([numbers.setdefault(str(name), len(numbers)) for name in columns])
+        from scipy.sparse import csr_array
+
         shape = (len(sets), len(numbers))
         ones = np.ones(len(sets.indices))
         members = csr_array((ones, number[sets.indices], sets.indptr), shape=shape)

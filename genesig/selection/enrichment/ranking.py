@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Splits
@@ -17,6 +16,7 @@ from genesig.selection.genes.univariate import statistics
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy.sparse import csr_array
 
 Array = np.ndarray[Any, Any]
 

@@ -9,24 +9,29 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
-def class_test(X: Array, y: Array, batch: Array | None) -> tuple[Array, Array]:
+def class_test(
+    X: Array, y: Array, batch: Array | None, covariates: Array | None = None
+) -> tuple[Array, Array]:  # fmt: skip
     """Return F and p of the differences between the classes y, for each column of X.
 
     Without batches Welch's analysis of variance, whose classes have each a variance of their own;
-    with batches the F test of the classes beside them, with one variance.
+    with batches or covariates the F test of the classes beside them, with one variance.
 
     Parameters
     ----------
     X : (n, d) float
     y, batch : (n,), (n,) or None
         Class and batch of each row.
+    covariates : (n, q) or None
 
     Returns
     -------
     F, p : (d,) float
         NaN where a gene is constant (inside every batch), or too few samples are left.
     """
-    return welch_anova(X, y) if batch is None else _beside_batches(X, y, batch)
+    if batch is None and covariates is None:
+        return welch_anova(X, y)
+    return _beside(X, y, batch, covariates)
 
 
 def welch_anova(X: Array, y: Array) -> tuple[Array, Array]:
@@ -62,13 +67,20 @@ def welch_anova(X: Array, y: Array) -> tuple[Array, Array]:
     return np.where(flat, np.nan, F), np.where(flat, np.nan, p)
 
 
-def _beside_batches(X: Array, y: Array, batch: Array) -> tuple[Array, Array]:
-    """Return F and p of least squares on batches and classes against batches alone."""
+def _beside(
+    X: Array, y: Array, batch: Array | None, covariates: Array | None
+) -> tuple[Array, Array]:  # fmt: skip
+    """Return F and p of least squares with the classes against batches and covariates alone."""
     from scipy.special import fdtrc
 
-    members = [np.unique(each, return_inverse=True)[1] for each in (batch, y)]
-    small, large = (np.hstack([np.eye(m.max() + 1)[m] for m in part])
-                    for part in (members[:1], members))  # fmt: skip
+    batch = np.zeros(len(y)) if batch is None else batch
+    of_batch, of_class = (np.eye(m.max() + 1)[m] for m in (
+        np.unique(each, return_inverse=True)[1] for each in (batch, y)
+    ))  # fmt: skip
+    C = np.zeros((len(y), 0)) if covariates is None else covariates - covariates.mean(axis=0)
+    C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
+    small = np.hstack([of_batch, C])
+    large = np.hstack([small, of_class])
     rank, whole = (int(np.linalg.matrix_rank(part)) for part in (small, large))
     n, more = len(y), whole - rank
     if more < 1 or n - whole < 1:

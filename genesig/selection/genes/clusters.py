@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 Array = np.ndarray[Any, Any]
 
@@ -63,6 +61,9 @@ def merge(r: Array, score: Array, above: float | None) -> Array:
     n = len(score)
     if above is None or n == 0:
         return np.arange(n)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     joins = csr_array((np.abs(r) > above).astype(np.int64).reshape(n, n))
     _, component = connected_components(joins, directed=False)
     best = np.lexsort((np.arange(n), -score))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy.sparse import csr_array
 
 Array = np.ndarray[Any, Any]
 
@@ -164,6 +164,8 @@ def _over_splits(fits: Fits, n_genes: int) -> list[Array]:
 
 def _sparse(fits: Fits, data: Array, n_genes: int) -> csr_array:
     shape = (len(fits) * len(fits.mu), n_genes)
+    from scipy.sparse import csr_array
+
     return csr_array((data.astype(float), fits.indices, fits.indptr), shape=shape)
 
 
@@ -172,6 +174,8 @@ def _sum_over_fits(fits: Fits, group: Array, rows: csr_array) -> csr_array:
     n_mu, n = len(fits.mu), rows.shape[0]
     target = (group[:, None] * n_mu + np.arange(n_mu)).ravel()
     n_groups = int(group.max()) + 1 if len(group) else 0
+    from scipy.sparse import csr_array
+
     into = csr_array((np.ones(n), (target, np.arange(n))), shape=(n_groups * n_mu, n))
     return csr_array(into @ rows)
 

@@ -65,7 +65,6 @@ def gene_modules(
     found = sparse_components(Z, directions(Z, k), tau=tau, mu=MU)
     symbols, rows = dataset.var["symbol"].to_numpy(), []
     for number, (b, share) in enumerate(zip(found.loadings().T, found.explained(Z), strict=True)):
-        b = b * (np.sign(b[np.argmax(np.abs(b))]) or 1.0)
         for at in np.argsort(-np.abs(b), kind="stable")[: np.count_nonzero(b)]:
             gene = int(reference.genes[at])
             rows.append((number + 1, dataset.genes[gene], symbols[gene], b[at], share, tau,

@@ -76,9 +76,9 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     not: most often a group lies in one batch, whose level they lose. Nor is it in the test where
     a group of one class has samples of several batches.
 
-    Covariates of the study are in the model of the first and the last in the same way, for two
-    classes with one variance of the errors: ordinary least squares of each gene on the class and
-    them. A missing one is the mean of the others. Weights of samples play no part.
+    Covariates of the study are in the model in the same way, for two or more classes with one
+    variance of the errors: ordinary least squares of each gene on the class and them. A missing one
+    is the mean of the others. Weights of samples play no part.
 
     Where only some groups hold both classes, Welch's t takes the two means of such a group as
     independent; that costs power, as they tend to be alike, but makes no p too small. A group of
@@ -195,7 +195,7 @@ def _test(it: Units) -> tuple[Array, Array]:
     if it.test == "score":
         return score_test(it.X, it.y, it.batch, it.ties or "efron", it.covariates)
     if it.test == "anova":
-        return class_test(it.X, it.y, it.batch)
+        return class_test(it.X, it.y, it.batch, it.covariates)
     own = it.test == "welch" and it.covariates is None
     return slope_test(it.X, it.y, it.batch, by_class=own, covariates=it.covariates)
 

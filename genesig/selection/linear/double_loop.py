@@ -14,6 +14,7 @@ from genesig.errors import GenesigError, pick
 from genesig.genome.order import Genome
 from genesig.optim.structured.stretches import Stretches
 from genesig.results import Dataset, Fits, Splits
+from genesig.results.fits import covariate_part
 from genesig.selection.linear.grid import Surface, stage_one
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Ground, Sets
@@ -203,6 +204,6 @@ def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:
         scores[:, mu] = lists.intercept[fit, mu] + genes @ lists.values[part]
     if lists.gamma is not None and lists.covariate_mean is not None and task.held is not None:
         C = task.held.covariates[task.test]
-        scores += np.where(np.isnan(C), lists.covariate_mean[fit], C) @ lists.gamma[fit].T
+        scores += covariate_part(C, lists.covariate_mean[fit], lists.gamma[fit])
     scores[:, np.isnan(lists.gap[fit])] = np.nan
     return scores

@@ -28,7 +28,8 @@ class Lists:
     intercept, gap : (k, n_mu) float
         The gap is NaN where lists had grown too long to be kept.
     gamma, covariate_mean : (k, n_mu, q), (k, q) float, or None
-        Weights of the covariates, their means over the training samples; None without covariates.
+        Weights of the covariates, (k, n_mu, q, T) with several classes; their means
+        over the training samples; None without covariates.
     """
 
     indptr: Array
@@ -60,6 +61,6 @@ def stage_two(sets: Sets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
     values, intercept = sets.coef(chosen, lam * sets.norm)
     gamma, mean = sets.covariates(chosen, values, lam * sets.norm)
     if gamma is not None and mean is not None:
-        intercept = intercept - np.einsum("kmq,kq->km", gamma, mean)
+        intercept = intercept - np.einsum("kmq...,kq->km...", gamma, mean)
     found = (chosen.indptr, chosen.indices, values)
     return Lists(*found, intercept, chosen.gap, gamma, mean)

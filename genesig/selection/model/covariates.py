@@ -44,7 +44,7 @@ def covariates_of(model: Model) -> tuple[Covariate, ...]:
 
 
 def covariate_scores(model: Model, chosen: Model, about: pd.DataFrame | None) -> Array | float:
-    """Return what the covariates add to the score of each sample, (n_samples,).
+    """Return what the covariates add to the score of each sample, (n_samples,) or of each class.
 
     `about` is the sample table of these samples, in their order, as `check_known` has passed it; a
     missing value is the mean of the training samples.
@@ -54,7 +54,8 @@ def covariate_scores(model: Model, chosen: Model, about: pd.DataFrame | None) ->
         return 0.0
     C = encoded(covariates, about)
     C = np.where(np.isnan(C), np.array(model["covariates"]["means"]), C)
-    return np.asarray((C * np.array(chosen["covariates"])).sum(axis=1))
+    weights = np.array(chosen["covariates"], dtype=float)
+    return np.asarray(((C if weights.ndim == 1 else C[..., None]) * weights).sum(axis=1))
 
 
 def refuse_unknown(model: Model, about: pd.DataFrame | None, where: str) -> list[Problem]:

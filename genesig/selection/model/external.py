@@ -99,7 +99,8 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     Returns
     -------
     Scored
-        Tables: ``predictions`` (sample, given, label, score, predicted, wrong, imputed),
+        Tables: ``predictions`` (sample, given, label, score, predicted, wrong, imputed; of several
+        classes their probabilities, of survival that at the horizon),
         ``scores`` (measure, value, low, high, samples), ``genes`` (those of the model, as its
         coefficients see them: training_mean, training_sd, mean, sd; shift in training standard
         deviations, shift_before ComBat; score_shift = coef (mean - training_mean), which add up
@@ -123,7 +124,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     at = [each["mu"] for each in model["models"]].index(chosen["mu"])
     rows, more = MODELLED[dataset.design.kind].tested(Asked(dataset, model, at, cohort.y, f))
     tables = {
-        "predictions": _predictions(dataset, cohort, f, model["threshold"] or 0.0, found.imputed),
+        "predictions": _predictions(Asked(dataset, model, at, cohort.y, f), cohort, found.imputed),
         "scores": scores_table(rows),
         "genes": _genes(dataset, model, chosen, cohort, found, values),
     }
@@ -173,15 +174,15 @@ def _combat(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
     return adjusted
 
 
-def _predictions(
-    dataset: Dataset, cohort: Cohort, f: Array, cut: float, imputed: Array
-) -> pd.DataFrame:
+def _predictions(asked: Asked, cohort: Cohort, imputed: Array) -> pd.DataFrame:
     import pandas as pd
 
+    dataset, model, f = asked.dataset, asked.model, asked.f
+    decided = decisions(dataset, cohort.y, f - (model["threshold"] or 0.0))
+    foretold = MODELLED[dataset.design.kind].predicted(model, asked.at, f)
     return pd.DataFrame({
         "sample": cohort.matrix.rows, "given": cohort.given, "label": cohort.labels,
-        **decisions(dataset, cohort.y, f - cut), **({"score": f} if f.ndim == 1 else {}),
-        "imputed": imputed,
+        **foretold, **decided, **({"score": f} if f.ndim == 1 else {}), "imputed": imputed,
     })  # fmt: skip
 
 

@@ -52,7 +52,9 @@ def scores_table(rows: Iterable[Row]) -> pd.DataFrame:
     ``squared_error``, ``mean_difference``
         Means of (y - f)² and of f - y, with t.
     ``calibration_intercept``, ``calibration_slope``
-        See `calibration_line`.
+        See `calibration_line`; of several classes `several.calibration_slope`.
+    ``probability_of_called``
+        Of several classes the mean probability of the class that each sample is called.
 
     Of survival see `survival.tables.survival_tables`.
     """
@@ -74,8 +76,13 @@ def numbers(y: Array, f: Array) -> Iterator[Row]:
     yield from _of_both(y, f)
 
 
-def several_classes(y: Array, f: Array, classes: Sequence[str]) -> Iterator[Row]:
-    """Yield the measures of numbers of classes y (n,) and a score for each, (n, T)."""
+def several_classes(
+    y: Array, f: Array, classes: Sequence[str], b: float | None = None
+) -> Iterator[Row]:  # fmt: skip
+    """Yield the measures of numbers of classes y (n,) and a score for each, (n, T).
+
+    With the slope b of the model's probabilities how these are calibrated, too.
+    """
     said, T = several.predicted(f), len(classes)
     area, *limits = several.macro_interval(y, f)
     yield "auc", area, (limits[0], limits[1]), len(y)
@@ -87,6 +94,11 @@ def several_classes(y: Array, f: Array, classes: Sequence[str]) -> Iterator[Row]
     yield "misclassification", error, wilson(error, len(y)), len(y)
     for name, (share, low, high), size in zip(classes, shares, sizes, strict=True):
         yield f"sensitivity of {name}", share, (low, high), size
+    if b is not None:
+        p = several.probabilities(f, b)
+        slope, limits_of_slope = several.calibration_slope(y, p)
+        yield "calibration_slope", slope, limits_of_slope, len(y)
+        yield "probability_of_called", float(p.max(axis=1).mean()), NOTHING, len(y)
 
 
 def _of_classes(y: Array, f: Array) -> Iterator[Row]:

@@ -103,16 +103,16 @@ def _training_scores(X: Array, C: Array, final: Fits, kept: Sequence[int],
     place = {int(gene): k for k, gene in enumerate(learned.genes)}
     lists = [final.coef(0, at) for at in kept]
     scores = [X[:, [place[int(g)] for g in genes]] @ values for genes, values in lists]
-    if final.values.ndim > 1:
-        return np.stack(scores, axis=1) + final.intercept[0, kept]
-    held = np.zeros((len(X), len(final.mu))) + final.of_covariates(0, C)
-    return np.column_stack(scores) + final.intercept[0, kept] + held[:, kept]
+    tail = final.values.shape[1:]
+    held = np.zeros((len(X), len(final.mu), *tail)) + final.of_covariates(0, C)
+    return np.stack(scores, axis=1) + final.intercept[0, kept] + held[:, kept]
 
 
 def _rule(final: Fits) -> str:
+    rule, held = RULE, " + sum of weight * covariate"
     if final.values.ndim > 1:
-        return RULE_OF_CLASSES
-    return RULE if final.gamma is None else f"{RULE} + sum of weight * covariate"
+        rule, held = RULE_OF_CLASSES, "; to the score comes the sum of weight * covariate"
+    return rule if final.gamma is None else rule + held
 
 
 def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,

@@ -88,7 +88,10 @@ MODEL = _object(
     genes=_list(NAME),
     symbols=_list(TEXT),
     coefficients={"anyOf": [_list(NUMBER), _list(_list(NUMBER))]},
-    covariates=_list(NUMBER, "weight of each of `covariates.names`, in its own units"),
+    covariates={
+        "description": "weight of each of `covariates.names`, in its own units",
+        "anyOf": [_list(NUMBER), _list(_list(NUMBER))],
+    },
 )
 BOUNDS = _object(low=NUMBER, high=NUMBER, sd=SIZE)
 SCALE = _object(

@@ -136,7 +136,9 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
 def _not_of_each_class(each: Mapping[str, Any], classes: Any) -> Iterator[str]:
     """Yield what has not a number for each of several classes, or one where there are none."""
     wanted = len(classes) if isinstance(classes, list) else None
-    for part, found in (("intercept", [each["intercept"]]), ("coefficients", each["coefficients"])):
+    parts = {"intercept": [each["intercept"]], "coefficients": each["coefficients"],
+             "covariates": each.get("covariates", [])}  # fmt: skip
+    for part, found in parts.items():
         if any((len(one) if isinstance(one, list) else None) != wanted for one in found):
             yield part
 

@@ -130,7 +130,11 @@ def test_real_matrices(name: str, shape: tuple[int, int]) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("GSE55235", "no such file (looked for in {cwd}); to download it: genesig fetch GSE55235"),
+        (
+            "GSE55235",
+            "no such file (looked for in {cwd}); to download it: genesig fetch GSE55235 (its"
+            " labels tell which kind of study it is)",
+        ),
         ("matrix", "no such file (looked for in {cwd}); did you mean 'matrix.tsv'?"),
     ],
 )

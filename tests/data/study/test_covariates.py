@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from broken_survival import STATUS, survival
 from small_study import Study
 
 from genesig.cli import main
@@ -34,6 +35,17 @@ FINE: dict[str, tuple[list[str], dict[str, Any]]] = {
     "both": (SEX, {"data__covariates": ["x", "age"], "splits__inner_folds": 4}),
     "balanced weights": (SEX, {"data__weights": "balanced"}),
     "weights of a column": (AGE, {"data__covariates": [], "data__weights": "x"}),
+    "of three classes": (
+        ["u", "v", "w"] * 4,
+        {
+            "data__covariates": ["age"],
+            "data__weights": "balanced",
+            "label": "x",
+            "data__classes": ["u", "v", "w"],
+            "splits__folds": 4,
+            "splits__inner_folds": 3,
+        },
+    ),
     "missing, to be filled in": (["", *AGE[1:]], {"data__missing_covariates": "mean"}),
 }
 
@@ -177,8 +189,8 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     ),
     "weights of one class": (
         ["0", "1"] * 6, {"data__covariates": [], "data__weights": "x"},
-        "error: samples.tsv, column 'x': data.weights: all samples with a weight above 0 have one"
-        " label; two are needed",
+        "error: samples.tsv, column 'x': data.weights: the samples with a weight above 0 are all"
+        " 'tumor', and both classes are needed",
     ),
 }  # fmt: skip
 
@@ -232,6 +244,22 @@ def test_what_is_odd_is_said(name, tmp_path, monkeypatch, capsys):
     cells, settings, words = WARNED[name]
     code, lines = said(study(tmp_path, cells, **settings), monkeypatch, capsys)
     assert (code, lines) == (0, [words])
+
+
+def test_a_word_without_an_event_is_said(tmp_path, monkeypatch, capsys):
+    cells = ["a" if died == "1" else "b" for died in STATUS]
+    cells[0], cells[4] = "b", "c"
+    made = survival(study(tmp_path, cells))
+    made.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
+    code, lines = said(made, monkeypatch, capsys)
+    told = [line for line in lines if "no finite value" in line]
+    assert code == 0, lines
+    assert [line for line in told if "'c'" in line] == [
+        "warning: samples.tsv, column 'x': data.covariates: 'c' has 1 sample and 0 events; in 4 of"
+        " 5 training sets its weight has no finite value, and a small ridge holds the covariates"
+        " there: give its samples another word, leave them out, or leave their cells blank and set"
+        " data.missing_covariates: mean"
+    ]
 
 
 def test_numbers_and_words_become_columns():

@@ -14,6 +14,7 @@ from small_study import SAMPLES, Study
 
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.study.config_check import on_top
+from genesig.data.study.kind import check_kind
 from genesig.data.validate import Examination, examine, study_config
 
 SCHEMA = load_schema()
@@ -148,3 +149,21 @@ def test_each_class_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     study.column("diagnosis", ["a", "b", "c", "c"] * 3)
     study.write()
     assert _examined().summary.startswith(f"{len(SAMPLES)} samples (3 a, 3 b, 6 c), 8 genes")
+
+
+def test_a_series_that_has_just_come_is_decided_by_its_labels(tmp_path, monkeypatch) -> None:
+    """Settings that were filled in before it was there are answered by: run it again."""
+    monkeypatch.chdir(tmp_path)
+    matrix = "data/geo/GSE1_series_matrix.txt.gz"
+    raw = {"geo": "GSE1", "label": "diagnosis"}
+    early = study_config(dict(raw), SCHEMA)
+    assert early["nonlinear"]["enabled"]
+    said = [p.what for p in check_kind(early, "several_classes", "c.yaml")]
+    assert said[0].startswith(
+        "is for two classes; choose two by data.classes, or set false; if the"
+    )
+    assert "run the same command again" in said[0]
+    early["samples"] = matrix.replace("data/geo", "mine")
+    (plain, *_) = check_kind(early, "several_classes", "c.yaml")
+    assert plain.what == "is for two classes; choose two by data.classes, or set false"
+    assert check_kind(early, "classification", "c.yaml") == []

@@ -97,3 +97,15 @@ def test_the_rules_name_the_measure_of_the_kind() -> None:
     assert "(interval of C above 0.5)" in text
     for kind, classes in (("classification", ["a", "b"]), ("regression", None)):
         assert rules({"study": {"task": kind, "classes": classes}}) == RULES
+
+
+def test_probabilities_of_several_classes_are_said_with_their_calibration() -> None:
+    data, _ = _data("several_classes")
+    scores = data["external"][0]["scores"]
+    scores["calibration_slope"] = {"value": 0.8, "low": 0.5, "high": 1.1}
+    scores["probability_of_called"] = {"value": 0.9, "low": None, "high": None}
+    scores["misclassification"]["value"] = 0.25
+    facts = [item for item in each(external(data, LIMITS).items) if isinstance(item, Facts)]
+    said = dict(facts[0].pairs)["Calibration"]
+    assert said.startswith("slope 0.80 (95\u00a0% interval 0.50 to 1.10), 1 would be right;")
+    assert said.endswith("probability of 90\u00a0% on average, and is right in 75\u00a0%")

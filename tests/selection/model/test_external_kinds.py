@@ -7,13 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kinds_cohort import fitted, scored, written
+from kinds_cohort import ITEM, fitted, scored, written
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 
 from genesig.data.files.readers import read_matrix
 from genesig.report.external.collect import external
+from genesig.selection.assess.several import calibration_slope
 from genesig.selection.assess.survival.concordance import harrell
+from genesig.selection.model.external import score_cohort
 from genesig.selection.model.new_samples import predict
+from genesig.selection.model.shape import sealed
 
 KINDS = ("survival", "several_classes")
 
@@ -28,7 +31,9 @@ def test_scores_are_those_of_predict(kind: str) -> None:
     written(kind)
     found = scored(kind)
     table, _ = predict(fitted(kind)[1], read_matrix("other.tsv"), "o", missing=0.1, mu=None)
-    columns = [name for name in table.columns if name.startswith(("score", "predicted"))]
+    told = ("score", "predicted", "probability", "survival")
+    columns = [name for name in table.columns if name.startswith(told)]
+    assert ("survival" in columns) == (kind == "survival")
     assert found.tables["predictions"][columns].equals(table[columns])
     json.dumps(found.about, allow_nan=False)
 
@@ -78,6 +83,22 @@ def test_each_of_several_classes_is_measured() -> None:
         row = told.loc[f"sensitivity of {c}"]
         assert row["low"] < row["value"] < row["high"] or row["value"] == 1
         assert row["samples"] == (table["label"] == c).sum()
+
+
+def test_probabilities_of_several_classes_are_held_against_what_came() -> None:
+    written("several_classes")
+    dataset, model = fitted("several_classes")
+    content = {key: part for key, part in model.items() if key != "digest"}
+    found = score_cohort(dataset, sealed(content | {"slope": 2.5}), {}, **ITEM)
+    columns = [f"probability of {name}" for name in ("well", "ill", "worse")]
+    p = found.tables["predictions"][columns].to_numpy()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    y = np.array([model["classes"].index(c) for c in found.tables["predictions"]["label"]], float)
+    row = found.tables["scores"].set_index("measure").loc["calibration_slope"]
+    slope, limits = calibration_slope(y, p)
+    np.testing.assert_allclose([row["value"], row["low"], row["high"]], [slope, *limits])
+    called = found.tables["scores"].set_index("measure").loc["probability_of_called", "value"]
+    assert called == pytest.approx(p.max(axis=1).mean())
 
 
 def test_a_class_of_no_sample_leaves_what_is_defined() -> None:

@@ -14,10 +14,6 @@ def _settings(config: Config) -> Found:
         yield "nonlinear.enabled", f"{TWO}set false"
     if config["structured"]["sets"]:
         yield "structured.sets", f"{TWO}take it away"
-    if data["covariates"]:
-        yield "data.covariates", f"{TWO}take it away"
-    if data["weights"] is not None:
-        yield "data.weights", "several classes weigh alike as it is; take it away"
     if data["pair"] is not None:
         yield "data.pair", f"{TWO}name the column as data.group"
     if linear["penalty"] != "l1":

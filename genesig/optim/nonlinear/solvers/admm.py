@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from genesig.optim.nonlinear.certificate import gap
 from genesig.optim.nonlinear.dense import Dense
@@ -85,6 +84,8 @@ def _iterate(state: _State, dense: Dense, penalty: Penalty, nu: float) -> tuple[
     The dual residual κ Z'(φ - φ_old) is measured without Z, which no iterate needs.
     """
     right = state.phi - state.dual
+    from scipy.linalg import cho_solve
+
     beta = cho_solve(state.factor, right.ravel() - dense.phi_y, check_finite=False)
     # from the system itself: Z w = M β + φ_y = φ - λ - (2ν/κ) β
     Zw = right - 2 * nu / state.kappa * beta.reshape(right.shape)

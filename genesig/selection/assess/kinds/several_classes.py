@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
+from genesig.optim.classes import centres, coded, margins, shares
 from genesig.selection.assess.kinds.by_class import balanced
 from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
 from genesig.selection.assess.several import (
@@ -47,7 +47,15 @@ def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
 
 
 def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
-    raise GenesigError("covariates are for two classes, a number or survival")
+    """Take the class whose mean score of samples that were left out is nearest."""
+    Y, T = np.tile(y[:, None], rows.shape[1]), int(y.max()) + 1
+    share = shares(Y[:, :1], rows[:, :1], T, np.square(fixed.root[:, :1]))
+    columns = coded(Y, np.repeat(share, rows.shape[1], axis=0))
+    f = np.stack([fixed.alone(columns[:, :, c]) for c in range(T)], axis=-1)
+    if not left_out:
+        return np.asarray(f[0])
+    by_others = np.concatenate([f[k, fold] for k, fold in enumerate(left_out, 1)])
+    return margins(f[0], centres(y[np.concatenate(left_out)], by_others, T))
 
 
 def _columns(f: Array, classes: Classes) -> dict[str, Array]:

@@ -10,6 +10,7 @@ import numpy as np
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.cox.ridge import ridge
 from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.separation import ease
 from genesig.selection.assess.intervals import NOTHING, Interval
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
 from genesig.selection.assess.survival.concordance import harrell, ordered, share_limits
@@ -101,7 +102,8 @@ def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) 
     train, C = np.flatnonzero(rows[:, 0]), fixed.basis[0].T
     risk = RiskSets.of(y["time"][train], y["event"][train])
     known = C[train[risk.order]]
-    return np.asarray(C @ ridge(risk, known[:, :0], known, np.ones(1)).b[:, 0])
+    fit = ridge(risk, known[:, :0], known, np.ones(1), ease=ease(risk, known))
+    return np.asarray(C @ fit.b[:, 0])
 
 
 SURVIVAL = Assessed(

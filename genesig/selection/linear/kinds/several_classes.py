@@ -10,9 +10,10 @@ import numpy as np
 
 from genesig.optim.classes import centres, coded, discriminant, margins, shares
 from genesig.optim.multitask import JointSets, joint_coef, joint_path, joint_scores, joint_sets
+from genesig.optim.refit import covariate_coef
 from genesig.optim.solution import Path
 from genesig.response.design import Design
-from genesig.selection.assess.held import Held
+from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.assess.several import wrong
 from genesig.selection.linear.kinds.record import Fitting, Ground
 from genesig.selection.linear.path import Lists
@@ -41,10 +42,12 @@ class ClassColumns:
         cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None], ground: Ground
     ) -> ClassColumns:
         """Describe k training sets: numbers of the classes Y and mask `rows`, (n, k)."""
-        share = shares(Y, rows, int(Y.max()) + 1)
+        fixed = held_fixed(held, Y, rows)
+        weights = None if fixed is None else np.square(fixed.root)
+        share = shares(Y, rows, int(Y.max()) + 1, weights)
         joint = joint_sets(
             X, coded(Y, share), rows, centre=ground.centre, unit_variance=ground.unit_variance,
-            weights=ground.weights,
+            weights=ground.weights, adjustment=fixed,
         )  # fmt: skip
         return cls(joint, share)
 
@@ -68,7 +71,7 @@ class ClassColumns:
         own, share = self.joint.sets, self.share[of]
         joint = joint_sets(
             own.X, coded(Y, share), rows, centre=own.centre, unit_variance=own.unit_variance,
-            like=self.joint,
+            like=self.joint, adjustment=held_fixed(held, Y, rows),
         )  # fmt: skip
         return ClassColumns(joint, share)
 
@@ -84,9 +87,14 @@ class ClassColumns:
         """Refit by ridge; values (nnz, T) and intercept (k, m, T)."""
         return joint_coef(self.joint, lists, lam)
 
-    def covariates(self, lists: Path, values: Array, lam: Array) -> tuple[None, None]:
-        """Return nothing: covariates are for two classes or a number."""
-        return None, None
+    def covariates(
+        self, lists: Path, values: Array, lam: Array
+    ) -> tuple[Array, Array] | tuple[None, None]:
+        """Return what `refit.covariate_coef` gives, (k, m, q, T), and the means."""
+        fixed = self.joint.sets.adjustment
+        if fixed is None or not fixed.mean.shape[1]:
+            return None, None
+        return covariate_coef(self.joint.sets, lists, values, self.joint.of_y), fixed.mean
 
 
 def _left_out(task: Task, scores: Array) -> tuple[Array, Array]:
@@ -96,18 +104,28 @@ def _left_out(task: Task, scores: Array) -> tuple[Array, Array]:
     return task.y[rows], np.concatenate(parts, axis=-2)
 
 
+def _weights(task: Task) -> Array | None:
+    """Return the weights of the training samples, in the order of `_left_out`."""
+    if task.held is None:
+        return None
+    rows = np.concatenate(task.inner)
+    return np.asarray(task.held.weights_in(task.y, task.training_rows()[:, 0])[rows])
+
+
 def _centres(task: Task, scores: Array) -> Array:
     """Return the mean out-of-fold score of each class, (n_tau, n_lam, T, T)."""
     y, f = _left_out(task, scores)
     return centres(y, f, f.shape[-1])
 
 
-def _squared(y: Array, f: Array, cut: Array) -> Array:
+def _squared(y: Array, f: Array, cut: Array, v: Array | None) -> Array:
+    """Hold scores against the columns as they were coded, by shares of the weights v."""
     member = (y[:, None] == np.arange(f.shape[-1])).astype(float)
-    return np.asarray(np.square(member / np.sqrt(member.mean(axis=0)) - f).sum(axis=-1))
+    share = np.average(member, axis=0, weights=v)
+    return np.asarray(np.square(coded(y[:, None], share[None])[:, 0] - f).sum(axis=-1))
 
 
-def _wrong(y: Array, f: Array, cut: Array) -> Array:
+def _wrong(y: Array, f: Array, cut: Array, v: Array | None) -> Array:
     return wrong(y, np.moveaxis(margins(f, cut), -2, 0)).transpose(1, 2, 0)
 
 
@@ -128,7 +146,8 @@ def _error(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array
     fold = np.repeat(np.arange(len(task.inner)), [len(rows) for rows in task.inner])
     member = fold == np.arange(len(task.inner))[:, None]
     share = member @ weight
-    sums = np.stack([(loss(y, f, cut) * weight)[..., own].sum(axis=-1) for own in member])
+    v = _weights(task)
+    sums = np.stack([(loss(y, f, cut, v) * weight)[..., own].sum(axis=-1) for own in member])
     error = sums.sum(axis=0)
     spread = np.square(sums / share[:, None, None] - error)
     return error, np.sqrt(np.tensordot(share, spread, 1) / max(1, len(share) - 1))
@@ -140,13 +159,17 @@ def _decide(lists: Lists, cuts: Sequence[Any]) -> tuple[Lists, Array]:
     The prediction is then the largest, without a threshold. Fits without means keep theirs.
     """
     values, intercept, n_mu = lists.values.copy(), lists.intercept.copy(), lists.gap.shape[1]
+    gamma = None if lists.gamma is None else lists.gamma.copy()
     for fit, means in enumerate(cuts):
         if np.ndim(means) == 2:
             turned, constant = discriminant(means)
             part = slice(*lists.indptr[[fit * n_mu, (fit + 1) * n_mu]])
             values[part] = values[part] @ turned
             intercept[fit] = intercept[fit] @ turned + constant
-    return replace(lists, values=values, intercept=intercept), np.zeros(len(cuts))
+            if gamma is not None:
+                gamma[fit] = gamma[fit] @ turned
+    decided = replace(lists, values=values, intercept=intercept, gamma=gamma)
+    return decided, np.zeros(len(cuts))
 
 
 def _columns(design: Design) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from genesig.results import Dataset, Fits
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.several import fitted_slope, probabilities
-from genesig.selection.model.external_scores import several_classes
-from genesig.selection.model.kinds.record import Model, Modelled
+from genesig.selection.model.external_scores import Row, several_classes
+from genesig.selection.model.kinds.record import Asked, Model, Modelled
 
 Array = np.ndarray[Any, Any]
 
@@ -35,6 +36,11 @@ def _calibrated(found: HeldOut) -> dict[str, Any]:
     return {} if np.isnan(b) else {"slope": b}
 
 
+def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
+    model = asked.model
+    return several_classes(asked.y, asked.f, model["classes"], model.get("slope")), {}
+
+
 def _faults(model: Model) -> list[str]:
     classes = model["classes"]
     if not isinstance(classes, list) or len(set(classes)) < max(3, len(classes)):
@@ -47,5 +53,5 @@ SEVERAL_CLASSES = Modelled(
     predicted=_predicted,
     faults=_faults,
     calibrated=_calibrated,
-    tested=lambda asked: (several_classes(asked.y, asked.f, asked.model["classes"]), {}),
+    tested=_tested,
 )

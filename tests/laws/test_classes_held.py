@@ -1,0 +1,261 @@
+"""Several classes with covariates and weights: one list for what genes add to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from linear_settings import linear
+from settings import MOMENTS, SPLITS
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.optim.adjustment import adjustment
+from genesig.optim.classes import coded, shares
+from genesig.optim.multitask import joint_coef, joint_path, joint_scores, joint_sets
+from genesig.optim.refit import covariate_coef
+from genesig.optim.solvers import path
+from genesig.optim.training import training_sets
+from genesig.response.covariates import Covariate
+from genesig.response.design import Design
+from genesig.results import Dataset, Fits
+from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.permutations import null_errors
+from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+KINDS = {"centre": True, "unit_variance": True}
+NAMES = ("ewing", "burkitt", "neuro")
+AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))
+
+
+def problem(seed: int = 0, n: int = 48, d: int = 20, T: int = 3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % T + 0.0
+    C = np.column_stack([rng.normal(50, 9, n) + 5 * y, rng.integers(0, 2, n)])
+    X = rng.normal(size=(n, d)) + 0.1 * (C[:, [0]] - 50)
+    X[:, 0] += 2 * (y == 0)
+    rows = np.ones((n, 2), dtype=bool)
+    rows[rng.choice(n, 9, replace=False), 1] = False
+    return X, y, C, rng.uniform(0.3, 2, n), rows
+
+
+def sets_of(X, y, C, v, rows, scales=KINDS):
+    fixed = adjustment(rows, np.stack([C] * rows.shape[1]), np.stack([v] * rows.shape[1], axis=1))
+    Y = np.repeat(y[:, None], rows.shape[1], axis=1)
+    share = shares(Y, rows, int(y.max()) + 1, np.square(fixed.root))
+    return joint_sets(X, coded(Y, share), rows, **scales, adjustment=fixed), coded(Y, share)
+
+
+def test_the_minimum_is_that_of_a_general_solver_on_the_joint_problem() -> None:
+    cvxpy = pytest.importorskip("cvxpy")
+    X, y, C, v, rows = problem(n=30, d=8)
+    joint, Y = sets_of(X, y, C, v, rows[:, :1], {"centre": True, "unit_variance": False})
+    tau, mu = 0.3 * joint.tau_max[0], 1e-2 * joint.norm[0]
+    found = joint_path(joint, tau, mu, tolerance=1e-10)
+    assert found.converged.all()
+    ours = np.zeros((8, 3))
+    ours[found.indices] = found.values  # noqa: PD011
+    B, G, a = cvxpy.Variable((8, 3)), cvxpy.Variable((2, 3)), cvxpy.Variable((1, 3))
+    rest = Y[:, 0] - np.ones((30, 1)) @ a - X @ B - (C - C.mean(axis=0)) @ G
+    loss = cvxpy.sum_squares(cvxpy.multiply(np.sqrt(v / v.mean())[:, None], rest)) / 30
+    objective = loss + mu * cvxpy.sum_squares(B) + tau * cvxpy.sum(cvxpy.norm(B, axis=1))
+    tight = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+    cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver="CLARABEL", **tight)
+    np.testing.assert_allclose(ours, B.value, atol=1e-6)
+    gamma = covariate_coef(joint.sets, found, found.values, joint.of_y)[0, 0]
+    np.testing.assert_allclose(gamma, G.value, atol=1e-6)
+
+
+def test_nothing_is_selected_from_tau_max_on() -> None:
+    joint, _ = sets_of(*problem(3))
+    most = joint.tau_max[:, None]
+    sizes = joint_path(joint, most * [1.001, 0.999], 1e-3, tolerance=1e-9).sizes()
+    np.testing.assert_array_equal(sizes, [[0, 1], [0, 1]])
+
+
+def test_scores_and_weights_are_those_of_the_joint_least_squares() -> None:
+    X, y, C, v, rows = problem(1)
+    joint, Y = sets_of(X, y, C, v, rows)
+    tau = joint.tau_max[:, None] * [1.1, 0.5, 0.2]
+    found, lam = joint_path(joint, tau, 1e-3, tolerance=1e-9), np.array([0.02, 0.3])
+    scores = joint_scores(joint, found, lam)
+    values, intercept = joint_coef(joint, found, lam[:1])
+    gamma = covariate_coef(joint.sets, found, values, joint.of_y)
+    for k, m in np.ndindex(found.shape):
+        A, inside = found.coef(k, m)[0], rows[:, k]
+        w = v[inside] / v[inside].mean()
+        Z = X[:, A] - w @ X[inside][:, A] / w.sum()
+        Z = Z / np.sqrt(w @ Z[inside] ** 2 / w.sum())
+        D = np.column_stack([Z, np.ones(len(X)), C])
+        for place, level in enumerate(lam):
+            ridge = inside.sum() * level * np.diag(np.r_[np.ones(len(A)), np.zeros(3)])
+            H = D[inside].T @ (w[:, None] * D[inside]) + ridge
+            want = D @ np.linalg.solve(H, D[inside].T @ (w[:, None] * Y[inside, k]))
+            np.testing.assert_allclose(scores[k, m, place], want, atol=1e-9)
+        part = slice(*found.indptr[k * 3 + m :][:2])
+        again = intercept[k, m] + X[:, A] @ values[part]
+        again = again + (C - joint.sets.adjustment.mean[k]) @ gamma[k, m]
+        np.testing.assert_allclose(again, scores[k, m, 0], atol=1e-9)
+
+
+def test_whole_weights_are_repeated_samples() -> None:
+    X, y, C, _, rows = problem(2)
+    times = np.arange(len(y)) % 3 + 1
+    joint, _ = sets_of(X, y, C, times.astype(float), rows)
+    more, _ = sets_of(*(np.repeat(each, times, axis=0) for each in (X, y, C)),
+                      np.ones(times.sum()), np.repeat(rows, times, axis=0))  # fmt: skip
+    np.testing.assert_allclose(joint.tau_max, more.tau_max, rtol=1e-10)
+    tau = joint.tau_max[:, None] * [0.5, 0.2]
+    one, other = (joint_path(each, tau, 1e-3, tolerance=1e-12) for each in (joint, more))
+    np.testing.assert_array_equal(one.indices, other.indices)
+    np.testing.assert_allclose(one.values, other.values, atol=1e-7)
+    here, there = joint_scores(joint, one, 0.1), joint_scores(more, other, 0.1)
+    np.testing.assert_allclose(np.repeat(here, times, axis=3), there, atol=1e-10)
+
+
+def test_two_classes_have_the_lists_of_the_scalar_path() -> None:
+    X, y, C, v, rows = problem(4, T=2)
+    joint, _ = sets_of(X, y, C, v, rows)
+    fixed = joint.sets.adjustment
+    sets = training_sets(X, np.tile(2 * y[:, None] - 1, 2), rows, **KINDS, adjustment=fixed)
+    share = np.array([0.7, 0.3, 0.1])
+    mine = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-11)
+    theirs = path(sets, sets.tau_max[:, None] * share, 1e-3, solver="landweber-newton",
+                  tolerance=1e-11)  # fmt: skip
+    np.testing.assert_array_equal(mine.indices, theirs.indices)
+
+
+def test_ones_as_weights_and_no_covariates_change_nothing() -> None:
+    X, y, C, v, rows = problem(5)
+    held, Y = sets_of(X, y, C[:, :0], np.ones(len(v)), rows)
+    plain = joint_sets(X, Y, rows, **KINDS)
+    tau = plain.tau_max[:, None] * [0.5, 0.1]
+    one, other = (joint_path(each, tau, 1e-3, tolerance=1e-11) for each in (held, plain))
+    np.testing.assert_array_equal(one.indices, other.indices)
+    np.testing.assert_allclose(one.values, other.values, atol=1e-8)
+
+
+def study(seed: int = 0, *, n: int = 60, d: int = 25, signal: float = 2.0,
+          weights: str | None = None, order: tuple[int, ...] = (0, 1, 2)) -> Dataset:  # fmt: skip
+    """Age tells of the class, genes 0 to 4 follow age, the last two tell of the class."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    age, sex = rng.normal(50, 10, n) + 8 * y, rng.integers(0, 2, n)
+    X = rng.normal(size=(n, d))
+    X[:, :5] += 0.2 * (age - 58)[:, None]
+    X[:, -1] += signal * (y == 1)
+    X[:, -2] += signal * (y == 2)
+    names = [f"s{k}" for k in range(n)]
+    obs = pd.DataFrame({"y": np.array(NAMES)[y], "age": [f"{a:.3f}" for a in age],
+                        "sex": np.where(sex > 0, "m", "f"),
+                        "v": [str(1 + k % 3) for k in range(n)]}, index=names)  # fmt: skip
+    obs.loc["s0", "age"] = "NA"
+    genes = [f"g{k}" for k in range(d)]
+    design = Design("y", "classification", tuple(NAMES[k] for k in order), None, None,
+                    covariates=(AGE, SEX), filled=True, weights=weights)  # fmt: skip
+    return Dataset(X, obs.astype(str), pd.DataFrame({"symbol": genes}, index=genes), design, {})
+
+
+RUN = {"folds": MOMENTS, **linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1,
+                                  tau_count=5)}  # fmt: skip
+
+
+def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fits:
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    return double_loop(dataset, splits, labels=labels, batch=batch, **RUN)
+
+
+@pytest.mark.parametrize("weights", [None, "balanced", "v"])
+def test_lists_leave_out_genes_that_follow_a_covariate(weights) -> None:
+    held = study(5, weights=weights)
+    plain = replace(held, design=replace(held.design, covariates=(), weights=None))
+    chosen = [set(fits.coef(0, 0)[0].tolist()) for fits in map(loop, (held, plain))]
+    assert {23, 24} <= chosen[0]
+    assert len(chosen[0] & set(range(5))) < len(chosen[1] & set(range(5)))
+
+
+def test_what_was_held_out_changes_no_fit_and_batches_nothing() -> None:
+    dataset = study(7, weights="balanced")
+    splits, fits = draw_splits(dataset, seed=1, **SPLITS), loop(dataset)
+    test = dataset.rows(splits.outer[0].test)
+    obs, X = dataset.obs.copy(), dataset.X.copy()
+    obs.loc[obs.index[test], "age"] = "1000"
+    X[test] = X[test][::-1]
+    again = loop(replace(dataset, obs=obs, X=X))
+    np.testing.assert_array_equal(fits.gamma[0], again.gamma[0])
+    np.testing.assert_array_equal(fits.coef(0, 0)[1], again.coef(0, 0)[1])
+    parts = [loop(dataset, batch=f"{k}of2") for k in (1, 2)]
+    joined = Fits.gather(parts, [split.name for split in splits.outer])
+    np.testing.assert_array_equal(joined.gamma, fits.gamma)
+    np.testing.assert_array_equal(joined.scores, fits.scores)
+
+
+def test_names_and_order_of_classes_change_nothing() -> None:
+    one, other = study(8, weights="v"), study(8, weights="v", order=(2, 0, 1))
+    splits = draw_splits(one, seed=1, **SPLITS)
+    here, there = (double_loop(each, splits, labels="observed", batch="1of1", **RUN)
+                   for each in (one, other))  # fmt: skip
+    np.testing.assert_array_equal(here.indices, there.indices)
+    np.testing.assert_allclose(here.gamma[..., [2, 0, 1]], there.gamma, atol=1e-7)
+
+
+def test_the_model_predicts_what_the_fit_predicts() -> None:
+    dataset = study(17, weights="balanced")
+    splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 2})
+    final = fit_final(dataset, splits, **RUN)
+    halves = fit_subsamples(dataset, splits, final, **RUN)
+    assert final.gamma.shape == (1, 2, 2, 3)
+    assert halves.with_chosen().gamma.shape == (2, 3, 2, 3)
+    model = final_model(dataset, final, folds=MOMENTS)
+    assert model["version"] == 3
+    lines, at = tuple(range(2, 2 + len(dataset.samples))), int(final.choice[0, 2])
+    matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
+    table, said = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
+    genes, b = final.coef(0, at)
+    C = dataset.covariates()
+    C = np.where(np.isnan(C), final.covariate_mean[0], C)
+    want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.gamma[0, at]
+    columns = [f"score of {name}" for name in NAMES]
+    np.testing.assert_allclose(table[columns].to_numpy(), want, atol=1e-10)
+    assert np.mean(table["predicted"] == dataset.obs["y"].to_numpy()) > 0.75
+    assert ["imputed with the mean" in problem.what for problem in said] == [True]
+
+
+def test_covariates_alone_are_a_baseline_with_the_rule_of_the_study() -> None:
+    dataset = study(13, n=90)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    table = run_baselines(dataset, splits, folds=MOMENTS, baselines=["dummy"])
+    alone = table[table["model"] == "covariates"]
+    assert len(alone) == len(dataset.samples)
+    assert 0.2 < np.mean(alone["wrong"].astype(bool)) < 0.6
+
+
+def errors(dataset: Dataset, labels: str = "observed") -> np.ndarray:
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    return null_errors(dataset, splits, loop(dataset, labels))["error"][:, 0]
+
+
+def test_noise_adds_nothing() -> None:
+    found = []
+    for seed in range(6):
+        dataset, rng = study(seed, n=36, d=100), np.random.default_rng(seed)
+        noise = dataset.obs.assign(age=[f"{a:.2f}" for a in rng.normal(50, 9, 36)])
+        found.append(errors(replace(dataset, X=rng.normal(size=(36, 100)), obs=noise))[0])
+    assert np.mean(found) == pytest.approx(2 / 3, abs=0.12)
+
+
+@pytest.mark.slow
+def test_p_is_uniform_where_expression_adds_nothing() -> None:
+    """The class follows age, no gene does; 19 permutations in each of 60 studies."""
+    ranks = []
+    for seed in range(60):
+        dataset = study(seed, n=36, d=20)
+        dataset = replace(dataset, X=np.random.default_rng(seed).normal(size=dataset.X.shape))
+        own = errors(dataset)[0]
+        ranks.append((1 + np.sum(errors(dataset, "permuted-001-019") <= own)) / 20)
+    assert 0.4 < np.mean(ranks) < 0.68  # ties of few samples make p rather too large
+    assert np.mean(np.array(ranks) <= 0.05) <= 0.1

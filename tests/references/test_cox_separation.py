@@ -1,0 +1,113 @@
+"""Covariates that have no finite fit in Cox's model are held by a ridge, and only these."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from genesig.optim.adjustment import adjustment
+from genesig.optim.cox import newton, path
+from genesig.optim.cox.path import cox_path, tau_max
+from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.separation import ease
+from genesig.optim.cox.training import cox_sets
+
+N, D = 60, 12
+
+
+def columns(kind: str, time: np.ndarray, event: np.ndarray) -> np.ndarray:
+    """Return covariates: an age, and a column that has a finite fit or none."""
+    age = np.random.default_rng(2).normal(60, 9, N)
+    spared = np.isin(np.arange(N), np.flatnonzero(~event)[:2]).astype(float)
+    other = {
+        "no event": spared,
+        "first of all": np.isin(np.arange(N), np.argsort(time)[:3]) & event,
+        "the order": -time,
+        "one event": np.isin(np.arange(N), np.r_[np.argmin(np.where(event, time, 9)),
+                                                 np.flatnonzero(~event)[:3]]),
+        "as it comes": np.random.default_rng(3).integers(0, 2, N),
+    }[kind]  # fmt: skip
+    return np.column_stack([age, other.astype(float)])
+
+
+def problem(kind: str):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(N, D))
+    time, event = rng.exponential(np.exp(-X[:, 0])), rng.random(N) < 0.6
+    C, rows = columns(kind, time, event), np.ones((N, 1), dtype=bool)
+    sets = cox_sets(X, time, event, rows, centre=True, unit_variance=True,
+                    fixed=adjustment(rows, C[None]))  # fmt: skip
+    return X, time, event, C, sets
+
+
+def stated(X: np.ndarray, time: np.ndarray, event: np.ndarray, C: np.ndarray, lam: float):
+    """Minimise what the docs say, by a general method; coefficients of genes and covariates."""
+    risk = RiskSets.of(time, event)
+    Z, B = (X - X.mean(axis=0)) / X.std(axis=0), C - C.mean(axis=0)
+    S = np.linalg.cholesky(B.T @ B / N).T  # ||a||² on columns of mean square 1 is ||S g||²
+    inside = np.column_stack([Z, B])[risk.order]
+
+    def value(x):
+        b, g = x[: Z.shape[1]], x[Z.shape[1] :]
+        grad = inside.T @ risk.gradient(risk.shares(inside @ x))
+        grad += 2 * np.r_[lam * b, S.T @ (S @ g) / N]
+        return risk.value(inside @ x) + lam * b @ b + np.sum((S @ g) ** 2) / N, grad
+
+    scale = np.r_[np.ones(Z.shape[1]), B.std(axis=0)]
+    found = minimize(lambda x: (value(x / scale)[0], value(x / scale)[1] / scale),
+                     np.zeros(len(scale)), jac=True, method="BFGS",
+                     options={"gtol": 1e-11, "maxiter": 2000})  # fmt: skip
+    return found.x[: Z.shape[1]] / X.std(axis=0), found.x[Z.shape[1] :] / scale[Z.shape[1] :]
+
+
+@pytest.mark.parametrize("kind", ["one event", "as it comes"])
+def test_covariates_with_a_finite_fit_have_no_penalty(kind: str) -> None:
+    *_, sets = problem(kind)
+    assert sets.ease(0) == 0
+
+
+@pytest.mark.parametrize("kind", ["no event", "first of all", "the order"])
+@pytest.mark.parametrize("few", [1000, 2])
+def test_separated_covariates_are_bounded_and_certified(kind: str, few: int, monkeypatch) -> None:
+    for module in (newton, path):
+        monkeypatch.setattr(module, "FEW", few)
+    X, time, event, C, sets = problem(kind)
+    assert sets.ease(0) == 1 / N
+    tau = tau_max(sets)[:, None] * [1.0, 0.6, 0.3]
+    fits = cox_path(sets, tau, 1e-2, tolerance=1e-8)
+    assert fits.converged.all()
+    lam = np.array([0.05, 0.4])
+    scores = ridge_scores(sets, fits, lam)
+    for place, level in enumerate(lam):
+        values, intercept, gap = ridge_coef(sets, fits, level)
+        gamma = covariate_coef(sets, fits, level)
+        assert gap.max() <= 1e-10
+        for m in range(3):
+            A, part = fits.coef(0, m)[0], slice(*fits.indptr[m : m + 2])
+            b, g = stated(X[:, A], time, event, C, level)
+            np.testing.assert_allclose(values[part], b, atol=1e-5)
+            np.testing.assert_allclose(gamma[0, m] * C.std(axis=0), g * C.std(axis=0), atol=1e-5)
+            eta = X[:, A] @ values[part] + (C - sets.fixed.mean[0]) @ gamma[0, m]
+            np.testing.assert_allclose(scores[0, m, place], intercept[0, m] + eta, atol=1e-4)
+
+
+def test_the_first_gene_enters_at_tau_max() -> None:
+    *_, sets = problem("no event")
+    most = tau_max(sets)[:, None]
+    sizes = cox_path(sets, most * [1.001, 0.999], 1e-2, tolerance=1e-10).sizes()
+    np.testing.assert_array_equal(sizes, [[0, 1]])
+
+
+def test_covariates_that_say_nothing_here_stay_at_nothing() -> None:
+    """Two samples that are gone before the first event tell nothing, and neither do copies."""
+    rng = np.random.default_rng(4)
+    time, event = np.r_[0.001, 0.002, rng.exponential(size=28) + 1], np.ones(30, bool)
+    event[:2] = False
+    early = (np.arange(30) < 2).astype(float)[:, None]
+    risk = RiskSets.of(time, event)
+    age = rng.normal(size=(30, 1))
+    assert ease(risk, early[risk.order]) == 1 / 30
+    assert ease(risk, np.hstack([age, age])) == 0
+    assert ease(risk, age[:, :0]) == 0

@@ -1,0 +1,55 @@
+"""How far the probabilities of several classes are calibrated in another data set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
+
+from genesig.selection.assess.several import calibration_slope, probabilities
+
+
+def drawn(seed: int, n: int, b: float, spread: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return classes drawn by the probabilities of their margins, and these times b."""
+    rng = np.random.default_rng(seed)
+    f = spread * rng.normal(size=(n, 3))
+    p = probabilities(f, 1.0)
+    y = (rng.random(n)[:, None] > np.cumsum(p, axis=1)).sum(axis=1)
+    return y.astype(float), probabilities(f, b)
+
+
+def test_it_is_the_maximum_of_the_likelihood_in_which_classes_count_alike() -> None:
+    y, p = drawn(1, 60, 1.7)
+    size = np.bincount(y.astype(int))[y.astype(int)]
+
+    def loss(b: float) -> float:
+        return -float((1 / size) @ log_softmax(b * np.log(p), axis=1)[np.arange(60), y.astype(int)])
+
+    want = minimize_scalar(loss, bounds=(0, 5), method="bounded", options={"xatol": 1e-10}).x
+    slope, (low, high) = calibration_slope(y, p)
+    assert slope == pytest.approx(want, abs=1e-6)
+    assert low < slope < high
+
+
+@pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
+def test_its_interval_holds_what_probabilities_are_off_by(b: float) -> None:
+    found = [calibration_slope(*drawn(seed, 120, b, 1.5)) for seed in range(200)]
+    covered = np.mean([low <= 1 / b <= high for _, (low, high) in found])
+    assert np.median([slope for slope, _ in found]) == pytest.approx(1 / b, rel=0.1)
+    assert 0.88 <= covered <= 0.98
+
+
+@pytest.mark.parametrize(
+    ("y", "f"),
+    [
+        ([0, 0, 1, 1], [[2, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0]]),  # no sample of a class
+        ([0, 1, 2], [[2, 0, 0], [0, 1, 0], [0, 0, 1]]),  # all right
+        ([0, 1, 2], [[0, 1, 1], [1, 0, 1], [1, 1, 0]]),  # all wrong
+        ([0, 1, 2], [[1, 1, 1], [1, 1, 1], [1, 1, 1]]),  # all alike
+        ([0, 1, 2, 2], [[2, 0, 0], [0, 1, 0], [0, 0, 1], [np.nan] * 3]),
+    ],
+)
+def test_without_a_finite_one_there_is_none(y: list[int], f: list[list[float]]) -> None:
+    slope, limits = calibration_slope(np.array(y, float), probabilities(np.array(f, float), 1.0))
+    assert np.isnan([slope, *limits]).all()
