@@ -104,7 +104,7 @@ def many_cohorts(data):
     assert f"in {it['better']} of {it['tested']} cohorts" in light.words
     section = SECTIONS["external"](data, Limits(12, 15))
     for one, group in zip(data["external"], section.items[-len(data["external"]) :], strict=True):
-        beyond = not any("includes 0.5" in text or "worse than" in text for text in group.words)
+        beyond = not any("(chance)" in text or "worse than" in text for text in group.words)
         key, _, chance = measure(data).elsewhere
         assert beyond == (one["scores"][key]["low"] > chance)
         assert (one["name"] in said) == (not beyond and it["better"] > 0)

@@ -144,7 +144,7 @@ def finding(data: Study, cohort: CohortRecord) -> str:
     scores, (key, shown, chance) = cohort["scores"], measure(data).elsewhere
     if data["study"]["classes"] is None:
         here = f"{decimal(own)} in the cross-validation of this study"
-        more = _chance(scores[key], shown) if chance else ""
+        more = _chance(scores[key], shown, chance)
         return f"{name} ({count}): {_value(shown, scores[key])}; {here}.{more}"
     if scores["auc"]["value"] is None:
         wrong = scores["misclassification"]
@@ -157,19 +157,19 @@ def finding(data: Study, cohort: CohortRecord) -> str:
     return (
         f"{name} ({count}): {_value('AUC', scores['auc'])}; balanced error {rate(error['value'])}"
         f"{_between(error, rate)}, {rate(own)} in the cross-validation of this"
-        f" study.{_chance(scores['auc'], shown)}"
+        f" study.{_chance(scores['auc'], shown, chance)}"
     )
 
 
-def _chance(row: Score, name: str) -> str:
+def _chance(row: Score, name: str, chance: float) -> str:
     low, high = row["low"], row["high"]
-    if low is not None and low > 0.5:
+    if row["value"] is None or (low is not None and low > chance):
         return ""
-    if high is not None and high < 0.5:
+    if high is not None and high < chance:
         turned = "an AUC below 0.5), as if the classes were swapped" if name == "AUC" else \
-            f"{name} below 0.5)"  # fmt: skip
+            f"{name} below {chance:g})"  # fmt: skip
         return f" That is worse than chance ({turned}."
-    return " The interval includes 0.5 (chance)."
+    return f" The interval includes {chance:g} (chance)."
 
 
 def _value(name: str, row: Score) -> str:
