@@ -140,11 +140,14 @@ def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
     data = collect(**arguments(study))
     one, it = dict(data["cards"]["each"][0]), alone(data)
     one["separation"] = {"value": 0.03, "low": 0.0, "high": 0.12}
+    one["effect"] = {"value": -1.0, "low": None, "high": None}
     said = in_short(data, one)
     if it.turned:
         assert said == "lower in tumour, AUC 0.97"
         assert separation(data, one) == {"value": 0.97, "low": 0.88, "high": 1.0}
     one["separation"] = {"value": 0.97, "low": 0.88, "high": 1.0}
+    assert in_short(data, one).startswith("in no clear direction, ")  # order and size disagree
+    one["effect"] = {"value": 1.0, "low": None, "high": None}
     words = "higher in tumour, AUC 0.97" if it.turned else "rises with class, r 0.97"
     assert in_short(data, one) == words
     one["separation"] = {"value": it.middle, "low": None, "high": None}
