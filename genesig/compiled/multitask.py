@@ -30,7 +30,8 @@ class Joint(NamedTuple):
     """The problem on m working features.
 
     tau, mu absolute, n samples; Y, R (T, N) responses and residuals; Z (m, N) standardised, 0
-    outside the training rows; square (m,) ||z_j||², weight (m,), B (m, T).
+    outside the training rows; square (m,) ||z_j||², weight (m,), B (m, T); known (6,) what the gap
+    is made of.
     """
 
     tau: float
@@ -42,6 +43,15 @@ class Joint(NamedTuple):
     square: Array
     weight: Array
     B: Array
+    known: Array
+
+
+@plain
+def take(line: Array, rows: Array, out: Array) -> None:
+    """Copy the training rows of a line over all rows to the front of another."""
+    for i in range(smaller(len(rows), len(out))):
+        if rows[i] >= 0:
+            out[i] = line[rows[i]]
 
 
 @plain
@@ -85,12 +95,9 @@ def residual(at: Joint) -> None:
 
 
 @plain
-def gap(at: Joint, ratio: float, row: Array) -> float:
-    """Return the duality gap relative to ||Y||²/n; ratio is the largest ||g||/(tau w) elsewhere.
-
-    See `structured.certificate.duality_gap`.
-    """
-    (m, T), total, square = at.B.shape, 0.0, 0.0
+def gap(at: Joint, row: Array) -> float:
+    """Fill `known` and return the duality gap over the working set."""
+    (m, T), total, square, ratio = at.B.shape, 0.0, 0.0, 1.0
     for k in range(m):
         b, limit, along = at.B[k], at.tau * at.weight[k], 0.0
         for t in range(T):
@@ -105,9 +112,22 @@ def gap(at: Joint, ratio: float, row: Array) -> float:
         left += dot(at.R[t], at.R[t])
         along += dot(at.Y[t], at.R[t])
         energy += dot(at.Y[t], at.Y[t])
-    s = 1.0 / ratio
-    total += (1.0 - s) / at.n * (2.0 * along - (1.0 + s) * (left + at.n * at.mu * square))
-    return float(larger(total, 0.0) / (energy / at.n if energy > 0.0 else 1.0))
+    known = at.known
+    known[0], known[1], known[2], known[3], known[4] = total, ratio, along, left, energy
+    known[5] = at.n * at.mu * square
+    return gap_of(known, at.n, 1.0)
+
+
+@plain
+def gap_of(known: Array, n: float, ratio: float) -> float:
+    """Return the duality gap relative to ||Y||²/n; ratio is the largest ||g||/(tau w) elsewhere.
+
+    See `structured.certificate.duality_gap`.
+    """
+    total, along, left, energy, ridge = known[0], known[2], known[3], known[4], known[5]
+    s = 1.0 / larger(ratio, known[1])
+    total += (1.0 - s) / n * (2.0 * along - (1.0 + s) * (left + ridge))
+    return float(larger(total, 0.0) / (energy / n if energy > 0.0 else 1.0))
 
 
 @inner
@@ -124,17 +144,21 @@ def minimise(at: Joint, goal: float, steps: Array) -> None:
         count = 0
         for k in range(len(at.B)):
             count += length(at.B[k]) > 0.0
-        now = gap(at, 1.0, row)
-        if now > goal and count > 0 and not quicker(at, count, now / before, now / goal):
+        now = gap(at, row)
+        step = now > goal and count > 0 and not quicker(at, count, now / before, now / goal)
+        if step:
             newton(at, goal, steps)
-        residual(at)
-        before = gap(at, 1.0, row)
-        if before <= goal:
+        if step or now <= goal:
+            residual(at)
+            now = gap(at, row)
+        if now <= goal:
             return
-        waiting = 0 if before < 0.5 * best else waiting + 1
+        waiting = 0 if now < 0.5 * best else waiting + 1
         if waiting > 20:
-            return
-        best = smaller(before, best)
+            break
+        before, best = now, smaller(now, best)
+    residual(at)
+    gap(at, row)
 
 
 @plain
@@ -148,25 +172,21 @@ def quicker(at: Joint, count: int, rate: float, far: float) -> bool:
     return bool(2.0 * rounds * MANY * count * width * len(at.Y) < NEWTONS * step)
 
 
-@inner
-def surely(at: Joint, ratio: float, row: Array) -> int:
-    """Return how many features are selected in the exact fit, at the least.
+@plain
+def surely(sizes: Array, room: float) -> int:
+    """Return how many of the features with rows of these lengths the exact fit selects, at least.
 
-    The objective grows by mu ||B' - B||² from its minimum B', which is so within √(gap / mu): only
-    rows whose squares add up to less may all be 0 there. The bound of them is found by halving.
+    The objective grows by mu ||B' - B||² from its minimum B', so that B' lies within √(gap / mu),
+    room its square: only rows whose squares add up to less may all be 0 there. The bound of them is
+    found by halving.
     """
-    energy, count, least, low, high = 0.0, 0, 0, 0.0, 0.0
-    for t in range(len(at.Y)):
-        energy += dot(at.Y[t], at.Y[t])
-    for k in range(len(at.B)):
-        size = length(at.B[k])
+    count, least, low, high = 0, 0, 0.0, 0.0
+    for size in sizes:
         high, count = larger(high, size * size), count + (size > 0.0)
-    room = gap(at, ratio, row) * energy / at.n / at.mu if at.mu > 0.0 else np.inf
     for again in range(HALVINGS + 1):
         bound = 0.5 * (low + high) if again > 0 else high
         total, gone = 0.0, 0
-        for k in range(len(at.B)):
-            size = length(at.B[k])
+        for size in sizes:
             if size > 0.0 and size * size <= bound:
                 total, gone = total + size * size, gone + 1
         if total > room:

@@ -7,7 +7,7 @@
 
 With K = ZZ' and C = n I + E^½ K E^½, all that is needed of M^-1 is that of C, of the order of the
 rows: E^½ Z M^-1 Y = C^-1 E^½ Z Y and E^½ Z M^-1 Z'E^½ = I - n C^-1. Where there are more rows than
-samples the latter is had from the factor of M itself.
+samples M itself is factored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from genesig.compiled import inner, plain
 from genesig.compiled.cholesky import cholesky
 from genesig.compiled.dense import backward, forward
-from genesig.compiled.lanes import dot
+from genesig.compiled.lanes import add_row, dot
 from genesig.compiled.operations import larger
 from genesig.compiled.products import products
 
@@ -32,8 +32,9 @@ class Lengths(NamedTuple):
     level (4,) = tau, mu, n, ||Y||²; size (1,) how many of the m rows are left, which come first;
     row (m,) their places; w, x, trial, e, root = √e, q, slope, step (m,); K, C, inverse, H (m, m')
     in whole lanes; G, A (T, m) ``ZY`` and ``E^½ Z M^-1 Y``; found (2,) value and gap; Z (m, N) the
-    features. U (m, N), turned (N, m') and M (N, N) are empty where there are no more rows than
-    samples; else U is ``M^-½ Z'``, row by row, and turned ``(E^½ Z)'``.
+    features, Y (T, N) the responses. U (m, N), turned, solved (N, m'), M (N, N) and V (T, N) are
+    empty where there are no more rows than samples; else U is ``M^-½ Z'``, row by row, turned
+    ``(E^½ Z)'``, solved ``M^-½`` of it, M the factor and V ``M^-1 Y``.
     """
 
     level: Array
@@ -55,42 +56,76 @@ class Lengths(NamedTuple):
     A: Array
     found: Array
     Z: Array
+    Y: Array
     U: Array
     turned: Array
+    solved: Array
     M: Array
+    V: Array
 
 
-@plain
+@inner
 def evaluate(p: Lengths, x: Array) -> bool:
-    """Fill e, C (its factor), A, q, value and gap at x; False where C is not definite."""
-    m, T = p.size[0], len(p.G)
-    tau, mu, n = p.level[0], p.level[1], p.level[2]
+    """Fill e, the factor of C or of M, A, q, value and gap at x; False where it is not definite."""
+    m = p.size[0]
     for k in range(m):
-        p.e[k] = 2.0 * x[k] / (2.0 * mu * x[k] + tau * p.w[k])
-        p.root[k] = np.sqrt(p.e[k])
+        p.e[k] = 2.0 * x[k] / (2.0 * p.level[1] * x[k] + p.level[0] * p.w[k])
+        p.root[k], p.q[k] = np.sqrt(p.e[k]), 0.0
+    left = among_samples(p) if len(p.M) > 0 else among_rows(p)
+    if left < 0.0:
+        return False
+    for t in range(len(p.G)):
+        for k in range(m):
+            p.q[k] += p.A[t, k] * p.A[t, k]
+    judge(p, x, left)
+    return True
+
+
+@inner
+def among_rows(p: Lengths) -> float:
+    """Factor C and fill A; returns ``n tr Y'M^-1 Y``, or -1 where C is not definite."""
+    m, taken = p.size[0], 0.0
     for k in range(m):
         for a in range(k + 1):
             p.C[k, a] = p.root[k] * p.root[a] * p.K[k, a]
-        p.C[k, k] += n
-        p.q[k] = 0.0
+        p.C[k, k] += p.level[2]
     if not cholesky(p.C, m):
-        return False
-    taken = 0.0
-    for t in range(T):
+        return -1.0
+    for t in range(len(p.G)):
         for k in range(m):
             p.A[t, k] = p.root[k] * p.G[t, k]
         forward(p.C, m, p.A[t])
         taken += dot(p.A[t][:m], p.A[t][:m])
         backward(p.C, m, p.A[t])
+    return float(larger(p.level[3] - taken, 0.0))
+
+
+@inner
+def among_samples(p: Lengths) -> float:
+    """Do as `among_rows` with the factor of M."""
+    m, N, left = p.size[0], len(p.M), 0.0
+    for k in range(m):
+        for i in range(N):
+            p.turned[i, k] = p.root[k] * p.Z[k, i]
+    products(p.turned, 0, N, p.M)
+    for i in range(N):
+        p.M[i, i] += p.level[2]
+    if not cholesky(p.M, N):
+        return -1.0
+    for t in range(len(p.G)):
+        for i in range(N):
+            p.V[t, i] = p.Y[t, i]
+        forward(p.M, N, p.V[t])
+        left += p.level[2] * dot(p.V[t], p.V[t])
+        backward(p.M, N, p.V[t])
         for k in range(m):
-            p.q[k] += p.A[t, k] * p.A[t, k]
-    judge(p, x, taken)
-    return True
+            p.A[t, k] = p.root[k] * dot(p.Z[k], p.V[t])
+    return left
 
 
 @plain
-def judge(p: Lengths, x: Array, taken: float) -> None:
-    """Fill q, the value and the gap, from the squares of A and ``tr G'(C/E)^-1 G``."""
+def judge(p: Lengths, x: Array, along: float) -> None:
+    """Fill q, the value and the gap, from the squares of A and ``n tr Y'M^-1 Y``."""
     tau, mu, n, energy = p.level[0], p.level[1], p.level[2], p.level[3]
     total, ratio, square, lost, lengths = 0.0, 1.0, 0.0, 0.0, 0.0
     for k in range(p.size[0]):
@@ -102,7 +137,7 @@ def judge(p: Lengths, x: Array, taken: float) -> None:
         square += v * v
         lost += n * v * v / p.e[k] if p.e[k] > 0.0 else 0.0
         lengths += p.w[k] * x[k]
-    s, along = 1.0 / ratio, energy - taken
+    s = 1.0 / ratio
     left = along - lost + n * mu * square
     p.found[0] = along / n + 0.5 * tau * lengths
     total += (1.0 - s) / n * (2.0 * along - (1.0 + s) * left)
@@ -151,19 +186,18 @@ def within_rows(p: Lengths) -> None:
 
 @inner
 def within_samples(p: Lengths) -> None:
-    """Fill ``Z M^-1 Z'`` from the factor of M."""
-    m, N = p.size[0], len(p.M)
-    for k in range(m):
-        for i in range(N):
-            p.turned[i, k] = p.root[k] * p.Z[k, i]
-    products(p.turned, 0, N, p.M)
+    """Fill ``Z M^-1 Z'`` from the factor of M, all rows at a time."""
+    m, (N, width) = p.size[0], p.solved.shape
     for i in range(N):
-        p.M[i, i] += p.level[2]
-    cholesky(p.M, N)
+        for k in range(width):
+            p.solved[i, k] = p.turned[i, k]
+        for j in range(i):
+            add_row(-p.M[i, j], p.solved, j, p.solved, i, 0, width)
+        for k in range(width):
+            p.solved[i, k] /= p.M[i, i]
     for k in range(m):
         for i in range(N):
-            p.U[k, i] = p.Z[k, i]
-        forward(p.M, N, p.U[k])
+            p.U[k, i] = p.solved[i, k] / p.root[k]
     products(p.U, 0, m, p.inverse)
 
 

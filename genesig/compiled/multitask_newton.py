@@ -16,7 +16,7 @@ from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 
-STEPS = 60
+STEPS, AGAIN = 60, 8  # most steps; how often what falls below 0 in a step is held at 0
 ZERO = 1e-6  # of the largest length; what is nearer to 0 and pushed there is put there
 LEAST, MOST, FIRST = 1e-12, 1e8, 1e-3  # damping, as a share of the Hessian's diagonal
 ROUNDING = 1e-13
@@ -24,16 +24,37 @@ ROUNDING = 1e-13
 
 @plain
 def newton_step(p: Lengths, damping: float) -> None:
-    """Fill the step, with C as room for the damped Hessian's factor."""
-    m = p.size[0]
+    """Fill the step to the least of the damped model over x >= 0, nearly; C is room for its factor.
+
+    What would fall below 0 is held there, which q tells, and the others are asked again.
+    """
+    m, held = p.size[0], 0
     for k in range(m):
-        for a in range(k + 1):
-            p.C[k, a] = p.H[k, a]
-        p.C[k, k] += damping * p.H[k, k]
-        p.step[k] = p.slope[k]
-    if cholesky(p.C, m):
+        p.q[k] = 0.0
+    for _ in range(AGAIN):
+        for k in range(m):
+            p.step[k] = p.x[k] if p.q[k] > 0.0 else p.slope[k]
+            for a in range(k + 1):
+                free = p.q[k] == 0.0 and p.q[a] == 0.0
+                p.C[k, a] = p.H[k, a] if free else 0.0
+                if p.q[k] != p.q[a]:
+                    if p.q[k] > 0.0:
+                        p.step[a] -= p.H[k, a] * p.x[k]
+                    else:
+                        p.step[k] -= p.H[k, a] * p.x[a]
+            p.C[k, k] = 1.0 if p.q[k] > 0.0 else (1.0 + damping) * p.H[k, k]
+        if not cholesky(p.C, m):
+            break
         forward(p.C, m, p.step)
         backward(p.C, m, p.step)
+        before = held
+        for k in range(m):
+            if p.q[k] == 0.0 and p.step[k] > p.x[k]:
+                p.q[k] = 1.0
+                held += 1
+        if held == before:
+            return
+    else:
         return
     for k in range(m):
         p.step[k] = p.slope[k] / p.H[k, k]
@@ -131,6 +152,7 @@ def newton(at: Any, goal: float, steps: Array) -> None:
             place[m] = k
             m += 1
     width, beside = lanes(m), N if m > at.n else 0
+    room = zeros((2, beside, width), np.float64)
     line, square, pair = (
         zeros((8, m), np.float64), zeros((4, m, width), np.float64), zeros((2, T, m), np.float64)
     )  # fmt: skip
@@ -138,8 +160,8 @@ def newton(at: Any, goal: float, steps: Array) -> None:
         zeros(4, np.float64), zeros(1, np.int64), place,
         line[0], line[1], line[2], line[3], line[4], line[5], line[6], line[7],
         square[0], square[1], square[2], square[3], pair[0], pair[1], zeros(2, np.float64),
-        zeros((m, N), np.float64), zeros((m if beside else 0, N), np.float64),
-        zeros((beside, width), np.float64), zeros((beside, beside), np.float64),
+        zeros((m, N), np.float64), at.Y, zeros((m if beside else 0, N), np.float64),
+        room[0], room[1], zeros((beside, beside), np.float64), zeros((T, beside), np.float64),
     )  # fmt: skip
     p.size[0] = m
     gather(at, p)

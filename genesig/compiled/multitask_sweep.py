@@ -8,9 +8,9 @@ import numpy as np
 
 from genesig.compiled import inner, jit, plain
 from genesig.compiled.active_set import SLACK
-from genesig.compiled.lanes import dot
+from genesig.compiled.lanes import dot, lanes
 from genesig.compiled.moments import moment, standardise
-from genesig.compiled.multitask import Joint, gap, length, minimise, surely
+from genesig.compiled.multitask import Joint, gap_of, length, minimise, surely, take
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.screen import LINE, SINGLE, keep
 from genesig.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
@@ -26,8 +26,8 @@ class Many(NamedTuple):
 
     F (d, N), shift (d,), weights (d,) shared; tau, mu, strong, floor (q,), strong the length of a
     gradient that is worth keeping for the next point; mask (q, N), number (q, 3), inverse (q, d) as
-    in `column.Column`; Y, R (q, T, N); working (q, d) with n_working (q,), mark (q, d) of it; value
-    (q, d, T) the coefficients.
+    in `column.Column`; rows (q, N) the training rows, then -1; Y, R (q, T, N); working (q, d) with
+    n_working (q,), mark (q, d) of it; value (q, d, T) the coefficients; known (q, 6) as in `Joint`.
     """
 
     F: Array
@@ -40,12 +40,14 @@ class Many(NamedTuple):
     mask: Array
     number: Array
     inverse: Array
+    rows: Array
     Y: Array
     R: Array
     working: Array
     n_working: Array
     mark: Array
     value: Array
+    known: Array
 
 
 class Found(NamedTuple):
@@ -110,16 +112,25 @@ def pulls(F: Array, inverse: Array, number: Array, Y: Array, out: Array) -> None
 
 @inner
 def problem(many: Many, s: int, W: Array) -> Any:
-    """Return the problem of set s on its working set, with a copy of the coefficients."""
-    m, T, N = len(W), many.Y.shape[1], many.F.shape[1]
-    Z, B, line = zeros((m, N), np.float64), zeros((m, T), np.float64), zeros((2, m), np.float64)
+    """Return the problem of set s on its working set and training rows, with copies of all."""
+    m, T, n = len(W), many.Y.shape[1], 0
+    for i in many.rows[s]:
+        n += i >= 0
+    Z, line = zeros((m, lanes(n)), np.float64), zeros(many.F.shape[1], np.float64)
+    B, numbers = zeros((m, T), np.float64), zeros((2, m), np.float64)
+    pair = zeros((2, T, lanes(n)), np.float64)
     at = Joint(
-        many.tau[s], many.mu[s], many.number[s, 0], many.Y[s], many.R[s], Z, line[0], line[1], B
-    )
+        many.tau[s], many.mu[s], many.number[s, 0], pair[0], pair[1], Z, numbers[0], numbers[1], B,
+        many.known[s],
+    )  # fmt: skip
+    for t in range(T):
+        take(many.Y[s, t], many.rows[s], at.Y[t])
+        take(many.R[s, t], many.rows[s], at.R[t])
     for k in range(m):
         j = W[k]
-        mean, inverse = moment(many.F[j], many.shift[j], many.mask[s], many.number[s], Z[k])
-        standardise(many.F[j], mean, inverse, many.mask[s], Z[k])
+        mean, inverse = moment(many.F[j], many.shift[j], many.mask[s], many.number[s], line)
+        standardise(many.F[j], mean, inverse, many.mask[s], line)
+        take(line, many.rows[s], Z[k])
         at.square[k], at.weight[k] = dot(Z[k], Z[k]), many.weights[j]
         for t in range(T):
             B[k, t] = many.value[s, j, t]
@@ -133,6 +144,10 @@ def solve(many: Many, s: int, goal: float, steps: Array) -> None:
     sort(W)
     at = problem(many, s, W)
     minimise(at, goal, steps)
+    for t in range(len(at.R)):
+        for i in range(at.R.shape[1]):
+            if many.rows[s, i] >= 0:
+                many.R[s, t, many.rows[s, i]] = at.R[t, i]
     for k in range(len(W)):
         for t in range(at.B.shape[1]):
             many.value[s, W[k], t] = at.B[k, t]
@@ -219,7 +234,7 @@ def check(many: Many, found: Found, s: int, near: float, longest: float) -> bool
             top = larger(top, g / many.weights[j])
     count = selected(many, s)
     if found.state[s] != EXACT and count > longest:
-        if surely(problem(many, s, many.working[s, : many.n_working[s]]), ratio, row) > longest:
+        if certainly(many, s, ratio) > longest:
             found.gap[s], found.state[s] = np.nan, EXACT
             return False
     elif found.state[s] == ROUGH and top == 0.0:
@@ -228,8 +243,18 @@ def check(many: Many, found: Found, s: int, near: float, longest: float) -> bool
         join(many, s, features, level, 0.6 * top)
         return True
     if found.state[s] == EXACT:
-        finish(many, found, s, ratio, row)
+        finish(many, found, s, ratio)
     return False
+
+
+@inner
+def certainly(many: Many, s: int, ratio: float) -> int:
+    """Return how many features are selected in the exact fit, at the least."""
+    sizes, n, mu = zeros(many.n_working[s], np.float64), many.number[s, 0], many.mu[s]
+    for k in range(len(sizes)):
+        sizes[k] = length(many.value[s, many.working[s, k]])
+    room = gap_of(many.known[s], n, ratio) * many.known[s, 4] / n / mu if mu > 0.0 else np.inf
+    return surely(sizes, room)
 
 
 @plain
@@ -251,11 +276,11 @@ def join(many: Many, s: int, features: Array, level: Array, least: float) -> Non
             many.mark[s, features[f]] = 1
 
 
-@inner
-def finish(many: Many, found: Found, s: int, ratio: float, row: Array) -> None:
+@plain
+def finish(many: Many, found: Found, s: int, ratio: float) -> None:
     """Write the gap over all features; keep those selected, and those found, for the next point."""
     W, n = many.working[s, : many.n_working[s]], 0
-    found.gap[s] = gap(problem(many, s, W), ratio, row)
+    found.gap[s] = gap_of(many.known[s], many.number[s, 0], ratio)
     for k in range(len(W)):
         j = W[k]
         kept = length(many.value[s, j]) > 0.0

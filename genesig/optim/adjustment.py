@@ -40,6 +40,12 @@ class Adjustment:
     turn: Array
     mean: Array
 
+    @property
+    def weights(self) -> Array | None:
+        """Weights v (n, k), 0 outside the training rows; None where all samples weigh alike."""
+        v = np.square(self.root)
+        return None if np.isin(v, (0.0, 1.0)).all() else v
+
     def columns(self, k: int) -> Array:
         """Return the orthonormal columns (n, q) that span the covariates of training set k."""
         return np.asarray((self.basis[k] * self.root[:, k]).T)

@@ -29,6 +29,7 @@ Array = np.ndarray[Any, Any]
 
 GOAL = 1e-12  # gap that is aimed at, so that lists do not hang on the way to them
 FLOOR = 1e-13  # rounding of a gradient, as a share of the first tau
+DEPENDENT = 1e-13  # what is this small, as a share of the largest, is rounding
 MEMORY = 40e6  # bytes that the training sets of one chunk may take, about
 FEWEST, MOST = 4, 64  # training sets of one chunk
 
@@ -205,6 +206,24 @@ def joint_coef(joint: JointSets, path: Path, lam: Array | float) -> tuple[Array,
     return values, joint.y_mean[:, None] + constant
 
 
+def _independent(Y: Array) -> tuple[Array, Array]:
+    """Return responses (k, r, N) without those that follow from the others, and V (k, r, T).
+
+    Y = V'Y' with orthonormal rows of V, for which ||B|| = ||B V||: the same problem. The columns of
+    T classes, centred, are T - 1.
+    """
+    k, T, _ = Y.shape
+    found, turned = np.zeros_like(Y), np.zeros((k, T, T))
+    for i in range(k):
+        rows = np.flatnonzero(Y[i].any(axis=0))
+        U, size, V = np.linalg.svd(Y[i][:, rows], full_matrices=False)
+        kept = int((size > DEPENDENT * size.max(initial=0)).sum())
+        found[i][:kept, rows] = size[:kept, None] * V[:kept]
+        turned[i, :kept] = U.T[:kept]
+    most = max(1, int(turned.any(axis=2).sum(axis=1).max()))
+    return np.ascontiguousarray(found[:, :most]), turned[:, :most]
+
+
 def _bytes_of(joint: JointSets) -> int:
     """Return about what a training set takes."""
     return int(joint.sets.weights.size * (8 * joint.Y.shape[1] + 40))
@@ -216,18 +235,21 @@ class _Walk:
     def __init__(
         self, joint: JointSets, single: tuple[Array, Array], part: slice, goal: float
     ) -> None:
-        sets, Y = joint.sets, np.ascontiguousarray(joint.Y[part])
+        sets, (Y, self.turned) = joint.sets, _independent(joint.Y[part])
         rows, d = part_of(sets.padded, part), len(sets.weights)
         q, T, _ = Y.shape
         inverse = np.ascontiguousarray(sets.inverse_scales(part))
+        places = np.argsort(rows.mask == 0, axis=1, kind="stable")
+        places[np.take_along_axis(rows.mask, places, axis=1) == 0] = -1
         screen = screen_of(sets, single, inverse)
         self.goal, self.ended = goal, np.zeros(q, dtype=bool)
         self.many = Many(
             F=sets.matrix.F, shift=sets.matrix.shift, weights=sets.weights, tau=np.zeros(q),
             mu=np.zeros(q), strong=np.zeros(q), floor=np.zeros(q), mask=rows.mask,
-            number=rows.number, inverse=inverse, Y=Y, R=Y.copy(),
+            number=rows.number, inverse=inverse, rows=places, Y=Y, R=Y.copy(),
             working=np.zeros((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
             mark=np.zeros((q, d), dtype=np.uint8), value=np.zeros((q, d, T)),
+            known=np.zeros((q, 6)),
         )  # fmt: skip
         self.found = Found(
             tiles=screen.tiles, square=screen.scaled**2, top=screen.top,
@@ -241,7 +263,7 @@ class _Walk:
     ) -> list[tuple[Array, Array]]:
         """Return the coefficients in the order (set, step); fill gap and steps."""
         (q, M), many, found = tau.shape, self.many, self.found
-        none = np.zeros(0, np.int64), np.zeros((0, many.Y.shape[1]))
+        none = np.zeros(0, np.int64), np.zeros((0, self.turned.shape[2]))
         out = [[none] * M for _ in range(q)]
         many.floor[:] = FLOOR * tau[:, 0] * many.weights.max()
         for m in range(M):
@@ -260,6 +282,8 @@ class _Walk:
     def _coef(self, s: int) -> tuple[Array, Array]:
         """Return the features that are selected, ascending, and their rows."""
         indices = np.sort(self.many.working[s, : self.many.n_working[s]]).astype(np.int64)
-        rows = self.many.value[s, indices]
+        rows, values = self.many.value[s, indices], np.zeros((len(indices), self.turned.shape[2]))
+        for r, turned in enumerate(self.turned[s]):
+            values += rows[:, r, None] * turned
         kept = rows.any(axis=1)
-        return indices[kept], rows[kept]
+        return indices[kept], values[kept]

@@ -178,6 +178,19 @@ def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(seed,
         np.testing.assert_array_equal(cut.iterations < 0, expected.iterations < 0)
 
 
+def test_a_path_is_the_same_however_few_features_are_looked_at_first(monkeypatch):
+    sets = one_set(5, 40, 120)
+    tau, mu = sets.sets.tau_max[:, None] * np.array([0.8, 0.5, 0.3, 0.1]), 1e-2 * sets.sets.norm
+    whole = cox_path(sets, tau, mu, tolerance=1e-9)
+    monkeypatch.setattr("genesig.optim.cox.path.FEW", 4)
+    for longest in whole.sizes()[0]:
+        found = cox_path(sets, tau, mu, tolerance=1e-9, longest=int(longest))
+        expected = whole.ended(int(longest))
+        np.testing.assert_array_equal(found.indptr, expected.indptr)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_allclose(found.values, expected.values, atol=1e-6)
+
+
 def test_training_sets_do_not_know_each_other():
     X, time, event = tied(4, 40, 50)
     rows = np.random.default_rng(0).random((40, 3)) < 0.8

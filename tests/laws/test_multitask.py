@@ -123,6 +123,22 @@ def test_the_same_response_twice_selects_what_it_selects_alone():
     np.testing.assert_allclose(both.values, np.repeat(alone.values, 2, axis=1), atol=1e-5)
 
 
+@pytest.mark.parametrize("mu", [1e-6, 1e-2])
+def test_responses_that_follow_from_others_have_the_coefficients_that_follow(mu):
+    """As the columns of T classes do, whose sum, weighed by the shares, is the same everywhere."""
+    one, turn = problem(11), np.array([[1.0, 0, 2, -1], [0, 1, 1, 0.5], [0, 0, 0, 3]])
+    n = len(one.sets.X)
+    Y = np.einsum("kti,ts->iks", one.Y[:, :, :n], turn)
+    joint = joint_sets(one.sets.X, Y, one.sets.rows, centre=True, unit_variance=True)
+    tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 8)
+    found = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-9)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.values[:, 2], found.values[:, :2] @ [2, 1], atol=1e-12)
+    for k in range(2):
+        for m in range(8):
+            assert gap_of(joint, found, k, m, tau[k, m], mu * joint.norm[k]) <= 1e-10
+
+
 def test_the_order_of_the_responses_changes_no_list():
     joint = problem(6, T=4)
     tau, order = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 12), [2, 0, 3, 1]

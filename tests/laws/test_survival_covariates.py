@@ -17,11 +17,16 @@ from genesig.response.covariates import Covariate
 from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.covariates_alone import covariates_alone
+from genesig.selection.assess.held import Held
 from genesig.selection.genes.score_test import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.kinds.record import Ground
+from genesig.selection.linear.kinds.survival import PartialLikelihood
+from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import tasks
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
+from genesig.selection.survival.foretold import foretold
 
 RUN = {"folds": MOMENTS, **of_kind("survival")}
 
@@ -140,3 +145,52 @@ def test_the_model_predicts_what_the_fit_predicts() -> None:
     lam = float(final.lam[final.choice[0, 1]] * final.norm[0])
     joint = minimum(dataset, np.arange(len(dataset.samples)), genes, lam)
     np.testing.assert_allclose(want, joint, atol=1e-5)
+
+
+def weighted(times: np.ndarray, copies: bool) -> Dataset:
+    """Weigh samples by whole numbers, or have each as often."""
+    made = study(6)
+    rows = np.repeat(np.arange(len(times)), times) if copies else np.arange(len(times))
+    obs = made.obs.iloc[rows].assign(v=np.ones(len(rows), int) if copies else times)
+    obs.index = [f"r{k}" for k in range(len(rows))]
+    design = replace(made.design, weights="v", ties="breslow")
+    return replace(made, X=made.X[rows], obs=obs.astype(str), design=design)
+
+
+def test_whole_weights_are_repeated_samples() -> None:
+    times = np.resize([1, 3, 0, 2], 48)
+    fits = []
+    for copies in (False, True):
+        dataset = weighted(times, copies)
+        y, held, n = dataset.response(), Held.of(dataset), len(dataset.samples)
+        rows = np.repeat(np.arange(48) % 5 > 0, times)[:, None] if copies else \
+            (np.arange(48) % 5 > 0)[:, None]  # fmt: skip
+        ground = Ground(True, True, None, "breslow")
+        sets = PartialLikelihood.of(dataset.X, y[:, None], rows, [held], ground)
+        protocol = Protocol(**of_kind("survival"))
+        tau = sets.tau_max[:, None] * [0.6, 0.2]
+        lists = sets.path(tau, 1e-3 * sets.norm[:, None] * np.ones(2), protocol, None)
+        gamma, mean = sets.covariates(lists, lists.values, np.array([0.1]))
+        fits.append((sets.tau_max, sets.norm, lists.indices, lists.values, gamma, mean,
+                     sets.coef(lists, np.array([0.1]))[0]))  # fmt: skip
+        assert n == (times.sum() if copies else 48)
+    for one, other in zip(*fits, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+
+
+def test_a_study_with_weights_goes_from_the_fits_to_the_hazard() -> None:
+    plain = study(8)
+    obs = plain.obs.assign(v=[str(1 + k % 3) for k in range(48)])
+    dataset = replace(plain, obs=obs, design=replace(plain.design, weights="v"))
+    splits = draw_splits(dataset, seed=2, **SPLITS)
+    fits = double_loop(dataset, splits, labels="observed", batch="1of1", **RUN)
+    alike = double_loop(plain, splits, labels="observed", batch="1of1", **RUN)
+    assert np.abs(fits.scores - alike.scores).max() > 1e-3
+    final = fit_final(dataset, splits, **RUN)
+    own, even = (final_model(each, final, folds=MOMENTS)["survival"] for each in (dataset, plain))
+    assert own["times"] == even["times"]
+    assert own["cumulative"] != even["cumulative"]
+    found = list(foretold(dataset, splits, fits.with_chosen(), MOMENTS, np.array([0.5, 1.0])))
+    assert all(((each.S > 0) & (each.S <= 1)).all() for each in found)
+    split = splits.outer[0]
+    assert not np.allclose(covariates_alone(dataset, split), covariates_alone(plain, split))

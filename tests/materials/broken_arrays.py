@@ -166,7 +166,7 @@ CASES: dict[str, tuple[Study, list[str]]] = {
     ),
     "agilent: a table in the folder": (
         arrays_study(lambda t: series_matrix(NUMBERS)),
-        ["S3.txt: holds more than one array", "move it elsewhere"],
+        ["S3.txt: holds more than one array", "name this file alone, or move it elsewhere"],
     ),
     "agilent: two files of a sample": (
         (lambda s: (s[0] | {"a/S3.tsv": agilent(NUMBERS, 3)}, s[1]))(arrays_study()),

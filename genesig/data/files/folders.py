@@ -98,5 +98,5 @@ def _refuse_other(folder: Path, alone: Path | None) -> NoReturn:
 def _refuse_several(path: Path, folder: Path, alone: Path | None) -> NoReturn:
     if alone:
         raise refuse(folder, f"is a folder; name the file in it: {path}")
-    raise refuse(path, "holds more than one array; name this file instead of its folder, or "
-                 "move it elsewhere")  # fmt: skip
+    raise refuse(path, "holds more than one array, and files that are read together hold one "
+                 "each; name this file alone, or move it elsewhere")  # fmt: skip

@@ -7,6 +7,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from genesig.compiled.neighbours import nearest
+from genesig.compiled.tiles import COLUMNS, SINGLES
+
 Array = np.ndarray[Any, Any]
 
 MOST_MISSING = 0.5
@@ -50,45 +53,41 @@ class KnnImpute:
         if not missing.any():
             return X
         donors = np.asarray(self.donors, dtype=np.float64)
-        present = ~np.isnan(donors)
-        usable = present.mean(axis=0) >= 1 - MOST_MISSING
-        tables = _Tables.of(donors, present)
-        filled = X.copy()
-        for gene in map(int, np.flatnonzero(missing.any(axis=0))):
-            rows = missing[:, gene]
-            filled[rows, gene] = _own_means(X[rows], usable)
-            if usable[gene]:
-                near = tables.nearest(gene, usable, self.neighbours)
-                values, there = X[np.ix_(rows, near)], ~missing[np.ix_(rows, near)]
-                counts, sums = there.sum(axis=1), np.where(there, values, 0).sum(axis=1)
-                known = np.flatnonzero(rows)[counts > 0]
-                filled[known, gene] = sums[counts > 0] / counts[counts > 0]
+        usable = (~np.isnan(donors)).mean(axis=0) >= 1 - MOST_MISSING
+        filled = np.where(missing, _own_means(X, usable)[:, None], X)
+        wanted = np.flatnonzero(missing.any(axis=0) & usable)
+        near = _nearest(donors, np.flatnonzero(usable), wanted, self.neighbours)
+        rows, places = np.nonzero(missing[:, wanted])
+        near = near[places]
+        values = X[rows[:, None], near]
+        there = ~np.isnan(values) & (near >= 0)
+        counts, sums = there.sum(axis=1), np.where(there, values, 0).sum(axis=1)
+        known = counts > 0
+        filled[rows[known], wanted[places[known]]] = sums[known] / counts[known]
         return filled
 
 
-@dataclass(frozen=True, eq=False)
-class _Tables:
-    """Presence, values and squares of the donors, (n_train, n_genes) each, one above the other."""
+def _nearest(donors: Array, genes: Array, wanted: Array, k: int) -> Array:
+    """Return the k nearest of `genes` to each one wanted, (q, k); -1 where there is none."""
+    near = np.full((len(wanted), max(1, min(k, len(genes) - 1))), -1)
+    here = ~np.isnan(donors)
+    size = np.max(np.abs(donors), where=here, initial=0)
+    X = np.ldexp(donors, -np.frexp(size)[1])  # a power of two loses nothing
+    centre = X[here].mean() if here.any() else 0.0
+    values = np.where(here, X - centre, 0).astype(np.float32)  # smaller, so more digits
+    table = np.stack([here, values, values**2], dtype=np.float32)
+    columns = np.concatenate([table[2], -2 * table[1], table[0]])[:, wanted]
+    nearest(
+        np.ascontiguousarray(X.T), genes, wanted, _tiles(table.reshape(-1, X.shape[1])[:, genes]),
+        np.pad(np.ascontiguousarray(columns), ((0, 0), (0, COLUMNS))), near,
+    )  # fmt: skip
+    return near
 
-    present: Array
-    stacked: Array
 
-    @classmethod
-    def of(cls, donors: Array, present: Array) -> _Tables:
-        values = np.where(present, donors - donors[present].mean(), 0)  # smaller, so more digits
-        return cls(present.astype(float), np.vstack([present, values, values**2]))
-
-    def nearest(self, gene: int, usable: Array, k: int) -> Array:
-        """Return the k nearest genes; of equally near ones the earlier."""
-        here, values, squares = np.split(self.stacked[:, gene], 3)
-        sums = np.concatenate([squares, -2 * values, here]) @ self.stacked
-        counts = here @ self.present
-        possible = usable & (counts > 0)
-        possible[gene] = False
-        distance = np.where(possible, sums / np.maximum(counts, 1), np.inf)
-        last = np.partition(distance, min(k, len(distance)) - 1)[min(k, len(distance)) - 1]
-        candidates = np.flatnonzero(possible & (distance <= last))
-        return np.asarray(candidates[np.argsort(distance[candidates], kind="stable")[:k]])
+def _tiles(table: Array) -> Array:
+    """Return the columns of a table in groups of SINGLES, (t, rows, SINGLES), filled up with 0."""
+    wide = np.pad(table, ((0, 0), (0, -table.shape[1] % SINGLES)))
+    return np.ascontiguousarray(wide.reshape(len(table), -1, SINGLES).transpose(1, 0, 2))
 
 
 def _own_means(X: Array, usable: Array) -> Array:

@@ -33,7 +33,7 @@ GENE = 6e-3
 MODULE = 6e-6
 """Seconds of a module, for one number of the matrix."""
 
-CURVE, CURVED, POWER = 0.01, 0.22, 2.9
+CURVE, CURVED, POWER = 0.01, 0.17, 2.25
 """Seconds of one path of 12 tau by derivative penalties: a part of its own, 100 samples, growth."""
 
 SETS, MEMBER = 0.0035, 4.5e-8

@@ -126,10 +126,13 @@ def _of_words(
     """Yield what looks wrong with a column of words: numbers among them, or names."""
     at, times = f"{where}, column '{covariate.column}'", Counter(cells.values())
     odd = [(name, cell) for name, cell in cells.items() if not is_number(cell)]
-    if 2 * len(odd) < len(cells):
+    with_point = [cell for _, cell in odd if is_number(cell.replace(",", "."))]
+    if 2 * (len(odd) - len(with_point)) < len(cells):
         name, cell = odd[0]
-        what = f"data.covariates: the value of '{name}' {number_fault(cell)}, as the others are"
-        yield Problem(at, f"{what}; correct it, or leave it blank{too(len(odd) - 1, 'sample')}")
+        what = f"data.covariates: the value of '{name}' {number_fault(cell)}"
+        if 2 * len(odd) < len(cells):
+            what += ", as the others are; correct it, or leave it blank"
+        yield Problem(at, what + too(len(odd) - 1, "sample"))
         return
     if SHARE * (len(times) - 1) > len(obs):
         what = f"data.covariates: {len(times)} words for {counted(len(obs), 'sample')}; at most "

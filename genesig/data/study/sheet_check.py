@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Problems = list[Problem]
 
+SHOWN = 12
+"""Columns that a message names."""
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -82,7 +85,9 @@ def check_column(column: str | None, key: str, known: Sequence[str], index: str,
     """Check that a column named in the config is in the sample table."""
     if column is None or column in known:
         return
-    near = did_you_mean(column, known) or f" (columns: {', '.join(known) or 'none'})"
+    more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+    some = ", ".join(known[:SHOWN]) or "none"
+    near = did_you_mean(column, known) or f" (columns: {some}{more})"
     near = " but of the sample names; name another one" if column == index else near
     problems.append(Problem(where, f"{key} '{column}' is not a column of {where}{near}"))
 

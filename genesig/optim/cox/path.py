@@ -132,7 +132,7 @@ class _Row:
         can_end = mu > 0 and longest is not None and longest < len(self.b)
         slack = max(last, ROUGH * self.scale) if can_end else last
         if not self.inside.all():
-            self._take_in(self._guess(tau))
+            self._take_in(self._guess(tau, longest if can_end else None))
         for _ in range(ROUNDS):
             steps += self._minimise(tau, mu, slack)
             gap = self._check(tau, mu)
@@ -167,12 +167,19 @@ class _Row:
         gone = np.searchsorted(np.cumsum(squares), square * self.scale, side="right")
         return len(squares) - int(gone)
 
-    def _guess(self, tau: float) -> Array:
-        """Return the features that may be active (sequential strong rule; a guess, cautious)."""
+    def _guess(self, tau: float, longest: int | None) -> Array:
+        """Return the features that may be active (sequential strong rule; a guess, cautious).
+
+        Where longer lists are not wanted, no more than a few: others join if need be.
+        """
         ratio = self.ratio()
         top = ratio.max()
         strong = np.maximum(2 * tau - min(self.tau, top), LEAP * min(self.tau, top))
-        return np.asarray((self.b != 0) | ((ratio >= strong) if tau else (self.every.weight > 0)))
+        likely = (ratio >= strong) if tau else (self.every.weight > 0)
+        most = len(ratio) if longest is None else max(longest, (FEW - self.C.shape[1]) // 2)
+        if tau and likely.sum() > most:
+            likely = ratio > np.partition(ratio, -most - 1)[-most - 1]
+        return np.asarray((self.b != 0) | likely)
 
     def _take_in(self, needed: Array) -> None:
         """Have these features in the problem, and the next ones with them: few cost little."""

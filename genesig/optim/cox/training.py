@@ -118,7 +118,7 @@ def cox_sets(
     like : CoxSets, optional
         Others of the same X: their copy of it and weights serve both.
     fixed : Adjustment, optional
-        Covariates without a penalty, of the same training rows, without weights.
+        Covariates without a penalty, of the same training rows and weights.
 
     Raises
     ------

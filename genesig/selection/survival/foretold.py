@@ -81,14 +81,15 @@ def foretold(
             eta = fits.intercept[fit, -1] + X[:, [column[int(g)] for g in genes]] @ values
             held = np.zeros((len(X), len(fits.mu))) + fits.of_covariates(fit, C)
             eta = eta + held[:, -1] - fits.threshold[fit]
+            v = None if task.held is None else task.held.weights
             yield _tested(task.y, eta, task.train, task.test, outer[task.split].repeat, at,
-                          task.ties or "efron")  # fmt: skip
+                          task.ties or "efron", v)  # fmt: skip
 
 
 def _tested(y: Array, eta: Array, train: Array, test: Array, repeat: int, at: Array,
-            ties: str) -> Tested:  # fmt: skip
-    known, seen = y[train], y[test]
-    S = hazard_of(known, eta[train], ties).survival(eta[test], at)
+            ties: str, v: Array | None) -> Tested:  # fmt: skip
+    known, seen, own = y[train], y[test], None if v is None else v[train]
+    S = hazard_of(known, eta[train], ties, own).survival(eta[test], at)
     lost = censoring(known["time"], known["event"])
     plain = kaplan_meier(known["time"], known["event"]).at(at)[None]
     losses, reference = (brier_losses(seen["time"], seen["event"], each, at, lost)
@@ -96,9 +97,12 @@ def _tested(y: Array, eta: Array, train: Array, test: Array, repeat: int, at: Ar
     return Tested(test, repeat, seen, eta[test], S, losses, reference, lost)
 
 
-def hazard_of(y: Array, eta: Array, ties: str) -> Hazard:
-    """Return the baseline hazard of training samples with scores η, (n,)."""
-    risk = RiskSets.of(y["time"], y["event"], ties)
+def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> Hazard:
+    """Return the baseline hazard of training samples with scores η and weights, (n,)."""
+    if weights is not None:
+        kept = weights > 0
+        y, eta, weights = y[kept], eta[kept], weights[kept]
+    risk = RiskSets.of(y["time"], y["event"], ties, weights)
     return baseline_hazard(risk, eta[risk.order])
 
 

@@ -11,6 +11,8 @@ from broken_survival import STATUS, survival
 from small_study import Study
 
 from genesig.cli import main
+from genesig.data.study.sheet_check import check_column
+from genesig.errors import Problem
 from genesig.response.covariates import Covariate, encoded, names_of
 from genesig.results import Dataset, Design
 
@@ -26,6 +28,8 @@ def study(folder: Path, cells: list[str], **settings: Any) -> Study:
         row.append(cell)
     for key, value in {"data__covariates": ["x"], "nonlinear__enabled": False, **settings}.items():
         made.set(key.replace("__", "."), value)
+    for number, row in enumerate(made.sheet):
+        row.append(str(1 + number % 3) if number else "v")
     return made
 
 
@@ -44,6 +48,16 @@ FINE: dict[str, tuple[list[str], dict[str, Any]]] = {
             "data__classes": ["u", "v", "w"],
             "splits__folds": 4,
             "splits__inner_folds": 3,
+        },
+    ),
+    "weights of survival": (
+        ["1", "0", "1", "1"] * 3,
+        {
+            "label": {"time": "age", "event": "x"},
+            "data__task": "survival",
+            "data__weights": "v",
+            "data__covariates": [],
+            "splits__folds": 2,
         },
     ),
     "missing, to be filled in": (["", *AGE[1:]], {"data__missing_covariates": "mean"}),
@@ -79,6 +93,11 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
         ["40,5", *AGE[1:]], {},
         f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5, as the others are;"
         " correct it, or leave it blank",
+    ),
+    "decimal commas throughout": (
+        [f"{age},5" for age in AGE], {},
+        f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; 11 further samples,"
+        " too",
     ),
     "infinite": (
         [*AGE[:-1], "inf"], {},
@@ -171,7 +190,8 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "weights of survival": (
         ["1", "0"] * 6, {"label": {"time": "age", "event": "x"}, "data__task": "survival",
                          "data__covariates": [], "data__weights": "balanced"},
-        "error: config.yaml, data.weights: is not offered with data.task: survival; take it away",
+        "error: config.yaml, data.weights: 'balanced' weighs classes, and here are none; name a"
+        " column, or null",
     ),
     "a negative weight": (
         ["-1", *AGE[1:]], {"data__covariates": [], "data__weights": "x"},
@@ -284,3 +304,9 @@ def test_a_stored_data_set_keeps_them(tmp_path):
         Dataset(np.zeros((4, 1)), obs, var, each, {}).save(tmp_path / "d.h5ad")
         assert Dataset.load(tmp_path / "d.h5ad").design == each
     assert "covariates" not in design.notes()
+
+
+def test_a_table_of_very_many_columns_is_not_told_as_a_whole():
+    problems: list[Problem] = []
+    check_column("zzz", "label", [f"G{k}" for k in range(5000)], "sample", "s.tsv", problems)
+    assert str(problems[0]).endswith("G10, G11 and 4988 more)")

@@ -134,6 +134,6 @@ SURVIVAL = Labels(
     own=("event", "horizon"),
     one_of_a_group=True,
     step=0.001,
-    held=("covariates",),
+    held=("covariates", "weights"),
     defaults=DEFAULTS,
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.optim.adjustment import Adjustment
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.path import tau_max as smallest
@@ -23,6 +24,23 @@ Array = np.ndarray[Any, Any]
 TIES = "efron"
 
 
+class _Held(NamedTuple):
+    """What k sets hold fixed, their rows (n, k) that have weight, and weights (n, k) or None."""
+
+    fixed: Adjustment | None
+    rows: Array
+    weights: Array | None
+
+    @classmethod
+    def of(cls, held: Sequence[Held | None], Y: Array, rows: Array) -> _Held:
+        fixed = held_fixed(held, Y, rows)
+        if fixed is None or fixed.weights is None:
+            return cls(fixed, rows, None)
+        rows = fixed.weights > 0
+        fixed = held_fixed(held, Y, rows)
+        return cls(fixed, rows, None if fixed is None else fixed.weights)
+
+
 @dataclass(frozen=True)
 class PartialLikelihood:
     """k training sets, as `record.Sets` has them."""
@@ -34,10 +52,10 @@ class PartialLikelihood:
     def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None],
            ground: Ground) -> PartialLikelihood:  # fmt: skip
         """Describe k training sets: times and events Y and mask `rows`, (n, k), what each holds."""
-        ties = ground.ties or TIES
-        return cls(cox_sets(X, Y["time"], Y["event"], rows, centre=ground.centre, ties=ties,
+        ties, own = ground.ties or TIES, _Held.of(held, Y, rows)
+        return cls(cox_sets(X, Y["time"], Y["event"], own.rows, centre=ground.centre, ties=ties,
                             unit_variance=ground.unit_variance, weights=ground.weights,
-                            fixed=held_fixed(held, Y, rows)), ties)  # fmt: skip
+                            sample_weights=own.weights, fixed=own.fixed), ties)  # fmt: skip
 
     @property
     def X(self) -> Array:
@@ -58,10 +76,10 @@ class PartialLikelihood:
         self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array
     ) -> PartialLikelihood:
         """Return other training sets of the matrix, centred and scaled as these are."""
-        own = self.sets.sets
-        sets = cox_sets(own.X, Y["time"], Y["event"], rows, centre=own.centre, ties=self.ties,
+        own, more = self.sets.sets, _Held.of(held, Y, rows)
+        sets = cox_sets(own.X, Y["time"], Y["event"], more.rows, centre=own.centre, ties=self.ties,
                         unit_variance=own.unit_variance, like=self.sets,
-                        fixed=held_fixed(held, Y, rows))  # fmt: skip
+                        sample_weights=more.weights, fixed=more.fixed)  # fmt: skip
         return PartialLikelihood(sets, self.ties)
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:

@@ -24,7 +24,8 @@ Array = np.ndarray[Any, Any]
 
 def _parts(dataset: Dataset, final: Fits, scores: Array) -> dict[str, Any]:
     y, design = dataset.response(), dataset.design
-    found = [hazard_of(y, eta, design.ties or TIES) for eta in scores.T]
+    v = dataset.sample_weights()
+    found = [hazard_of(y, eta, design.ties or TIES, v) for eta in scores.T]
     return {
         "classes": None,
         "threshold": float(final.threshold[0]),
