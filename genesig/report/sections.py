@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from genesig.report.answer.chips import MOST_NAMED, GeneChip, gene_chips
 from genesig.report.answer.lights import Light, lights, rules
 from genesig.report.answer.section import (
-    MOST_NAMED,
-    GeneChip,
     Tile,
-    gene_chips,
     note,
     overview,
     sentences,
@@ -30,7 +28,8 @@ from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.svg import Picture
-from genesig.report.prediction.section import chance, controls, model_selection, performance
+from genesig.report.prediction.section import chance, model_selection, performance
+from genesig.report.prediction.section_controls import controls
 from genesig.report.prediction.section_decision import decisions
 from genesig.report.prediction.section_samples import samples
 from genesig.report.quality.section import quality

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import copy
+import re
+from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
+from kinds_cohort import scored, written
 from report_external import make_about
+from report_kinds import kind_arguments
 from report_study import Study, arguments
 
+from genesig.report.answer.chips import gene_chips
 from genesig.report.answer.lights import State, lights
-from genesig.report.answer.section import gene_chips, sentences
+from genesig.report.answer.section import sentences, tiles
 from genesig.report.collect import collect
+from genesig.report.external.first_screen import elsewhere
+from genesig.report.genes.alone import alone, direction, separation
+from genesig.report.page.measure import measure
+from genesig.report.page.section import Limits
 from genesig.report.prediction.section_samples import refused_words, sample_words
-from genesig.report.sections import NOTE
+from genesig.report.sections import NOTE, SECTIONS
 from genesig.report.writeup.results import results
 from genesig.report.writeup.section import limits_words
 
-COHORTS = {"none": (), "good": (0.9, 0.8), "bad": (0.5, 0.3), "seen": (0.9, 0.8, 25)}
+KINDS = ("several_classes", "survival")
+COHORTS = {"none": (), "good": (0.9, 0.8), "bad": (0.5, 0.3), "seen": (0.9, 0.8, 25),
+           "many": (0.9, 0.8)}  # fmt: skip
 P = {"none": 0, "few": 9, "small": 0.01, "large": 0.4}
 
 
@@ -42,9 +54,71 @@ def told(p, high, cohort, rival, *, regression, empty=False):
         for row in abouts[0]["scores"]:
             if row["measure"] in ("auc", "r2"):
                 row |= {"value": value, "low": low - regression * 0.6, "high": 0.99}
+        if cohort == "many":
+            names = ("first", "second", "third", "fourth", "fifth")
+            abouts = [copy.deepcopy(abouts[0]) | {"name": name} for name in names]
+            for row in abouts[2]["scores"]:
+                row |= {"low": -0.1} if row["measure"] in ("auc", "r2") else {}
         if cohort == "good" and regression:
             next(r for r in abouts[0]["scores"] if r["measure"] == "r2")["low"] = 0.3
     return collect(**given, external=abouts)
+
+
+@cache
+def of_kind(kind):
+    return kind_arguments(kind)
+
+
+@cache
+def cohort_of(kind):
+    written(kind)
+    return scored(kind).about
+
+
+def told_of_kind(kind, p, cohorts):
+    """Collect a study of several classes or of survival with these cohorts, better than chance."""
+    given = copy.deepcopy(of_kind(kind))
+    errors = np.full(99 if p in ("small", "large") else P[p], 0.5)
+    given["null"]["error"] = np.repeat(errors[:, None], given["null"]["error"].shape[1], axis=1)
+    controls = given["tables"]["controls"]
+    own = (controls["model"] == "genesig") & controls["mu"].isna()
+    controls.loc[own, ["error", "low", "high"]] = 0.2, 0.1, 0.4
+    controls.loc[own, "p_value"] = P[p] if p in ("small", "large") else 1 / (len(errors) + 1)
+    abouts = []
+    for k, better in enumerate(cohorts):
+        about = copy.deepcopy(cohort_of(kind)) | {"name": f"c{k}"}
+        for row in about["scores"]:
+            if row["measure"] in ("auc", "concordance"):
+                row |= {"value": 0.8 if better else 0.52, "low": 0.7 if better else 0.4}
+        abouts.append(about)
+    return collect(**given, external=abouts)
+
+
+def many_cohorts(data):
+    """Hold the sentence about many cohorts against the light and what stands at each of them."""
+    it, (said,) = data["answer"]["cohorts"], elsewhere(data)
+    number = re.search(r"than chance in (\w+)", said)
+    assert number is not None
+    assert number[1] == (str(it["better"]) if it["better"] else "none")
+    light = next(one for one in lights(data) if one.name == "Confirmed in other cohorts")
+    assert f"in {it['better']} of {it['tested']} cohorts" in light.words
+    section = SECTIONS["external"](data, Limits(12, 15))
+    for one, group in zip(data["external"], section.items[-len(data["external"]) :], strict=True):
+        beyond = not any("(chance)" in text or "worse than" in text for text in group.words)
+        key, _, chance = measure(data).elsewhere
+        assert beyond == (one["scores"][key]["low"] > chance)
+        assert (one["name"] in said) == (not beyond and it["better"] > 0)
+
+
+def directions(data):
+    """Hold the arrow of each gene's chip against the words of its card."""
+    signs = {chip.gene: chip.direction for chip in gene_chips(data)}
+    for one in data["cards"]["each"]:
+        words, arrow = direction(data, one), signs.get(one["gene"], "")
+        if words.startswith(("higher", "rises", "lower", "falls")) and arrow[:1] in ("↑", "↓"):
+            assert words.startswith(("higher", "rises")) == (arrow[0] == "↑")
+        shown = separation(data, one)["value"]
+        assert not alone(data).turned or shown is None or shown >= 0.5
 
 
 def check(data):
@@ -70,10 +144,18 @@ def check(data):
     assert ("but not beyond chance in" in first) <= (confirmed.state is State.PROBLEM)
     assert ("though not beyond chance here" in first) <= (chance.state is not State.GOOD)
     assert ("before any clinical use" in said) == (not it["cohorts"]["rows"])
+    assert (it["cohorts"]["better"] > 0) == (confirmed.state in (State.GOOD, State.CAUTION))
+    if len(data["external"]) > 3 and tested:
+        many_cohorts(data)
+    directions(data)
+    # What is counted is what is measured.
+    if data["study"]["classes"] is None and p is not None:
+        assert "this error" not in said + paper
+        assert f"this {measure(data).name}" in said
     # A better method is called so only where the paired difference rules chance out.
     better = "Another method" in warned
     assert better == ("this is better, as the interval" in paper)
-    assert better != ("paired difference includes 0" in paper)
+    assert better != ("paired difference includes 0" in paper) or it["control"] is None
     # Stability.
     assert ("Stability is poor" in warned) == (stable.state is State.PROBLEM)
     # An empty signature has no genes anywhere.
@@ -82,10 +164,17 @@ def check(data):
     if it["wrong"] is not None:
         some = bool(it["wrong"]["mostly"])
         assert ("No sample was misclassified" in sample_words(data)) == (not some)
-        right = not any(row["wrong"] for row in data["held_out"]["rejection"])
-        words = refused_words(data["held_out"]["rejection"])
-        assert words.startswith("Averaged over repeats, every sample") == right
+        if data["held_out"]["rejection"] is not None:
+            right = not any(row["wrong"] for row in data["held_out"]["rejection"])
+            words = refused_words(data["held_out"]["rejection"])
+            assert words.startswith("Averaged over repeats, every sample") == right
         assert f"{len(it['wrong']['mostly'])} of" in sample_words(data) or not some
+        tile = next(one for one in tiles(data) if one.name.startswith("Samples misclassified"))
+        assert tile.value.startswith(f"{len(it['wrong']['mostly'])} of")
+        assert ("most" in tile.name) == ("most" in sample_words(data))
+    size = next(one for one in tiles(data) if one.name == "Genes in the signature")
+    assert not it["size"] or (f"{it['core']} core" in size.words and size.value in said)
+    assert ("all of them core" in said) == (it["size"] > 1 and it["core"] == it["size"])
 
 
 CASES = list(product(P, (0.3, 0.6), COHORTS, (False, True)))
@@ -102,6 +191,16 @@ def test_one_report_does_not_contradict_itself():
 def test_no_report_contradicts_itself(p, high, cohort, rival, regression):
     high = high if not regression else high * 2
     check(told(p, high, cohort, rival, regression=regression))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cohorts", [(), (True,), (False,), (True, False, True, True, False),
+                                     (False,) * 4, (True,) * 4])  # fmt: skip
+@pytest.mark.parametrize("p", P)
+def test_no_report_of_another_kind_contradicts_itself(kind, cohorts, p, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check(told_of_kind(kind, p, cohorts))
 
 
 def test_an_empty_study_does_not_contradict_itself():

@@ -13,6 +13,7 @@ from report_external import make_about
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
+from genesig.report.page.gene_links import gene_anchor
 from genesig.report.render import render
 
 # A pointer, a tap, keys and the slider, on the figure that names genes and samples.
@@ -24,13 +25,15 @@ NAMES = """async function names(wait) {
   const packed = new Blob([Uint8Array.from(letters, (l) => l.charCodeAt(0))]).stream();
   const all = JSON.parse(await new Response(packed.pipeThrough(gzip)).text()).figures;
   const [, rows, columns] = all.heat_map.marks;
-  const act = (type, x, y, how) => {
-    const p = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+  const actOn = (on, type, x, y, how) => {
+    const p = new DOMPoint(x, y).matrixTransform(on.getScreenCTM());
     const at = { clientX: p.x, clientY: p.y, button: 0, pointerType: "mouse", ...how };
-    svg.dispatchEvent(new PointerEvent(type, at));
+    on.dispatchEvent(new PointerEvent(type, at));
   };
+  const act = (...how) => actOn(svg, ...how);
   const marked = () => Array.from(document.querySelectorAll(".over.chosen"))
-    .filter((path) => path.getAttribute("d")).map((path) => path.closest("figure").id);
+    .filter((path) => path.getAttribute("d"))
+    .map((path) => path.closest("figure, details.card").id);
   const end = () => document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
   act("pointerenter", 0, 0); await wait(); end();
   act("pointermove", columns.x[4], rows.y[2]);
@@ -55,6 +58,23 @@ NAMES = """async function names(wait) {
   await press("ArrowRight"); await press("ArrowRight"); await press("ArrowDown");
   found.stepped = [tip.textContent, all.heat_map.marks[0].names[1], rows.names[0]];
   await press("Enter"); found.entered = marked();
+  end();
+  const card = document.querySelector("details.card"), plot = card.querySelector("svg");
+  for (let at = card; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  const [dots] = all[card.id].marks, touch = { pointerType: "touch" };
+  actOn(plot, "pointermove", dots.x[5], dots.y[5]);
+  found.onCard = [[tip.textContent, dots.names[5]]];
+  actOn(plot, "pointerdown", dots.x[6], dots.y[6], touch);
+  actOn(plot, "pointerup", dots.x[6], dots.y[6], touch);
+  await wait(() => marked().length);
+  found.onCard.push([tip.textContent, dots.names[6]]);
+  found.fromCard = marked();
+  end();
+  const first = dots.x.indexOf(Math.min(...dots.x));
+  card.querySelector(".scroll").dispatchEvent(
+    new KeyboardEvent("keydown", { key: "ArrowRight", cancelable: true }));
+  await wait();
+  found.onCard.push([tip.textContent, dots.names[first]]);
   end();
   const sliders = Array.from(document.querySelectorAll(".slider input"));
   sliders[0].dispatchEvent(new Event("focus")); await wait(() => sliders[0].max > 0);
@@ -185,6 +205,19 @@ def test_names_are_told_to_a_pointer_a_finger_and_keys(tried):
     _, _, found = tried
     for said, *names in (found["pointed"], found["tapped"][:3], found["stepped"]):
         assert all(name in said for name in names)
+
+
+@pytest.mark.slow
+def test_the_plots_of_the_cards_tell_names_and_mark_them_everywhere(tried):
+    _, data, found = tried
+    assert len(found["onCard"]) == 3
+    for said, name in found["onCard"]:
+        assert name in said
+    samples = {"figure-heat_map", "figure-components", "figure-waterfall"}
+    assert samples <= set(found["fromCard"])
+    keys = {gene_anchor(one["gene"]) for one in data["cards"]["each"]}
+    assert keys <= set(found["fromCard"])
+    assert keys <= set(found["brushed"])
 
 
 @pytest.mark.slow

@@ -34,7 +34,8 @@ from genesig.report.page.words import (
     significant,
 )
 from genesig.report.prediction.methods import CRITERIA, SCHEMES, SOLVERS
-from genesig.report.prediction.section import chance, controls
+from genesig.report.prediction.section import chance
+from genesig.report.prediction.section_controls import controls
 from genesig.report.prediction.section_samples import samples
 from genesig.report.sections import SECTIONS
 

@@ -10,7 +10,6 @@ from genesig.report.answer.figures import FEWEST_FOR_BAND, forest, lines_of
 from genesig.report.answer.record import Answer
 from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.finding import Measured, WrongSample
-from genesig.report.page.gene_links import Link, gene_anchor, gene_links, short_symbol
 from genesig.report.page.measure import measure, subject
 from genesig.report.page.rows import transposed
 from genesig.report.page.shuffling import held, where
@@ -81,7 +80,9 @@ def _signature(data: Answer) -> str:
         return "The final model selected no gene, so there is no signature."
     low, _, high = it["lengths"]
     long = counted(low, "gene") if low == high else f"{low} to {high} genes"
-    core = f"{it['core']} of them core" if it["size"] > 1 else f"{'' if it['core'] else 'not '}core"
+    core = f"{'all' if it['core'] == it['size'] else it['core']} of them core"
+    if it["size"] == 1:
+        core = "core" if it["core"] else "not core"
     return (
         f"The signature is the list of the final model, fitted on all samples:"
         f" {counted(it['size'], 'gene')}, {core} (selected in at least {share} of the"
@@ -135,7 +136,8 @@ def _chance(data: Answer) -> str:
     if p["value"] is None or observed is None:
         return "Chance was not tested: no permutations of the labels were run."
     as_good = sum(error <= observed + 1e-9 for error in errors)
-    often = f"reached this error in {as_good}" if as_good else "never reached this error"
+    name = "error" if data["study"]["classes"] else measure(data).name
+    often = f"reached this {name} in {as_good}" if as_good else f"never reached this {name}"
     return (
         f"In {counted(len(errors), 'permutation')} of the labels{where(data)} the whole analysis"
         f" {often} (permutation p\u00a0=\u00a0{significant(p['value'], 2)}; minimum attainable"
@@ -155,7 +157,8 @@ def note(data: Answer) -> list[str]:
 
 def tiles(data: Answer) -> list[Tile]:
     """Return the tiles of the first screen."""
-    found = [_size(data), _error(data), *map(_measured, data["answer"]["measures"]), _wrong(data)]
+    measured = [_measured(one, two(data["study"])) for one in data["answer"]["measures"]]
+    found = [_size(data), _error(data), *measured, _wrong(data)]
     return [tile for tile in found if tile is not None]
 
 
@@ -188,10 +191,11 @@ def _error(data: Answer) -> Tile:
 MEASURED = {"auc": "AUC", "sensitivity": "Sensitivity", "specificity": "Specificity"}
 
 
-def _measured(one: Measured) -> Tile:
+def _measured(one: Measured, sides: Sequence[str] | None) -> Tile:
+    what = "" if sides else "; mean of each class against the others"
     write = decimal if one["name"] == "auc" else percent
     limits = f"{write(one['low'])} to {write(one['high'])}"
-    return Tile(MEASURED[one["name"]], write(one["value"]), f"95\u00a0% CI {limits}")
+    return Tile(MEASURED[one["name"]], write(one["value"]), f"95\u00a0% CI {limits}{what}")
 
 
 def _wrong(data: Answer) -> Tile | None:
@@ -200,10 +204,12 @@ def _wrong(data: Answer) -> Tile | None:
         return None
     mostly = wrong["mostly"]
     shown = ", ".join(map(_times, mostly[:6])) + (" …" if len(mostly) > 6 else "")
+    several = data["design"]["repeats"] > 1
+    none = "each was classified correctly" + " in at least half of its repeats" * several
     return Tile(
-        "Samples misclassified in most repeats",
+        f"Samples misclassified{' in most repeats' if several else ' while held out'}",
         f"{len(mostly)} of {wrong['samples']}",
-        shown or "each was classified correctly in at least half of its repeats",
+        shown or none,
     )
 
 
@@ -246,47 +252,3 @@ def _beside(data: Answer) -> str:
 
 def _diamonds(data: Answer) -> str:
     return " diamonds: the final model in other cohorts;" * bool(data["answer"]["cohorts"]["rows"])
-
-
-MOST_NAMED = 12
-"""Genes of the signature on the first screen."""
-
-
-@dataclass(frozen=True)
-class GeneChip:
-    """A gene of the signature as the first screen shows it."""
-
-    name: str
-    gene: str
-    direction: str
-    frequency: str
-    core: bool
-    links: Sequence[Link]
-    card: str
-
-
-def gene_chips(data: Answer) -> list[GeneChip]:
-    """Return the genes of the signature, those selected most often first."""
-    found = sorted(data["answer"]["chips"], key=lambda one: -one["frequency"])
-    return [
-        GeneChip(
-            short_symbol(one["symbol"]) or shorten(one["symbol"], 18),
-            clean(one["gene"]),
-            _direction(data, one["up"]),
-            percent(one["frequency"]),
-            one["core"],
-            gene_links(one["gene"], one["symbol"]),
-            gene_anchor(one["gene"]),
-        )
-        for one in found[:MOST_NAMED]
-    ]
-
-
-def _direction(data: Answer, up: bool | None) -> str:
-    classes = data["study"]["classes"]
-    if up is None:
-        return ""
-    if classes is None:
-        way = measure(data).words.ways[not up]
-        return way.format(shorten(data["study"]["label"], 18))
-    return f"{'↑' if up else '↓'} in {shorten(classes[1], 18)}"

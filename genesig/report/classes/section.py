@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from genesig.report.page.columns import Column
 from genesig.report.page.record import HeldOut, Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.sides import two
-from genesig.report.page.tables import Column, filled_table
+from genesig.report.page.tables import filled_table
 from genesig.report.page.words import clean, counted, percent
 from genesig.selection.assess.intervals import wilson
 

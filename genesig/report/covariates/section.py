@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from genesig.report.covariates.record import Covariates
+from genesig.report.page.columns import Column
 from genesig.report.page.compared import Difference
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.tables import Column, filled_table
+from genesig.report.page.tables import filled_table
 from genesig.report.page.words import counted, decimal, enumerated, rate
 
 TITLE = "Covariates"

@@ -9,11 +9,12 @@ from genesig.data.study.kind import not_offered
 from genesig.report.data.methods import by_class
 from genesig.report.data.record import Data
 from genesig.report.data.section_batches import batch_fact, batch_table, batch_words
+from genesig.report.page.columns import Column
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Division, Dropped
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
 from genesig.report.page.sides import two
-from genesig.report.page.tables import Column, Table, filled_table
+from genesig.report.page.tables import Table, filled_table
 from genesig.report.page.words import by_kind, clean, counted
 
 
@@ -104,5 +105,6 @@ def reproducibility(data: Data, limits: Limits) -> Section:
         " cores.",
         "Seconds and memory of each job are in times/jobs.tsv.",
     ]
-    items: list[Item] = [Facts("run", "Run", pairs), Fold("Settings, with all defaults", config)]
+    settings = Fold("Settings, with all defaults", config, "settings")
+    items: list[Item] = [Facts("run", "Run", pairs), settings]
     return Section("reproducibility", "Reproducibility", words, items, part="writeup", folded=True)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from genesig.report.data.record import Data
+from genesig.report.page.columns import Column
 from genesig.report.page.record import Batch
 from genesig.report.page.section import Limits
-from genesig.report.page.tables import Column, Table, filled_table
+from genesig.report.page.tables import Table, filled_table
 from genesig.report.page.words import clean, counted, decimal, percent
 
 

@@ -18,6 +18,11 @@ from genesig.report.page.words import clean, counted, percent, shorten, signific
 TITLE = "Enrichment"
 NAMED = 3
 """Sets that a sentence names."""
+DIFFERENCE = (
+    "A draw takes genes as independent of each other, while lists selected under permuted labels"
+    " hold correlated genes together, as those of a pathway are: only what exceeds the latter"
+    " speaks of the label."
+)
 
 
 def enrichment(data: Enrichment, limits: Limits) -> Section:
@@ -66,17 +71,9 @@ def _chosen(it: EnrichmentRecord) -> str:
     if it["chosen"] is None:
         return ""
     if not it["steady"]:
-        return (
-            "Lists selected under permuted labels hold as many genes of every set: what a draw of"
-            " single genes finds too many may be genes that are selected together because they go"
-            " together."
-        )
-    verb = "is" if it["steady"] == 1 else "are"
-    return (
-        "Genes of a set go together and are selected together, under permuted labels, too. Held"
-        f" against the lists of permuted labels, {it['steady']} {verb} left:"
-        f" {_named(it['chosen'])}."
-    )
+        return f"{DIFFERENCE} Held against them, no set has more."
+    verb = "has" if it["steady"] == 1 else "have"
+    return f"{DIFFERENCE} Held against them, {it['steady']} {verb} more: {_named(it['chosen'])}."
 
 
 def _ranked(data: Enrichment, it: EnrichmentRecord) -> str:
@@ -84,13 +81,15 @@ def _ranked(data: Enrichment, it: EnrichmentRecord) -> str:
     first = [one for one in it["ranked"] if one["q"] <= it["fdr"]]
     text = f"In the order of all genes by t, {it['passing']} of {counted(it['known'], 'set')} "
     text += f"stand {high} or {low} more than under permuted labels"
+    named = [
+        (f"{shorten(one['set'], 60)} ({high if (one['normalised'] or 0) > 0 else low}", one["q"])
+        for one in (first or it["ranked"])[:NAMED]
+    ]
     if not first:
-        return f"{text}."
-    named = ", ".join(
-        f"{shorten(one['set'], 60)} ({high if (one['normalised'] or 0) > 0 else low})"
-        for one in first[:NAMED]
-    )
-    return f"{text}: {named}{' and others' if it['passing'] > NAMED else ''}."
+        nearest = ", ".join(f"{name}, q\u00a0{significant(q, 2)})" for name, q in named)
+        return f"{text}{f'; nearest to it: {nearest}' if named else ''}."
+    others = " and others" if it["passing"] > NAMED else ""
+    return f"{text}: {', '.join(f'{name})' for name, _ in named)}{others}."
 
 
 def _sides(data: Enrichment) -> tuple[str, str]:

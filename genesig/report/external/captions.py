@@ -6,20 +6,60 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from genesig.report.external import figures
-from genesig.report.external.record import CohortRecord, Roc
+from genesig.report.external.record import CohortRecord, External, Roc
 from genesig.report.page import kaplan_meier
 from genesig.report.page.confusion import confusion, confusion_data, confusion_words
+from genesig.report.page.measure import measure
 from genesig.report.page.record import Curve, HeldOut
-from genesig.report.page.rows import columns_of
+from genesig.report.page.rows import columns_of, transposed
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import (
     clean,
     counted,
     decimal,
+    first_of,
     percent,
+    shorten,
     significant,
     with_limits,
 )
+
+MOST_LINES = 30
+"""Cohorts in the forest."""
+
+
+def forest(data: External) -> Picture:
+    """Show the measure that stands first of every cohort, beside the study's own."""
+    (key, name, chance), shown = measure(data).elsewhere, data["external"][:MOST_LINES]
+    lines = [figures.Line("cross-validation, this study", *_own(data, key))]
+    for one in shown:
+        row = one["scores"].get(key) or {"value": None, "low": None, "high": None}
+        seen = ", seen in training" if one["seen_before"] else ""
+        label = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
+        lines.append(figures.Line(label, row["value"], row["low"], row["high"]))
+    rows = [tuple(line) for line in lines]
+    named = "; ".join(f"{line.name} {decimal(line.value)}" for line in lines)
+    return picture(
+        "external_forest",
+        partial(figures.forest, lines, name, chance),
+        data=transposed(("name", key, "low", "high"), rows),
+        title=f"{name} of the final model in each cohort",
+        description=f"{name}, with 95 % intervals: {clean(named)}.",
+        caption=f"{name} with its 95\u00a0% interval. Circle: the procedure in the cross-validation"
+        " of this study; diamonds: the final model in other cohorts."
+        f"{first_of(len(shown), len(data['external']), 'cohort')}",
+    )
+
+
+def _own(data: External, key: str) -> tuple[float | None, float | None, float | None]:
+    """Return the measure in cross-validation: that of the first screen of this name, or its own."""
+    for one in data["answer"]["measures"]:
+        if one["name"] == key:
+            return one["value"], one["low"], one["high"]
+    error, own = data["answer"]["error"], measure(data)
+    if data["study"]["classes"]:
+        return None, None, None
+    return own.value(error["value"]), *own.interval(error)
 
 
 def of_classes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,12 +25,43 @@ from genesig.report.page.style import (
     SMALL,
     WIDE,
     note,
+    rule,
     sheet,
 )
 from genesig.report.page.words import gene_label, shorten, with_limits
 
 JITTER = (0.0, 0.16, -0.16, 0.08, -0.08)
+
+
+class Line(NamedTuple):
+    """A row of the forest."""
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+
+
 NAMED = 6  # genes of the model that are named in the histogram
+
+
+def forest(lines: Sequence[Line], name: str, chance: float) -> Figure:
+    """Draw one measure of every cohort, that of the study's cross-validation first."""
+    figure, ax = sheet(WIDE, 1.0 + 0.24 * len(lines))
+    for y, line in enumerate(lines):
+        colour = INK if y == 0 else OWN
+        if line.low is not None and line.high is not None:
+            ax.hlines(y, line.low, line.high, color=colour, lw=1.8)
+        if line.value is not None:
+            marker = "o" if y == 0 else "D"
+            ax.scatter([line.value], [y], s=40, marker=marker, color=colour, zorder=3)
+    ax.set_yticks(range(len(lines)), [line.name for line in lines])
+    ax.set_ylim(len(lines) - 0.5, -0.6)
+    rule(ax, x=chance)
+    ax.set_xlabel(f"{name} (larger is better; dashed: chance)")
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x")
+    return figure
 
 
 def roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str]) -> Figure:

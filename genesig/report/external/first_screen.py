@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from statistics import median
+
 from genesig.report.external.record import CohortRecord, External
 from genesig.report.page.measure import Measure, measure
-from genesig.report.page.words import between, clean, counted, decimal, rate
+from genesig.report.page.words import between, clean, counted, decimal, enumerated, rate
 
-MOST_COHORTS = 3
+MOST_COHORTS, MOST_NAMED = 3, 5
+"""Cohorts that have numbers of their own in the sentence; names of those that are not better."""
 
 
 def elsewhere(data: External) -> list[str]:
@@ -14,9 +18,37 @@ def elsewhere(data: External) -> list[str]:
     cohorts = data["external"]
     if not cohorts:
         return []
+    if len(cohorts) > MOST_COHORTS and data["answer"]["cohorts"]["tested"]:
+        return [_together(data)]
     found = [_cohort(one, measure(data)) for one in cohorts[:MOST_COHORTS]]
     more = f"; {len(cohorts) - len(found)} more below" if len(cohorts) > len(found) else ""
     return [f"In other cohorts the final model, unchanged, reached {'; '.join(found)}{more}."]
+
+
+def _together(data: External) -> str:
+    """Say of many cohorts where the middle of them is, and which are no better than chance."""
+    (key, name, chance), it = measure(data).elsewhere, data["answer"]["cohorts"]
+    new = [(one["name"], one["scores"][key]) for one in data["external"] if not one["seen_before"]]
+    values = sorted(row["value"] for _, row in new if row["value"] is not None)
+    reached = ""
+    if values:
+        ends = f"{decimal(values[0])} to {decimal(values[-1])}"
+        reached = f" reached a median {name} of {decimal(median(values))} ({ends}) and"
+    left = [who for who, row in new if row["low"] is not None and row["low"] <= chance]
+    worse = f", not in {_named(left)}" if left and it["better"] else ""
+    if unknown := [who for who, row in new if row["low"] is None]:
+        worse += f", undecided in {_named(unknown)}"
+    seen = len(data["external"]) - len(new)
+    apart = f" {counted(seen, 'cohort')} with training samples not counted." * bool(seen)
+    return (
+        f"In {counted(len(new), 'other cohort')} the final model, unchanged,{reached} was better"
+        f" than chance in {it['better'] or 'none'}{worse} (by the 95\u00a0% interval).{apart}"
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return enumerated([*names[:MOST_NAMED], *more])
 
 
 def caution(data: External) -> list[str]:

@@ -9,11 +9,12 @@ from typing import Any
 from genesig.report.external import captions
 from genesig.report.external.first_screen import samples_tested
 from genesig.report.external.record import CohortRecord, External, Quantiles, Score
+from genesig.report.page.columns import Column
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Facts, Group, Item, Limits, Section
 from genesig.report.page.sides import two
-from genesig.report.page.tables import Column, Table, filled_table
+from genesig.report.page.tables import LOWER, UPPER, Table, filled_table
 from genesig.report.page.words import (
     between,
     clean,
@@ -22,6 +23,7 @@ from genesig.report.page.words import (
     percent,
     rate,
     significant,
+    with_limits,
 )
 
 GENES = {
@@ -48,8 +50,7 @@ SAMPLES = {
 
 
 MOST_SENTENCES = 3
-"""Cohorts that have a sentence before the table of all of them."""
-LOWER, UPPER = "Lower limit of the 95 % interval", "Upper limit of the 95 % interval"
+"""Cohorts whose sentences stand together; those of more stand with each of them."""
 SHIFT = "Of the genes, in training standard deviations"
 SHOWN: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "concordance": ("C", decimal),
@@ -76,17 +77,27 @@ def external(data: External, limits: Limits) -> Section:
         "The final model, as it stands in model.json, on samples of other studies: nothing was"
         f" fitted again{threshold}. These intervals are for this one model in samples"
         " like these; those of the cross-validation are for the procedure that made it.",
-        *(finding(data, cohort) for cohort in cohorts[:MOST_SENTENCES]),
+        *(finding(data, cohort) for cohort in cohorts if len(cohorts) <= MOST_SENTENCES),
         *_moved(cohorts),
     ]
-    items: list[Item] = [_overview(data, limits)]
+    items: list[Item] = [captions.forest(data)] if len(cohorts) > 1 else []
+    items.append(_overview(data, limits))
     items += [
-        Group(cohort["name"], clean(cohort["name"]),
-              [finding(data, cohort)] if place >= MOST_SENTENCES else [],
+        Group(cohort["name"], _title(data, cohort),
+              [finding(data, cohort)] if len(cohorts) > MOST_SENTENCES else [],
               list(_items(data, cohort, limits)))
-        for place, cohort in enumerate(cohorts)
+        for cohort in cohorts
     ]  # fmt: skip
     return Section("external", "Samples of other studies", words, items, part="cohorts")
+
+
+def _title(data: External, cohort: CohortRecord) -> str:
+    key, name, _ = measure(data).elsewhere
+    row = cohort["scores"].get(key)
+    if row is None or row["value"] is None:
+        return clean(cohort["name"])
+    reached = with_limits(name, row["value"], row["low"], row["high"])
+    return f"{clean(cohort['name'])}: {reached}"
 
 
 def _overview(data: External, limits: Limits) -> Table:
@@ -133,7 +144,7 @@ def finding(data: Study, cohort: CohortRecord) -> str:
     scores, (key, shown, chance) = cohort["scores"], measure(data).elsewhere
     if data["study"]["classes"] is None:
         here = f"{decimal(own)} in the cross-validation of this study"
-        more = _chance(scores[key], shown) if chance else ""
+        more = _chance(scores[key], shown, chance)
         return f"{name} ({count}): {_value(shown, scores[key])}; {here}.{more}"
     if scores["auc"]["value"] is None:
         wrong = scores["misclassification"]
@@ -146,19 +157,19 @@ def finding(data: Study, cohort: CohortRecord) -> str:
     return (
         f"{name} ({count}): {_value('AUC', scores['auc'])}; balanced error {rate(error['value'])}"
         f"{_between(error, rate)}, {rate(own)} in the cross-validation of this"
-        f" study.{_chance(scores['auc'], shown)}"
+        f" study.{_chance(scores['auc'], shown, chance)}"
     )
 
 
-def _chance(row: Score, name: str) -> str:
+def _chance(row: Score, name: str, chance: float) -> str:
     low, high = row["low"], row["high"]
-    if low is not None and low > 0.5:
+    if row["value"] is None or (low is not None and low > chance):
         return ""
-    if high is not None and high < 0.5:
+    if high is not None and high < chance:
         turned = "an AUC below 0.5), as if the classes were swapped" if name == "AUC" else \
-            f"{name} below 0.5)"  # fmt: skip
+            f"{name} below {chance:g})"  # fmt: skip
         return f" That is worse than chance ({turned}."
-    return " The interval includes 0.5 (chance)."
+    return f" The interval includes {chance:g} (chance)."
 
 
 def _value(name: str, row: Score) -> str:
@@ -193,7 +204,7 @@ def _facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
         if row is not None and row["value"] is not None:
             yield name, f"{write(row['value'])}{_between(row, write)}"
     if "curves" in cohort:
-        yield "Calibration", _foretold(cohort)
+        yield "Calibration", _risk(cohort)
     slope = cohort["scores"].get("calibration_slope")
     if slope is not None and slope["value"] is not None:
         yield "Calibration", _calibrated(cohort, slope)
@@ -224,13 +235,13 @@ def _calibrated(cohort: CohortRecord, slope: Score) -> str:
     )
 
 
-def _foretold(cohort: CohortRecord) -> str:
-    """Hold the foretold risk by the horizon against what came."""
+def _risk(cohort: CohortRecord) -> str:
+    """Hold the predicted risk by the horizon against what came."""
     scores = cohort["scores"]
-    foretold, came, slope = (scores[k] for k in ("risk_expected", "risk_observed", "slope"))
+    predicted, came, slope = (scores[k] for k in ("risk_expected", "risk_observed", "slope"))
     return (
-        f"risk by {significant(cohort['horizon'])} foretold {percent(foretold['value'])}, observed"
-        f" {percent(came['value'])}{_between(came, percent)}; slope"
+        f"risk by {significant(cohort['horizon'])} predicted {percent(predicted['value'])},"
+        f" observed {percent(came['value'])}{_between(came, percent)}; slope"
         f" {decimal(slope['value'])}{_between(slope, decimal)}, 1 would be right"
     )
 

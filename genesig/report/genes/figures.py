@@ -54,7 +54,7 @@ def correlation(data: Genes) -> Figure:
     own = gene_names(it["genes"], it["symbols"])
     name_rows(ax, own)
     name_columns(ax, own, GENE)
-    ticks = _middles(it["blocks"], least=max(1, count // 45))
+    ticks = _apart(_middles(it["blocks"], least=max(1, count // 45)), count / 36)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks([x for x, _ in ticks], [str(block) for _, block in ticks])
     ax.set_xlabel("block")
@@ -76,6 +76,15 @@ def _middles(blocks: list[Any], least: int) -> list[tuple[float, Any]]:
         if length >= least:
             found.append((start + (length - 1) / 2, block))
         start += length
+    return found
+
+
+def _apart(ticks: list[tuple[float, Any]], least: float) -> list[tuple[float, Any]]:
+    """Leave out the names that would run into the one before."""
+    found: list[tuple[float, Any]] = []
+    for at, name in ticks:
+        if not found or at - found[-1][0] >= least:
+            found.append((at, name))
     return found
 
 

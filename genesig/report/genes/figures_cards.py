@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from genesig.report.page.marks import SVG, circle, written
+from genesig.report.page.named import MOST, SAMPLE, Marks
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.sides import codes
 from genesig.report.page.style import CLASS_COLOURS, INK, MUTED, OWN, PAPER
@@ -18,6 +19,8 @@ from genesig.report.page.words import clean, shorten, significant
 Array = np.ndarray[Any, Any]
 WIDTH, HEIGHT = 340, 170
 LEFT, RIGHT, TOP, BOTTOM = 40, 332, 8, 142
+INSET = 5
+"""Room between the dots and the axes."""
 RADIUS = 2.4
 LETTER = 5.6
 """Width of a letter, for names that must not run into each other."""
@@ -25,13 +28,13 @@ LETTER = 5.6
 
 def values_of(
     values: Sequence[float], study: StudyFacts, events: Sequence[bool] | None, words: str
-) -> str:
-    """Return an ``<svg>``: values by class with a box, or against the response.
+) -> tuple[str, Marks]:
+    """Return an ``<svg>``: values by class with a box, or against the response; and its names.
 
     Of survival a filled dot is a sample with the event, an open one a censored sample.
     """
-    x = np.array(study["response"]["value"], dtype=float)
-    y, ticks = _scaled(np.array(values, dtype=float), BOTTOM, TOP)
+    response = np.array(study["response"]["value"], dtype=float)
+    y, ticks = _scaled(np.array(values, dtype=float), BOTTOM - INSET, TOP)
     root = ET.Element(f"{SVG}svg", {
         "viewBox": f"0 0 {WIDTH} {HEIGHT}", "role": "img", "aria-label": clean(words),
         "font-size": "10",
@@ -40,10 +43,16 @@ def values_of(
     for at, text in ticks:
         _text(root, LEFT - 5, at + 3, text, "end")
     if study["classes"] is None:
-        _against(root, x, y, events, study["label"])
+        x = _against(root, response, y, events, study["label"])
     else:
-        _by_class(root, x, y, study["classes"])
-    return written(root)
+        x = _by_class(root, response, y, study["classes"])
+    return written(root), {
+        "kind": SAMPLE,
+        "names": [shorten(name, MOST) for name in study["response"]["name"]],
+        "box": [LEFT, TOP, RIGHT, BOTTOM],
+        "x": x.round(1).tolist(),
+        "y": y.round(1).tolist(),
+    }
 
 
 def _scaled(values: Array, start: float, stop: float) -> tuple[Array, list[tuple[float, str]]]:
@@ -57,18 +66,20 @@ def _scaled(values: Array, start: float, stop: float) -> tuple[Array, list[tuple
     ]
 
 
-def _by_class(root: ET.Element, x: Array, y: Array, classes: Sequence[str]) -> None:
-    room = (RIGHT - LEFT) / len(classes)
+def _by_class(root: ET.Element, response: Array, y: Array, classes: Sequence[str]) -> Array:
+    room, x = (RIGHT - LEFT) / len(classes), np.zeros(len(y))
     for side, (name, code) in enumerate(zip(classes, codes(classes), strict=True)):
-        mine, middle = y[x == code], LEFT + (side + 0.5) * room
+        mine, middle = y[response == code], LEFT + (side + 0.5) * room
         order = np.argsort(np.argsort(mine))
         at = middle + ((order * 0.618034) % 1 - 0.5) * 0.5 * room
+        x[response == code] = at
         _dots(root, at, mine, CLASS_COLOURS[side])
         if len(mine) > 1:
             _box(root, middle, 0.36 * room, np.quantile(mine, [0.25, 0.5, 0.75]))
         size = f" ({len(mine)})" if room > 60 else ""
         most = max(3, int(room / LETTER) - len(size))
         _text(root, middle, BOTTOM + 14, f"{shorten(name, most)}{size}", "middle")
+    return x
 
 
 def _box(root: ET.Element, x: float, half: float, quartiles: Array) -> None:
@@ -78,15 +89,16 @@ def _box(root: ET.Element, x: float, half: float, quartiles: Array) -> None:
 
 
 def _against(
-    root: ET.Element, x: Array, y: Array, events: Sequence[bool] | None, label: str
-) -> None:
-    at, ticks = _scaled(x, LEFT + 4, RIGHT - 4)
-    full = np.ones(len(x), bool) if events is None else np.array(events, dtype=bool)
+    root: ET.Element, response: Array, y: Array, events: Sequence[bool] | None, label: str
+) -> Array:
+    at, ticks = _scaled(response, LEFT + INSET, RIGHT - 4)
+    full = np.ones(len(y), bool) if events is None else np.array(events, dtype=bool)
     _dots(root, at[~full], y[~full], PAPER, stroke=OWN)
     _dots(root, at[full], y[full], OWN)
     for place, text in ticks:
         _text(root, place, BOTTOM + 13, text, "middle")
     _text(root, (LEFT + RIGHT) / 2, HEIGHT - 3, shorten(label, 40), "middle")
+    return at
 
 
 def _dots(root: ET.Element, x: Array, y: Array, colour: str, stroke: str | None = None) -> None:

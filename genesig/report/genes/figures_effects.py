@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from genesig.report.genes.record import Genes, Overlap
 from genesig.report.page.gene_links import short_symbol
@@ -24,6 +25,8 @@ from genesig.report.page.style import (
 )
 from genesig.report.page.words import percent, shorten
 
+FEWEST_PATTERNS = 6
+"""Patterns that would fill the picture; a bar of fewer is no wider."""
 NAMED = 14
 """Genes of the signature whose names stand in the volcano."""
 
@@ -92,7 +95,10 @@ def overlap(it: Overlap) -> Figure:
     for place, height in zip(range(len(patterns)), heights, strict=True):
         note(top, place, height, str(height), ha="center", va="bottom", color=INK)
     top.set_ylim(0, max(heights, default=1) * 1.18)
+    top.set_xlim(-0.7, max(len(heights), FEWEST_PATTERNS) - 0.3)
     top.set_ylabel("genes", fontsize=8)
+    top.tick_params(labelleft=True)
+    top.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     top.tick_params(axis="x", length=0)
     for place, one in enumerate(patterns):
         inside = [row for row, here in enumerate(one["lists"]) if here]

@@ -7,11 +7,12 @@ from functools import partial
 from genesig.report.genes import figures, figures_effects, figures_lists
 from genesig.report.genes.record import Correlation, Genes
 from genesig.report.genes.section_learning import curve, sentence
+from genesig.report.page.columns import Column
 from genesig.report.page.measure import speaks_for
 from genesig.report.page.rows import Row, columns_of, on_components, records, transposed
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Columns, Picture, picture
-from genesig.report.page.tables import Column, filled_table, packed_table
+from genesig.report.page.tables import filled_table, packed_table
 from genesig.report.page.words import (
     clean,
     counted,

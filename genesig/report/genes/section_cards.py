@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from genesig.report.genes.alone import about, alone, direction, in_short, separation
 from genesig.report.genes.figures_cards import values_of
 from genesig.report.genes.figures_effects import effect_name, scale_name
 from genesig.report.genes.record import Card as Gene
 from genesig.report.genes.record import Genes, Limited, Replacement
 from genesig.report.genes.section_values import strips
+from genesig.report.page.columns import Column
 from genesig.report.page.gene_links import gene_anchor, gene_links, short_symbol
-from genesig.report.page.rows import Row, records
-from genesig.report.page.section import Card, Limits, Section
+from genesig.report.page.rows import Row, is_repeated, records
+from genesig.report.page.section import Card, Item, Limits, Section
 from genesig.report.page.style import power
+from genesig.report.page.tables import LOWER, UPPER, Table, filled_table
 from genesig.report.page.words import (
     clean,
     counted,
@@ -22,6 +25,9 @@ from genesig.report.page.words import (
     shorten,
     significant,
 )
+
+SYMBOL = 1
+"""Place of the symbols in the table of single genes."""
 
 
 def cards(data: Genes, limits: Limits) -> Section:
@@ -44,17 +50,15 @@ def cards(data: Genes, limits: Limits) -> Section:
         _card(data, one, strip["values"], rows[one["gene"]])
         for one, strip in zip(found, data["strips"], strict=False)
     ]
-    return Section("cards", "Gene by gene", words, [strips(data, limits), *each],
-                   part="signature", folded=True)  # fmt: skip
+    items: list[Item] = [strips(data, limits), *each, _table(data, rows, limits)]
+    return Section("cards", "Gene by gene", words, items, part="signature", folded=True)
 
 
 def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
     symbol = str(row["symbol"] or one["gene"])
     name = short_symbol(symbol) or shorten(symbol, 40)
-    alone = f"{_SHORT[data['cards']['test']]} {decimal(one['separation']['value'])}"
-    alone += f" for {shorten(one['of'], 24)}" if one["of"] else ""
     words = [shorten(one["gene"], 40)] if name != one["gene"] else []
-    beside = " · ".join([*words, alone, f"selected {percent(row['frequency'])}"])
+    beside = " · ".join([*words, in_short(data, one), f"selected {percent(row['frequency'])}"])
     against = "against the response"
     if data["study"]["classes"]:
         against = f"by {clean(data['study']['label'])}, boxes of the middle half"
@@ -62,16 +66,15 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
         against = "against time; filled dots: with the event, open: censored"
     pairs = [
         ("Selected", _selected(one, row)),
-        (_SEPARATION[data["cards"]["test"]](data, one), _separation(data, one["separation"])),
+        (alone(data).title.format(about(data, one)), _separation(data, one)),
         (_effect_name(data, one), _limits(one["effect"], lambda v: significant(v, 3))),
         ("Rank", _ranks(data, one)),
         ("Replaced by", _replaced(one)),
     ]
-    return Card(
-        gene_anchor(one["gene"]), name, beside,
-        values_of(values, data["study"], data["cards"]["events"], f"Values of {name} {against}."),
-        pairs, gene_links(one["gene"], symbol),
-    )  # fmt: skip
+    said = f"Values of {name} {against}."
+    svg, marks = values_of(values, data["study"], data["cards"]["events"], said)
+    links = gene_links(one["gene"], symbol)
+    return Card(gene_anchor(one["gene"]), name, beside, svg, marks, pairs, links)
 
 
 def _selected(one: Gene, row: Row) -> str:
@@ -83,30 +86,9 @@ def _selected(one: Gene, row: Row) -> str:
     )
 
 
-def _positive(data: Genes) -> str:
-    return clean((data["study"]["classes"] or ["", ""])[1])
-
-
-_SEPARATION: dict[str, Callable[[Genes, Gene], str]] = {
-    "welch": lambda data, one: "AUC alone",
-    "anova": lambda data, one: f"AUC alone, {clean(one['of'])} against the others",
-    "differences": lambda data, one: f"Pairs in which it is higher in {_positive(data)}",
-    "correlation": lambda data, one: f"Correlation with {clean(data['study']['label'])}",
-    "score": lambda data, one: "C alone",
-}
-_SHORT = {"welch": "AUC", "anova": "AUC", "differences": "higher in pairs", "correlation": "r",
-          "score": "C"}  # fmt: skip
-_READ = {
-    "welch": "; above 0.5: higher in {}",
-    "anova": "; above 0.5: higher in this class",
-    "score": "; above 0.5: higher with early events",
-}
-
-
-def _separation(data: Genes, it: Limited) -> str:
-    test = data["cards"]["test"]
-    write = percent if test == "differences" else decimal
-    return _limits(it, write) + _READ.get(test, "").format(_positive(data))
+def _separation(data: Genes, one: Gene) -> str:
+    said = _limits(separation(data, one), alone(data).write)
+    return "; ".join(filter(None, (said, direction(data, one))))
 
 
 def _effect_name(data: Genes, one: Gene) -> str:
@@ -150,3 +132,41 @@ def _replacement(one: Replacement) -> str:
         f"{symbol} (in {without} of {lacking} lists without it, {beside} of {having} with it;"
         f" r\u00a0{decimal(one['r'])})"
     )
+
+
+def _table(data: Genes, rows: Mapping[str, Row], limits: Limits) -> Table:
+    """Show the numbers of the cards as one table, each with its definition."""
+    it = alone(data)
+    columns = [
+        Column("Gene id", "name", key="gene"),
+        Column("Symbol", "text", key="symbol"),
+        Column("Direction", "text", "Where its values are larger", key="direction"),
+        Column(it.short, it.kind, it.help, key="separation"),
+        Column("from", it.kind, LOWER, key="low"),
+        Column("to", it.kind, UPPER, key="high"),
+        Column("Effect", "signed", _effects(data), key="effect"),
+        Column("from", "signed", LOWER, key="effect_low"),
+        Column("to", "signed", UPPER, key="effect_high"),
+    ]
+    found = [
+        [one["gene"], rows[one["gene"]]["symbol"], direction(data, one),
+         *_three(separation(data, one)), *_three(one["effect"])]
+        for one in data["cards"]["each"]
+    ]  # fmt: skip
+    if is_repeated([column.key for column in columns], found, SYMBOL):
+        columns.pop(SYMBOL)
+        found = [[*row[:SYMBOL], *row[SYMBOL + 1 :]] for row in found]
+    caption = "Each gene of the signature by itself, on the samples on which it was selected."
+    return filled_table("alone", caption, columns, found, limits.table_rows, search=True)
+
+
+def _three(it: Limited) -> tuple[float | None, float | None, float | None]:
+    return it["value"], it["low"], it["high"]
+
+
+def _effects(data: Genes) -> str:
+    first = data["cards"]["each"][0]
+    if first["of"]:
+        name = scale_name(data)
+        return f"{name[0].upper()}{name[1:]}, the class of the direction less the others"
+    return _effect_name(data, first)

@@ -13,6 +13,9 @@ from genesig.report.page.style import OVER, SMALL, bare, sheet
 from genesig.report.page.svg import Columns
 from genesig.report.page.words import ABSENT, clean, percent, shorten, significant
 
+LETTERS = 36
+"""Letters of all names that stand below the picture side by side."""
+
 
 def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figure:
     """Draw counts (T × T, rows = true class), and the shares of the true class."""
@@ -36,7 +39,8 @@ def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figu
                 color=OVER,
             )
     names = [shorten(name, 16) for name in classes]
-    ax.set_xticks(every, names, rotation=0 if len(classes) < 5 else 45)
+    flat = max(map(len, names)) * len(names) <= LETTERS
+    ax.set_xticks(every, names, rotation=0 if flat else 45)
     ax.set_yticks(every, names)
     ax.set_xlabel("predicted")
     ax.set_ylabel("true")

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from genesig.report.page.section import Item
+from genesig.report.page.section import Card, Item
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
 from genesig.report.page.words import clean
@@ -19,7 +19,7 @@ def embedded(items: Iterable[Item]) -> str:
 
     A column has its label, its name in the file, whether it is numeric, its values and, where
     they differ from these, its texts. A figure has its data, columns of keys and values, and its
-    marks. The same items give the same bytes.
+    marks; the drawing of a card has marks only. The same items give the same bytes.
     """
     value: dict[str, dict[str, Any]] = {"tables": {}, "figures": {}}
     for item in items:
@@ -27,6 +27,8 @@ def embedded(items: Iterable[Item]) -> str:
             value["tables"][item.name] = _columns(item)
         if isinstance(item, Picture):
             value["figures"][item.name] = {"data": _data(item), "marks": item.marks}
+        if isinstance(item, Card):
+            value["figures"][item.key] = {"data": [], "marks": [item.marks]}
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 

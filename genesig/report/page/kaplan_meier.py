@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from genesig.report.page.group_curves import GroupCurve
 from genesig.report.page.rows import transposed
@@ -17,7 +18,7 @@ from genesig.report.page.words import shorten, significant
 COLOURS = {"high": POSITIVE, "low": NEGATIVE}
 STYLES = {"high": "-", "low": (0, (5, 2))}
 MARKS = 6
-"""Times at which the numbers at risk stand below the picture."""
+"""Times at most, all round, at which the numbers at risk stand below the picture."""
 
 
 def curve_data(found: Sequence[GroupCurve]) -> dict[str, list[Any]]:
@@ -53,7 +54,7 @@ def curves(found: Sequence[GroupCurve], time: str, horizon: float) -> Figure:
     ax.grid(axis="y")
     rule(ax, x=horizon)
     end = max(max(curve["time"]) for curve in found)
-    marks = np.linspace(0, end, MARKS)
+    marks = [at for at in MaxNLocator(MARKS).tick_values(0, end) if at <= end]
     for row, curve in enumerate(found):
         for at in marks:
             left = at_risk(curve, float(at))

@@ -79,17 +79,20 @@ def _radius(d: str) -> float:
 
 
 def merge(root: ET.Element) -> None:
-    """Make one path of the marks that look alike, where nothing but text stands between them."""
+    """Make one path of marks that look alike, text between them or not, and of lines in a row."""
     for parent in root.iter():
         alike: dict[tuple[tuple[str, str], ...], ET.Element] = {}
-        kept = []
+        kept: list[ET.Element] = []
         for child in parent:
+            look = _look(child)
             if MARK not in child.attrib:
+                if kept and _is_line(child) and look == _look(kept[-1]):
+                    kept[-1].set("d", f"{kept[-1].get('d', '')} {child.get('d', '')}")
+                    continue
                 if child.tag != f"{SVG}text":
                     alike.clear()
                 kept.append(child)
                 continue
-            look = tuple(sorted((k, v) for k, v in child.attrib.items() if k != "d"))
             if look in alike:
                 alike[look].set("d", alike[look].get("d", "") + child.get("d", ""))
             else:
@@ -99,6 +102,16 @@ def merge(root: ET.Element) -> None:
             parent[:] = kept
     for element in root.iter(f"{SVG}path"):
         element.attrib.pop(MARK, None)
+
+
+def _look(element: ET.Element) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((k, v) for k, v in element.attrib.items() if k != "d"))
+
+
+def _is_line(element: ET.Element) -> bool:
+    """Whether it is drawn by its stroke alone, so that lines that cross do not shine through."""
+    solid = not any("opacity" in key for key in element.attrib)
+    return element.tag == f"{SVG}path" and element.get("fill") == "none" and solid
 
 
 def hand_down_clips(root: ET.Element) -> None:

@@ -49,7 +49,7 @@ NUMBER = Words(
 )  # fmt: skip
 TIME = Words(
     "a time that may be censored", "survival ({})",
-    "share of the pairs of samples whose order is foretold (Harrell's C)", "0.5 is chance",
+    "share of the pairs of samples whose order is predicted (Harrell's C)", "0.5 is chance",
     "an early event", ("↑ raises the risk", "↓ lowers the risk"),
     "a score, and from it the risk by a horizon",
     "Uno's C, AUC and Brier score up to a horizon, calibration",
@@ -93,6 +93,11 @@ class Measure:
     def title(self) -> str:
         """Return the name as it begins a sentence."""
         return f"{self.name[0].upper()}{self.name[1:]}"
+
+    @property
+    def as_good(self) -> str:
+        """Return what is as good as a value or better."""
+        return f"an equal or {'lower' if self.better == 'smaller' else 'higher'} {self.name}"
 
     def value(self, error: float | None) -> float | None:
         """Return the error itself, or R² = 1 - error."""

@@ -39,7 +39,7 @@ def by_response(
     """Scatter samples: by class, or coloured by a real response (returns the colours)."""
     value = np.array(response, dtype=float)
     if classes is None:
-        return ax.scatter(x, y, c=value, cmap=SEQUENTIAL, s=30, edgecolor=PAPER, lw=0.5)
+        return ax.scatter(x, y, c=value, cmap=SEQUENTIAL, s=30, edgecolor=MUTED, lw=0.6)
     for side, name in enumerate(classes):
         mine = value == codes(classes)[side]
         ax.scatter(x[mine], y[mine], s=34, color=CLASS_COLOURS[side], edgecolor=PAPER, lw=0.6,

@@ -76,3 +76,15 @@ def own_margins(predictions: pd.DataFrame, classes: Sequence[str] | None) -> Any
     scores = predictions[[f"score of {name}" for name in classes]].to_numpy(dtype=float)
     own = predictions["label"].astype(str).to_numpy()[:, None] == np.array(classes, dtype=object)
     return scores[own] - np.where(own, -np.inf, scores).max(axis=1)
+
+
+_SYMBOL_OF = {"symbol": "gene", "nearest_symbol": "nearest", "prototype_symbol": "prototype"}
+
+
+def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], place: int) -> bool:
+    """Whether a column of symbols is nothing but the ids once more."""
+    own = _SYMBOL_OF.get(columns[place])
+    if own is None or own not in columns:
+        return False
+    other = columns.index(own)
+    return all(row[place] in (row[other], None) for row in rows)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from genesig.report.page.gene_links import Link
+from genesig.report.page.named import Marks
 from genesig.report.page.style import WIDE
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
@@ -40,20 +41,25 @@ class Facts:
 
 @dataclass(frozen=True)
 class Fold:
-    """Preformatted text that opens on demand."""
+    """Preformatted text that opens on demand; ``look`` is how paper shows it, if at all.
+
+    ``screen`` stays away from paper, ``settings`` are short lines in columns.
+    """
 
     title: str
     text: str
+    look: str = ""
 
 
 @dataclass(frozen=True)
 class Card:
-    """One gene: a small drawing that is no figure of its own, facts beside it, pages about it."""
+    """One gene: a small drawing that is no figure of its own, its names, facts, pages about it."""
 
     key: str
     name: str
     beside: str
     svg: str
+    marks: Marks
     pairs: Sequence[tuple[str, str]]
     links: Sequence[Link]
 
@@ -92,10 +98,10 @@ class Section:
 
 
 def rows(items: Sequence[Item]) -> list[list[Item]]:
-    """Return items in rows: small pictures that follow one another stand side by side."""
+    """Return items in rows: small pictures, and cards, that follow one another stand together."""
     found: list[list[Item]] = []
     for item in items:
-        if found and _small(item) and all(_small(other) for other in found[-1]):
+        if found and any(like(item) and like(found[-1][0]) for like in (_small, _card)):
             found[-1].append(item)
         else:
             found.append([item])
@@ -104,3 +110,7 @@ def rows(items: Sequence[Item]) -> list[list[Item]]:
 
 def _small(item: object) -> bool:
     return isinstance(item, Picture) and item.width < WIDE - 1
+
+
+def _card(item: object) -> bool:
+    return isinstance(item, Card)

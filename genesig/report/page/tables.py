@@ -6,32 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from genesig.report.page.columns import Column, unknown
 from genesig.report.page.model_names import model_name
 from genesig.report.page.record import Study
+from genesig.report.page.rows import is_repeated
 from genesig.report.page.style import power
 from genesig.report.page.words import ABSENT, clean, decimal, percent, shorten, significant
-
-_WORDS = ("text", "name", "source", "model")
-
-
-@dataclass(frozen=True)
-class Column:
-    """Heading of a column, what it means, how its values are written, its name in the file."""
-
-    label: str
-    kind: str
-    help: str = ""
-    key: str = ""
-
-    @property
-    def numeric(self) -> bool:
-        """Whether the values line up on the right."""
-        return self.kind not in _WORDS
-
-    @property
-    def look(self) -> str:
-        """Return the style class of its cells: number, name, or running words."""
-        return "n" if self.numeric else "w" if self.kind == "text" else "t"
 
 
 class Cell(NamedTuple):
@@ -76,11 +56,12 @@ class Table:
     most: int = 15
 
 
+LOWER, UPPER = "Lower limit of the 95 % interval", "Upper limit of the 95 % interval"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
 COLUMNS: dict[str, Column] = {
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
-    "auc_high": Column("AUC to", "number", "Upper limit of the 95 % interval"),
-    "auc_low": Column("AUC from", "number", "Lower limit of the 95 % interval"),
+    "auc_high": Column("AUC to", "number", UPPER),
+    "auc_low": Column("AUC from", "number", LOWER),
     "about": Column("Description", "text"),
     "balanced_error": Column("Balanced error", "number", "Mean of the classes' error shares"),
     "block": Column("Block", "integer", "Blocks are numbered by falling score"),
@@ -103,7 +84,7 @@ COLUMNS: dict[str, Column] = {
     "gap": Column("Gap", "p", "Relative duality gap of the fit"),
     "gene": Column("Gene id", "name"),
     "genes": Column("Genes", "integer", "Those of the set that were measured"),
-    "high": Column("to", "number", "Upper limit of the 95 % interval"),
+    "high": Column("to", "number", UPPER),
     "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
     "in_signature": Column("In the signature", "flag"),
     "close": Column("Too close", "flag", "Whether |r| exceeds clusters.warn_above"),
@@ -128,7 +109,7 @@ COLUMNS: dict[str, Column] = {
     "leading": Column("Leading genes", "text", "Up to the peak of the running sum"),
     "linear_frequency": Column("Linear frequency", "share", "In the chosen lists"),
     "list": Column("List", "name"),
-    "low": Column("from", "number", "Lower limit of the 95 % interval"),
+    "low": Column("from", "number", LOWER),
     "mean": Column("Mean score", "signed"),
     "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
@@ -205,6 +186,7 @@ _OF_TABLE = {
         "shared": Column("Shared", "count"),
     },
     "enrichment_ranking": {"score": Column("Enrichment score", "number")},
+    "nonlinear_agreement": _GROWN,
     "lists": {**_GROWN, "in_list": Column("Genes in the list", "integer")},
     "scores": _GROWN,
     "stability": _GROWN,
@@ -274,13 +256,17 @@ def shown_table(
     name: str, caption: str, columns: list[str], rows: list[list[Any]], most: int, *,
     total: int | None = None, file: str | None = None, search: bool = False, shown: bool = False,
 ) -> Table:  # fmt: skip
-    """Show rows of values under the columns of these names; columns without any value go."""
+    """Show rows of values under the columns of these names.
+
+    Columns without any value go, and symbols that are nothing but the ids once more.
+    """
     keep = [
         place for place in range(len(columns)) if any(row[place] is not None for row in rows)
+        and not is_repeated(columns, rows, place)
     ]  # fmt: skip
     words = {**COLUMNS, **_OF_TABLE.get(name, {})}
     heads = [
-        replace(words.get(columns[p], Column(columns[p], "text")), key=columns[p]) for p in keep
+        replace(words.get(columns[p]) or unknown(columns[p], rows, p), key=columns[p]) for p in keep
     ]
     return filled_table(
         name.replace("_", "-"), caption, heads, [[row[p] for p in keep] for row in rows], most,

@@ -10,7 +10,6 @@ from genesig.report.page.measure import measure
 from genesig.report.page.record import Curve
 from genesig.report.page.rows import (
     columns_of,
-    control_rows,
     of_chosen,
     own_rows,
     records,
@@ -20,7 +19,7 @@ from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.shuffling import held, shuffled
 from genesig.report.page.sides import two
 from genesig.report.page.svg import Columns, Picture, picture
-from genesig.report.page.tables import Table, packed_table, shown_table
+from genesig.report.page.tables import packed_table
 from genesig.report.page.words import clean, counted, decimal, significant, with_limits
 from genesig.report.prediction import figures, figures_selection
 from genesig.report.prediction.record import Prediction
@@ -209,7 +208,7 @@ def chance(data: Prediction, limits: Limits) -> Section:
     words = [
         f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
         f" {shuffled(data)}.{_speaks_of(data)}"
-        f" p = (1 + number of permutations with an equal or lower error)/({len(errors)} + 1) ="
+        f" p = (1 + number of permutations with {measure(data).as_good})/({len(errors)} + 1) ="
         f" {significant(p['value'], 2)}; the smallest value that {len(errors)} permutations allow"
         f" is {significant(p['smallest'], 2)}."
     ]
@@ -239,53 +238,3 @@ def _speaks_of(data: Prediction) -> str:
         f" So p speaks of differences within a {clean(data['study']['group'])}, not of those"
         " between them."
     )
-
-
-def controls(data: Prediction, limits: Limits) -> Section:
-    """Show other predictors on the same splits."""
-    caption = "All predictors on the same outer splits, genesig at every μ."
-    table = _controls_table(data, caption, limits)
-    words = [
-        "A short list need not beat methods that use all genes; it should come close. All"
-        " predictors saw the same training and test samples."
-    ]
-    rows = control_rows(data)
-    if not any(row["model"] == "genesig" for row in rows):
-        return Section("controls", "Other methods", words, [table], part="evidence")
-    shown = measure(data)
-    named = "; ".join(f"{r['model']} {decimal(shown.value(r['error']))}" for r in rows)
-    image = picture(
-        "controls",
-        partial(figures.controls, data),
-        data={"model": [row["model"] for row in rows], **shown.columns(rows)},
-        title=f"{shown.title} of every predictor on the same splits",
-        description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
-        caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."
-        f" Dashed: chance.{_band(data)} Where intervals overlap, they do not show which method is"
-        " better; the paired differences in the table do.",
-    )
-    return Section("controls", "Other methods", words, [image, table], part="evidence")
-
-
-def _band(data: Prediction) -> str:
-    if len(data["null"]["errors"]) < figures.FEWEST_FOR_BAND:
-        return ""
-    return " Grey: where 95 % of the runs with permuted labels lie."
-
-
-def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
-    """Show controls.tsv; for regression its errors 1 - R² as R², like everything on the page."""
-    table, shown = data["tables"]["controls"], measure(data)
-    if data["study"]["classes"]:
-        return packed_table(data, "controls", caption, limits.table_rows)
-    rows = [
-        {**row, "error": shown.value(row["error"]),
-         **dict(zip(("low", "high"), shown.interval(row), strict=True))}
-        for row in records(table)
-    ]  # fmt: skip
-    columns = [shown.column if name == "error" else name for name in table["columns"]]
-    return shown_table(
-        "controls", f"{caption} The column error of controls.tsv is 1 − {shown.name}.", columns,
-        [list(row.values()) for row in rows], limits.table_rows, total=table["total"],
-        file=table["file"],
-    )  # fmt: skip

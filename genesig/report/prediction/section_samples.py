@@ -58,14 +58,16 @@ def sample_words(data: Prediction) -> str:
         return "Each sample's predictions while it was held out."
     mostly, always = len(wrong["mostly"]), len(wrong["always"])
     if not mostly:
-        return "No sample was misclassified in most of its repeats while it was held out."
+        most = " in most of its repeats" * (data["design"]["repeats"] > 1)
+        return f"No sample was misclassified{most} while it was held out."
     every = (
         f", {always} of them in every one" if always and wrong["mostly"][0]["tested"] > 1 else ""
     )
     return (
         f"{mostly} of {counted(wrong['samples'], 'sample')} {'was' if mostly == 1 else 'were'}"
-        f" misclassified in most repeats while held out{every}."
-        " Check these samples for mislabelling, an unusual subtype or low sample quality."
+        f" misclassified{' in most repeats' * (data['design']['repeats'] > 1)} while held out"
+        f"{every}. Check {'it' if mostly == 1 else 'them'} for mislabelling, an unusual subtype or"
+        " low sample quality."
     )
 
 

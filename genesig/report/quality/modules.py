@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+from genesig.report.page.columns import Column
 from genesig.report.page.section import Item
-from genesig.report.page.tables import Column, filled_table
+from genesig.report.page.tables import filled_table
 from genesig.report.page.words import percent, shorten
 from genesig.report.quality.record import Quality
 

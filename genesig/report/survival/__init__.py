@@ -1,1 +1,1 @@
-"""How well survival is foretold: order, risk by a horizon, curves of two groups."""
+"""How well survival is predicted: order, risk by a horizon, curves of two groups."""

@@ -11,7 +11,7 @@ from genesig.report.survival.record import RiskGroup
 
 
 def calibration(groups: Sequence[RiskGroup]) -> Figure:
-    """Foretold risk by the horizon against what happened, in groups of like risk."""
+    """Predicted risk by the horizon against what happened, in groups of like risk."""
     figure, ax = sheet(SMALL, 4.0)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
     for one in groups:
@@ -22,7 +22,7 @@ def calibration(groups: Sequence[RiskGroup]) -> Figure:
         ax.scatter(one["expected"], one["observed"], s=44, facecolor=OWN, edgecolor=PAPER, zorder=3)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
-    ax.set_xlabel("foretold risk")
+    ax.set_xlabel("predicted risk")
     ax.set_ylabel("observed risk")
     ax.grid(color=RULE)
     return figure

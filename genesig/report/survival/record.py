@@ -17,7 +17,7 @@ class Told(TypedDict):
 
 
 class RiskGroup(TypedDict):
-    """Samples of like foretold risk: the mean foretold, and what happened."""
+    """Samples of similar predicted risk: the mean predicted, and what happened."""
 
     samples: int
     expected: float

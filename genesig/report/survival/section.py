@@ -1,4 +1,4 @@
-"""The section about survival: are the events foretold, and how well."""
+"""The section about survival: are the events predicted, and how well."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = {
     "brier": "Brier score, integrated up to the horizon",
     "brier_reference": "Brier score of Kaplan and Meier (no information)",
     "explained": "1 − Brier score / that of Kaplan and Meier",
-    "risk_expected": "Foretold risk by the horizon, mean",
+    "risk_expected": "Predicted risk by the horizon, mean",
     "risk_observed": "Observed risk by the horizon (Kaplan and Meier)",
     "slope": "Calibration slope",
 }
@@ -36,7 +36,7 @@ def survival(data: Survival, limits: Limits) -> Section:
     rows = [[NAMES[name], one["value"], one["low"], one["high"]]
             for name, one in it["measures"].items() if name in NAMES]  # fmt: skip
     items.append(shown_table(
-        "survival", "Every measure is of samples that took no part in their model.",
+        "survival", "Measures of held-out samples, with 95\u00a0% intervals.",
         ["measure", "value", "low", "high"], rows, limits.table_rows, total=len(rows),
         file="survival.tsv",
     ))  # fmt: skip
@@ -54,7 +54,7 @@ def _words(data: Survival, it: SurvivalRecord) -> list[str]:
     verb = "reduced" if (gained["value"] or 0) > 0 else "did not reduce"
     share = f" by {percent(abs(gained['value'] or 0))}" if verb == "reduced" else ""
     more = (
-        f"Up to the horizon ({when}) the foretold survival {verb} the squared error of Kaplan and"
+        f"Up to the horizon ({when}) the predicted survival {verb} the squared error of Kaplan and"
         f" Meier's curve of the training samples{share}{_interval(gained)}."
     )
     return [words, more]
@@ -85,7 +85,7 @@ def _curves(data: Survival, it: SurvivalRecord) -> Picture:
 
 def _calibration(data: Survival, it: SurvivalRecord) -> Picture:
     slope = it["measures"]["slope"]
-    told = "; ".join(f"{percent(one['expected'])} foretold, {_seen(one['observed'])} observed"
+    told = "; ".join(f"{percent(one['expected'])} predicted, {_seen(one['observed'])} observed"
                      for one in it["risk"])  # fmt: skip
     bent = "" if slope["value"] is None else (
         f" Calibration slope {decimal(slope['value'])}"
@@ -95,11 +95,11 @@ def _calibration(data: Survival, it: SurvivalRecord) -> Picture:
         "survival_calibration",
         partial(figures.calibration, it["risk"]),
         data=columns_of(it["risk"], "samples", "expected", "observed", "low", "high"),
-        title="Foretold and observed risk by the horizon",
-        description=f"Groups of like foretold risk: {told}.",
-        caption="Samples in groups of like foretold risk: its mean against the share with the event"
-        f" by {clean(data['study']['label'])} {significant(it['horizon'])} (Kaplan and Meier, 95 %"
-        f" interval).{bent}",
+        title="Predicted and observed risk by the horizon",
+        description=f"Groups of similar predicted risk: {told}.",
+        caption="Samples in groups of similar predicted risk: its mean against the share with the"
+        f" event by {clean(data['study']['label'])} {significant(it['horizon'])} (Kaplan and Meier,"
+        f" 95 % interval).{bent}",
     )
 
 

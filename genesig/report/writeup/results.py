@@ -69,8 +69,9 @@ def _chance(data: Writeup) -> str:
         return "Chance was not tested by permutation."
     as_good = sum(error <= observed + 1e-9 for error in data["null"]["errors"])
     often = f"in {as_good}" if as_good else "in none"
+    name = "error" if data["study"]["classes"] else measure(data).name
     return (
-        f"This error was reached {often} of {counted(p['permutations'], 'permutation')} of the"
+        f"This {name} was reached {often} of {counted(p['permutations'], 'permutation')} of the"
         f" labels{where(data)} (p\u00a0=\u00a0{significant(p['value'], 2)})."
     )
 

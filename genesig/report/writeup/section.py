@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from genesig.report.page.columns import Column
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.tables import Column, filled_table
+from genesig.report.page.tables import filled_table
 from genesig.report.writeup.record import Writeup
 from genesig.report.writeup.results import results
 from genesig.report.writeup.tripod import OPEN, checklist
@@ -44,5 +45,5 @@ def tripod(data: Writeup, limits: Limits) -> Section:
         " open for the authors."
     ]
     caption = "TRIPOD+AI checklist (Collins et al. 2024), in short words."
-    table = filled_table("tripod", caption, columns, rows, limits.table_rows)
+    table = filled_table("tripod", caption, columns, rows, len(rows))
     return Section("tripod", "TRIPOD+AI checklist", words, [table], part="writeup")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from report_study import HOSTILE, Study, arguments
@@ -33,7 +34,8 @@ def test_the_words_say_which_sets() -> None:
     assert it["found"] == len(it["signature"]) or it["found"] > 5
     assert f"Of 16 sets, {it['found']} ha" in text
     assert it["signature"][0]["set"] in text
-    assert "Held against the lists of permuted labels" in text
+    assert text.count("only what exceeds the latter speaks of the label") == 1
+    assert "Held against them, " in text
     assert "16 of 16 sets stand higher in tumour or higher in normal" in text
     assert "with 2 to 500 measured genes" in text
 
@@ -41,8 +43,8 @@ def test_the_words_say_which_sets() -> None:
 def test_nothing_found_is_said() -> None:
     text = words(made(enrichment=0.9, enrichment_ranking=0.9))
     assert "none has more of the" in text
-    assert "hold as many genes of every set" in text
-    assert "0 of 16 sets" in text
+    assert "Held against them, no set has more." in text
+    assert re.search(r"0 of 16 sets stand .* permuted labels; nearest to it: .*, q 0\.9\)", text)
 
 
 def test_a_number_has_no_classes() -> None:

@@ -119,8 +119,20 @@ def test_a_regression_shows_r2() -> None:
 
 def test_many_are_counted_on_the_first_screen() -> None:
     line = elsewhere(_data({}, {}, {}, {}, {}))[0]
-    assert line.count("AUC") == 3
-    assert line.endswith("; 2 more below.")
+    assert line.startswith("In 5 other cohorts the final model, unchanged, reached a median AUC of")
+    assert line.endswith(" was better than chance in 5 (by the 95\u00a0% interval).")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_of_many_those_no_better_than_chance_are_named() -> None:
+    data = _data({}, {"one_class": True}, {}, {"seen_before": 25}, {})
+    data["external"][4]["scores"]["auc"] |= {"value": 0.5, "low": 0.3, "high": 0.7}
+    data["answer"]["cohorts"]["better"] = 2
+    (line,) = elsewhere(data)
+    assert "In 4 other cohorts" in line
+    assert "AUC of 0.82 (0.50 to 0.82)" in line
+    assert "better than chance in 2, not in c4, undecided in c1 (by the" in line
+    assert line.endswith(" 1 cohort with training samples not counted.")
 
 
 def test_chance_is_named() -> None:
@@ -202,7 +214,7 @@ def test_worse_than_chance_is_called_so() -> None:
 def test_the_overview_has_a_row_for_each_cohort_with_its_numbers() -> None:
     data = _data({}, {"one_class": True}, {}, {}, {})
     section = external(data, LIMITS)
-    overview, *groups = section.items
+    forest, overview, *groups = section.items
     assert isinstance(overview, Table)
     heads = [column.label for column in overview.columns]
     assert [row[0].text for row in overview.rows] == [f"c{k}" for k in range(5)]
@@ -213,6 +225,12 @@ def test_the_overview_has_a_row_for_each_cohort_with_its_numbers() -> None:
             scores[key][part] for part in ("value", "low", "high")
         ]
     assert overview.rows[1][heads.index("AUC")].text == "–"
-    # The first cohorts have their sentence above the table, the others in their own place.
-    assert [len(group.words) for group in groups] == [0, 0, 0, 1, 1]
-    assert sum("c3 (" in one for one in section.words) == 0
+    # Few cohorts have their sentences above the table, each of many in its own place.
+    assert [len(group.words) for group in groups] == [1] * 5
+    assert not any("(25 samples)" in one for one in section.words)
+    drawn = dict(zip(forest.data["name"], forest.data["auc"], strict=True))
+    measures = {one["name"]: one["value"] for one in data["answer"]["measures"]}
+    assert drawn["cross-validation, this study"] == measures["auc"]
+    assert drawn["c3 (25 samples)"] == data["external"][3]["scores"]["auc"]["value"]
+    assert f"AUC {drawn['c3 (25 samples)']:.2f}" in groups[3].title
+    assert groups[1].title == "c1"

@@ -61,7 +61,7 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
         assert picture.svg.startswith("<svg")
     facts = dict(next(i for i in each(section.items) if isinstance(i, Facts)).pairs)
     assert re.fullmatch(r"40 samples, \d+ events", facts["Samples"])
-    assert "foretold" in facts["Calibration"]
+    assert "predicted" in facts["Calibration"]
     text = " ".join(external_sentences(data))
     assert "C is Harrell's" in text
     assert "R²" not in text

@@ -13,7 +13,9 @@ from scipy.stats import pearsonr, ttest_ind, ttest_rel
 from sklearn.metrics import roc_auc_score
 
 from genesig.report.collect import collect
+from genesig.report.genes.alone import ALONE, alone, in_short, separation
 from genesig.report.genes.collect_cards import MEASURES, replaced, selected
+from genesig.report.genes.figures_cards import RADIUS, values_of
 from genesig.report.page.gene_links import gene_anchor
 from genesig.report.page.section import Limits
 from genesig.report.sections import SECTIONS
@@ -115,7 +117,7 @@ def test_a_card_says_what_the_tables_say(study):
     given = arguments(study)
     data = json.loads(json.dumps(collect(**given)))
     section = SECTIONS["cards"](data, Limits(3, 10))
-    _, *cards = section.items
+    _, *cards, table = section.items
     signature = given["tables"]["signature"]
     assert [card.key for card in cards] == [gene_anchor(g) for g in signature["gene"][:40]]
     nested = given["tables"]["nested_lists"]
@@ -127,4 +129,54 @@ def test_a_card_says_what_the_tables_say(study):
         assert re.fullmatch(r"gene-[A-Za-z0-9-]+", card.key)
         assert "<script" not in card.svg
         assert card.svg.startswith("<svg")
+    for row, one in zip(table.rows, data["cards"]["each"], strict=True):
+        assert (row[0].value, row[3].value) == (one["gene"], separation(data, one)["value"])
+    assert all(column.help for column in table.columns[2:])
     assert section.folded
+
+
+@pytest.mark.parametrize("study", [Study(), Study(regression=True)])
+def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
+    data = collect(**arguments(study))
+    one, it = dict(data["cards"]["each"][0]), alone(data)
+    one["separation"] = {"value": 0.03, "low": 0.0, "high": 0.12}
+    one["effect"] = {"value": -1.0, "low": None, "high": None}
+    said = in_short(data, one)
+    if it.turned:
+        assert said == "lower in tumour, AUC 0.97"
+        assert separation(data, one) == {"value": 0.97, "low": 0.88, "high": 1.0}
+    one["separation"] = {"value": 0.97, "low": 0.88, "high": 1.0}
+    assert in_short(data, one).startswith("in no clear direction, ")  # order and size disagree
+    one["effect"] = {"value": 1.0, "low": None, "high": None}
+    words = "higher in tumour, AUC 0.97" if it.turned else "rises with class, r 0.97"
+    assert in_short(data, one) == words
+    one["separation"] = {"value": it.middle, "low": None, "high": None}
+    assert in_short(data, one) == f"{it.short} {it.write(it.middle)}"
+    one["separation"] = {"value": None, "low": None, "high": None}
+    assert in_short(data, one) == f"{it.short} –"
+
+
+@pytest.mark.parametrize("test", ALONE)
+def test_each_measure_has_a_definition_and_two_ways(test):
+    it = ALONE[test]
+    assert len(set(it.ways)) == 2
+    assert it.help
+    assert set(ALONE) == set(MEASURES)
+
+
+@pytest.mark.parametrize("study", [Study(), Study(regression=True)])
+def test_the_names_of_a_card_stand_where_its_dots_are(study):
+    data = collect(**arguments(study))
+    values = data["strips"][0]["values"]
+    svg, marks = values_of(values, data["study"], None, "w")
+    starts = re.findall(r"M(-?[\d.]+) (-?[\d.]+)a", svg)
+    drawn = sorted((round(float(x) + RADIUS, 1), round(float(y), 1)) for x, y in starts)
+    assert marks["names"] == data["study"]["response"]["name"]
+    assert np.allclose(drawn, sorted(zip(marks["x"], marks["y"], strict=True)), atol=0.11)
+    left, top, right, bottom = marks["box"]
+    assert left < min(marks["x"])
+    assert max(marks["x"]) < right
+    assert top <= min(marks["y"])
+    assert max(marks["y"]) < bottom
+    order = np.argsort(values)
+    assert np.all(np.diff(np.array(marks["y"])[order]) <= 0)

@@ -23,7 +23,6 @@ STUDIES = {
     "all topics": Study(sets=True, placed=True, enriched=True),
     "number": Study(regression=True),
 }
-SLOW = ("all topics", "number", "survival", "several_classes")
 
 
 def drawn(fill):
@@ -73,17 +72,14 @@ def given(name):
     return made, [make_about(made["dataset"], "other")]
 
 
-@pytest.mark.parametrize(
-    "name", ["classes", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
-)
-def test_every_figure_has_its_data_and_samples_have_one_name(name):
-    made, others = given(name)
-    data = collect(**made, external=others)
+def pictures(data, keys):
     items = [*summary(data).items]
-    for write in SECTIONS.values():
-        items += each(write(data, Limits(12, 15)).items)
-    found = [item for item in items if isinstance(item, Picture)]
-    assert len(found) > 15
+    for key in keys:
+        items += each(SECTIONS[key](data, Limits(12, 15)).items)
+    return [item for item in items if isinstance(item, Picture)]
+
+
+def have_data_and_one_name(data, found):
     samples = set(data["study"]["response"]["name"])
     for one in found:
         assert one.data, one.name
@@ -91,7 +87,23 @@ def test_every_figure_has_its_data_and_samples_have_one_name(name):
         assert all(len(column) for column in one.data.values()), one.name
         for marks in one.marks:
             assert marks["kind"] != "sample" or set(marks["names"]) <= samples
-    marked = {one.name for one in found if any(m["kind"] == "sample" for m in one.marks)}
+    return {one.name for one in found if any(m["kind"] == "sample" for m in one.marks)}
+
+
+def test_a_figure_has_its_data_and_samples_have_one_name():
+    data = collect(**arguments(STUDIES["classes"]))
+    found = pictures(data, ["expression", "samples"])
+    assert {"heat_map", "components", "waterfall"} <= have_data_and_one_name(data, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["classes", "all topics", "number", "survival", "several_classes"])
+def test_every_figure_has_its_data_and_samples_have_one_name(name):
+    made, others = given(name)
+    data = collect(**made, external=others)
+    found = pictures(data, SECTIONS)
+    assert len(found) > 15
+    marked = have_data_and_one_name(data, found)
     assert {"heat_map", "components", "quality_components"} <= marked
     own = {
         "classes": "waterfall",

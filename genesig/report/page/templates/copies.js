@@ -25,11 +25,20 @@ function makeCopy(box, text) {
   head.after(tools);
 }
 
+// Paragraphs, facts and the rows of a table, line by line.
+function linesOf(box) {
+  const all = (selector, text) => Array.from(box.querySelectorAll(selector), text);
+  return [
+    ...all(":scope > p, :scope > .start > p", (p) => `${p.textContent}\n`),
+    ...all(".facts dl > div", (div) => Array.from(div.children, (one) => one.textContent).join("\t")),
+    ...all("tr", (row) => Array.from(row.cells, (one) => one.textContent).join("\t")),
+  ].join("\n").trim();
+}
+
 function makeCopies() {
   const part = document.getElementById("part-writeup");
   part?.querySelectorAll(":scope > section, :scope > details").forEach(function (box) {
-    const words = Array.from(box.querySelectorAll(":scope > p"), (p) => p.textContent);
-    if (words.join("").length > 200) makeCopy(box, () => words.join("\n\n"));
+    if (linesOf(box).length > 200) makeCopy(box, () => linesOf(box));
   });
   part?.querySelectorAll("details.text").forEach((box) =>
     makeCopy(box, () => box.querySelector("pre").textContent));

@@ -88,7 +88,7 @@ function markNames(passes) {
   namedFigures.forEach((state) => (passes ? state.marks ?? [] : []).forEach(function (marks) {
     if (marks.kind !== "mu") marks.names.filter(passes).forEach(function (name) {
       chosenOf(marks.kind).add(name);
-      where.add(state.figure);
+      if (state.figure.tagName === "FIGURE") where.add(state.figure);
     });
   }));
   redraw();

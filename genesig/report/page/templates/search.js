@@ -5,6 +5,8 @@ function makeSearch(states) {
   const said = make("span", { className: "shown" });
   said.setAttribute("role", "status");
   const texts = Array.from(document.querySelectorAll("figure svg text"));
+  const cards = Array.from(document.querySelectorAll("details.card"),
+    (card) => [card, card.querySelector("h4").textContent]);
   let last = 0;
   input.addEventListener("input", async function () {
     const turn = ++last, query = input.value.trim().toLowerCase();
@@ -18,7 +20,13 @@ function makeSearch(states) {
       ? states.map((state) => [state, found(state, query).length]).filter((pair) => pair[1]) : [];
     const marked = new Set([...texts.filter((text) => text.classList.contains("hit"))
       .map((text) => text.closest("figure")), ...named]);
-    list.replaceChildren(...hits.map(function ([state, count]) {
+    const mine = query.length > 1
+      ? cards.filter((pair) => pair[1].toLowerCase().includes(query)).slice(0, 6) : [];
+    list.replaceChildren(...mine.map(function ([card, name]) {
+      const link = make("a", { href: `#${card.id}`, textContent: name.split(" · ")[0] });
+      link.addEventListener("click", () => open(card));
+      return make("li", {}, link);
+    }), ...hits.map(function ([state, count]) {
       const link = make("a", { href: `#${state.outer.id}`, textContent:
         `${state.outer.querySelector(".number").textContent}: ${count}` });
       link.addEventListener("click", function () {
@@ -44,7 +52,7 @@ function makeSearch(states) {
 
 const states = Array.from(document.querySelectorAll("table[data-name]"), makeTable);
 document.querySelectorAll("figure").forEach(makeFigure);
-document.querySelectorAll("figure").forEach(makeNamed);
+document.querySelectorAll("figure, details.card").forEach(makeNamed);
 ["heat_map", "performance_mu", "nested_lists"].forEach(makeSlider);
 makeCopies();
 makeSearch(states.filter((state) => state.input));
@@ -61,5 +69,6 @@ let closed = [];
 addEventListener("beforeprint", function () {
   closed = Array.from(document.querySelectorAll("main details:not([open]):not(.columns)"));
   closed.forEach((one) => { one.open = true; });
+  document.querySelector("footer p").dataset.printed = new Date().toISOString().slice(0, 10);
 });
 addEventListener("afterprint", () => closed.forEach((one) => { one.open = false; }));

@@ -110,7 +110,8 @@ function makeTable(table) {
     });
     tools.append(make("label", {}, "Search all rows ", state.input));
   }
-  tools.append(state.back, state.on, state.count, button("Save as TSV", async function () {
+  if (outer.querySelector(".first")) tools.append(state.back, state.on);
+  tools.append(state.count, button("Save as TSV", async function () {
     await loaded(state);
     save((table.dataset.file || `${state.name}.tsv`).split("/").pop(),
       asTsv(state.columns), "text/tab-separated-values");

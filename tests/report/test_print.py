@@ -1,0 +1,93 @@
+"""The page on paper: the summary alone on the first sheet, figures with their headings, numbers.
+
+Needs Chromium or Chrome, and Ghostscript, which reads what the sheets say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+from browser import BROWSER, FLAGS
+from report_external import make_about
+from report_kinds import kind_arguments
+from report_study import Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.page.outline import each
+from genesig.report.page.section import Limits
+from genesig.report.page.svg import Picture
+from genesig.report.render import render
+from genesig.report.sections import SECTIONS
+
+READER = shutil.which("gs")
+KINDS = {"two classes": 28, "several classes": 18, "survival": 23, "regression": 28, "cohorts": 38}
+"""Sheets at most, of the small studies of these tests."""
+
+
+def given(kind):
+    if kind in ("several classes", "survival"):
+        return kind_arguments(kind.replace(" ", "_")), []
+    made = arguments(Study(permutations=19, regression=kind == "regression"))
+    others = [make_about(made["dataset"], f"c{k}") for k in range(4 if kind == "cohorts" else 0)]
+    return made, others
+
+
+def printed(page, folder):
+    """Return the lines of each sheet."""
+    pdf = folder / "page.pdf"
+    flags = [*FLAGS, f"--user-data-dir={folder / 'profile'}", "--no-pdf-header-footer"]
+    command = [BROWSER, *flags, f"--print-to-pdf={pdf}", page.as_uri()]
+    subprocess.run(command, capture_output=True, timeout=300, check=True)
+    read = [READER, "-q", "-sDEVICE=txtwrite", "-o", str(folder / "sheet%03d.txt"), str(pdf)]
+    subprocess.run(read, capture_output=True, timeout=300, check=True)
+    sheets = sorted(folder.glob("sheet*.txt"))
+    return [re.sub(r"[ \t]+", " ", one.read_text(encoding="utf-8")) for one in sheets]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def paper(request, tmp_path_factory):
+    if BROWSER is None or READER is None:
+        pytest.skip("needs Chromium or Chrome, and Ghostscript (gs)")
+    folder, (made, others) = tmp_path_factory.mktemp("print"), given(request.param)
+    data = json.loads(json.dumps(collect(**made, external=others)))
+    page = folder / "report.html"
+    render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=15)
+    return request.param, data, printed(page, folder)
+
+
+def places(sheets, text):
+    text = re.split(r"[^ -~]", text)[0].strip()  # the reader does not know every Greek letter
+    return [k for k, lines in enumerate(sheets) if text in lines]
+
+
+@pytest.mark.slow
+def test_the_summary_is_the_first_sheet_and_all_have_numbers(paper):
+    kind, _, sheets = paper
+    assert len(sheets) <= KINDS[kind]
+    assert "1 Summary" in sheets[0]
+    assert "What the evidence allows" in sheets[0]
+    assert "2 Signature" in sheets[1]
+    for number, lines in enumerate(sheets, start=1):
+        assert f"{number} / {len(sheets)}" in lines
+    said = "\n".join(sheets)
+    assert "Varma S, Simon R (2006)" in said
+    assert "@article" not in said
+    assert re.search(r"Printed on \d{4}-\d\d-\d\d\.", said)
+
+
+@pytest.mark.slow
+def test_no_heading_is_parted_from_its_figure(paper):
+    _, data, sheets = paper
+    checked = 0
+    for write in SECTIONS.values():
+        section = write(data, Limits(12, 15))
+        pictures = [item for item in each(section.items[:1]) if isinstance(item, Picture)]
+        for image in pictures[:1]:
+            heading, figure = (places(sheets, text) for text in (section.title, image.title))
+            assert set(figure) & set(heading), (section.title, image.title)
+            checked += 1
+    assert checked > 6
