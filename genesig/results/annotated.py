@@ -72,7 +72,7 @@ def values_of(data: anndata.AnnData, part: str | None, where: str) -> Any:
     InvalidInput
         There is no X, or no such layer.
     """
-    layers = list(data.layers)
+    layers = [name for name in data.layers if name is not None]  # anndata 0.13 lists X as None
     if part is not None and part not in layers:
         near = did_you_mean(part, layers) or f" (layers: {', '.join(layers) or 'none'})"
         raise refuse(where, f"data.part '{part}' is not one of its layers{near}")
@@ -90,7 +90,8 @@ def save_annotated(path: Path, data: anndata.AnnData) -> None:
     """
     import anndata
 
-    parts = {"X": data.X, "obs": data.obs, "var": data.var, "layers": dict(data.layers)}
+    layers = {name: layer for name, layer in data.layers.items() if name is not None}
+    parts = {"X": data.X, "obs": data.obs, "var": data.var, "layers": layers}
     with whole_file(path) as part:
         anndata.AnnData(**parts).write_h5ad(part)
         if path.is_file() and filecmp.cmp(path, part, shallow=False):

@@ -55,9 +55,9 @@ def sentence(data: Genes) -> str:
         return f"{said} More samples of the same kind would hardly change it, as far as this shows."
     twice, more = found.at(2 * data["study"]["samples"]), data["study"]["samples"]
     if not twice:  # below the lowest error there is
-        return f"{said} More samples would help; by how much, two sizes do not tell."
+        return f"{said} More samples may help: whether and how much, two sizes do not tell."
     return (
-        f"{said} More samples would help: if the excess goes on falling as 1/n,"
+        f"{said} More samples may help: if the excess goes on falling as 1/n,"
         f" {counted(more, 'sample')} more would bring it to about {write(shown.value(twice))}. That"
         " is a guess from two sizes."
     )

@@ -127,7 +127,7 @@ def _volcano(data: Genes) -> Picture:
         },
         title="Size and significance of the effect of each gene",
         description=f"{figures_effects.effect_name(data)} against minus log p of {shown} genes.",
-        caption=f"Green: the signature.{other} Dark grey: genes that pass the false discovery rate"
+        caption=f"Green: the signature.{other} Grey: genes that pass the false discovery rate"
         f" (dashed).{logs}{shown_of(shown, it['total'], 'gene', how=_which())}",
     )
 

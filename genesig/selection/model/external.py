@@ -182,7 +182,7 @@ def _predictions(asked: Asked, cohort: Cohort, imputed: Array) -> pd.DataFrame:
     foretold = MODELLED[dataset.design.kind].predicted(model, asked.at, f)
     return pd.DataFrame({
         "sample": cohort.matrix.rows, "given": cohort.given, "label": cohort.labels,
-        **foretold, **decided, **({"score": f} if f.ndim == 1 else {}), "imputed": imputed,
+        **({"score": f} if f.ndim == 1 else {}), **foretold, **decided, "imputed": imputed,
     })  # fmt: skip
 
 

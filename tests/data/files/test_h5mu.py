@@ -32,7 +32,8 @@ def write(path: Path, *, genes: Any = None, rows: slice = slice(None)) -> Path:
     rna = anndata.AnnData(X, obs, pd.DataFrame({"symbol": "s"}, index=NUMBERS.genes))
     names = [f"p{k}" for k in range(4)] if genes is None else genes
     protein = anndata.AnnData(3 * X[rows, :4], obs.iloc[rows, :0], pd.DataFrame(index=names))
-    with mudata.set_options(pull_on_update=False):
+    options = mudata.settings.override if hasattr(mudata, "settings") else mudata.set_options
+    with options(pull_on_update=False):  # settings since mudata 0.4
         data = mudata.MuData({"rna": rna, "protein": protein})
         data.obs["class"] = rna.obs["class"]
         data.write_h5mu(path)
