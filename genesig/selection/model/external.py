@@ -179,10 +179,13 @@ def _predictions(asked: Asked, cohort: Cohort, imputed: Array) -> pd.DataFrame:
 
     dataset, model, f = asked.dataset, asked.model, asked.f
     decided = decisions(dataset, cohort.y, f - (model["threshold"] or 0.0))
-    foretold = MODELLED[dataset.design.kind].predicted(model, asked.at, f)
+    if f.ndim == 1:
+        decided["score"] = f
+    further = MODELLED[dataset.design.kind].predicted(model, asked.at, f)
     return pd.DataFrame({
         "sample": cohort.matrix.rows, "given": cohort.given, "label": cohort.labels,
-        **({"score": f} if f.ndim == 1 else {}), **foretold, **decided, "imputed": imputed,
+        **decided, **{key: each for key, each in further.items() if key not in decided},
+        "imputed": imputed,
     })  # fmt: skip
 
 
