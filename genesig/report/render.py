@@ -23,6 +23,7 @@ from genesig.results import save_text
 
 _TEMPLATES = Path(templates.__file__).parent
 SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "slider.js", "search.js")
+STYLES = ("page.css", "print.css")
 _CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")
 _SCRIPT = '"use strict";\n(function () {{\n{}}})();\n'
 
@@ -69,7 +70,8 @@ def render(
     first = summary(data)
     items = [*first.items, *(i for part in parts for s in part.sections for i in each(s.items))]
     numbers = labels(first.items, parts)
-    css, js = Asset.of(_text("page.css")), Asset.of(_SCRIPT.format("\n".join(map(_text, SCRIPTS))))
+    css = Asset.of("".join(map(_text, STYLES)))
+    js = Asset.of(_SCRIPT.format("\n".join(map(_text, SCRIPTS))))
     page = _environment().get_template("page.html.j2")
     html = page.render(
         title=title,
