@@ -27,7 +27,7 @@ def texts() -> dict[str, str]:
             n.value for n in ast.walk(tree)
             if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in alone
         ]  # fmt: skip
-        found[str(path.relative_to(ROOT))] = "\n".join(strings)
+        found[str(path.relative_to(ROOT))] = "\n".join(strings).replace("\u00a0", " ")
     return found
 
 

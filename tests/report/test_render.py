@@ -213,6 +213,7 @@ def test_every_figure_says_what_it_is_and_how_to_read_it(made):
 def test_long_tables_end_with_a_link_to_the_whole(made):
     data, text, page = made.data, made.text, made.page
     tables = re.findall(r'data-name="([^"]*)".*?<tbody>(.*?)</tbody>', text, re.DOTALL)
+    assert len(tables) == text.count("<tbody>") > 6
     # The checklist is for paper, and whole.
     assert max(body.count("<tr>") for name, body in tables if name != "tripod") <= 10
     total = data["tables"]["univariate"]["total"]

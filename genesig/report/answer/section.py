@@ -239,9 +239,9 @@ def overview(data: Answer) -> list[Picture]:
             [(line.name, line.value, *line.limits) for line in lines],
         ),
         title=f"{measure(data).title} of this study{_beside(data)}",
-        description=f"{measure(data).name}, with 95 % intervals: {named}.",
-        caption=f"{measure(data).title} with its 95\u00a0% interval. Circle: this procedure in"
-        " cross-validation; square: the best other method on the same splits;"
+        description=f"{measure(data).name}, with 95 % CI: {named}.",
+        caption=f"{measure(data).title} with its 95\u00a0% confidence interval (CI). Circle: this"
+        " procedure in cross-validation; square: the best other method on the same splits;"
         f"{_diamonds(data)}{band} dashed: chance.{more}",
     )]  # fmt: skip
 

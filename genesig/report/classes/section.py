@@ -17,8 +17,8 @@ COLUMNS = (
     Column("Class", "text"),
     Column("Samples", "integer"),
     Column("Recognised", "share", "Sensitivity: share of its held-out samples that are called so"),
-    Column("from", "share", "Lower limit of the 95 % interval"),
-    Column("to", "share", "Upper limit of the 95 % interval"),
+    Column("from", "share", "Lower limit of the 95 % CI"),
+    Column("to", "share", "Upper limit of the 95 % CI"),
     Column("Most often taken for", "text"),
 )
 

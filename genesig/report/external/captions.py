@@ -44,8 +44,8 @@ def forest(data: External) -> Picture:
         partial(figures.forest, lines, name, chance),
         data=transposed(("name", key, "low", "high"), rows),
         title=f"{name} of the final model in each cohort",
-        description=f"{name}, with 95 % intervals: {clean(named)}.",
-        caption=f"{name} with its 95\u00a0% interval. Circle: the procedure in the cross-validation"
+        description=f"{name}, with 95 % CI: {clean(named)}.",
+        caption=f"{name} with its 95\u00a0% CI. Circle: the procedure in the cross-validation"
         " of this study; diamonds: the final model in other cohorts."
         f"{first_of(len(shown), len(data['external']), 'cohort')}",
     )
@@ -134,7 +134,7 @@ def _reliability(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Pic
         data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
         title=f"{clean(cohort['name'])}: calibration",
         description=f"Share of {positive} in groups of similar scores: {'; '.join(parts)}.",
-        caption=f"Dots: share of {positive} in groups of similar scores, with 95\u00a0% intervals"
+        caption=f"Dots: share of {positive} in groups of similar scores, with 95\u00a0% CI"
         " and the number of samples above; green: line fitted to all samples; dashed:"
         " (1 + score)/2, where the scores of a calibrated model would lie in the class mix it was"
         " trained on. Scores are ridge predictions of a ±1 label, not probabilities, and can lie"
@@ -165,7 +165,7 @@ def survival(cohort: CohortRecord, label: str, stem: str) -> Picture:
         data=kaplan_meier.curve_data(cohort["curves"]),
         title=f"{clean(cohort['name'])}: survival of the groups of high and of low risk",
         description=f"Kaplan-Meier curves of the other study's samples by {clean(label)}.{said}",
-        caption="Kaplan-Meier curves with 95 % intervals of the groups that the model makes. The"
+        caption="Kaplan-Meier curves, with 95 % CI, of the groups that the model makes. The"
         " cut is the median score of this study's training samples and was not adapted. Dashed"
         f" line: the horizon.{said}",
     )

@@ -42,7 +42,7 @@ def _together(data: External) -> str:
     apart = f" {counted(seen, 'cohort')} with training samples not counted." * bool(seen)
     return (
         f"In {counted(len(new), 'other cohort')} the final model, unchanged,{reached} was better"
-        f" than chance in {it['better'] or 'none'}{worse} (by the 95\u00a0% interval).{apart}"
+        f" than chance in {it['better'] or 'none'}{worse} (by the 95\u00a0% CI).{apart}"
     )
 
 

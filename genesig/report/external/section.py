@@ -115,7 +115,7 @@ def _overview(data: External, limits: Limits) -> Table:
          one["absent"], one["shift"]["scored"]["median"]]
         for one in data["external"]
     ]  # fmt: skip
-    caption = "The final model in each cohort, with 95\u00a0% intervals."
+    caption = "The final model in each cohort, with 95\u00a0% CI."
     return filled_table("cohorts", caption, columns, rows, limits.table_rows, shown=True)
 
 

@@ -14,7 +14,7 @@ from genesig.report.nonlinear.record import (
 )
 from genesig.report.page.compared import NO_INTERVAL, Difference, against, neither
 from genesig.report.page.measure import measure
-from genesig.report.page.model_names import model_name
+from genesig.report.page.predictors import each_value
 from genesig.report.page.record import Study
 from genesig.report.page.rows import columns_of, control_rows, transposed
 from genesig.report.page.section import Item, Limits, Section
@@ -213,7 +213,6 @@ def _genes(it: NonlinearRecord, bound: float) -> Picture:
 
 def _errors(data: Study) -> Picture:
     shown, rows = measure(data), control_rows(data)
-    named = "; ".join(f"{model_name(r['model'])} {decimal(shown.value(r['error']))}" for r in rows)
     fvm = (
         " The feature vector machine picks genes by mutual information between ranks; its own"
         " prediction is weak, so the same smooth refit predicts."
@@ -225,9 +224,9 @@ def _errors(data: Study) -> Picture:
         partial(figures.errors, data),
         data={"model": [row["model"] for row in rows], **shown.columns(rows)},
         title=f"{shown.title} beside linear selection and other methods",
-        description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
+        description=f"{shown.name}, dots with 95 % CI: {each_value(rows, shown)}.",
         caption=f"{shown.title} on held-out samples of the same splits"
-        " with its 95\u00a0% interval; dashed: chance. Blue: nonlinear, green: the chosen"
+        " with its 95\u00a0% CI; dashed: chance. Blue: nonlinear, green: the chosen"
         f" linear lists.{fvm}",
     )
 

@@ -23,7 +23,7 @@ class Difference(TypedDict):
 
 
 def against(data: Study, d: Difference, other: str) -> str:
-    """Return ``"balanced error is 10 % against 12 % of {other} (95 % interval ...)"``.
+    """Return ``"balanced error is 10 % against 12 % of {other} (95 % CI ...)"``.
 
     Without limits, nothing is said of an interval.
     """
@@ -39,7 +39,7 @@ def against(data: Study, d: Difference, other: str) -> str:
     apart = f"{write(limits[0])} to {write(limits[1])}"
     if data["study"]["classes"]:
         apart = apart.replace("\u00a0%", "") + " percentage points"
-    return f"{words} (95\u00a0% interval of the difference {apart})"
+    return f"{words} (95\u00a0% CI of the difference {apart})"
 
 
 def neither(data: Study, model: str) -> bool:

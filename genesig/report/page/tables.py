@@ -56,7 +56,7 @@ class Table:
     most: int = 15
 
 
-LOWER, UPPER = "Lower limit of the 95 % interval", "Upper limit of the 95 % interval"
+LOWER, UPPER = "Lower limit of the 95 % CI", "Upper limit of the 95 % CI"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
 COLUMNS: dict[str, Column] = {
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
@@ -115,8 +115,8 @@ COLUMNS: dict[str, Column] = {
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
     "message": Column("Said", "text"),
     "difference": Column("Difference", "number", "Of the error to genesig, on the same samples"),
-    "difference_high": Column("to", "number", "Upper limit of its 95 % interval"),
-    "difference_low": Column("from", "number", "Lower limit of its 95 % interval"),
+    "difference_high": Column("to", "number", "Upper limit of its 95 % CI"),
+    "difference_low": Column("from", "number", "Lower limit of its 95 % CI"),
     "misclassification": Column("Misclassified", "share"),
     "model": Column("Predictor", "model"),
     "mu": Column("μ", "mu"),

@@ -70,10 +70,10 @@ def rate(value: float | None) -> str:
 
 
 def between(low: float | None, high: float | None, write: Callable[[float | None], str]) -> str:
-    """Return ``" (95 % interval 0.2 to 0.4)"``; nothing where a limit is absent."""
+    """Return ``" (95 % CI 0.2 to 0.4)"``; nothing where a limit is absent."""
     if low is None or high is None:
         return ""
-    return f" (95\u00a0% interval {write(low)} to {write(high)})"
+    return f" (95\u00a0% CI {write(low)} to {write(high)})"
 
 
 def with_limits(name: str, value: float | None, low: float | None, high: float | None) -> str:

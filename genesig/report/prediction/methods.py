@@ -68,7 +68,7 @@ def assessment(data: Prediction) -> list[str]:
         f" ({counted(data['design']['outer'], 'split')}); inside each outer training set, {inner}"
         " chose the model, so that no test sample took part in any choice (Varma and Simon 2006).",
         f"The reported number is the {measure(data).name} of all held-out scores of a repeat,"
-        f" averaged over repeats; its 95\u00a0% interval {_covers(data)}.",
+        f" averaged over repeats; its 95\u00a0% confidence interval (CI) {_covers(data)}.",
     ]
 
 

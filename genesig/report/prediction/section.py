@@ -108,8 +108,8 @@ def _of_lists(data: Prediction) -> Picture:
         partial(figures_selection.error_by_mu, data),
         data=_by_mu(data),
         title=f"{shown.title} of each nested list",
-        description=f"{shown.name} with 95 % interval of the chosen lists and at each mu.",
-        caption=f"{shown.title} with its 95 % interval. Filled: the chosen lists,"
+        description=f"{shown.name} with 95 % CI of the chosen lists and at each mu.",
+        caption=f"{shown.title} with its 95 % CI. Filled: the chosen lists,"
         " whose error is the one reported; open: the lists of each μ, at the same τ. Choosing the"
         " μ that looks best here would bias the estimate.",
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from genesig.report.page.measure import measure
+from genesig.report.page.predictors import each_value
 from genesig.report.page.rows import control_rows, records
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.svg import picture
 from genesig.report.page.tables import Cell, Table, packed_table, shown_table
-from genesig.report.page.words import clean, decimal
 from genesig.report.prediction import figures
 from genesig.report.prediction.record import Prediction
 
@@ -26,14 +26,13 @@ def controls(data: Prediction, limits: Limits) -> Section:
     if not any(row["model"] == "genesig" for row in rows):
         return Section("controls", "Other methods", words, [table], part="evidence")
     shown = measure(data)
-    named = "; ".join(f"{r['model']} {decimal(shown.value(r['error']))}" for r in rows)
     image = picture(
         "controls",
         partial(figures.controls, data),
         data={"model": [row["model"] for row in rows], **shown.columns(rows)},
         title=f"{shown.title} of every predictor on the same splits",
-        description=f"{shown.name}, dots with 95 % intervals: {clean(named)}.",
-        caption=f"Dot: {shown.name} on held-out samples; line: 95 % interval of the procedure."
+        description=f"{shown.name}, dots with 95 % CI: {each_value(rows, shown)}.",
+        caption=f"Dot: {shown.name} on held-out samples; line: 95 % CI of the procedure."
         f" Dashed: chance.{_band(data)} Where intervals overlap, they do not show which method is"
         " better; the paired differences in the table do.",
     )

@@ -89,7 +89,7 @@ def _calibration(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Pic
         description=f"Observed share of {clean(classes[1])} in groups of similar predicted"
         f" probability; on average {percent(mean)} are predicted, {percent(positive.mean())}"
         " observed.",
-        caption="Dots: groups of similar predicted probability with 95\u00a0% intervals and the"
+        caption="Dots: groups of similar predicted probability with 95\u00a0% CI and the"
         " number of samples above; dashed: perfect calibration. Ticks: samples of each class.",
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ def survival(data: Survival, limits: Limits) -> Section:
     rows = [[NAMES[name], one["value"], one["low"], one["high"]]
             for name, one in it["measures"].items() if name in NAMES]  # fmt: skip
     items.append(shown_table(
-        "survival", "Measures of held-out samples, with 95\u00a0% intervals.",
+        "survival", "Measures of held-out samples, with 95\u00a0% CI.",
         ["measure", "value", "low", "high"], rows, limits.table_rows, total=len(rows),
         file="survival.tsv",
     ))  # fmt: skip
@@ -75,7 +75,7 @@ def _curves(data: Survival, it: SurvivalRecord) -> Picture:
         data=kaplan_meier.curve_data(it["curves"]),
         title="Survival of the groups of high and of low risk",
         description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.{p}",
-        caption="Kaplan-Meier curves with 95 % intervals of samples while they were held out, in"
+        caption="Kaplan-Meier curves, with 95 % CI, of samples while they were held out, in"
         " two groups. The cut is the median score of the training samples: it was not learned on"
         " the samples shown. Dashed line: the horizon."
         f"{p} It takes held-out scores as independent of each other; the p-value by permutations"
@@ -99,7 +99,7 @@ def _calibration(data: Survival, it: SurvivalRecord) -> Picture:
         description=f"Groups of similar predicted risk: {told}.",
         caption="Samples in groups of similar predicted risk: its mean against the share with the"
         f" event by {clean(data['study']['label'])} {significant(it['horizon'])} (Kaplan and Meier,"
-        f" 95 % interval).{bent}",
+        f" 95 % CI).{bent}",
     )
 
 

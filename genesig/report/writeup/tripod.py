@@ -95,7 +95,7 @@ def _flow(data: Writeup) -> str:
 
 
 def _performance(data: Writeup) -> str:
-    return f"part 3, with 95\u00a0% intervals; subgroups are {OPEN}"
+    return f"part 3, with 95\u00a0% CI; subgroups are {OPEN}"
 
 
 def _elsewhere(data: Writeup) -> str:

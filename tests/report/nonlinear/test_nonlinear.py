@@ -47,7 +47,7 @@ def test_the_first_sentence_says_what_the_numbers_say(name):
     text = first(made(**change)).replace("\u00a0", " ")
     assert said in text.split(". ")[0]
     if name == "better":
-        assert "(95 % interval of the difference −30 to −10 percentage points)" in text
+        assert "(95 % CI of the difference −30 to −10 percentage points)" in text
     assert max(map(len, text.split(". "))) < 260
     others = [words for other, (_, words) in CASES.items() if other != name]
     assert not any(words in text for words in others)

@@ -11,17 +11,19 @@ function save(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-// All rows of all tables, data and names of all figures, unpacked when they are first asked for.
+// All rows of all tables, data and names of all figures, unpacked once, as soon as there is time.
 let unpacked = null;
 function everything() {
   unpacked = unpacked || (async function () {
-    const text = document.getElementById("rows").textContent;
-    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const letters = atob(document.getElementById("rows").textContent);
+    const bytes = new Uint8Array(letters.length);
+    for (let k = 0; k < bytes.length; k++) bytes[k] = letters.charCodeAt(k);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(stream).text());
   })();
   return unpacked;
 }
+(window.requestIdleCallback ?? setTimeout)(() => everything());
 
 function button(text, action) {
   const made = make("button", { type: "button", textContent: text });

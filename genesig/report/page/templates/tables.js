@@ -19,24 +19,23 @@ function found(state, query) {
   return words.length ? all.filter((row) => words.every((word) => rows[row].includes(word))) : all;
 }
 
-// A collator takes its time with many names: letters of English are compared as they are, numbers
-// in them by their size.
-function byName(values) {
-  if (values.some((value) => /[^\x20-\x7e]/.test(value ?? ""))) {
-    return (a, b) => collator.compare(values[a], values[b]);
-  }
+// Letters of English are compared as they are, numbers in them by their size. Where there are other
+// letters, a collator, which takes its time, has little left to move in rows of nearly its order.
+function byName(rows, values) {
   const keys = values.map((value) =>
     `${value}`.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0")));
-  return (a, b) => keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0;
+  rows.sort((a, b) => keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0);
+  return values.some((value) => /[^\x20-\x7e]/.test(value ?? ""))
+    ? rows.sort((a, b) => collator.compare(values[a], values[b]) || a - b) : rows;
 }
 
 // Empty cells stay at the end in both directions; a column is sorted once.
 function sorted(column, down) {
   const values = column.values, empty = (row) => values[row] === null || values[row] === "";
   if (!column.rising) {
-    const compare = column.numeric ? (a, b) => values[a] - values[b] : byName(values);
-    const rows = Array.from(values.keys());
-    column.rising = rows.filter((row) => !empty(row)).sort(compare);
+    const rows = Array.from(values.keys()), full = rows.filter((row) => !empty(row));
+    column.rising = column.numeric ? full.sort((a, b) => values[a] - values[b])
+      : byName(full, values);
     column.empty = rows.filter(empty);
   }
   return [...(down ? column.rising.slice().reverse() : column.rising), ...column.empty];

@@ -1,0 +1,29 @@
+"""The command that measures the page says every figure, of its own pages and of a peer's."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from browser import BROWSER
+from places import TESTS
+
+sys.path.insert(0, str(TESTS / "benchmarks"))
+
+from page import ACTS, Study, made, main
+
+
+@pytest.mark.slow
+def test_every_figure_is_said_for_both_pages(tmp_path, capsys):
+    if BROWSER is None:
+        pytest.skip("neither Chromium nor Chrome is installed")
+    page = made(Study(permutations=19, nonlinear=False), 0, tmp_path)
+    main([page, page], large=Study(samples=40, nonlinear=False), rounds=1)
+    small, large = capsys.readouterr().out.split("\n\n")
+    for name in ("bytes", "nodes", "height", "load", "task", *ACTS):
+        for said in (small, large):
+            figures = [line.split() for line in said.splitlines() if line.startswith(f"{name}  ")]
+            assert len(figures) == 1
+            assert float(figures[0][len(name.split())].replace(",", "")) >= 0
+    assert small.count(f"{page.stat().st_size:,} ") == 1
+    assert small.count(f"{page.stat().st_size:,}") == 2
