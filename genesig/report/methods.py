@@ -67,6 +67,6 @@ def methods_section(data: Report, limits: Limits) -> Section:
 def references_section(data: Report, limits: Limits) -> Section:
     """Show what the Methods text cites, to be read and to be taken into a library."""
     cited = references(data)
-    items = [Fold("References", "\n".join(cited)), Fold("BibTeX", bibtex(cited), "screen")]
+    items = [Fold("As a list", "\n".join(cited)), Fold("BibTeX", bibtex(cited), "screen")]
     words = ["What the Methods text cites."]
     return Section("references", "References", words, items, part="writeup")

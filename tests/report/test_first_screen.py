@@ -221,7 +221,7 @@ def against_ridge(study, difference, low, high):
 def test_another_method_is_named_with_both_numbers(regression):
     words = "higher R² (0.96 vs 0.94)" if regression else "lower error (4.0\u00a0% vs 5.5\u00a0%)"
     said = (
-        f"Another method, ridge, all genes, had a {words} on the same samples; the interval of the"
+        f"Another method (ridge, all genes) had a {words} on the same samples; the interval of the"
         " paired difference excludes 0."
     )
     data = against_ridge(Study(regression=regression), -0.015, -0.03, -1e-4)

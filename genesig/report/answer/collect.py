@@ -159,7 +159,7 @@ def error_warnings(data: Answer) -> list[str]:
         return found
     if best["difference_high"] < 0:
         found.append(
-            f"Another method, {model_name(best['model'])}, had a {_against(data, best, error)} on"
+            f"Another method ({model_name(best['model'])}) had a {_against(data, best, error)} on"
             " the same samples; the interval of the paired difference excludes 0."
         )
     return found

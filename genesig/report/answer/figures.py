@@ -41,7 +41,9 @@ def forest(data: Answer) -> Figure:
         low, high = line.limits
         if low is not None and high is not None:
             ax.hlines(y, low, high, color=line.colour, lw=1.8)
-        ax.scatter([line.value], [y], s=46, marker=line.marker, color=line.colour, zorder=3)
+        ax.scatter(
+            [line.value], [y], s=46, marker=line.marker, color=line.colour, zorder=3, clip_on=False
+        )
     ax.set_yticks(range(len(lines)), [line.name for line in lines])
     ax.get_yticklabels()[0].set_fontweight("bold")
     ax.set_ylim(len(lines) - 0.5, -0.7)

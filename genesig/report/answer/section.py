@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from genesig.report.answer.figures import FEWEST_FOR_BAND, forest, lines_of
+from genesig.report.answer.figures import FEWEST_FOR_BAND, Line, forest, lines_of
 from genesig.report.answer.record import Answer
 from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.finding import Measured, WrongSample
@@ -203,7 +203,7 @@ def _wrong(data: Answer) -> Tile | None:
     if wrong is None:
         return None
     mostly = wrong["mostly"]
-    shown = ", ".join(map(_times, mostly[:6])) + (" …" if len(mostly) > 6 else "")
+    shown = _named_wrong(mostly[:6]) + (" …" if len(mostly) > 6 else "")
     several = data["design"]["repeats"] > 1
     none = "each was classified correctly" + " in at least half of its repeats" * several
     return Tile(
@@ -213,11 +213,15 @@ def _wrong(data: Answer) -> Tile | None:
     )
 
 
-def _times(one: WrongSample) -> str:
-    name = shorten(one["sample"], 20)
-    if one["tested"] == 1:
-        return name
-    return f"{name} (in {one['wrong']} of {one['tested']} repeats)"
+def _named_wrong(shown: Sequence[WrongSample]) -> str:
+    """Name samples, and in how many repeats each was wrong, once where that is the same."""
+    names = [shorten(one["sample"], 20) for one in shown]
+    times = [f"in {one['wrong']} of {one['tested']} repeats" for one in shown]
+    if all(one["tested"] == 1 for one in shown):
+        return ", ".join(names)
+    if len(shown) > 1 and len(set(times)) == 1:
+        return f"{', '.join(names)} (each {times[0]})"
+    return ", ".join(f"{name} ({time})" for name, time in zip(names, times, strict=True))
 
 
 def overview(data: Answer) -> list[Picture]:
@@ -241,13 +245,18 @@ def overview(data: Answer) -> list[Picture]:
         title=f"{measure(data).title} of this study{_beside(data)}",
         description=f"{measure(data).name}, with 95 % CI: {named}.",
         caption=f"{measure(data).title} with its 95\u00a0% confidence interval (CI). Circle: this"
-        " procedure in cross-validation; square: the best other method on the same splits;"
-        f"{_diamonds(data)}{band} dashed: chance.{more}",
+        f" procedure in cross-validation;{_square(lines)}{_diamonds(data)}{band} dashed: chance."
+        f"{more}",
     )]  # fmt: skip
 
 
 def _beside(data: Answer) -> str:
     return " and of other cohorts" if data["answer"]["cohorts"]["rows"] else ""
+
+
+def _square(lines: Sequence[Line]) -> str:
+    shown = any(line.marker == "s" for line in lines)
+    return " square: the best other method on the same splits;" * shown
 
 
 def _diamonds(data: Answer) -> str:

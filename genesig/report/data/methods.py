@@ -46,7 +46,7 @@ def samples(data: Data) -> list[str]:
         sizes = (f"{clean(c)}, n = {n}" for c, n in by_class(study))
         text += f" {counted(study['samples'], 'sample')} ({'; '.join(sizes)}) was compared"
     dropped = by_kind(study["dropped"])
-    left_out = f" {dropped} left out (see Data)." if dropped else ""
+    left_out = f" Left out: {dropped} (see Data and design)." if dropped else ""
     grouped = ""
     if study["group"]:
         grouped = f" Samples of one {clean(study['group'])} always stayed together."

@@ -32,8 +32,9 @@ def _together(data: External) -> str:
     values = sorted(row["value"] for _, row in new if row["value"] is not None)
     reached = ""
     if values:
-        ends = f"{decimal(values[0])} to {decimal(values[-1])}"
-        reached = f" reached a median {name} of {decimal(median(values))} ({ends}) and"
+        ends = f" (range {decimal(values[0])} to {decimal(values[-1])})"
+        differ = decimal(values[0]) != decimal(values[-1])
+        reached = f" reached a median {name} of {decimal(median(values))}{ends * differ} and"
     left = [who for who, row in new if row["low"] is not None and row["low"] <= chance]
     worse = f", not in {_named(left)}" if left and it["better"] else ""
     if unknown := [who for who, row in new if row["low"] is None]:

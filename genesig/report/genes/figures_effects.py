@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -24,6 +28,8 @@ from genesig.report.page.style import (
     sheet,
 )
 from genesig.report.page.words import percent, shorten
+
+Array = np.ndarray[Any, Any]
 
 FEWEST_PATTERNS = 6
 """Patterns that would fill the picture; a bar of fewer is no wider."""
@@ -64,22 +70,37 @@ def volcano(data: Genes) -> Figure:
         edge = -np.log10(max(data["univariate"]["bound"], 1e-300))
         rule(ax, y=edge)
         fdr = percent(data["config"]["controls"]["fdr"])
-        note(ax, 1.0, edge, f"FDR {fdr} ↑", ha="right", va="bottom",
+        note(ax, 0.01, edge, f"FDR {fdr} ↑", va="bottom",
              transform=ax.get_yaxis_transform())  # fmt: skip
     rule(ax, x=0)
-    names: list[tuple[float, float]] = []
-    for k in sorted(np.flatnonzero(mine), key=lambda k: -y[k])[:NAMED]:
-        near = [p for p in names if abs(p[1] - y[k]) < 0.04 * np.ptp(y)
-                and abs(p[0] - x[k]) < 0.2 * np.ptp(x)]  # fmt: skip
-        if not near:
-            names.append((x[k], y[k]))
-            name = short_symbol(it["symbols"][k]) or shorten(it["symbols"][k], 18)
-            left = x[k] > 0.7 * x.max()
-            ax.annotate(name, (x[k], y[k]), (-6 if left else 6, 0), textcoords="offset points",
-                        fontsize=7, va="center", ha="right" if left else "left")  # fmt: skip
+    first = sorted(np.flatnonzero(mine), key=lambda k: -y[k])[:NAMED]
+    names = {int(k): short_symbol(it["symbols"][k]) or shorten(it["symbols"][k], 18) for k in first}
+    _name_beside(ax, x, y, np.flatnonzero(mine | other), names)
     ax.set_xlabel(effect_name(data))
     ax.set_ylabel("−log₁₀ p of the gene by itself")
     return figure
+
+
+def _name_beside(ax: Axes, x: Array, y: Array, marked: Array, names: Mapping[int, str]) -> None:
+    """Name points at the right or at the left, where no marked point and no name is in the way."""
+    if not names:
+        return
+    wide, high = 1.1 * np.ptp(x), np.ptp(y)
+    taken: list[tuple[float, float, float]] = []
+    for k, name in names.items():
+        for side in (-1, 1) if x[k] > 0.7 * x.max() else (1, -1):
+            end = x[k] + side * wide * (0.02 + 0.009 * len(name))
+            left, right = sorted((x[k], end))
+            points = marked[(marked != k) & (np.abs(y[marked] - y[k]) < 0.03 * high)]
+            met = bool(np.any((x[points] > left) & (x[points] < right)))
+            met |= any(abs(at - y[k]) < 0.04 * high and low < right and left < top
+                       for low, top, at in taken)  # fmt: skip
+            if not met and x.min() - 0.05 * wide < end < x.max() + 0.05 * wide:
+                taken.append((left, right, y[k]))
+                ax.annotate(name, (x[k], y[k]), (8 * side, 0), fontsize=7, va="center",
+                            ha="left" if side > 0 else "right",
+                            textcoords="offset points")  # fmt: skip
+                break
 
 
 def overlap(it: Overlap) -> Figure:

@@ -37,6 +37,7 @@ def stability(data: Genes) -> Figure:
     figure, ax = sheet(SMALL, 3.0)
     names = {"half_subsamples": ("halves of\nthe samples", OWN, -0.09),
              "outer_splits": ("overlapping\nsplits", OTHER, 0.09)}  # fmt: skip
+    ends: list[tuple[float, float, str, str]] = []
     for source, (label, colour, shift) in names.items():
         places = [of_chosen(rows), *(same_mu(rows, mu) for mu in data["mu"])]
         found = [(x, r) for x, place in enumerate(places) for r in place
@@ -48,8 +49,8 @@ def stability(data: Genes) -> Figure:
             ax.plot([x + shift for x, _ in along], [r["stability"] for _, r in along],
                     color=colour, lw=1)  # fmt: skip
             x, row = found[-1]
-            ax.annotate(label, (x + shift, row["stability"]), (9, 0), va="center", color=colour,
-                        textcoords="offset points", fontsize=8)  # fmt: skip
+            ends.append((row["stability"], x + shift, label, colour))
+    _label_ends(ax, sorted(ends))
     mu_ticks(ax, [None, *data["mu"]])
     ax.axvline(0.5, color=RULE, lw=1)
     ax.set_xlim(-0.5, len(data["mu"]) + 1.25)
@@ -58,6 +59,15 @@ def stability(data: Genes) -> Figure:
     ax.set_ylim(min(0, *(r["low"] or 0 for r in rows)) if rows else 0, 1.02)
     ax.grid(axis="y")
     return figure
+
+
+def _label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Name lines at their right ends, from the lowest up; two that end together, apart."""
+    near = len(ends) > 1 and ends[-1][0] - ends[0][0] < 0.2
+    right = max((x for _, x, *_ in ends), default=0.0)
+    for (y, _, label, colour), place in zip(ends, ("top", "bottom"), strict=False):
+        ax.annotate(label, (right, y), (9, 0), va=place if near else "center", color=colour,
+                    textcoords="offset points", fontsize=8)  # fmt: skip
 
 
 def frequency_curve(data: Genes) -> Figure:

@@ -46,13 +46,13 @@ def sentence(data: Genes) -> str:
     shown, write = measure(data), rate if data["study"]["classes"] else decimal
     half, full = shown.value(float(np.mean(it["errors"]))), shown.value(it["error"])
     said = (
-        f"Trained on {it['half']:.0f} samples, lists reached a {shown.name} of {write(half)}"
+        f"Trained on {it['half']:.0f} samples, lists reached {_a(shown.name)} of {write(half)}"
         f" (mean of {counted(len(it['errors']), 'half')}), on {it['fold']:.0f} samples"
         f" {write(full)}."
     ).replace("halfs", "halves")
     found = line(it)
     if found is None:
-        return f"{said} More samples of the same kind would hardly change it, as far as this shows."
+        return f"{said} That does not show that more samples of the same kind would help."
     twice, more = found.at(2 * data["study"]["samples"]), data["study"]["samples"]
     if not twice:  # below the lowest error there is
         return f"{said} More samples may help: whether and how much, two sizes do not tell."
@@ -63,13 +63,17 @@ def sentence(data: Genes) -> str:
     )
 
 
+def _a(name: str) -> str:
+    return f"{'an' if name.startswith('R') else 'a'} {name}"
+
+
 def curve(data: Genes) -> list[Picture]:
     """Return the picture; none where halves have no errors."""
     it = data["learning"]
     if it is None:
         return []
-    shown, several = measure(data), len(data["study"]["classes"] or ()) > 2
-    cut = "tell classes by their mean training scores" if several else "cut at 0"
+    shown, classes = measure(data), len(data["study"]["classes"] or ())
+    cut = f", and {'tell classes by their mean training scores' if classes > 2 else 'cut at 0'}"
     return [picture(
         "learning_curve",
         partial(_draw, it, shown, data["study"]["samples"]),
@@ -79,7 +83,7 @@ def curve(data: Genes) -> list[Picture]:
         description=sentence(data),
         caption="Grey: lists of single halves of the samples, tested on the other half; bar: their"
         " mean. Green: the error of the study. Halves were fitted with the parameters of the"
-        f" final model, chosen on all samples, which flatters them a little, and {cut}.",
+        f" final model, chosen on all samples, which flatters them a little{cut * bool(classes)}.",
     )]  # fmt: skip
 
 

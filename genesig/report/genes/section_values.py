@@ -86,6 +86,7 @@ def _heat(data: Genes) -> Picture:
     capped = first_of(shown, it["total"], "gene")
     capped += shown_of(columns, data["study"]["samples"], "sample", ", evenly spaced")
     score = "held-out score" if data["study"]["classes"] else "held-out prediction"
+    scale = "" if data["study"]["classes"] else ", dark low, yellow high"
     return picture(
         "heat_map",
         partial(figures_heat.heat, data),
@@ -99,7 +100,7 @@ def _heat(data: Genes) -> Picture:
         " clustered.",
         caption="Standard deviations from the gene's mean, cut at ±3: orange above, blue below."
         " Genes and samples are clustered (average linkage of Euclidean distances); bars:"
-        f" {clean(data['study']['label'])}{_batch_bar(data)} and {score}.{capped}",
+        f" {clean(data['study']['label'])}{_batch_bar(data)} and {score}{scale}.{capped}",
     )
 
 
@@ -127,8 +128,9 @@ def _volcano(data: Genes) -> Picture:
         },
         title="Size and significance of the effect of each gene",
         description=f"{figures_effects.effect_name(data)} against minus log p of {shown} genes.",
-        caption=f"Green: the signature.{other} Grey: genes that pass the false discovery rate"
-        f" (dashed).{logs}{shown_of(shown, it['total'], 'gene', how=_which())}",
+        caption=f"Green: the signature.{other} Grey: other genes, faint below the dashed"
+        f" line of the false discovery rate.{logs}"
+        f"{shown_of(shown, it['total'], 'gene', how=_which())}",
     )
 
 

@@ -85,7 +85,15 @@ def errors(data: Study) -> Figure:
         if None not in limits:
             ax.hlines(y, *limits, color=colour, lw=2.2 if row["model"] in colours else 1.4)
         marker = "D" if colour == NONLINEAR else "o"
-        ax.scatter([shown.value(row["error"])], [y], s=44, marker=marker, color=colour, zorder=3)
+        ax.scatter(
+            [shown.value(row["error"])],
+            [y],
+            s=44,
+            marker=marker,
+            color=colour,
+            zorder=3,
+            clip_on=False,
+        )
     predictor_axes(ax, rows, shown, bold=colours)
     return figure
 

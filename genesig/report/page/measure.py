@@ -75,6 +75,8 @@ class Measure:
     words : Words
     fitted : bool
         Whether the score is an estimate of the response itself.
+    full : str
+        What a letter stands for, where the name is one, as it begins a sentence.
     elsewhere : (str, str, float)
         What stands first of another data set: its row of scores.tsv, its name, its value without
         any signal.
@@ -87,12 +89,13 @@ class Measure:
     split: tuple[str, str] = ("", "")
     words: Words = NUMBER
     fitted: bool = False
+    full: str = ""
     elsewhere: tuple[str, str, float] = ("auc", "AUC", 0.5)
 
     @property
     def title(self) -> str:
         """Return the name as it begins a sentence."""
-        return f"{self.name[0].upper()}{self.name[1:]}"
+        return self.full or f"{self.name[0].upper()}{self.name[1:]}"
 
     @property
     def as_good(self) -> str:
@@ -143,6 +146,7 @@ MEASURES = {
         "concordance",
         ("concordance", "C"),
         TIME,
+        full="Concordance (C)",
         elsewhere=("concordance", "C", 0.5),
     ),
 }

@@ -161,7 +161,7 @@ def controls(data: Prediction) -> Figure:
         colour = OWN if own else INK
         if None not in limits[y]:
             ax.hlines(y, *limits[y], color=colour, lw=2.2 if own else 1.4)
-        ax.scatter([shown.value(row["error"])], [y], s=52, color=colour, zorder=3)
+        ax.scatter([shown.value(row["error"])], [y], s=52, color=colour, zorder=3, clip_on=False)
     predictor_axes(ax, rows, shown, ["genesig"])
     return figure
 

@@ -88,7 +88,7 @@ def decisions(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure
     ax.set_ylim(-0.25 * top, 1.15 * top)
     ax.set_xlim(0, 1)
     named = f"{shorten(classes[1], 18)}"
-    note(ax, 0.99, 0.01 * top, f"none treated as {named}", ha="right", va="bottom")
+    note(ax, 0.02, -0.02 * top, f"none treated as {named}", va="top")
     note(ax, 0.02, top * 1.03, f"all treated as {named}")
     ax.set_xlabel("threshold probability")
     ax.set_ylabel("net benefit")

@@ -19,7 +19,15 @@ def calibration(groups: Sequence[RiskGroup]) -> Figure:
             continue
         if one["low"] is not None and one["high"] is not None:
             ax.vlines(one["expected"], one["low"], one["high"], color=OWN, lw=1.6)
-        ax.scatter(one["expected"], one["observed"], s=44, facecolor=OWN, edgecolor=PAPER, zorder=3)
+        ax.scatter(
+            one["expected"],
+            one["observed"],
+            s=44,
+            facecolor=OWN,
+            edgecolor=PAPER,
+            zorder=3,
+            clip_on=False,
+        )
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_xlabel("predicted risk")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import median
 
-from genesig.report.page.finding import Measured
+from genesig.report.page.finding import CohortError, Measured
 from genesig.report.page.gene_links import short_symbol
-from genesig.report.page.measure import measure
+from genesig.report.page.measure import Measure, measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.shuffling import where
 from genesig.report.page.words import clean, counted, decimal, percent, rate, shorten, significant
@@ -14,6 +15,8 @@ from genesig.report.writeup.record import Writeup
 
 NAMED = 12
 """Genes that the paragraph names."""
+EACH = 4
+"""Cohorts that have a sentence of their own; of more, the paragraph gives the median."""
 Write = Callable[[float | None], str]
 
 
@@ -123,10 +126,11 @@ def _difference(low: float | None, high: float | None) -> str:
 
 def _cohorts(data: Writeup) -> Sequence[str]:
     shown, write = measure(data), _write(data)
+    rows = [one for one in data["answer"]["cohorts"]["rows"] if one["error"] is not None]
+    if len(rows) > EACH:
+        return [_together([one for one in rows if not one["seen"]] or rows, shown, write)]
     said = []
-    for one in data["answer"]["cohorts"]["rows"]:
-        if one["error"] is None:
-            continue
+    for one in rows:
         seen = ", some of which had trained it" if one["seen"] else ""
         said.append(
             f"In {clean(one['name'])} ({counted(one['samples'], 'sample')}{seen}), the final model"
@@ -134,3 +138,14 @@ def _cohorts(data: Writeup) -> Sequence[str]:
             f" ({limits(*shown.interval(one), write)})."
         )
     return said
+
+
+def _together(rows: Sequence[CohortError], shown: Measure, write: Write) -> str:
+    """Say the median and the range of many cohorts."""
+    values = sorted(value for one in rows if (value := shown.value(one["error"])) is not None)
+    seen = ", some of which had trained it" if rows[0]["seen"] else ""
+    return (
+        f"In {len(rows)} other cohorts ({sum(one['samples'] for one in rows)} samples{seen}), the"
+        f" final model had a median {shown.name} of {write(median(values))} (range"
+        f" {write(values[0])} to {write(values[-1])})."
+    )

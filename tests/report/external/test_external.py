@@ -55,7 +55,7 @@ def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
     auc, error = scores["auc"], scores["balanced_error"]["value"]
     assert line == (
         f"In other cohorts the final model, unchanged, reached AUC {auc['value']:.2f} "
-        f"(95\u00a0% interval {auc['low']:.2f} to {auc['high']:.2f}) and {100 * error:.0f}\u00a0% "
+        f"(95\u00a0% CI {auc['low']:.2f} to {auc['high']:.2f}) and {100 * error:.0f}\u00a0% "
         "error in c0 (25 samples)."
     )
 
@@ -114,13 +114,13 @@ def test_a_regression_shows_r2() -> None:
     assert pictures == ["external_c0_fit", "external_c0_shift"]
     r2 = data["external"][0]["scores"]["r2"]["value"]
     assert f"R² {r2:.2f}" in section.words[1]
-    assert f"reached R² {r2:.2f} (95\u00a0% interval" in elsewhere(data)[0]
+    assert f"reached R² {r2:.2f} (95\u00a0% CI" in elsewhere(data)[0]
 
 
 def test_many_are_counted_on_the_first_screen() -> None:
     line = elsewhere(_data({}, {}, {}, {}, {}))[0]
     assert line.startswith("In 5 other cohorts the final model, unchanged, reached a median AUC of")
-    assert line.endswith(" was better than chance in 5 (by the 95\u00a0% interval).")
+    assert line.endswith(" was better than chance in 5 (by the 95\u00a0% CI).")
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -130,7 +130,7 @@ def test_of_many_those_no_better_than_chance_are_named() -> None:
     data["answer"]["cohorts"]["better"] = 2
     (line,) = elsewhere(data)
     assert "In 4 other cohorts" in line
-    assert "AUC of 0.82 (0.50 to 0.82)" in line
+    assert "AUC of 0.82 (range 0.50 to 0.82)" in line
     assert "better than chance in 2, not in c4, undecided in c1 (by the" in line
     assert line.endswith(" 1 cohort with training samples not counted.")
 

@@ -48,7 +48,7 @@ def _pictures(data: dict[str, Any]) -> list[Picture]:
 def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     data, _ = _data("survival")
     section, row = external(data, LIMITS), data["external"][0]["scores"]["concordance"]
-    c = f"C {row['value']:.2f} (95\u00a0% interval {row['low']:.2f} to {row['high']:.2f})"
+    c = f"C {row['value']:.2f} (95\u00a0% CI {row['low']:.2f} to {row['high']:.2f})"
     assert section.words[1] == (
         f"other (40 samples): {c}; 0.75 in the cross-validation of this study."
     )
@@ -107,5 +107,5 @@ def test_probabilities_of_several_classes_are_said_with_their_calibration() -> N
     scores["misclassification"]["value"] = 0.25
     facts = [item for item in each(external(data, LIMITS).items) if isinstance(item, Facts)]
     said = dict(facts[0].pairs)["Calibration"]
-    assert said.startswith("slope 0.80 (95\u00a0% interval 0.50 to 1.10), 1 would be right;")
+    assert said.startswith("slope 0.80 (95\u00a0% CI 0.50 to 1.10), 1 would be right;")
     assert said.endswith("probability of 90\u00a0% on average, and is right in 75\u00a0%")

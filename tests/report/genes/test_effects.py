@@ -122,7 +122,7 @@ def test_more_samples_help_only_beyond_the_scatter_of_the_halves():
     assert "mean of 4 halves" in sentence(steep)
     flat = learned([0.0, 0.2, 0.1, 0.05])
     assert line(flat["learning"]) is None
-    assert "would hardly change it" in sentence(flat)
+    assert "does not show that more samples" in sentence(flat)
     for data in (steep, flat):
         (image,) = curve(data)
         assert image.svg

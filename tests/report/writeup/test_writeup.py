@@ -34,6 +34,22 @@ def test_the_paragraph_has_the_numbers_of_the_page():
         assert words.lower() in text.lower(), words
 
 
+def test_many_cohorts_have_one_sentence_of_those_without_training_samples():
+    given = arguments(Study(permutations=9))
+    others = [make_about(given["dataset"], f"c{k}", n=20 + k) for k in range(5)]
+    data = collect(**given, external=others)
+    rows = data["answer"]["cohorts"]["rows"]
+    for row, error in zip(rows, (0.3, 0.1, 0.2, 0.4, 0.5), strict=True):
+        row["error"] = error
+    samples = sum(row["samples"] for row in rows)
+    said = f"In 5 other cohorts ({samples} samples), the final model had a median class-balanced"
+    assert f"{said} error of 30\u00a0% (range 10\u00a0% to 50\u00a0%)." in results(data)[0]
+    assert "In c0" not in results(data)[0]
+    rows[4]["seen"] = True
+    assert f"In 4 other cohorts ({samples - rows[4]['samples']} samples)" in results(data)[0]
+    assert "of 25\u00a0% (range 10\u00a0% to 40\u00a0%)" in results(data)[0]
+
+
 def test_what_is_not_known_is_not_said():
     given = arguments(Study(permutations=0, subsamples=0, empty=True))
     given["tables"]["controls"] = given["tables"]["controls"].assign(
