@@ -39,8 +39,8 @@ def cards(data: Genes, limits: Limits) -> Section:
         "What a gene does alone is measured on the samples on which it was selected: that flatters"
         " it, and the 95\u00a0% CIs do not allow for the selection. Rank: its place, by"
         " selection frequency, among the genes that any training set selected; a dash where it is"
-        " in no list or lists were too long. What replaces a gene: genes selected more often in those"
-        " training sets and halves whose list lacks it; that describes these lists and is no"
+        " in no list or lists were too long. What replaces a gene: genes selected more often in"
+        " those training sets and halves whose list lacks it; that describes these lists and is no"
         f" test.{first_of(len(found), total, 'gene')}"
     ]
     if data["cards"]["events"]:
