@@ -27,7 +27,8 @@ class Many(NamedTuple):
     F (d, N), shift (d,), weights (d,) shared; tau, mu, strong, floor (q,), strong the length of a
     gradient that is worth keeping for the next point; mask (q, N), number (q, 3), inverse (q, d) as
     in `column.Column`; rows (q, N) the training rows, then -1; Y, R (q, T, N); working (q, d) with
-    n_working (q,), mark (q, d) of it; value (q, d, T) the coefficients; known (q, 6) as in `Joint`.
+    n_working (q,), mark (q, d) of it; value (q, d, T) the coefficients; known (q, 6) as in `Joint`;
+    group (q,), where sets of one number are of no use without each other.
     """
 
     F: Array
@@ -48,13 +49,15 @@ class Many(NamedTuple):
     mark: Array
     value: Array
     known: Array
+    group: Array
 
 
 class Found(NamedTuple):
     """What the last look at all features has found, and how far each set is.
 
     tiles, square, top: the features as in `screen.Screen`, with the squares of their scales;
-    feature and the square of its level (q, d) with number (q,); state, gap (q,), steps (q, 2).
+    feature and the square of its level (q, d) with number (q,); state, gap (q,), steps (q, 2);
+    doubt (q,) whether a list may be too long.
     """
 
     tiles: Array
@@ -66,6 +69,7 @@ class Found(NamedTuple):
     state: Array
     gap: Array
     steps: Array
+    doubt: Array
 
 
 @jit
@@ -73,7 +77,7 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
     """Minimise every set at its point: on the working set, then all features are looked at.
 
     Those that violate optimality join, until there are none. A set whose list is certainly longer
-    than `longest` is left where that shows: its gap is NaN.
+    than `longest` is left where that shows, and so are those of its group: their gap is NaN.
     """
     q, T, rest = many.Y.shape[0], many.Y.shape[1], found.tiles.shape[1]
     todo, near, low = zeros(q, np.int64), zeros(q, np.float32), zeros(q, np.float32)
@@ -82,7 +86,7 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
     while True:
         count = 0
         for s in range(q):
-            if found.state[s] == DONE:
+            if found.state[s] == DONE or waits(many, found, s):
                 continue
             state = found.state[s]
             aim = ENOUGH if state == ROUGH else CLOSE if state == NEAR else goal
@@ -95,8 +99,26 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
         look(found, R, todo[:count], T, low, tile, sums)
         for s in todo[:count]:
             found.steps[s, 1] += 1
-            if not check(many, found, s, near[s], longest):
+            if found.state[s] != DONE and not check(many, found, s, near[s], longest):
                 found.state[s] += 1
+
+
+@plain
+def waits(many: Many, found: Found, s: int) -> bool:
+    """Tell whether the list of another set of the group, which may be too long, comes first."""
+    for other in range(len(found.doubt)):
+        if many.group[other] == many.group[s] and found.doubt[other] > 0 and other != s:
+            if found.doubt[s] == 0 or other < s:
+                return True
+    return False
+
+
+@plain
+def end(many: Many, found: Found, s: int) -> None:
+    """Leave the group of a set."""
+    for other in range(len(found.state)):
+        if many.group[other] == many.group[s]:
+            found.state[other], found.gap[other], found.doubt[other] = DONE, np.nan, 0
 
 
 @jit
@@ -232,17 +254,17 @@ def check(many: Many, found: Found, s: int, near: float, longest: float) -> bool
         if g > limit * (1.0 + SLACK) + many.floor[s]:
             level[f] = g / many.weights[j]
             top = larger(top, g / many.weights[j])
-    count = selected(many, s)
-    if found.state[s] != EXACT and count > longest:
-        if certainly(many, s, ratio) > longest:
-            found.gap[s], found.state[s] = np.nan, EXACT
-            return False
-    elif found.state[s] == ROUGH and top == 0.0:
+    exact, long = found.state[s] == EXACT, selected(many, s) > longest
+    if long and (exact and top == 0.0 or not exact and certainly(many, s, ratio) > longest):
+        end(many, found, s)
+        return True
+    found.doubt[s] = long
+    if found.state[s] == ROUGH and top == 0.0 and not long:
         found.state[s] = NEAR
     if top > 0.0:
         join(many, s, features, level, 0.6 * top)
         return True
-    if found.state[s] == EXACT:
+    if exact:
         finish(many, found, s, ratio)
     return False
 
