@@ -21,7 +21,7 @@ from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 
-MANY = 1.5  # times responses and samples: from here on the factor is less work than the Hessian
+MANY = 1.0  # times responses and samples: from here on the factor is less work than the Hessian
 
 
 @plain

@@ -33,9 +33,7 @@ def newton_step(p: Lengths, damping: float) -> None:
     for k in range(m):
         p.q[k] = 0.0
     for _ in range(AGAIN):
-        good = (
-            narrow_step(p, damping, held) if len(p.narrow) > 0 else full_step(p, damping, held)
-        )
+        good = narrow_step(p, damping, held) if len(p.narrow) > 0 else full_step(p, damping, held)
         if not good:
             break
         before = held

@@ -11,13 +11,14 @@ from genesig.compiled.active_set import SLACK
 from genesig.compiled.lanes import dot, lanes
 from genesig.compiled.moments import moment, standardise
 from genesig.compiled.multitask import Joint, gap_of, length, minimise, surely, take
+from genesig.compiled.multitask_groups import DONE, end, waits
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.screen import LINE, SINGLE, keep
 from genesig.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
 
 Array = np.ndarray[Any, Any]
 
-ROUGH, NEAR, EXACT, DONE = 0, 1, 2, 3  # of a set: its working set is found, then it is solved
+ROUGH, NEAR, EXACT = 0, 1, 2  # then DONE; of a set: its working set is found, then it is solved
 ENOUGH, CLOSE = 1e-3, 1e-6  # gaps: where missing features show; where most lists are known as long
 
 
@@ -28,7 +29,7 @@ class Many(NamedTuple):
     gradient that is worth keeping for the next point; mask (q, N), number (q, 3), inverse (q, d) as
     in `column.Column`; rows (q, N) the training rows, then -1; Y, R (q, T, N); working (q, d) with
     n_working (q,), mark (q, d) of it; value (q, d, T) the coefficients; known (q, 6) as in `Joint`;
-    group (q,), where sets of one number are of no use without each other.
+    group (q,) as in `multitask_groups`.
     """
 
     F: Array
@@ -57,7 +58,7 @@ class Found(NamedTuple):
 
     tiles, square, top: the features as in `screen.Screen`, with the squares of their scales;
     feature and the square of its level (q, d) with number (q,); state, gap (q,), steps (q, 2);
-    doubt (q,) whether a list may be too long.
+    doubt (q,) of its length.
     """
 
     tiles: Array
@@ -86,7 +87,7 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
     while True:
         count = 0
         for s in range(q):
-            if found.state[s] == DONE or waits(many, found, s):
+            if found.state[s] == DONE or waits(many.group, found.doubt, s):
                 continue
             state = found.state[s]
             aim = ENOUGH if state == ROUGH else CLOSE if state == NEAR else goal
@@ -101,24 +102,6 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
             found.steps[s, 1] += 1
             if found.state[s] != DONE and not check(many, found, s, near[s], longest):
                 found.state[s] += 1
-
-
-@plain
-def waits(many: Many, found: Found, s: int) -> bool:
-    """Tell whether the list of another set of the group, which may be too long, comes first."""
-    for other in range(len(found.doubt)):
-        if many.group[other] == many.group[s] and found.doubt[other] > 0 and other != s:
-            if found.doubt[s] == 0 or other < s:
-                return True
-    return False
-
-
-@plain
-def end(many: Many, found: Found, s: int) -> None:
-    """Leave the group of a set."""
-    for other in range(len(found.state)):
-        if many.group[other] == many.group[s]:
-            found.state[other], found.gap[other], found.doubt[other] = DONE, np.nan, 0
 
 
 @jit
@@ -208,9 +191,7 @@ def enlist(
 
 
 @plain
-def look(
-    found: Found, R: Array, todo: Array, T: int, low: Array, tile: Array, sums: Array
-) -> None:  # fmt: skip
+def look(found: Found, R: Array, todo: Array, T: int, low: Array, tile: Array, sums: Array) -> None:
     """Find the features whose gradients in the sets `todo` are as long as `low`."""
     tiles, count = found.tiles, len(todo)
     for s in todo:
@@ -255,8 +236,8 @@ def check(many: Many, found: Found, s: int, near: float, longest: float) -> bool
             level[f] = g / many.weights[j]
             top = larger(top, g / many.weights[j])
     exact, long = found.state[s] == EXACT, selected(many, s) > longest
-    if long and (exact and top == 0.0 or not exact and certainly(many, s, ratio) > longest):
-        end(many, found, s)
+    if long and (top == 0.0 if exact else certainly(many, s, ratio) > longest):
+        end(many.group, found, s)
         return True
     found.doubt[s] = long
     if found.state[s] == ROUGH and top == 0.0 and not long:

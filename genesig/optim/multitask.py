@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from genesig.compiled import multitask_sweep as compiled
+from genesig.compiled.multitask_groups import DONE
 from genesig.compiled.multitask_sweep import Found, Many
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
@@ -272,7 +273,7 @@ class _Walk:
             many.tau[:], many.mu[:], many.strong[:] = tau[:, m], mu[:, m], np.inf
             if m + 1 < M:
                 many.strong[:] = strong_rule(tau[:, m], tau[:, m + 1], mu[:, m + 1] != mu[:, m])
-            found.steps[:], found.state[:] = 0, np.where(self.ended, compiled.DONE, compiled.ROUGH)
+            found.steps[:], found.state[:] = 0, np.where(self.ended, DONE, compiled.ROUGH)
             compiled.step(many, found, self.goal, float(most))
             self.ended |= np.isnan(found.gap)
             for s in map(int, np.flatnonzero(~self.ended)):
