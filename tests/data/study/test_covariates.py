@@ -293,8 +293,8 @@ def test_weights_that_leave_a_training_set_without_an_event_are_refused(
     assert code == 1
     assert [line for line in lines if line.startswith("error")] == [
         "error: samples.tsv, column 'x': data.weights: in 10 of 30 training sets the samples with a"
-        " weight above 0 have no event; give more of the samples a weight above 0, or set data.weights:"
-        " null"
+        " weight above 0 have no event; give more of the samples a weight above 0, or set"
+        " data.weights: null"
     ]
 
 
