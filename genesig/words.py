@@ -9,7 +9,7 @@ from typing import Any
 # Of the words in which two classes differ, those of the class that the other is held against...
 CONTROL = re.compile(
     "controls?|ctrls?|normals?|healthy|benign|wt|wild|wildtype|untreated|unaffected|vehicle|mock"
-    "|placebo|neg|negative|non|not|no|none|without|false|0|-"
+    "|placebo|remission|stable|alive|survivors?|neg|negative|non|not|no|none|without|false|0|-"
 )
 # ... and those that may stand beside them.
 BESIDE = re.compile(

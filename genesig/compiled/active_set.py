@@ -195,6 +195,26 @@ def violations(col: Column, W: Array, mark: Array, excess: Array) -> float:
 
 
 @plain
+def choose(way: Array, most: float, limit: int) -> None:
+    """Put the signs of those that enter together in place of their excess, NaN for the others.
+
+    No more than there are samples: where genes go together, thousands are beyond their share of
+    the largest, hardly any of which stays, and all would take room for their inner products.
+    """
+    share, count = SHARE, limit + 1
+    while count > limit and share < 1.0 - SLACK:
+        count = 0
+        for excess in way:
+            count += abs(excess) >= share * most
+        share = share if count <= limit else 0.5 * (1.0 + share)
+    count = 0
+    for w in range(len(way)):
+        enters = count < limit and abs(way[w]) >= share * most
+        way[w] = np.sign(way[w]) if enters else np.nan
+        count += enters
+
+
+@plain
 def unknown(col: Column, W: Array, way: Array) -> int:
     """Return how many features are to enter that are not known."""
     count = 0
@@ -274,8 +294,7 @@ def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
         most = violations(col, W, mark, way)
         if most == 0.0:
             return SOLVED if polish(col, cut, ridge) else STUCK
-        for w in range(len(W)):
-            way[w] = np.sign(way[w]) if abs(way[w]) >= SHARE * most else np.nan
+        choose(way, most, len(col.r))
         if not enter(col, W, way, ridge, mark):
             return NO_ROOM
     return STUCK

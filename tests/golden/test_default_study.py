@@ -15,6 +15,7 @@ from study_folder import lay_out
 
 GOLDEN = Path(__file__).parent / "default_study"
 TABLES = ("signature", "lists", "controls", "stability", "prototypes", "nonlinear")
+LEAST = {"nonlinear": 1e-7}  # its fits end within a tolerance, where the last digits of NumPy count
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def test_the_default_study_gives_the_tables_of_last_time(study, name):
         GOLDEN.mkdir(exist_ok=True)
         shutil.copy(study / f"{name}.tsv", path)
     here, there = pd.read_csv(study / f"{name}.tsv", sep="\t"), pd.read_csv(path, sep="\t")
-    pd.testing.assert_frame_equal(here, there, rtol=1e-6, atol=1e-12)
+    pd.testing.assert_frame_equal(here, there, rtol=1e-6, atol=LEAST.get(name, 1e-12))
 
 
 @pytest.mark.slow

@@ -142,7 +142,7 @@ def check(data):
     assert ("was tested only in other cohorts" in limits) == tested
     assert (confirmed.state is State.UNKNOWN) == (not tested)
     assert ("but not beyond chance in" in first) <= (confirmed.state is State.PROBLEM)
-    assert ("though not beyond chance here" in first) <= (chance.state is not State.GOOD)
+    assert ("though chance is not ruled out here" in first) <= (chance.state is not State.GOOD)
     assert ("before any clinical use" in said) == (not it["cohorts"]["rows"])
     assert (it["cohorts"]["better"] > 0) == (confirmed.state in (State.GOOD, State.CAUTION))
     if len(data["external"]) > 3 and tested:

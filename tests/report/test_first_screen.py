@@ -74,8 +74,13 @@ def cohorts(given, *better, seen_before=0):
 @pytest.mark.parametrize(
     ("p", "better", "wanted", "words"),
     [
-        (0.4, (True, False), ELSEWHERE, " in 1 of 2 other data sets, though not beyond chance"),
-        (0.4, (True,), ELSEWHERE, " in 1 of 1 other data set, though not beyond chance here."),
+        (
+            0.4,
+            (True, False),
+            ELSEWHERE,
+            " in 1 of 2 other data sets, though chance is not",
+        ),
+        (0.4, (True,), ELSEWHERE, " in the other data set, though chance is not ruled out here."),
         (0.4, (True, False, False), NO_BETTER, "better than chance. In cross-validation"),
         (0.4, (False,), NO_BETTER, "better than chance. In cross-validation"),
         (0.01, (False,), CONVINCING, " here, but not beyond chance in the other data set."),

@@ -29,7 +29,7 @@ def decimals(lines: str, count: int) -> Array | None:
         Each begins with a line end, and has one number.
     """
     text = lines.encode("utf-8")
-    if not _plain(text, count) or (b"\n-" in text and MINUS_ZERO.search(text)):
+    if not _plain(text, count):
         return None
     import scipy.io
 
@@ -44,9 +44,10 @@ def decimals(lines: str, count: int) -> Array | None:
 def _plain(text: bytes, count: int) -> bool:
     """Tell whether there are `count` lines of digits, with a minus before and a point at most."""
     left = text.translate(None, b"0123456789")
+    minus = left.count(b"-")
     return (
         not left.translate(None, b".-\n")
         and left.count(b"\n") == count
         and b".." not in left
-        and (b"-" not in left or left.count(b"-") == text.count(b"\n-"))
+        and (not minus or (minus == text.count(b"\n-") and not MINUS_ZERO.search(text)))
     )

@@ -131,8 +131,8 @@ def _kind(kind: str, node: Node, schema: Node) -> str:
         if "step" in node["properties"]:
             return "a step such as {step: log2}"
         return "a section" if node["properties"] else "pairs of words"
-    return {"string": "text", "integer": "a whole number", "number": "a number",
-            "boolean": "true or false", "null": "null"}[kind]  # fmt: skip
+    return {"string": str(node.get("x-words", "text")), "integer": "a whole number",
+            "number": "a number", "boolean": "true or false", "null": "null"}[kind]  # fmt: skip
 
 
 def _definition(node: Node, schema: Node) -> Node:

@@ -27,6 +27,7 @@ FLOOR = 1e-13  # rounding of a gradient, as a share of the largest, tau_max time
 ROOM = 64  # features a column can know before it asks for more room
 KNOWN = 400  # features that a column is taken to know
 MEMORY = 40e6  # bytes that the columns of one chunk may take, about
+CROWDED = 4 * MEMORY  # bytes with which a chunk that grows is given up, for its columns one by one
 FEWEST = 4
 MOST = 64  # columns of one chunk
 
@@ -43,14 +44,26 @@ def landweber_newton(
     parts: list[tuple[Array, Array, Array]] = []
     gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
     single = in_single(sets)
+    along = (tau, mu, gap, iterations)
     for first in range(0, len(tau), size):
-        part = slice(first, first + size)
-        chunk = _Chunk(sets, single, part)
-        steps = list(chunk.walk(tau[part], mu[part], gap[part], iterations[part], most))
-        parts.append(_by_column(steps))
-        del chunk  # before the next one takes its room
+        some = range(first, min(first + size, len(tau)))
+        together = _solve(sets, single, slice(first, some.stop), along, most)
+        alone = (_solve(sets, single, slice(k, k + 1), along, most) for k in some)
+        parts += [together] if together else filter(None, alone)
     sizes, indices, values = map(np.concatenate, zip(*parts, strict=True))
     return Path.joined(tau.shape, sizes, indices, values, gap, iterations, tolerance)
+
+
+def _solve(
+    sets: TrainingSets, single: tuple[Array, Array], part: slice, along: tuple[Array, ...],
+    most: int,
+) -> tuple[Array, Array, Array] | None:  # fmt: skip
+    """Take some columns down the path; None where they would need too much room together."""
+    chunk = _Chunk(sets, single, part)
+    try:
+        return _by_column(list(chunk.walk([array[part] for array in along], most)))
+    except _Crowded:
+        return None
 
 
 def _column_bytes(d: int, width: int) -> int:
@@ -66,6 +79,10 @@ def _by_column(steps: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, A
     order = np.argsort(column, kind="stable")
     indices, values = (np.concatenate([step[i] for step in steps])[order] for i in (1, 2))
     return sizes.T.ravel(), indices, values
+
+
+class _Crowded(Exception):
+    """One column needs much room, and all would get it."""
 
 
 class _Chunk:
@@ -97,10 +114,9 @@ class _Chunk:
             n_found=np.zeros(q, dtype=np.int64),
         )  # fmt: skip
 
-    def walk(
-        self, tau: Array, mu: Array, gap: Array, iterations: Array, most: int
-    ) -> Iterator[tuple[Array, Array, Array]]:
+    def walk(self, along: list[Array], most: int) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the coefficients of all columns, step by step; fill gap and iterations."""
+        tau, mu, gap, iterations = along
         ended = np.zeros(len(tau), dtype=bool)
         at, progress = self.many.at, self.progress
         at.strong[:] = strong_rule(np.maximum(self.tau_max, tau[:, 0]), tau[:, 0], False)
@@ -137,6 +153,8 @@ class _Chunk:
         """Double the room for known features; a row is an odd number of cache lines."""
         old = self.many
         q, room = old.feature.shape
+        if q > 1 and 16 * q * (2 * room) ** 2 > CROWDED:
+            raise _Crowded
         new = _room(q, 2 * room + 8, self.width)
         for name, array in new.items():
             had = getattr(old, name)

@@ -48,7 +48,8 @@ def _finding(data: Answer) -> str:
     found, missing = verdict(data)
     measured = f"In cross-validation, {_error_words(data, value)}."
     cohorts = data["answer"]["cohorts"]
-    confirmed = f"{cohorts['better']} of {counted(cohorts['tested'], 'other data set')}"
+    confirmed = f"{cohorts['better']} of {cohorts['tested']} other data sets"
+    confirmed = "the other data set" if cohorts["tested"] == 1 else confirmed
     if found is Verdict.OPEN:
         return f"Whether {subject} is not settled: {missing}. {measured}"
     names = held(data)
@@ -58,7 +59,7 @@ def _finding(data: Answer) -> str:
         return f"Gene expression did not {cannot} better than chance. {measured}"
     added = f", together with {names}," if names else ""
     if found is Verdict.ELSEWHERE:
-        here = "though not beyond chance here"
+        here = "though chance is not ruled out here"
         return f"Gene expression{added} {verb} in {confirmed}, {here}. {measured}"
     return f"Gene expression{added} {verb}{_reservation(data, value)}. {measured}"
 

@@ -336,3 +336,10 @@ def test_a_name_does_not_end_in_a_line_end(key: str, value: object) -> None:
     with pytest.raises(InvalidInput) as found:
         resolve_config(raw, SCHEMA)
     assert f"config, {key}" in str(found.value)
+
+
+def test_a_name_that_would_make_a_poor_folder_is_told_what_it_may_hold() -> None:
+    raw = {**NEEDED, "external": [{"name": "other study", "expression": "e.tsv"}]}
+    needs = "'other study', needs letters, digits, '.', '_' and '-' without spaces, such as GSE"
+    with pytest.raises(InvalidInput, match=needs):
+        resolve_config(raw, SCHEMA)

@@ -34,6 +34,9 @@ CONTROL_AND_OTHER = [
     ("benign", "adenocarcinoma"),
     ("normal karyotype", "complex karyotype"),
     ("vehicle", "drug"),
+    ("remission", "relapse"),
+    ("stable disease", "progressive disease"),
+    ("survivor", "deceased"),
     ("FALSE", "AND"),
 ]
 NO_CONTROLS = [

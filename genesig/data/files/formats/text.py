@@ -49,4 +49,4 @@ def opening(content: bytes) -> str:
 
 
 def _unix(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

@@ -1,0 +1,59 @@
+"""Genes that go together, as in tables that were never logged: memory and answer stay as they are.
+
+What a column of the solver knows takes room for inner products of each pair. Where one sample
+outshines all others, thousands of genes are beyond their share of the largest gradient at once.
+"""
+
+import numpy as np
+import pytest
+
+from genesig.optim.solvers import newton, path
+from genesig.optim.training import training_sets
+
+N, D = 40, 4000
+LISTS = {"short": 0, "longer than the samples": 1}
+
+
+def outshone(seed, columns=1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, D)) + 30 * rng.normal(size=(N, 1)) ** 3
+    y = np.where(np.arange(N) % 2, 1.0, -1.0)
+    Y = np.column_stack([rng.permuted(y) for _ in range(columns)])
+    rows = np.ones((N, columns), dtype=bool)
+    return training_sets(X, Y, rows, centre=True, unit_variance=True)
+
+
+def solved(sets):
+    tau = np.geomspace(0.8, 0.014, 10) * sets.tau_max[:, None]
+    mu = np.repeat(1e-6 * sets.norm[:, None], 10, axis=1)
+    return path(sets, tau, mu, solver="landweber-newton", tolerance=1e-9)
+
+
+@pytest.fixture
+def rooms(monkeypatch):
+    found, room = [], newton._room
+
+    def watched(columns, known, width):
+        found.append((columns, known))
+        return room(columns, known, width)
+
+    monkeypatch.setattr(newton, "_room", watched)
+    return found
+
+
+def test_no_more_features_enter_together_than_there_are_samples(rooms):
+    """Thousands did, of which a dozen stayed: 2.6 GB for 102 samples and 12,600 genes."""
+    found = solved(outshone(0))
+    assert found.gap.max() < 1e-12
+    assert found.sizes().max() > N
+    assert max(known for _, known in rooms) < 8 * N
+
+
+def test_a_column_that_needs_much_room_does_not_get_it_for_all(rooms):
+    """The list of one column is longer than a thousand, and its bytes are those of it alone."""
+    sets = outshone(1, columns=6)
+    found = solved(sets)
+    assert found.sizes().max() > 1000
+    assert max(known for columns, known in rooms if columns == 1) > 1000
+    assert all(16 * c * known**2 <= newton.CROWDED for c, known in rooms if c > 1)
+    assert found.gap.max() < 1e-11
