@@ -18,7 +18,7 @@ from genesig.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 
-FEW, MANY = 4, 12  # sweeps over the rows that are not 0, far from the minimum and near it
+FEW, MANY = 4, 12  # sweeps over the rows that are not 0; many near the minimum, before Newton steps
 NEAR = 1e-6  # gap of what is near
 LONG = 1.5  # more rows than this times the samples are left to the sweeps while these are quicker
 NEWTONS = 4.0  # steps that are taken to be needed
@@ -137,9 +137,10 @@ def minimise(at: Joint, goal: float, steps: Array) -> None:
     Sweeps find the rows that are not 0, Newton steps their lengths; steps[0] counts the latter.
     """
     row, before, best, waiting = zeros(at.B.shape[1], np.float64), np.inf, np.inf, 0
+    step = False
     for _ in range(ROUNDS):
         sweep(at, True, row)
-        for _ in range(MANY if goal < NEAR else FEW):
+        for _ in range(MANY if goal < NEAR and not step else FEW):
             sweep(at, False, row)
         count = 0
         for k in range(len(at.B)):

@@ -8,6 +8,10 @@
 With K = ZZ' and C = n I + E^½ K E^½, all that is needed of M^-1 is that of C, of the order of the
 rows: E^½ Z M^-1 Y = C^-1 E^½ Z Y and E^½ Z M^-1 Z'E^½ = I - n C^-1. Where there are more rows than
 samples M itself is factored.
+
+The Hessian is S (AA' * Z M^-1 Z') S + D, with * entry by entry, S and D diagonal. The rank of the
+product is that of T samples at the most: where there are many more rows than that, `narrow` keeps
+its factor instead of the Hessian (see `multitask_narrow`).
 """
 
 from __future__ import annotations
@@ -30,11 +34,13 @@ class Lengths(NamedTuple):
     """The problem among m rows, and room for a point of it.
 
     level (4,) = tau, mu, n, ||Y||²; size (1,) how many of the m rows are left, which come first;
-    row (m,) their places; w, x, trial, e, root = √e, q, slope, step (m,); K, C, inverse, H (m, m')
-    in whole lanes; G, A (T, m) ``ZY`` and ``E^½ Z M^-1 Y``; found (2,) value and gap; Z (m, N) the
-    features, Y (T, N) the responses. U (m, N), turned, solved (N, m'), M (N, N) and V (T, N) are
-    empty where there are no more rows than samples; else U is ``M^-½ Z'``, row by row, turned
-    ``(E^½ Z)'``, solved ``M^-½`` of it, M the factor and V ``M^-1 Y``.
+    row (m,) their places; w, x, trial, e, root = √e, q, slope, step, own (m,), own the Hessian's
+    diagonal; K, C, inverse, H (m, m') in whole lanes; G, A (T, m) ``ZY`` and ``E^½ Z M^-1 Y``;
+    found (2,) value and gap; Z (m, N) the features, Y (T, N) the responses. U (m, N), turned,
+    solved (N, m'), M (N, N) and V (T, N) are empty where there are no more rows than samples; else
+    U is ``M^-½ Z'``, row by row, turned ``(E^½ Z)'``, solved ``M^-½`` of it, M the factor and V
+    ``M^-1 Y``, and K is empty. Empty but where the factor is kept, and C, inverse, H, U are not:
+    narrow, free (TN, m') the factor and what is free of it, lone (m,) D, few (TN, TN), side (TN,).
     """
 
     level: Array
@@ -48,6 +54,7 @@ class Lengths(NamedTuple):
     q: Array
     slope: Array
     step: Array
+    own: Array
     K: Array
     C: Array
     inverse: Array
@@ -62,6 +69,11 @@ class Lengths(NamedTuple):
     solved: Array
     M: Array
     V: Array
+    narrow: Array
+    free: Array
+    lone: Array
+    few: Array
+    side: Array
 
 
 @inner
@@ -148,16 +160,11 @@ def judge(p: Lengths, x: Array, along: float) -> None:
 def curve(p: Lengths) -> None:
     """Fill the slope, and the Hessian's lower triangle, at the point evaluated last."""
     m, T = p.size[0], len(p.G)
-    tau, mu = p.level[0], p.level[1]
     if len(p.M) > 0:
         within_samples(p)
     else:
         within_rows(p)
-    for k in range(m):
-        below = 2.0 * mu * p.x[k] + tau * p.w[k]
-        p.step[k] = 2.0 * tau * p.w[k] / (below * below)
-        p.slope[k] = 0.5 * tau * p.w[k] - p.step[k] * p.q[k] * p.q[k]
-        p.step[k] *= np.sqrt(2.0) / p.root[k]
+    slopes(p)
     for k in range(m):
         for a in range(k + 1):
             p.H[k, a] = 0.0
@@ -166,8 +173,27 @@ def curve(p: Lengths) -> None:
                 p.H[k, a] += p.A[t, k] * p.A[t, a]
         for a in range(k + 1):
             p.H[k, a] *= p.step[k] * p.step[a] * p.inverse[k, a]
+        p.H[k, k] += alone(p, k)
+        p.own[k] = p.H[k, k]
+
+
+@plain
+def slopes(p: Lengths) -> None:
+    """Fill the slope, and S into step."""
+    tau, mu = p.level[0], p.level[1]
+    for k in range(p.size[0]):
         below = 2.0 * mu * p.x[k] + tau * p.w[k]
-        p.H[k, k] += 8.0 * mu * tau * p.w[k] * p.q[k] * p.q[k] / (below * below * below)
+        p.step[k] = 2.0 * tau * p.w[k] / (below * below)
+        p.slope[k] = 0.5 * tau * p.w[k] - p.step[k] * p.q[k] * p.q[k]
+        p.step[k] *= np.sqrt(2.0) / p.root[k]
+
+
+@plain
+def alone(p: Lengths, k: int) -> float:
+    """Return what D has for a row."""
+    tau, mu = p.level[0], p.level[1]
+    below = 2.0 * mu * p.x[k] + tau * p.w[k]
+    return float(8.0 * mu * tau * p.w[k] * p.q[k] * p.q[k] / (below * below * below))
 
 
 @inner
@@ -187,7 +213,18 @@ def within_rows(p: Lengths) -> None:
 @inner
 def within_samples(p: Lengths) -> None:
     """Fill ``Z M^-1 Z'`` from the factor of M, all rows at a time."""
-    m, (N, width) = p.size[0], p.solved.shape
+    m = p.size[0]
+    halve(p)
+    for k in range(m):
+        for i in range(len(p.solved)):
+            p.U[k, i] = p.solved[i, k] / p.root[k]
+    products(p.U, 0, m, p.inverse)
+
+
+@plain
+def halve(p: Lengths) -> None:
+    """Fill solved from the factor of M."""
+    N, width = p.solved.shape
     for i in range(N):
         for k in range(width):
             p.solved[i, k] = p.turned[i, k]
@@ -195,10 +232,6 @@ def within_samples(p: Lengths) -> None:
             add_row(-p.M[i, j], p.solved, j, p.solved, i, 0, width)
         for k in range(width):
             p.solved[i, k] /= p.M[i, i]
-    for k in range(m):
-        for i in range(N):
-            p.U[k, i] = p.solved[i, k] / p.root[k]
-    products(p.U, 0, m, p.inverse)
 
 
 @plain

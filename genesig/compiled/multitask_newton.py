@@ -11,7 +11,8 @@ from genesig.compiled.cholesky import cholesky
 from genesig.compiled.dense import backward, forward
 from genesig.compiled.lanes import dot, lanes
 from genesig.compiled.multitask_lengths import Lengths, curve, evaluate
-from genesig.compiled.operations import larger, zeros
+from genesig.compiled.multitask_narrow import MANY, bend, narrow_step
+from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
@@ -22,9 +23,9 @@ LEAST, MOST, FIRST = 1e-12, 1e8, 1e-3  # damping, as a share of the Hessian's di
 ROUNDING = 1e-13
 
 
-@plain
+@inner
 def newton_step(p: Lengths, damping: float) -> None:
-    """Fill the step to the least of the damped model over x >= 0, nearly; C is room for its factor.
+    """Fill the step to the least of the damped model over x >= 0, nearly.
 
     What would fall below 0 is held there, which q tells, and the others are asked again.
     """
@@ -32,21 +33,9 @@ def newton_step(p: Lengths, damping: float) -> None:
     for k in range(m):
         p.q[k] = 0.0
     for _ in range(AGAIN):
-        for k in range(m):
-            p.step[k] = p.x[k] if p.q[k] > 0.0 else p.slope[k]
-            for a in range(k + 1):
-                free = p.q[k] == 0.0 and p.q[a] == 0.0
-                p.C[k, a] = p.H[k, a] if free else 0.0
-                if p.q[k] != p.q[a]:
-                    if p.q[k] > 0.0:
-                        p.step[a] -= p.H[k, a] * p.x[k]
-                    else:
-                        p.step[k] -= p.H[k, a] * p.x[a]
-            p.C[k, k] = 1.0 if p.q[k] > 0.0 else (1.0 + damping) * p.H[k, k]
-        if not cholesky(p.C, m):
+        good = narrow_step(p, damping, held) if len(p.narrow) > 0 else full_step(p, damping, held)
+        if not good:
             break
-        forward(p.C, m, p.step)
-        backward(p.C, m, p.step)
         before = held
         for k in range(m):
             if p.q[k] == 0.0 and p.step[k] > p.x[k]:
@@ -57,7 +46,32 @@ def newton_step(p: Lengths, damping: float) -> None:
     else:
         return
     for k in range(m):
-        p.step[k] = p.slope[k] / p.H[k, k]
+        p.step[k] = p.slope[k] / p.own[k]
+
+
+@inner
+def full_step(p: Lengths, damping: float, held: int) -> bool:
+    """Fill the step of the rows that are free; C is room for the Hessian's factor."""
+    m = p.size[0]
+    for k in range(m):
+        p.step[k] = p.x[k] if p.q[k] > 0.0 else p.slope[k]
+        for a in range(k):
+            p.C[k, a] = p.H[k, a]
+        p.C[k, k] = 1.0 if p.q[k] > 0.0 else (1.0 + damping) * p.H[k, k]
+        for a in range(k if held > 0 else 0):
+            if p.q[k] == 0.0 and p.q[a] == 0.0:
+                continue
+            p.C[k, a] = 0.0
+            if p.q[k] != p.q[a]:
+                if p.q[k] > 0.0:
+                    p.step[a] -= p.H[k, a] * p.x[k]
+                else:
+                    p.step[k] -= p.H[k, a] * p.x[a]
+    if not cholesky(p.C, m):
+        return False
+    forward(p.C, m, p.step)
+    backward(p.C, m, p.step)
+    return True
 
 
 @plain
@@ -108,9 +122,9 @@ def drop(p: Lengths, pushed: bool) -> bool:
         p.row[kept], p.w[kept], p.x[kept] = p.row[k], p.w[k], p.x[k]
         for t in range(len(p.G)):
             p.G[t, kept] = p.G[t, k]
-        for a in range(m):
+        for a in range(smaller(m, len(p.K))):
             p.K[kept, a] = p.K[k, a]
-        for a in range(m):
+        for a in range(smaller(m, len(p.K))):
             p.K[a, kept] = p.K[a, k]
         for i in range(p.Z.shape[1]):
             p.Z[kept, i] = p.Z[k, i]
@@ -128,7 +142,10 @@ def settle(p: Lengths, goal: float) -> Any:
     damping, steps = LEAST, 0
     good = evaluate(p, p.x)
     while good and p.found[1] > goal and steps < STEPS and damping <= MOST:
-        curve(p)
+        if len(p.narrow) > 0:
+            bend(p)
+        else:
+            curve(p)
         if drop(p, True):
             good = evaluate(p, p.x)
             continue
@@ -142,7 +159,7 @@ def settle(p: Lengths, goal: float) -> Any:
 @inner
 def newton(at: Any, goal: float, steps: Array) -> None:
     """Minimise over the rows of a `multitask.Joint` that are not 0, starting at their lengths."""
-    m, T, N = 0, len(at.Y), at.Z.shape[1]
+    m, T = 0, len(at.Y)
     place = zeros(len(at.B), np.int64)
     for k in range(len(at.B)):
         total = 0.0
@@ -151,22 +168,31 @@ def newton(at: Any, goal: float, steps: Array) -> None:
         if total > 0.0:
             place[m] = k
             m += 1
-    width, beside = lanes(m), N if m > at.n else 0
-    room = zeros((2, beside, width), np.float64)
-    line, square, pair = (
-        zeros((8, m), np.float64), zeros((4, m, width), np.float64), zeros((2, T, m), np.float64)
-    )  # fmt: skip
-    p = Lengths(
-        zeros(4, np.float64), zeros(1, np.int64), place,
-        line[0], line[1], line[2], line[3], line[4], line[5], line[6], line[7],
-        square[0], square[1], square[2], square[3], pair[0], pair[1], zeros(2, np.float64),
-        zeros((m, N), np.float64), at.Y, zeros((m if beside else 0, N), np.float64),
-        room[0], room[1], zeros((beside, beside), np.float64), zeros((T, beside), np.float64),
-    )  # fmt: skip
+    p = lengths(at, place, m)
     p.size[0] = m
     gather(at, p)
     steps[0] += settle(p, goal)
     put_back(at, p)
+
+
+@inner
+def lengths(at: Any, place: Array, m: int) -> Any:
+    """Return room for the problem among m rows."""
+    (T, N), width, beside = at.Y.shape, lanes(m), at.Z.shape[1] if m > at.n else 0
+    room = zeros((2, beside, width), np.float64)
+    line, pair = zeros((9, m), np.float64), zeros((2, T, m), np.float64)
+    c = T * N if m > MANY * T * N else 0
+    whole, kept, lone = 0 if c else m, 0 if beside else m, m if c else 0
+    square, both = zeros((3, whole, width), np.float64), zeros((2, c, width), np.float64)
+    among = whole if beside else 0
+    return Lengths(
+        zeros(4, np.float64), zeros(1, np.int64), place,
+        line[0], line[1], line[2], line[3], line[4], line[5], line[6], line[7], line[8],
+        zeros((kept, width), np.float64), square[0], square[1], square[2], pair[0], pair[1],
+        zeros(2, np.float64), zeros((m, N), np.float64), at.Y, zeros((among, N), np.float64),
+        room[0], room[1], zeros((beside, beside), np.float64), zeros((T, beside), np.float64),
+        both[0], both[1], zeros(lone, np.float64), zeros((c, c), np.float64), zeros(c, np.float64),
+    )  # fmt: skip
 
 
 @inner
@@ -183,7 +209,8 @@ def gather(at: Any, p: Lengths) -> None:
             p.G[t, a] = dot(p.Z[a], at.Y[t])
             total += at.B[k, t] * at.B[k, t]
         p.w[a], p.x[a] = at.weight[k], np.sqrt(total)
-    products(p.Z, 0, p.size[0], p.K)
+    if len(p.K) > 0:
+        products(p.Z, 0, p.size[0], p.K)
 
 
 @plain

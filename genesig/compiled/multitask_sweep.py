@@ -11,13 +11,14 @@ from genesig.compiled.active_set import SLACK
 from genesig.compiled.lanes import dot, lanes
 from genesig.compiled.moments import moment, standardise
 from genesig.compiled.multitask import Joint, gap_of, length, minimise, surely, take
+from genesig.compiled.multitask_groups import DONE, end, waits
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.screen import LINE, SINGLE, keep
 from genesig.compiled.tiles import COLUMNS, SINGLES, add_products, any_above
 
 Array = np.ndarray[Any, Any]
 
-ROUGH, NEAR, EXACT, DONE = 0, 1, 2, 3  # of a set: its working set is found, then it is solved
+ROUGH, NEAR, EXACT = 0, 1, 2  # then DONE; of a set: its working set is found, then it is solved
 ENOUGH, CLOSE = 1e-3, 1e-6  # gaps: where missing features show; where most lists are known as long
 
 
@@ -27,7 +28,8 @@ class Many(NamedTuple):
     F (d, N), shift (d,), weights (d,) shared; tau, mu, strong, floor (q,), strong the length of a
     gradient that is worth keeping for the next point; mask (q, N), number (q, 3), inverse (q, d) as
     in `column.Column`; rows (q, N) the training rows, then -1; Y, R (q, T, N); working (q, d) with
-    n_working (q,), mark (q, d) of it; value (q, d, T) the coefficients; known (q, 6) as in `Joint`.
+    n_working (q,), mark (q, d) of it; value (q, d, T) the coefficients; known (q, 6) as in `Joint`;
+    group (q,) as in `multitask_groups`.
     """
 
     F: Array
@@ -48,13 +50,15 @@ class Many(NamedTuple):
     mark: Array
     value: Array
     known: Array
+    group: Array
 
 
 class Found(NamedTuple):
     """What the last look at all features has found, and how far each set is.
 
     tiles, square, top: the features as in `screen.Screen`, with the squares of their scales;
-    feature and the square of its level (q, d) with number (q,); state, gap (q,), steps (q, 2).
+    feature and the square of its level (q, d) with number (q,); state, gap (q,), steps (q, 2);
+    doubt (q,) of its length.
     """
 
     tiles: Array
@@ -66,6 +70,7 @@ class Found(NamedTuple):
     state: Array
     gap: Array
     steps: Array
+    doubt: Array
 
 
 @jit
@@ -73,7 +78,7 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
     """Minimise every set at its point: on the working set, then all features are looked at.
 
     Those that violate optimality join, until there are none. A set whose list is certainly longer
-    than `longest` is left where that shows: its gap is NaN.
+    than `longest` is left where that shows, and so are those of its group: their gap is NaN.
     """
     q, T, rest = many.Y.shape[0], many.Y.shape[1], found.tiles.shape[1]
     todo, near, low = zeros(q, np.int64), zeros(q, np.float32), zeros(q, np.float32)
@@ -82,7 +87,7 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
     while True:
         count = 0
         for s in range(q):
-            if found.state[s] == DONE:
+            if found.state[s] == DONE or waits(many.group, found.doubt, s):
                 continue
             state = found.state[s]
             aim = ENOUGH if state == ROUGH else CLOSE if state == NEAR else goal
@@ -95,7 +100,7 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
         look(found, R, todo[:count], T, low, tile, sums)
         for s in todo[:count]:
             found.steps[s, 1] += 1
-            if not check(many, found, s, near[s], longest):
+            if found.state[s] != DONE and not check(many, found, s, near[s], longest):
                 found.state[s] += 1
 
 
@@ -186,9 +191,7 @@ def enlist(
 
 
 @plain
-def look(
-    found: Found, R: Array, todo: Array, T: int, low: Array, tile: Array, sums: Array
-) -> None:  # fmt: skip
+def look(found: Found, R: Array, todo: Array, T: int, low: Array, tile: Array, sums: Array) -> None:
     """Find the features whose gradients in the sets `todo` are as long as `low`."""
     tiles, count = found.tiles, len(todo)
     for s in todo:
@@ -232,17 +235,17 @@ def check(many: Many, found: Found, s: int, near: float, longest: float) -> bool
         if g > limit * (1.0 + SLACK) + many.floor[s]:
             level[f] = g / many.weights[j]
             top = larger(top, g / many.weights[j])
-    count = selected(many, s)
-    if found.state[s] != EXACT and count > longest:
-        if certainly(many, s, ratio) > longest:
-            found.gap[s], found.state[s] = np.nan, EXACT
-            return False
-    elif found.state[s] == ROUGH and top == 0.0:
+    exact, long = found.state[s] == EXACT, selected(many, s) > longest
+    if long and (top == 0.0 if exact else certainly(many, s, ratio) > longest):
+        end(many.group, found, s)
+        return True
+    found.doubt[s] = long
+    if found.state[s] == ROUGH and top == 0.0 and not long:
         found.state[s] = NEAR
     if top > 0.0:
         join(many, s, features, level, 0.6 * top)
         return True
-    if found.state[s] == EXACT:
+    if exact:
         finish(many, found, s, ratio)
     return False
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from genesig.compiled import multitask_sweep as compiled
+from genesig.compiled.multitask_groups import DONE
 from genesig.compiled.multitask_sweep import Found, Many
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
@@ -109,7 +110,7 @@ def joint_sets(
 
 def joint_path(
     joint: JointSets, tau: Array | float, mu: Array | float, *, tolerance: float,
-    longest: int | None = None,
+    longest: int | None = None, groups: Array | None = None,
 ) -> Path:  # fmt: skip
     """Minimise for every training set, each fit started at the one before it in its row.
 
@@ -122,6 +123,8 @@ def joint_path(
         Largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
     longest : int, optional
         A training set's row ends before its first fit of more features than this.
+    groups : (k,) int, optional
+        Where a row has ended, those of its group are of no use: they end there or later.
 
     Returns
     -------
@@ -147,15 +150,15 @@ def joint_path(
     single, most = in_single(joint.sets), np.inf if longest is None else longest
     gap, steps = np.full(tau.shape, np.nan), np.full(tau.shape, -1, dtype=np.int64)
     coefs: list[tuple[Array, Array]] = []
+    groups = np.arange(len(tau)) if groups is None else groups
     for first in range(0, len(tau), size):
         part = slice(first, first + size)
-        walk = _Walk(joint, single, part, min(GOAL, tolerance))
+        walk = _Walk(joint, single, part, groups, min(GOAL, tolerance))
         coefs += walk.down(tau[part], mu[part], gap[part], steps[part], most)
     sizes = np.array([len(values) for _, values in coefs])
     indices = np.concatenate([indices for indices, _ in coefs])
     values = np.concatenate([values for _, values in coefs])
-    found = Path.joined(tau.shape, sizes, indices, values, gap, steps, tolerance)
-    return found.ended(longest)
+    return Path.joined(tau.shape, sizes, indices, values, gap, steps, tolerance)
 
 
 def _one_by_one(
@@ -233,7 +236,7 @@ class _Walk:
     """The training sets that go down their paths together."""
 
     def __init__(
-        self, joint: JointSets, single: tuple[Array, Array], part: slice, goal: float
+        self, joint: JointSets, single: tuple[Array, Array], part: slice, groups: Array, goal: float
     ) -> None:
         sets, (Y, self.turned) = joint.sets, _independent(joint.Y[part])
         rows, d = part_of(sets.padded, part), len(sets.weights)
@@ -249,13 +252,13 @@ class _Walk:
             number=rows.number, inverse=inverse, rows=places, Y=Y, R=Y.copy(),
             working=np.zeros((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
             mark=np.zeros((q, d), dtype=np.uint8), value=np.zeros((q, d, T)),
-            known=np.zeros((q, 6)),
+            known=np.zeros((q, 6)), group=groups[part].astype(np.int64),
         )  # fmt: skip
         self.found = Found(
             tiles=screen.tiles, square=screen.scaled**2, top=screen.top,
             feature=np.zeros((q, d), dtype=np.int32), level=np.zeros((q, d), dtype=np.float32),
             number=np.zeros(q, dtype=np.int64), state=np.zeros(q, dtype=np.uint8),
-            gap=np.zeros(q), steps=np.zeros((q, 2), dtype=np.int64),
+            gap=np.zeros(q), steps=np.zeros((q, 2), dtype=np.int64), doubt=np.zeros(q, np.uint8),
         )  # fmt: skip
 
     def down(
@@ -270,13 +273,12 @@ class _Walk:
             many.tau[:], many.mu[:], many.strong[:] = tau[:, m], mu[:, m], np.inf
             if m + 1 < M:
                 many.strong[:] = strong_rule(tau[:, m], tau[:, m + 1], mu[:, m + 1] != mu[:, m])
-            found.steps[:], found.state[:] = 0, np.where(self.ended, compiled.DONE, compiled.ROUGH)
+            found.steps[:], found.state[:] = 0, np.where(self.ended, DONE, compiled.ROUGH)
             compiled.step(many, found, self.goal, float(most))
             self.ended |= np.isnan(found.gap)
             for s in map(int, np.flatnonzero(~self.ended)):
-                out[s][m] = indices, _ = self._coef(s)
+                out[s][m] = self._coef(s)
                 gap[s, m], steps[s, m] = found.gap[s], found.steps[s, 0]
-                self.ended[s] = len(indices) > most
         return [fit for row in out for fit in row]
 
     def _coef(self, s: int) -> tuple[Array, Array]:

@@ -214,6 +214,36 @@ def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(mu):
             np.testing.assert_array_equal(cut.iterations < 0, expected.iterations < 0)
 
 
+@pytest.mark.parametrize("mu", [1e-6, 1e-2])
+def test_rows_of_a_group_end_with_the_first_of_them_and_agree_until_then(mu):
+    joint, groups = problem(7, d=400, sets=6), np.array([0, 0, 0, 1, 1, 2])
+    tau, mu = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 30), mu * joint.norm[:, None]
+    apart = joint_path(joint, tau, mu, tolerance=1e-9, longest=30)
+    found = joint_path(joint, tau, mu, tolerance=1e-9, longest=30, groups=groups)
+    assert len(np.unique((apart.iterations < 0).sum(axis=1))) > 1
+    for group in range(3):
+        own = groups == group
+        useful = (apart.iterations[own] >= 0).all(axis=0)
+        np.testing.assert_array_equal((found.iterations[own] >= 0).all(axis=0), useful)
+        for k in np.flatnonzero(own):
+            for m in np.flatnonzero(useful):
+                for here, there in zip(found.coef(k, m), apart.coef(k, m), strict=True):
+                    np.testing.assert_array_equal(here, there)
+
+
+@pytest.mark.parametrize("mu", [0.0, 1e-4, 1e-2, 1.0])
+def test_lists_of_more_genes_than_responses_times_samples_are_certified(mu):
+    """Where the Hessian is of lower rank than it has rows."""
+    joint = problem(3, n=12, d=600, T=2)
+    tau = joint.tau_max[:, None] * np.geomspace(0.5, 0.01, 6)
+    found = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-9)
+    assert found.gap.max() <= 1e-11
+    assert mu == 0 or found.sizes().max() > 2 * 16
+    for k in range(2):
+        for m in range(6):
+            assert gap_of(joint, found, k, m, tau[k, m], mu * joint.norm[k]) <= 1e-10
+
+
 def test_what_leaves_no_problem_is_refused():
     joint = problem(1)
     with pytest.raises(GenesigError, match="tau must be positive"):

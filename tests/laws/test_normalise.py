@@ -239,6 +239,17 @@ def test_a_step_that_cannot_be_fitted_says_why(step, message):
         fit_steps(np.arange(-1.0, 11.0).reshape(4, 3), [step])
 
 
+def test_what_nothing_learns_from_is_not_computed(monkeypatch):
+    asked = []
+    for kind in (NORMALISERS["log2"], NORMALISERS["knn_impute"]):
+        own = kind.transform
+        monkeypatch.setattr(
+            kind, "transform", lambda self, X, own=own: asked.append(type(self)) or own(self, X)
+        )
+    fit_steps(np.full((4, 3), 2.0), [by_default("log2"), by_default("knn_impute")])
+    assert asked == [NORMALISERS["log2"]]
+
+
 def test_a_floor_above_its_ceiling_is_refused():
     log2 = {"step": "log2", "floor": 100, "ceiling": 10}
     with pytest.raises(GenesigError, match=r"normalise\.samples: log2 has floor 100"):

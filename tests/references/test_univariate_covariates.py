@@ -88,7 +88,7 @@ def test_a_covariate_that_says_what_the_batch_says_is_no_second_one() -> None:
     design = replace(dataset.design, covariates=(AGE, SEX, again))
     more = replace(dataset, obs=dataset.obs.assign(code=runs), design=design)
     np.testing.assert_allclose(
-        univariate_table(more)["p_value"], univariate_table(dataset)["p_value"], rtol=1e-9
+        univariate_table(more)["p_value"], univariate_table(dataset)["p_value"], rtol=1e-10
     )
 
 
@@ -116,8 +116,8 @@ def test_several_classes_are_nested_models(batch: bool) -> None:
         C = np.column_stack([C, runs == "r1", runs == "r2"])
     F, p = nested(dataset.X, y, C)
     table = univariate_table(several)
-    np.testing.assert_allclose(table["statistic"], F, rtol=1e-9)
-    np.testing.assert_allclose(table["p_value"], p, rtol=1e-9)
+    np.testing.assert_allclose(table["statistic"], F, rtol=1e-10)
+    np.testing.assert_allclose(table["p_value"], p, rtol=1e-10)
     said = what_was_tested(several)
     assert (said["test"], said["covariates"]) == ("linear", ["age", "sex"])
 
@@ -127,5 +127,5 @@ def test_of_two_classes_f_is_the_square_of_t() -> None:
     y, C = dataset.response(), dataset.covariates()
     t, p = slope_test(dataset.X, y, None, by_class=False, covariates=C)
     F, same = class_test(dataset.X, y, None, C)
-    np.testing.assert_allclose(F, t**2, rtol=1e-9)
-    np.testing.assert_allclose(same, p, rtol=1e-9)
+    np.testing.assert_allclose(F, t**2, rtol=1e-10)
+    np.testing.assert_allclose(same, p, rtol=1e-10)

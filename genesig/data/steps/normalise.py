@@ -176,13 +176,13 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
         If a filter leaves no gene or cannot be applied.
     """
     n_genes, fitted, genes = X.shape[1], [], np.arange(X.shape[1])
-    for step in steps:
+    for place, step in enumerate(steps, 1):
         settings = {key: value for key, value in step.items() if key != "step"}
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         kind = pick("normalise.folds", NORMALISERS, step["step"])
         fitted.append(among(_fitted(kind, X, about, settings), genes))
-        X = apply(fitted[-1], X, about)
+        X = apply(fitted[-1], X, about) if place < len(steps) else X  # nothing learns from the last
         genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
     return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
 

@@ -146,7 +146,10 @@ def _of_words(
 
 
 def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
-    """Yield what the splits leave of covariates: too few samples for them, words never seen."""
+    """Yield what the splits leave of covariates and weights.
+
+    Too few samples, words never seen, and training sets of which what has weight cannot be learned.
+    """
     columns = len(names_of(sheet.design.covariates))
     trained = [*splits.outer, splits.final, *splits.subsamples]
     sizes = [len(one.train) - max(map(len, one.inner), default=0) for one in trained]
@@ -156,6 +159,8 @@ def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]
         yield Problem(where, what + "some out, or set more splits.folds and splits.inner_folds")
     yield from _unseen(sheet, splits, where)
     yield from _boundless(sheet, splits, where)
+    if sheet.design.weights not in (None, BALANCED):
+        yield from _weightless(sheet, splits, f"{where}, column '{sheet.design.weights}'")
 
 
 def _unseen(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
@@ -195,6 +200,22 @@ def _boundless(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
                 what += "leave them out, or leave their cells blank and set "
                 what += "data.missing_covariates: mean"
                 yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
+
+
+def _weightless(sheet: Sheet, splits: Splits, at: str) -> Iterator[Problem]:
+    """Yield the training sets, inner ones too, where what has weight cannot be learned from."""
+    kind, design = RESPONSES[sheet.design.kind], sheet.design
+    y, names = kind.read(sheet.obs, design), sheet.obs.index
+    heavy = sheet.obs[design.weights].astype(float).to_numpy() > 0
+    found = [
+        kind.untold(y[heavy & names.isin(one.train) & ~names.isin(fold)], design.classes)
+        for one in [*splits.outer, splits.final, *splits.subsamples]
+        for fold in [(), *one.inner]
+    ]
+    if told := [why for why in found if why]:
+        what = f"data.weights: in {len(told)} of {counted(len(found), 'training set')} the samples "
+        what += f"with a weight above 0 {told[0]}; give more of the samples a weight above 0, or "
+        yield Problem(at, what + "set data.weights: null")
 
 
 def _of_all(

@@ -144,9 +144,10 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
     try:
         folds = with_places(with_sets(normalise["folds"], var), var)
         if sheet is None:
-            fit_steps(X, [step for step in folds if NORMALISERS[step["step"]].kind != "batch"])
+            others = [step for step in folds if NORMALISERS[step["step"]].kind != "batch"]
+            fit_steps(X, others).transform(X)
         else:
-            fit_steps(X, with_batch(folds, sheet.design), sheet.obs)
+            fit_steps(X, with_batch(folds, sheet.design), sheet.obs).transform(X, sheet.obs)
     except GenesigError as error:
         what = str(error).removeprefix("normalise.folds: ")
         yield Problem(f"{source}, normalise.folds", what)

@@ -282,6 +282,22 @@ def test_a_word_without_an_event_is_said(tmp_path, monkeypatch, capsys):
     ]
 
 
+def test_weights_that_leave_a_training_set_without_an_event_are_refused(
+    tmp_path, monkeypatch, capsys
+):
+    first = STATUS.index("1")
+    cells = ["0" if died == "1" and at != first else "1" for at, died in enumerate(STATUS)]
+    made = survival(study(tmp_path, cells, data__covariates=[], data__weights="x"))
+    made.set("splits", {"folds": 4, "inner_folds": 5, "repeats": 1, "subsamples": 0})
+    code, lines = said(made, monkeypatch, capsys)
+    assert code == 1
+    assert [line for line in lines if line.startswith("error")] == [
+        "error: samples.tsv, column 'x': data.weights: in 10 of 30 training sets the samples with a"
+        " weight above 0 have no event; give more of the samples a weight above 0, or set"
+        " data.weights: null"
+    ]
+
+
 def test_numbers_and_words_become_columns():
     covariates = [Covariate.of("age", ["3", "NA", "-1.5"]), Covariate.of("sex", ["m", "f", ""])]
     assert names_of(covariates) == ["age", "sex: m"]

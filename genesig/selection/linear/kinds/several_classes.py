@@ -32,10 +32,13 @@ class ClassColumns:
     joint : JointSets
     share : (k, T) float
         Of each class in the training samples; inner folds have that of their outer set.
+    group : (k,) int or None
+        The outer set of each inner one: a list is chosen where all folds of one have theirs.
     """
 
     joint: JointSets
     share: Array
+    group: Array | None = None
 
     @classmethod
     def of(
@@ -73,11 +76,12 @@ class ClassColumns:
             own.X, coded(Y, share), rows, centre=own.centre, unit_variance=own.unit_variance,
             like=self.joint, adjustment=held_fixed(held, Y, rows),
         )  # fmt: skip
-        return ClassColumns(joint, share)
+        return ClassColumns(joint, share, of)
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
         """Minimise ``(1/n)||Y - ZB||² + mu ||B||² + tau Σ w_j ||B_j||``."""
-        return joint_path(self.joint, tau, mu, tolerance=protocol.tolerance, longest=longest)
+        return joint_path(self.joint, tau, mu, tolerance=protocol.tolerance, longest=longest,
+                          groups=self.group)  # fmt: skip
 
     def scores(self, lists: Path, lam: Array) -> Array:
         """Refit by ridge; (k, m, L, n, T)."""
