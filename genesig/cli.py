@@ -89,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     fetch = commands.add_parser("fetch", help="download a series matrix from GEO")
     fetch.add_argument("series", help="such as GSE55235, or GSE781-GPL96")
     fetch.add_argument("-d", "--folder", default="data/geo", help="(default: %(default)s)")
+    _add_symbols(commands.add_parser("symbols", help="look the symbols of gene ids up (network)"))
     _add_predict(commands.add_parser("predict", help="score new samples with a study's model"))
     verify = commands.add_parser("verify", help="tell which results were changed since the run")
     verify.add_argument("folder", nargs="?", default="results", metavar="RESULTS",
@@ -98,6 +99,15 @@ def _parser() -> argparse.ArgumentParser:
                        help="folder with run.json (default: %(default)s)")  # fmt: skip
     commands.add_parser("parameters", help="print the table of all settings (Markdown)")
     return parser
+
+
+def _add_symbols(symbols: argparse.ArgumentParser) -> None:
+    symbols.description = "Look Ensembl, RefSeq, Entrez or Affymetrix ids up at MyGene.info."
+    symbols.add_argument("matrix", help="expression matrix, in any format that is read")
+    symbols.add_argument("-o", "--output", default="genes.tsv", help="gene table to write, or to "
+                         "add to (default: %(default)s)")  # fmt: skip
+    symbols.add_argument("--species", default="human", help="(default: %(default)s)")
+    symbols.add_argument("--part", help="which matrix of a file that holds several (data.part)")
 
 
 def _add_predict(predict: argparse.ArgumentParser) -> None:
@@ -194,6 +204,16 @@ def _fetch(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _symbols(chosen: argparse.Namespace) -> int:
+    from genesig.data.files.readers import read_matrix
+    from genesig.data.files.symbols import write_symbols
+
+    matrix, out = read_matrix(chosen.matrix, chosen.part), chosen.output
+    said = write_symbols((matrix.rows, matrix.columns), chosen.matrix, out, chosen.species)
+    print(f"{out}: {said}; in the config it is data: {{annotation: {out}}}")
+    return 0
+
+
 def _predict(chosen: argparse.Namespace) -> int:
     from genesig.data.cohorts.new_files import read_new
     from genesig.data.files.readers import read_json, read_samples
@@ -263,6 +283,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": _run,
     "init": _init,
     "fetch": _fetch,
+    "symbols": _symbols,
     "predict": _predict,
     "verify": _verify,
     "crate": _crate,

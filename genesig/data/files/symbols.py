@@ -1,0 +1,140 @@
+"""Symbols of genes that are named by ids: from MyGene.info, only where they are asked for.
+
+Source: Xin et al., High-performance web services for querying gene and variant annotation, Genome
+Biol. 17:91 (2016).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from genesig.errors import refuse
+from genesig.results.files import check_output, load_table, save_table
+from genesig.words import listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VARIABLE = "GENESIG_MYGENE_BASE"  # address of a mirror
+BASE = "https://mygene.info/v3"
+IDS = {
+    "ensembl.gene": re.compile(r"(ENS[A-Z]*G\d{11})(\.\d+)?"),
+    "refseq": re.compile(r"([NX][MR]_\d+)(\.\d+)?"),
+    "reporter": re.compile(r"(\w+_at)()"),
+    "entrezgene": re.compile(r"(\d+)()", re.ASCII),
+}
+"""Field of MyGene.info -> what its ids look like; the version behind them is not asked for."""
+FIELDS = {"symbol": "symbol", "entrez": "entrezgene", "name": "name"}
+COLUMNS = ("gene", *FIELDS)
+
+
+def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, species: str) -> str:
+    """Write the gene table of a matrix; return what it holds, in words.
+
+    Parameters
+    ----------
+    axes : names of the matrix's rows and of its columns
+        The genes are those of which more are ids; of numbers, the longer ones.
+    where : str
+        The matrix, for messages.
+    output : str
+        A table that this function wrote before is added to: what it has is not asked again.
+    species : str
+        As MyGene.info names it: human, mouse, rat, or a number of NCBI's taxonomy.
+
+    Raises
+    ------
+    InvalidInput
+        No ids that are known, no answer, or another file in the place of the output.
+    """
+    check_output(output, [where])
+    genes = max((list(dict.fromkeys(names)) for names in axes), key=_how_far_ids)
+    kinds = _kinds(genes)
+    if 2 * len(kinds) < len(genes):
+        raise refuse(where, f"names genes ({listing(genes[:3])}) that are no ids of Ensembl, "
+                     "RefSeq, Entrez or Affymetrix; nothing was looked up")  # fmt: skip
+    had = _had(output)
+    new = {gene: kind for gene, kind in kinds.items() if gene not in had}
+    table = had | _asked(new, species)
+    save_table(output, _table(table))
+    found = sum(bool(table[gene]["symbol"]) for gene in kinds)
+    return f"{found} of {len(genes)} genes have a symbol; {len(new)} were looked up"
+
+
+def _how_far_ids(names: Sequence[str]) -> tuple[int, int]:
+    """Return how many are surely ids, and how many they are: samples, too, may have numbers."""
+    return sum(field != "entrezgene" for field, _ in _kinds(names).values()), len(names)
+
+
+def _kinds(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the field and the id without version of each name that is one."""
+    found: dict[str, tuple[str, str]] = {}
+    for name in names:
+        for field, pattern in IDS.items():
+            if name not in found and (match := pattern.fullmatch(name)):
+                found[name] = (field, match[1])
+    return found
+
+
+def _had(output: str) -> dict[str, dict[str, str]]:
+    if not Path(output).exists():
+        return {}
+    table = load_table(output, COLUMNS)
+    if tuple(table.columns) != COLUMNS:
+        raise refuse(output, "is there already and is another table; name another file")
+    return {str(row["gene"]): {field: str(row[field]) for field in FIELDS}
+            for row in table.fillna("").to_dict("records")}  # fmt: skip
+
+
+def _asked(kinds: dict[str, tuple[str, str]], species: str) -> dict[str, dict[str, str]]:
+    """Return what MyGene.info says of each gene, blank where it knows none."""
+    said: dict[str, Any] = {}
+    if kinds:
+        scopes = sorted({field for field, _ in kinds.values()})
+        said = _answers(sorted({plain for _, plain in kinds.values()}), scopes, species)
+    return {
+        gene: {column: _text(said.get(plain, {}).get(field)) for column, field in FIELDS.items()}
+        for gene, (_, plain) in kinds.items()
+    }
+
+
+def _answers(ids: list[str], scopes: list[str], species: str) -> dict[str, Any]:
+    """Return the best hit of each id."""
+    try:
+        import biothings_client
+        import httpx
+    except ImportError:
+        raise refuse("genesig symbols", "needs the package biothings-client: pip install "
+                     "'genesig[symbols]'") from None  # fmt: skip
+    base = os.environ.get(VARIABLE, BASE)
+    for name in ("biothings.client", "httpx"):  # they tell each request
+        logging.getLogger(name).setLevel(logging.WARNING)
+    client: Any = biothings_client.get_client("gene", url=base)
+    try:
+        hits = client.querymany(ids, scopes=scopes, fields=list(FIELDS.values()), species=species,
+                                verbose=False)  # fmt: skip
+        best: dict[str, Any] = {}
+        for hit in hits:
+            best.setdefault(str(hit["query"]), hit)
+    except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise refuse(base, f"gave no answer that can be used ({said}); try again later, or make "
+                     "the gene table another way") from None  # fmt: skip
+    return best
+
+
+def _text(value: Any) -> str:
+    """Return a word or a number of an answer; what else it may hold is left out."""
+    known = isinstance(value, str | int) and not isinstance(value, bool)
+    return " ".join(str(value).split()) if known else ""
+
+
+def _table(genes: dict[str, dict[str, str]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame([{"gene": gene, **said} for gene, said in genes.items()], columns=COLUMNS)

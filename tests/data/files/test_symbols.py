@@ -1,0 +1,142 @@
+"""Symbols are looked up where they are asked for, once, and what a server says is a stranger's."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from genesig.cli import main
+from genesig.data.files.symbols import VARIABLE
+from genesig.results.files import load_table
+
+TP53, EGFR, UNKNOWN = "ENSG00000141510", "ENSG00000146648", "ENSG00000000000"
+HITS = {
+    TP53: [{"symbol": "TP53", "entrezgene": "7157", "name": "tumor\nprotein p53"},
+           {"symbol": "WRONG"}],
+    EGFR: [{"symbol": "EGFR", "entrezgene": 1956, "name": ["not", "text"]}],
+}  # fmt: skip
+
+
+class Server:
+    def __init__(self) -> None:
+        self.asked: list[dict[str, list[str]]] = []
+        self.answer: bytes | None = None
+        self.status = 200
+
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                server.asked.append(parse_qs(text))
+                body = server.answer or json.dumps(server.hits()).encode()
+                self.send_response(server.status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None: ...
+
+        return Handler
+
+    def ids(self) -> list[str]:
+        """Return what was asked for last, which the client puts in quotes."""
+        return self.asked[-1]["q"][0].replace('"', "").split(",")
+
+    def hits(self) -> list[dict[str, Any]]:
+        names = self.ids()
+        none: list[dict[str, Any]] = [{"notfound": True}]
+        return [{"query": name, **hit} for name in names for hit in HITS.get(name, none)]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    kept = Server()
+    with HTTPServer(("127.0.0.1", 0), kept.handler()) as http:
+        threading.Thread(target=http.serve_forever, daemon=True).start()
+        monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{http.server_port}/v3")
+        yield kept
+        http.shutdown()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write([f"{TP53}.18", EGFR, UNKNOWN])
+    return tmp_path
+
+
+def write(genes: list[str]) -> None:
+    rows = "".join(f"{gene}\t1.5\t2.5\n" for gene in genes)
+    Path("e.tsv").write_text(f"gene\ts1\ts2\n{rows}")
+
+
+def test_the_table_has_the_best_hit_of_each_id(server: Server, folder: Path, capsys: Any) -> None:
+    assert main(["symbols", "e.tsv"]) == 0
+    assert Path("genes.tsv").read_text() == (
+        "gene\tsymbol\tentrez\tname\n"
+        f"{TP53}.18\tTP53\t7157\ttumor protein p53\n{EGFR}\tEGFR\t1956\t\n{UNKNOWN}\t\t\t\n"
+    )
+    assert server.asked[0]["scopes"] == ["ensembl.gene"]
+    assert server.asked[0]["species"] == ["human"]
+    said = capsys.readouterr().out
+    assert said.startswith("genes.tsv: 2 of 3 genes have a symbol; 3 were looked up; in the config")
+
+
+def test_what_is_known_is_not_asked_again(server: Server, folder: Path) -> None:
+    assert main(["symbols", "e.tsv"]) == 0
+    write([EGFR, UNKNOWN, "1007_s_at"])
+    assert main(["symbols", "e.tsv", "--species", "mouse"]) == 0
+    assert server.ids() == ["1007_s_at"]
+    assert server.asked[1]["scopes"] == ["reporter"]
+    assert load_table("genes.tsv")["symbol"].fillna("").tolist() == ["TP53", "EGFR", "", ""]
+    assert main(["symbols", "e.tsv"]) == 0
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "answer"), [(500, b"{}"), (200, b"<html>"), (200, b'[{"a": 1}]'), (200, b"[7]")]
+)
+def test_an_answer_that_is_none_is_said_in_one_line(
+    server: Server, folder: Path, capsys: Any, status: int, answer: bytes
+) -> None:
+    server.status, server.answer = status, answer
+    assert main(["symbols", "e.tsv"]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "gave no answer that can be used" in said
+    assert not Path("genes.tsv").exists()
+
+
+def test_without_a_network_nothing_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv(VARIABLE, "http://127.0.0.1:9/v3")
+    assert main(["symbols", "e.tsv"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not Path("genes.tsv").exists()
+
+
+def test_names_that_are_no_ids_are_not_sent_away(server: Server, folder: Path, capsys: Any) -> None:
+    Path("e.tsv").write_text("gene\t1\t2\nTP53\t1.5\t2.5\nEGFR\t1.5\t2.5\nMYC\t1.5\t2.5\n")
+    assert main(["symbols", "e.tsv"]) == 1
+    assert (
+        "names genes ('TP53', 'EGFR', 'MYC') that are no ids of Ensembl" in capsys.readouterr().err
+    )
+    assert not server.asked
+
+
+def test_another_table_is_not_written_over(server: Server, folder: Path, capsys: Any) -> None:
+    Path("genes.tsv").write_text("gene\tmine\na\tb\n")
+    assert main(["symbols", "e.tsv"]) == 1
+    assert "is another table" in capsys.readouterr().err
+    assert main(["symbols", "e.tsv", "-o", "e.tsv"]) == 1
+    assert Path("genes.tsv").read_text() == "gene\tmine\na\tb\n"
+    assert not server.asked
