@@ -15,6 +15,9 @@ CONTROL = re.compile(
 BESIDE = re.compile(
     "(group|tissue|sample|subject|donor|individual|volunteer|patient|person|cell|type|adjacent)s?"
 )
+# Ids of genes: of Ensembl, with its version, and of NCBI Gene.
+ENSEMBL = re.compile(r"ENS[A-Z]{0,6}G\d{11}(\.\d+)?", re.ASCII)
+ENTREZ = re.compile(r"\d{1,9}", re.ASCII)
 # float() also takes 4_2 for 42, and the digits of every alphabet.
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 # Thousands, as 8,123 or 1,234,567; but 0,123 is a decimal comma.

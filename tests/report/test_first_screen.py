@@ -74,12 +74,7 @@ def cohorts(given, *better, seen_before=0):
 @pytest.mark.parametrize(
     ("p", "better", "wanted", "words"),
     [
-        (
-            0.4,
-            (True, False),
-            ELSEWHERE,
-            " in 1 of 2 other data sets, though chance is not",
-        ),
+        (0.4, (True, False), ELSEWHERE, " in 1 of 2 other data sets, though chance is not"),
         (0.4, (True,), ELSEWHERE, " in the other data set, though chance is not ruled out here."),
         (0.4, (True, False, False), NO_BETTER, "better than chance. In cross-validation"),
         (0.4, (False,), NO_BETTER, "better than chance. In cross-validation"),

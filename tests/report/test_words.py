@@ -193,9 +193,8 @@ def test_a_number_is_not_spoken_of_as_a_class():
     said = words_of(collect(**arguments(Study(regression=True))))
     for phrase in ("most often wrong", "meet in the middle", "doubtful", "called"):
         assert phrase not in said
-    assert (
-        "bars: class and held-out prediction, dark low, yellow high." in said
-    )  # the label's name is class
+    # The label's name is class.
+    assert "bars: class and held-out prediction, dark low, yellow high." in said
     data = collect(**arguments(Study(regression=True)))
     table = next(i for i in each(samples(data, Limits(3, 5)).items) if i.name == "held-out-samples")
     found = {one["sample"]: abs(one["mean"] - one["label"]) for one in data["held_out"]["samples"]}

@@ -13,24 +13,26 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genesig.data.files.readers import read_genes
 from genesig.errors import refuse
-from genesig.results.files import check_output, load_table, save_table
-from genesig.words import listing
+from genesig.results.files import check_output, save_table
+from genesig.words import ENSEMBL, ENTREZ, listing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 VARIABLE = "GENESIG_MYGENE_BASE"  # address of a mirror
 BASE = "https://mygene.info/v3"
+TIMEOUT = 60.0  # seconds without an answer
 IDS = {
-    "ensembl.gene": re.compile(r"(ENS[A-Z]*G\d{11})(\.\d+)?"),
-    "refseq": re.compile(r"([NX][MR]_\d+)(\.\d+)?"),
-    "reporter": re.compile(r"(\w+_at)()"),
-    "entrezgene": re.compile(r"(\d+)()", re.ASCII),
+    "ensembl.gene": ENSEMBL,
+    "refseq": re.compile(r"[NX][MR]_\d+(\.\d+)?", re.ASCII),
+    "reporter": re.compile(r"\w+_at", re.ASCII),
+    "entrezgene": ENTREZ,
 }
 """Field of MyGene.info -> what its ids look like; the version behind them is not asked for."""
 FIELDS = {"symbol": "symbol", "entrez": "entrezgene", "name": "name"}
-COLUMNS = ("gene", *FIELDS)
+ENDINGS = (".tsv", ".txt", ".tab")
 
 
 def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, species: str) -> str:
@@ -43,7 +45,7 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
     where : str
         The matrix, for messages.
     output : str
-        A table that this function wrote before is added to: what it has is not asked again.
+        A table that this function wrote before is added to: what has a symbol is not asked again.
     species : str
         As MyGene.info names it: human, mouse, rat, or a number of NCBI's taxonomy.
 
@@ -52,6 +54,8 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
     InvalidInput
         No ids that are known, no answer, or another file in the place of the output.
     """
+    if not output.lower().endswith(ENDINGS):
+        raise refuse(output, f"is to be a table with tabs between columns; name it {ENDINGS[0]}")
     check_output(output, [where])
     genes = max((list(dict.fromkeys(names)) for names in axes), key=_how_far_ids)
     kinds = _kinds(genes)
@@ -59,7 +63,7 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
         raise refuse(where, f"names genes ({listing(genes[:3])}) that are no ids of Ensembl, "
                      "RefSeq, Entrez or Affymetrix; nothing was looked up")  # fmt: skip
     had = _had(output)
-    new = {gene: kind for gene, kind in kinds.items() if gene not in had}
+    new = {gene: kind for gene, kind in kinds.items() if not had.get(gene, {}).get("symbol")}
     table = had | _asked(new, species)
     save_table(output, _table(table))
     found = sum(bool(table[gene]["symbol"]) for gene in kinds)
@@ -76,19 +80,19 @@ def _kinds(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for name in names:
         for field, pattern in IDS.items():
-            if name not in found and (match := pattern.fullmatch(name)):
-                found[name] = (field, match[1])
+            if name not in found and pattern.fullmatch(name):
+                found[name] = (field, name.split(".")[0])
     return found
 
 
 def _had(output: str) -> dict[str, dict[str, str]]:
     if not Path(output).exists():
         return {}
-    table = load_table(output, COLUMNS)
-    if tuple(table.columns) != COLUMNS:
+    table = read_genes(output, None)
+    if (table.index.name, *table.columns) != ("gene", *FIELDS):
         raise refuse(output, "is there already and is another table; name another file")
-    return {str(row["gene"]): {field: str(row[field]) for field in FIELDS}
-            for row in table.fillna("").to_dict("records")}  # fmt: skip
+    return {str(gene): dict(zip(FIELDS, row, strict=True))
+            for gene, row in zip(table.index, table.to_numpy(), strict=True)}  # fmt: skip
 
 
 def _asked(kinds: dict[str, tuple[str, str]], species: str) -> dict[str, dict[str, str]]:
@@ -115,6 +119,7 @@ def _answers(ids: list[str], scopes: list[str], species: str) -> dict[str, Any]:
     for name in ("biothings.client", "httpx"):  # they tell each request
         logging.getLogger(name).setLevel(logging.WARNING)
     client: Any = biothings_client.get_client("gene", url=base)
+    client.http_client, client.http_client_setup = httpx.Client(timeout=TIMEOUT), True  # else: none
     try:
         hits = client.querymany(ids, scopes=scopes, fields=list(FIELDS.values()), species=species,
                                 verbose=False)  # fmt: skip
@@ -137,4 +142,5 @@ def _text(value: Any) -> str:
 def _table(genes: dict[str, dict[str, str]]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame([{"gene": gene, **said} for gene, said in genes.items()], columns=COLUMNS)
+    rows = [{"gene": gene, **said} for gene, said in genes.items()]
+    return pd.DataFrame(rows, columns=["gene", *FIELDS])

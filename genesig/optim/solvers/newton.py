@@ -153,9 +153,10 @@ class _Chunk:
         """Double the room for known features; a row is an odd number of cache lines."""
         old = self.many
         q, room = old.feature.shape
-        if q > 1 and 16 * q * (2 * room) ** 2 > CROWDED:
+        room = 2 * room + 8
+        if q > 1 and 16 * q * room**2 > CROWDED:
             raise _Crowded
-        new = _room(q, 2 * room + 8, self.width)
+        new = _room(q, room, self.width)
         for name, array in new.items():
             had = getattr(old, name)
             array[tuple(map(slice, had.shape))] = had

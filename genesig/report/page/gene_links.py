@@ -8,9 +8,9 @@ from urllib.parse import quote
 from zlib import crc32
 
 from genesig.report.page.words import clean
+from genesig.words import ENSEMBL as ENSEMBL_ID
+from genesig.words import ENTREZ
 
-_ENTREZ = re.compile(r"\d{1,9}$")
-_ENSEMBL = re.compile(r"ENS[A-Z]{0,6}G\d{11}(\.\d+)?$")
 _SYMBOL = re.compile(r"[A-Z][A-Z0-9-]{1,9}$|C\d+orf\d+$")
 _WORDS = {"ATP", "CAMP", "CDNA", "DNA", "GTP", "HUMAN", "MHC", "MRNA", "NAD", "NADH", "RNA"}
 _NO_ID = re.compile(r"[^A-Za-z0-9]+")
@@ -35,8 +35,8 @@ def gene_links(gene: str, symbol: str) -> list[Link]:
     """Return pages about a gene; by a search of its name where neither id nor symbol is known."""
     known = short_symbol(symbol) or short_symbol(gene)
     ids = [clean(gene).split()[0] if clean(gene) else "", clean(symbol)]
-    entrez = next((text for text in ids if _ENTREZ.match(text)), None)
-    ensembl = next((text.split(".")[0] for text in ids if _ENSEMBL.match(text)), None)
+    entrez = next((text for text in ids if ENTREZ.fullmatch(text)), None)
+    ensembl = next((text.split(".")[0] for text in ids if ENSEMBL_ID.fullmatch(text)), None)
     if entrez or ensembl or known:
         return list(_by_id(entrez, ensembl, known))
     return [Link("NCBI search", f"{NCBI}?term={quote(clean(symbol or gene)[:80], safe='')}")]
@@ -62,7 +62,7 @@ def short_symbol(text: str) -> str | None:
     neither CYSTATIN A nor RNA polymerase II begins with a symbol.
     """
     words = clean(text).split()
-    if not words or not _SYMBOL.match(words[0]) or _ENSEMBL.match(words[0]):
+    if not words or not _SYMBOL.match(words[0]) or ENSEMBL_ID.fullmatch(words[0]):
         return None
     told_apart = any(c.isdigit() for c in words[0]) or any(c.islower() for c in "".join(words[1:]))
     return words[0] if len(words) == 1 or (told_apart and words[0] not in _WORDS) else None

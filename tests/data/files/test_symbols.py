@@ -1,6 +1,7 @@
 """Symbols are looked up where they are asked for, once, and what a server says is a stranger's."""
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -11,6 +12,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from genesig.cli import main
+from genesig.data.files import symbols
 from genesig.data.files.symbols import VARIABLE
 from genesig.results.files import load_table
 
@@ -94,9 +96,10 @@ def test_what_is_known_is_not_asked_again(server: Server, folder: Path) -> None:
     assert main(["symbols", "e.tsv"]) == 0
     write([EGFR, UNKNOWN, "1007_s_at"])
     assert main(["symbols", "e.tsv", "--species", "mouse"]) == 0
-    assert server.ids() == ["1007_s_at"]
-    assert server.asked[1]["scopes"] == ["reporter"]
+    assert server.ids() == ["1007_s_at", UNKNOWN]  # it may be one of this species
+    assert server.asked[1]["scopes"] == ["ensembl.gene,reporter"]
     assert load_table("genes.tsv")["symbol"].fillna("").tolist() == ["TP53", "EGFR", "", ""]
+    write([EGFR, f"{TP53}.18"])
     assert main(["symbols", "e.tsv"]) == 0
     assert len(server.asked) == 2
 
@@ -124,6 +127,17 @@ def test_without_a_network_nothing_is_written(
     assert not Path("genes.tsv").exists()
 
 
+def test_a_server_that_never_answers_is_not_waited_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """The client itself would wait for ever."""
+    monkeypatch.setattr(symbols, "TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{silent.getsockname()[1]}/v3")
+        assert main(["symbols", "e.tsv"]) == 1
+    assert "gave no answer" in capsys.readouterr().err
+
+
 def test_names_that_are_no_ids_are_not_sent_away(server: Server, folder: Path, capsys: Any) -> None:
     Path("e.tsv").write_text("gene\t1\t2\nTP53\t1.5\t2.5\nEGFR\t1.5\t2.5\nMYC\t1.5\t2.5\n")
     assert main(["symbols", "e.tsv"]) == 1
@@ -133,10 +147,28 @@ def test_names_that_are_no_ids_are_not_sent_away(server: Server, folder: Path, c
     assert not server.asked
 
 
-def test_another_table_is_not_written_over(server: Server, folder: Path, capsys: Any) -> None:
-    Path("genes.tsv").write_text("gene\tmine\na\tb\n")
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"gene\tmine\na\tb\n", "is another table"),
+        (b"", "is empty"),
+        (b"\x89PNG\0\1", "zero bytes"),
+    ],
+)
+def test_another_file_is_not_written_over(
+    server: Server, folder: Path, capsys: Any, content: bytes, said: str
+) -> None:
+    Path("genes.tsv").write_bytes(content)
     assert main(["symbols", "e.tsv"]) == 1
-    assert "is another table" in capsys.readouterr().err
-    assert main(["symbols", "e.tsv", "-o", "e.tsv"]) == 1
-    assert Path("genes.tsv").read_text() == "gene\tmine\na\tb\n"
+    assert said in (message := capsys.readouterr().err)
+    assert message.count("\n") == 1
+    assert Path("genes.tsv").read_bytes() == content
+    assert not server.asked
+
+
+@pytest.mark.parametrize("output", ["e.tsv", "genes.csv", "genes"])
+def test_the_table_has_a_name_of_its_own_that_is_read_again(
+    server: Server, folder: Path, output: str
+) -> None:
+    assert main(["symbols", "e.tsv", "-o", output]) == 1
     assert not server.asked
