@@ -51,7 +51,7 @@ def forest(data: Answer) -> Figure:
     if shown.better == "smaller":
         ax.set_xlim(left=0)
     ax.set_xlabel(f"{shown.name} ({shown.better} is better; dashed: chance)")
-    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="y", length=0, pad=8)
     ax.grid(axis="x")
     return figure
 

@@ -23,7 +23,7 @@ def predictor_axes(ax: Axes, rows: Sequence[Row], shown: Measure, bold: Collecti
     if shown.better == "smaller":
         ax.set_xlim(left=0)
     ax.set_xlabel(f"{shown.name} on held-out samples ({shown.better} is better)")
-    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="y", length=0, pad=8)
     ax.grid(axis="x")
 
 
