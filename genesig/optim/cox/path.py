@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ class Fit(NamedTuple):
 
 def cox_path(
     sets: CoxSets, tau: Array | float, mu: Array | float, *, tolerance: float,
-    longest: int | None = None,
+    longest: int | None = None, groups: Array | None = None,
 ) -> Path:  # fmt: skip
     """Minimise ``-(2/n) l(Zb) + mu Σ_{w_j > 0} b_j² + tau Σ_j w_j |b_j|`` for every training set.
 
@@ -50,6 +51,8 @@ def cox_path(
         converged.
     longest : int, optional
         A row ends before its first fit of more features than this.
+    groups : (k,) int, optional
+        Rows of one group: when one ends, the others need not go on; each has its first fit.
 
     Returns
     -------
@@ -63,20 +66,32 @@ def cox_path(
         For tau or mu that are negative, or tau = mu = 0.
     """
     tau, mu = grid(sets.sets, tau, mu)
-    coefs, gap = [], np.full(tau.shape, np.nan)
-    steps = np.full(tau.shape, -1)
-    for k in range(len(tau)):
-        row, going = _Row.of(sets, k, tolerance), True
-        for m in range(tau.shape[1]):
-            fit = row.solve(tau[k, m], mu[k, m], longest) if going else None
-            if fit is None:
-                coefs.append((np.zeros(0, np.int64), np.zeros(0)))
-                going = False
-                continue
+    gap, steps = np.full(tau.shape, np.nan), np.full(tau.shape, -1)
+    coefs = [(np.zeros(0, np.int64), np.zeros(0))] * tau.size
+    groups = np.arange(len(tau)) if groups is None else groups
+    for group in np.unique(groups):
+        rows = {int(k): _Row.of(sets, k, tolerance) for k in np.flatnonzero(groups == group)}
+        for k, m, fit in _down(rows, tau, mu, longest):
             gap[k, m], steps[k, m], used = fit.gap, fit.steps, np.flatnonzero(fit.b)
-            coefs.append((used, fit.b[used]))
-            going = longest is None or len(used) <= longest
+            coefs[k * tau.shape[1] + m] = (used, fit.b[used])
     return Path.of(tau.shape, coefs, gap, steps, tolerance).ended(longest)
+
+
+def _down(
+    rows: dict[int, _Row], tau: Array, mu: Array, longest: int | None
+) -> Iterator[tuple[int, int, Fit]]:  # fmt: skip
+    """Yield the fits of rows that end together, side by side; the longest list goes ahead."""
+    for m in range(tau.shape[1]):
+        ended = False
+        for k, row in sorted(rows.items(), key=lambda each: -np.count_nonzero(each[1].b)):
+            fit = row.solve(tau[k, m], mu[k, m], longest)
+            if fit is not None:
+                yield k, m, fit
+            ended |= fit is None or longest is not None and np.count_nonzero(fit.b) > longest
+            if ended and m > 0:
+                break
+        if ended:
+            return
 
 
 def tau_max(sets: CoxSets) -> Array:
