@@ -108,7 +108,8 @@ class _Row:
 
     C (n, c) spans the features without a penalty, and the covariates; `back` takes a to theirs;
     ease is their ridge, where they have no finite fit.
-    problem and point are those of the features `inside` (d,) bool, then C.
+    problem and point are those of the features `inside` (d,) bool, then C; `within` (m,) are their
+    numbers, `outside` (d,) bool the others that have a penalty.
     """
 
     sets: CoxSets
@@ -123,6 +124,8 @@ class _Row:
     g: Array
     tau: float
     inside: Array
+    within: Array
+    outside: Array
     problem: Problem
     point: Point
 
@@ -139,7 +142,7 @@ class _Row:
             start, _ = minimise(problem, start, 1e-3 * tolerance * scale)
         g = sets.products(k, dual_point(risk, start.eta[: len(C)], C[:, : 0 if ease else None]).u)
         return cls(sets, k, every, tolerance, scale, C, back, ease, np.zeros(d), g, np.inf,
-                   np.zeros(d, dtype=bool), problem, start)  # fmt: skip
+                   np.zeros(d, dtype=bool), free[:0], every.weight > 0, problem, start)  # fmt: skip
 
     def solve(self, tau: float, mu: float, longest: int | None) -> Fit | None:
         """Go on to the next point of the path; None where its list is certainly too long."""
@@ -155,11 +158,11 @@ class _Row:
                 break
             if can_end and longest is not None and self._surely(gap / mu) > longest:
                 return None
-            violation = np.abs(self.g) - tau * self.every.weight
-            violation[self.inside | (self.every.weight == 0)] = 0
-            if (violation > 0).any():
-                missing = (violation > 0) & (violation >= (1 - LEAP) * violation.max())
-                self._take_in(self.inside | missing)
+            level, cut = np.abs(self.g), tau * self.every.weight
+            beyond = (level > cut) & self.outside
+            if beyond.any():
+                violation = np.where(beyond, level - cut, 0)
+                self._take_in(self.inside | (beyond & (violation >= (1 - LEAP) * violation.max())))
             else:
                 slack = last if slack > last else slack / 100
         self.tau, found, free = tau, self.b.copy(), np.flatnonzero(self.every.weight == 0)
@@ -178,7 +181,8 @@ class _Row:
         The objective grows by mu ||b' - b||² from its minimum b', so b' is within √(gap / mu) of b:
         only features whose squares add up to less may all be 0 there.
         """
-        squares = np.sort(np.square(self.b[self.b != 0]))
+        squares = np.sort(np.square(self.b[self.within]))
+        squares = squares[np.count_nonzero(self.b[self.within] == 0) :]
         gone = np.searchsorted(np.cumsum(squares), square * self.scale, side="right")
         return len(squares) - int(gone)
 
@@ -205,18 +209,19 @@ class _Row:
             ratio = np.where(needed, -1.0, self.ratio())
             best = np.argpartition(-ratio, rest - 1)[:rest]
             self.inside[best[ratio[best] > 0]] = True
-        features = np.flatnonzero(self.inside)
-        D = self.sets.by_row(self.k, features, self.C)
-        ridge = np.full(len(D), 2 * self.ease)
-        self.problem = Problem(self.sets.risk[self.k], D, ridge, np.zeros(len(D)))
+        self.within = np.flatnonzero(self.inside)
+        self.outside = ~self.inside & (self.every.weight > 0)
+        D = self.sets.by_row(self.k, self.within, self.C)
+        ridge, spare = np.full(len(D), 2 * self.ease), self.problem.room
+        self.problem = Problem(self.sets.risk[self.k], D, ridge, np.zeros(len(D)), spare)
         a = self.point.x[len(self.point.x) - self.C.shape[1] :]
-        self.point = Point.at(self.problem, np.concatenate([self.b[features], a]))
+        self.point = Point.at(self.problem, np.concatenate([self.b[self.within], a]))
 
     def _minimise(self, tau: float, mu: float, slack: float) -> int:
         problem, k = self.problem, len(self.problem.D) - self.C.shape[1]
-        problem.cut[:k], problem.ridge[:k] = tau * self.every.weight[self.inside], 2 * mu
+        problem.cut[:k], problem.ridge[:k] = tau * self.every.weight[self.within], 2 * mu
         self.point, steps = minimise(problem, self.point, slack)
-        self.b[self.inside] = self.point.x[:k]
+        self.b[self.within] = self.point.x[:k]
         return steps
 
     def _check(self, tau: float, mu: float) -> float:
