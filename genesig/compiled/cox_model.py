@@ -267,8 +267,8 @@ def room_for(n: int, T: int, m: int) -> Room:
     wide, (slot, known, active) = -(-n // LANES) * LANES, np.empty((3, m), dtype=np.int64)
     z, g, sign, target, miss = np.empty((5, m))
     gram, less, L = np.empty((3, m, m))
+    pulled, sums = np.zeros((-(-m // LANES), LANES)), np.zeros((m, -(-T // LANES) * LANES))
     return Room(
         here_for(n, T), z, g, sign, target, miss, slot, known, active, np.zeros(2, np.int64),
-        np.zeros((4, wide)), np.zeros((-(-m // LANES), LANES)), np.zeros((m, wide)), np.zeros((m, -(-T // LANES) * LANES)), gram, less,
-        L,
+        np.zeros((4, wide)), pulled, np.zeros((m, wide)), sums, gram, less, L,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from genesig.compiled import plain
-from genesig.compiled.lanes import cgutils, ir, place, types, written_out
+from genesig.compiled.lanes import INT, cgutils, ir, place, types, written_out
 from genesig.compiled.tiles import LINE
 
 Array = np.ndarray[Any, Any]
@@ -72,7 +72,7 @@ def set_sum(typing: Any, table: Any, a: Any, b: Any, at: Any) -> Any:
 
 @written_out
 def below(typing: Any, table: Any, lines: Any, t: Any, limit: Any) -> Any:
-    """Return as bits which of the SINGLES sums of table[lines[t]] are at most `limit`."""
+    """Return as bits which of the SINGLES sums of table[lines[t]], int32, are at most `limit`."""
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         table, lines = _arrays(context, builder, signature, values, (0, 1))
@@ -80,7 +80,8 @@ def below(typing: Any, table: Any, lines: Any, t: Any, limit: Any) -> Any:
         sums = [cgutils.alloca_once_value(builder, zero) for _ in HALVES]
         count = builder.extract_value(lines.shape, 1)
         with cgutils.for_range(builder, count) as loop:
-            line = builder.load(place(builder, lines, values[2], loop.index, ir.IntType(64)))
+            line = builder.load(place(builder, lines, values[2], loop.index, INT))
+            line = builder.zext(line, ir.IntType(64))
             for half, total in zip(HALVES, sums, strict=True):
                 more = builder.load(_line(builder, table, line, half), align=4)
                 builder.store(builder.fadd(builder.load(total), more), total)

@@ -14,7 +14,7 @@ from genesig.compiled.tiles import SINGLES
 Array = np.ndarray[Any, Any]
 
 MOST_MISSING = 0.5
-TOGETHER, NUMBERS = 64, 10_000_000
+TOGETHER, NUMBERS = 128, 10_000_000
 """Most sets of training samples whose neighbours are sought at once, and numbers of neighbours."""
 MANY = 8
 """Sets from which on sums over all subsets of four samples are worth their while."""
@@ -112,10 +112,10 @@ def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
     centre = X[here].mean() if here.any() else 0.0
     single = (X - centre).astype(np.float32)  # smaller, so more digits
     genes = Genes(np.ascontiguousarray(X.T), np.ascontiguousarray(single.T), _tiles(single))
-    near, k = np.full((1, len(wanted), 0), -1), max(1, min(k, X.shape[1] - 1))
+    near, k = np.full((1, len(wanted), 0), -1, np.int32), max(1, min(k, X.shape[1] - 1))
     seeds = [([np.arange(len(X))], 2 * k)] if len(trains) > 1 else []
     for sets, number in (*seeds, (trains, k)):
-        seeds, near = near[0], np.full((len(sets), len(wanted), number), -1)
+        seeds, near = near[0], np.full((len(sets), len(wanted), number), -1, np.int32)
         nearest(genes, _samples(X, sets), wanted, seeds, near)
     return near
 
@@ -130,7 +130,7 @@ def _samples(X: Array, trains: Sequence[Array]) -> Samples:
     blocks = np.pad(inside, ((0, 0), (0, -n % block))).reshape(T, -1, block)
     lines = blocks @ (1 << np.arange(block)) + (np.arange(blocks.shape[1]) << block)
     usable = np.array([_usable(X[train]) for train in trains])
-    return Samples(rows, size, lines, usable, block)
+    return Samples(rows, size, lines.astype(np.int32), usable, block)
 
 
 def _tiles(values: Array) -> Array:

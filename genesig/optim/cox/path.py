@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.cox import Features, certify
+from genesig.compiled.cox import Features, certify, judge
 from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
 from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
 from genesig.optim.cox.training import CoxSets
@@ -31,6 +31,14 @@ class Fit(NamedTuple):
     b: Array
     gap: float
     steps: int
+
+
+class _Rough(NamedTuple):
+    """A point, its coefficients b (m,) of the features inside, and u (n,) there."""
+
+    point: Point
+    b: Array
+    u: Array
 
 
 def cox_path(
@@ -70,7 +78,8 @@ def cox_path(
     coefs = [(np.zeros(0, np.int64), np.zeros(0))] * tau.size
     groups = np.arange(len(tau)) if groups is None else groups
     for group in np.unique(groups):
-        rows = {int(k): _Row.of(sets, k, tolerance) for k in np.flatnonzero(groups == group)}
+        members = np.flatnonzero(groups == group).tolist()
+        rows = {k: _Row.of(sets, k, tolerance) for k in members}
         for k, m, fit in _down(rows, tau, mu, longest):
             gap[k, m], steps[k, m], used = fit.gap, fit.steps, np.flatnonzero(fit.b)
             coefs[k * tau.shape[1] + m] = (used, fit.b[used])
@@ -87,7 +96,8 @@ def _down(
             fit = row.solve(tau[k, m], mu[k, m], longest)
             if fit is not None:
                 yield k, m, fit
-            ended |= fit is None or longest is not None and np.count_nonzero(fit.b) > longest
+            too_long = longest is not None and fit is not None and np.sum(fit.b != 0) > longest
+            ended = ended or fit is None or bool(too_long)
             if ended and m > 0:
                 break
         if ended:
@@ -153,7 +163,16 @@ class _Row:
             self._take_in(self._guess(tau, longest if can_end else None))
         for _ in range(ROUNDS):
             steps += self._minimise(tau, mu, slack)
-            gap = self._check(tau, mu)
+            rough = self._left(longest) if slack > last else None
+            if rough is None:
+                gap = self._check(tau, mu)
+            else:
+                more, gap = self._minimise(tau, mu, last), self._check(tau, mu)
+                if self._clear(rough, tau):
+                    slack, steps = last, steps + more
+                else:
+                    self.point, self.b[self.within] = rough.point, rough.b
+                    gap = self._check(tau, mu)
             if slack <= last and (gap <= self.tolerance or slack < 1e-16 * self.scale):
                 break
             if can_end and longest is not None and self._surely(gap / mu) > longest:
@@ -169,6 +188,29 @@ class _Row:
         if len(free):
             found[free] = (self.back @ self.point.x[-self.C.shape[1] :])[: len(free)]
         return Fit(found, gap, steps)
+
+    def _left(self, longest: int | None) -> _Rough | None:
+        """Return where the row is, to go on without a look at all features if that can be mended.
+
+        None where such a look may end the path, or where nothing bounds what it would find.
+        """
+        n, own = len(self.C), self.sets.sets
+        known = own.unit_variance and not self.C.shape[1]
+        if not known or longest is None or np.count_nonzero(self.b[self.within]) > longest:
+            return None
+        here, risk = self.problem.room.here, self.sets.risk[self.k]
+        judge(risk.terms, self.point.eta[:n], here)
+        return _Rough(self.point, self.b[self.within], here.u.copy())
+
+    def _clear(self, rough: _Rough, tau: float) -> bool:
+        """Tell whether no feature from outside was beyond its bound there, by how far u has moved.
+
+        Features have length √n at most where weights v of samples are 1: ``Σ v z² = n``.
+        """
+        u, v = self.problem.room.here.u, self.sets.risk[self.k].terms.weight
+        moved = float(np.linalg.norm(u - rough.u)) * np.sqrt(len(u) / v.min()) * (1 + 1e-9)
+        bound = (1 - 1e-9) * tau * self.every.weight - moved
+        return not ((np.abs(self.g) >= bound) & self.outside).any()
 
     def ratio(self) -> Array:
         """Return ``|g_j| / w_j``, (d,); 0 for those without a penalty."""
