@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.neighbours import Genes, Samples, nearest
-from genesig.compiled.tiles import SINGLES
+if TYPE_CHECKING:
+    from genesig.compiled.neighbours import Samples
 
 Array = np.ndarray[Any, Any]
 
@@ -106,12 +106,16 @@ def _usable(donors: Array) -> Array:
 
 def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
     """Return the k nearest usable genes to each one wanted on some rows of X, (T, q, k); or -1."""
+    from genesig.compiled.neighbours import Genes, nearest  # here, as every job imports this module
+    from genesig.compiled.tiles import SINGLES
+
     here = ~np.isnan(X)
     size = np.max(np.abs(X), where=here, initial=0)
     X = np.ldexp(X, -np.frexp(size)[1])  # a power of two loses nothing
     centre = X[here].mean() if here.any() else 0.0
     single = (X - centre).astype(np.float32)  # smaller, so more digits
-    genes = Genes(np.ascontiguousarray(X.T), np.ascontiguousarray(single.T), _tiles(single))
+    tiles = _tiles(single, SINGLES)
+    genes = Genes(np.ascontiguousarray(X.T), np.ascontiguousarray(single.T), tiles)
     near, k = np.full((1, len(wanted), 0), -1, np.int32), max(1, min(k, X.shape[1] - 1))
     seeds = [([np.arange(len(X))], 2 * k)] if len(trains) > 1 else []
     for sets, number in (*seeds, (trains, k)):
@@ -122,6 +126,8 @@ def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
 
 def _samples(X: Array, trains: Sequence[Array]) -> Samples:
     """Describe sets of rows of X."""
+    from genesig.compiled.neighbours import Samples
+
     T, n, block = len(trains), len(X), 4 if len(trains) >= MANY else 1
     size = np.array([len(train) for train in trains])
     rows, inside = np.zeros((T, size.max(initial=0)), np.int64), np.zeros((T, n), np.int64)
@@ -133,10 +139,10 @@ def _samples(X: Array, trains: Sequence[Array]) -> Samples:
     return Samples(rows, size, lines.astype(np.int32), usable, block)
 
 
-def _tiles(values: Array) -> Array:
-    """Return the columns of a table in groups of SINGLES, (t, rows, SINGLES), NaN beyond them."""
-    wide = np.pad(values, ((0, 0), (0, -values.shape[1] % SINGLES)), constant_values=np.nan)
-    return np.ascontiguousarray(wide.reshape(len(values), -1, SINGLES).transpose(1, 0, 2))
+def _tiles(values: Array, width: int) -> Array:
+    """Return the columns of a table in groups of `width`, (t, rows, width), NaN beyond them."""
+    wide = np.pad(values, ((0, 0), (0, -values.shape[1] % width)), constant_values=np.nan)
+    return np.ascontiguousarray(wide.reshape(len(values), -1, width).transpose(1, 0, 2))
 
 
 def _own_means(X: Array, usable: Array) -> Array:
