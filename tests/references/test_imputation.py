@@ -9,7 +9,7 @@ import pytest
 
 from genesig.data.steps.imputation import KnnImpute
 from genesig.data.steps.normalise import Reference, fit_steps
-from genesig.selection.linear.tasks import steps_together
+from genesig.data.steps.together import steps_together
 
 KNN = [{"step": "knn_impute", "neighbours": 5}]
 
@@ -131,8 +131,9 @@ def test_other_samples_that_lack_other_genes_are_filled_anew():
     X[rng.random(X.shape) < 0.1], X[:, :4] = np.nan, rng.normal(size=(12, 4))
     other[0, 2] = np.nan
     rows = np.arange(9)
-    (steps,) = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], [rows])
-    alone = fit_steps(X[rows], [{"step": "knn_impute", "neighbours": 4}])
+    given = [{"step": "knn_impute", "neighbours": 4}, {"step": "centre"}]
+    (steps,) = steps_together(X, given, [rows])
+    alone = fit_steps(X[rows], given)
     np.testing.assert_array_equal(
         fit_steps(X[rows], steps).transform(other), alone.transform(other)
     )

@@ -16,8 +16,8 @@ Array = np.ndarray[Any, Any]
 MOST_MISSING = 0.5
 TOGETHER, NUMBERS = 128, 10_000_000
 """Most sets of training samples whose neighbours are sought at once, and numbers of neighbours."""
-MANY = 8
-"""Sets from which on sums over all subsets of four samples are worth their while."""
+MANY = (6, 18)
+"""Sets from which on sums over all subsets of three, of four samples are worth their while."""
 
 
 class Near(NamedTuple):
@@ -128,7 +128,8 @@ def _samples(X: Array, trains: Sequence[Array]) -> Samples:
     """Describe sets of rows of X."""
     from genesig.compiled.neighbours import Samples
 
-    T, n, block = len(trains), len(X), 4 if len(trains) >= MANY else 1
+    T, n = len(trains), len(X)
+    block = 2 + sum(many <= T for many in MANY)
     size = np.array([len(train) for train in trains])
     rows, inside = np.zeros((T, size.max(initial=0)), np.int64), np.zeros((T, n), np.int64)
     for t, train in enumerate(trains):

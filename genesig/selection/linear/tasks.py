@@ -11,13 +11,8 @@ from typing import Any
 import numpy as np
 
 from genesig.data.splits.permute import permutation
-from genesig.data.steps.normalise import (
-    MOMENTS,
-    NORMALISERS,
-    TOGETHER,
-    Reference,
-    fit_reference_steps,
-)
+from genesig.data.steps.normalise import MOMENTS, Reference, fit_reference_steps
+from genesig.data.steps.together import steps_together
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.held import Held
@@ -162,19 +157,3 @@ def shared_matrices(
             its = "its" if left == 1 else "their"
             log.warning(said + "training samples", task.split, counted(left, "sample"), its)
         yield reference.transform(X, about), reference, [task]
-
-
-def steps_together(
-    X: Array, steps: Sequence[dict[str, Any]], trains: Sequence[Array]
-) -> Iterator[Sequence[dict[str, Any]]]:  # fmt: skip
-    """Yield the steps for each set of training rows of X, with what is found for many at once.
-
-    The first step alone sees the rows of X as they are, so that sets have something in common.
-    """
-    first, *others = [step for step in steps if step["step"] not in MOMENTS]
-    if first["step"] not in TOGETHER:
-        yield from [steps] * len(trains)
-        return
-    settings = {key: value for key, value in first.items() if key != "step"}
-    for found in NORMALISERS[first["step"]].together(X, trains, **settings):
-        yield [{"step": first["step"], **found}, *others]
