@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, plain
-from genesig.compiled.lanes import add_row, dot
+from genesig.compiled.lanes import LANES, add_row, dot
 from genesig.compiled.multitask_newton import newton
 from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled.products import dots_of_one
 
 Array = np.ndarray[Any, Any]
 
@@ -31,7 +32,7 @@ class Joint(NamedTuple):
 
     tau, mu absolute, n samples; Y, R (T, N) responses and residuals; Z (m, N) standardised, 0
     outside the training rows; square (m,) ||z_j||², weight (m,), B (m, T); known (6,) what the gap
-    is made of.
+    is made of; pulls (1, 8) room.
     """
 
     tau: float
@@ -44,6 +45,7 @@ class Joint(NamedTuple):
     weight: Array
     B: Array
     known: Array
+    pulls: Array
 
 
 @plain
@@ -64,15 +66,26 @@ def length(x: Array) -> float:
 
 
 @plain
+def pull(at: Joint, k: int, row: Array) -> None:
+    """Fill row (T,) with z_k'R, eight responses at a time."""
+    T, N = at.R.shape
+    for first in range(0, T, LANES):
+        dots_of_one(at.R, first, at.Z, k, N, at.pulls, 0)
+        for t in range(first, smaller(first + LANES, T)):
+            row[t] = at.pulls[0, t - first]
+
+
+@plain
 def sweep(at: Joint, every: bool, row: Array) -> None:
     """Minimise over one row after the other, those at 0 too if `every`; row (T,) is scratch."""
     (m, T), N = at.B.shape, at.R.shape[1]
     for k in range(m):
-        b, z = at.B[k], at.Z[k]
+        b = at.B[k]
         if not (every or length(b) > 0.0):
             continue
+        pull(at, k, row)
         for t in range(T):
-            row[t] = dot(z, at.R[t]) + at.square[k] * b[t]
+            row[t] += at.square[k] * b[t]
         size, cut = length(row), 0.5 * at.n * at.tau * at.weight[k]
         share = (1.0 - cut / size) / (at.square[k] + at.n * at.mu) if size > cut else 0.0
         for t in range(T):
@@ -100,8 +113,9 @@ def gap(at: Joint, row: Array) -> float:
     (m, T), total, square, ratio = at.B.shape, 0.0, 0.0, 1.0
     for k in range(m):
         b, limit, along = at.B[k], at.tau * at.weight[k], 0.0
+        pull(at, k, row)
         for t in range(T):
-            row[t] = 2.0 / at.n * dot(at.Z[k], at.R[t]) - 2.0 * at.mu * b[t]
+            row[t] = 2.0 / at.n * row[t] - 2.0 * at.mu * b[t]
             along += b[t] * row[t]
         size = length(b)
         total += limit * size - along

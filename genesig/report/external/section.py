@@ -30,11 +30,9 @@ GENES = {
     "symbol": Column("Symbol", "text"),
     "gene": Column("Gene id", "name"),
     "coef": Column("Weight", "signed", "Weight in the final model"),
-    "training_mean": Column(
-        "Training mean", "number", "In this study, both classes counting alike"
-    ),
+    "training_mean": Column("Training mean", "number", "In this study"),
     "training_sd": Column("Training SD", "number", "Standard deviation in this study"),
-    "mean": Column("Cohort mean", "number", "In the other study, both classes counting alike"),
+    "mean": Column("Cohort mean", "number", "In the other study"),
     "shift": Column("Shift", "signed", "Difference of the means in standard deviations of here"),
     "shift_before": Column("Before ComBat", "signed", "The shift as measured"),
     "score_shift": Column("Effect on score", "signed", "Weight times difference of the means"),
@@ -47,6 +45,10 @@ SAMPLES = {
     "score": Column("Score", "signed"),
     "predicted": Column("Called", "text"),
 }
+TIMES = {"sample": SAMPLES["sample"], "given": Column("Time and event", "text"),
+         "score": SAMPLES["score"], "predicted": Column("Risk group", "text")}  # fmt: skip
+NUMBERS = {"sample": SAMPLES["sample"], "given": Column("Observed", "text"),
+           "score": Column("Predicted", "number")}  # fmt: skip
 
 
 MOST_SENTENCES = 3
@@ -132,8 +134,8 @@ def _moved(cohorts: Sequence[CohortRecord]) -> Iterator[str]:
     if names:
         yield (
             f"ComBat brought {', '.join(names)} to the level of this study first, without looking"
-            " at classes. It needs many samples at once, and each score depends on the others: the"
-            " numbers do not hold for patients who come one by one."
+            " at the label. It needs many samples at once, and each score depends on the others:"
+            " the numbers do not hold for patients who come one by one."
         )
 
 
@@ -191,10 +193,20 @@ def _items(data: External, cohort: CohortRecord, limits: Limits) -> Iterator[Ite
         yield from captions.of_classes(data["held_out"], cohort, classes, stem)
     yield captions.shift(cohort, stem)
     folder = f"external/{cohort['name']}"
-    yield _table(cohort["genes"], GENES, f"{clean(cohort['name'])}: genes of the final model.",
+    yield _table(cohort["genes"], _means(classes), f"{clean(cohort['name'])}: genes of the final model.",
                  f"{folder}/genes.tsv", limits.table_rows, len(cohort["genes"]))  # fmt: skip
-    yield _table(cohort["points"], SAMPLES, f"{clean(cohort['name'])}: every sample.",
+    points = SAMPLES if classes else TIMES if "curves" in cohort else NUMBERS
+    yield _table(cohort["points"], points, f"{clean(cohort['name'])}: every sample.",
                  f"{folder}/predictions.tsv", limits.table_rows, cohort["samples"])  # fmt: skip
+
+
+def _means(classes: Sequence[str] | None) -> dict[str, Column]:
+    """Return the columns of genes, which say how their means are taken."""
+    if not classes:
+        return GENES
+    alike = f", {'both' if len(classes) == 2 else 'all'} classes counting alike"
+    means = {key: GENES[key] for key in ("training_mean", "mean")}
+    return GENES | {key: replace(one, help=one.help + alike) for key, one in means.items()}
 
 
 def _facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
