@@ -62,6 +62,8 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     facts = dict(next(i for i in each(section.items) if isinstance(i, Facts)).pairs)
     assert re.fullmatch(r"40 samples, \d+ events", facts["Samples"])
     assert "predicted" in facts["Calibration"]
+    assert "AUC at the horizon" in facts
+    assert "AUC" not in facts
     text = " ".join(external_sentences(data))
     assert "C is Harrell's" in text
     assert "R²" not in text
