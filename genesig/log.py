@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import logging
 import resource
 import sys
@@ -28,6 +29,16 @@ def log_to(path: str) -> None:
     sys.stdout = sys.stderr = stream
     logging.basicConfig(stream=stream, level=logging.INFO, format="%(asctime)s %(message)s")
     atexit.register(_log_cost)
+    _collect_seldom()
+
+
+def _collect_seldom() -> None:
+    """Most of what a job makes lives as long as it does: looking for garbage finds little.
+
+    A tenth of the time in which code is compiled, for some 20 MB.
+    """
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
 
 
 def announce(sentence: str) -> None:

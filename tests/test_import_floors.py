@@ -4,12 +4,14 @@ import ast
 import os
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from places import ROOT
 
 PACKAGE = ROOT / "genesig"
+SCRIPTS = ROOT / "workflow" / "scripts"
 
 # Each costs a job between a third of a second and several seconds.
 HEAVY = ["anndata", "sklearn", "scipy", "numba", "matplotlib", "pandas", "cvxpy", "snakemake"]
@@ -56,6 +58,18 @@ def test_a_fit_starts_without_what_it_does_not_need(fit):
 def test_a_fit_of_classes_starts_without_the_subpackages_of_scipy(fit):
     """Each of them imports numpy.f2py: a sixth of a second for every job."""
     assert "numpy.f2py" not in loaded_by(f"import genesig.selection.{fit}")
+
+
+def test_jobs_that_call_no_compiled_code_start_without_the_compiler():
+    """Each of them would wait a fifth of a second for it."""
+    names = "controls export gather normalise null quality read report report_data split validate"
+    lines = [(SCRIPTS / f"{name}.py").read_text("utf-8").splitlines() for name in names.split()]
+    imports = [line for line in chain(*lines) if line.startswith("from genesig")]
+    assert "numba" not in loaded_by("; ".join(imports))
+
+
+def test_the_last_words_of_a_run_need_no_drawing():
+    assert loaded_by("import genesig.report.finished").isdisjoint({"matplotlib", "numba"})
 
 
 def test_the_data_of_the_report_are_collected_without_drawing():

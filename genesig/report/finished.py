@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genesig.report.answer.section import sentences
+from genesig.report.answer.sentences import sentences
 from genesig.report.record import VERSION
 from genesig.results import load_json
 

@@ -7,13 +7,8 @@ from dataclasses import dataclass
 
 from genesig.report.answer.chips import MOST_NAMED, GeneChip, gene_chips
 from genesig.report.answer.lights import Light, lights, rules
-from genesig.report.answer.section import (
-    Tile,
-    note,
-    overview,
-    sentences,
-    tiles,
-)
+from genesig.report.answer.section import Tile, note, overview, tiles
+from genesig.report.answer.sentences import sentences
 from genesig.report.classes.section import classes
 from genesig.report.covariates.section import added_value, covariates
 from genesig.report.data.section import reproducibility, study

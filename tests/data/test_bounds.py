@@ -231,11 +231,30 @@ def _twice(content: bytes) -> bytes:
     return gzip.compress(content[:50]) + gzip.compress(content[50:])
 
 
+def _filled(content: bytes) -> bytes:
+    """Fill up both members with zeros, as writers to tape did; the first is in several blocks."""
+    return b"".join(gzip.compress(part, 1) + bytes(700_000) for part in (content, b"", content[:9]))
+
+
 @pytest.mark.parametrize("packs", [gzip.compress, _twice, bytes])
 def test_what_is_read_is_what_was_written(packs: Callable[[bytes], bytes], tmp_path: Path) -> None:
     whole = np.random.default_rng(0).bytes(3 << 20)
     (tmp_path / "f").write_bytes(packs(whole))
     assert read_content(tmp_path / "f") == whole
+
+
+def test_zeros_behind_a_member_are_no_member(tmp_path: Path) -> None:
+    whole = np.random.default_rng(0).bytes(1 << 20)
+    (tmp_path / "f").write_bytes(_filled(whole))
+    assert read_content(tmp_path / "f") == whole + whole[:9]
+
+
+def test_a_file_that_ends_anywhere_is_truncated() -> None:
+    packed = _twice(b"g1\t7.5\n" * 300)
+    between = len(gzip.compress((b"g1\t7.5\n" * 300)[:50]))
+    for end in {*range(3, len(packed))} - {between}:
+        with pytest.raises(InvalidInput, match="f: the gzip file is truncated"):
+            unpacked(packed[:end], "f")
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import f_oneway, pearsonr
+from scipy.stats import f_oneway, false_discovery_control, pearsonr
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import StandardScaler
 
 from genesig.data.quality.components import principal_components, standardised_products
+from genesig.data.quality.false_discovery import q_values
 from genesig.data.study.association import association, means_numbers
 
 
@@ -133,3 +134,11 @@ def test_a_flat_component_has_no_share():
 )
 def test_codes_of_classes_are_no_numbers(column, numbers):
     assert means_numbers(column) == numbers
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 30, 3000])
+@pytest.mark.parametrize("digits", [16, 1])
+def test_q_values_are_those_of_scipy(size, digits):
+    """With one digit there are many ties, 0 and 1 among them."""
+    p = np.random.default_rng(size).uniform(size=size).round(digits)
+    np.testing.assert_array_equal(q_values(p), false_discovery_control(p))

@@ -16,7 +16,8 @@ from report_study import Study, arguments
 
 from genesig.report.answer.chips import gene_chips
 from genesig.report.answer.lights import State, lights
-from genesig.report.answer.section import sentences, tiles
+from genesig.report.answer.section import tiles
+from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.external.first_screen import elsewhere
 from genesig.report.genes.alone import alone, direction, separation

@@ -6,7 +6,7 @@ import os
 
 from report_study import Study, arguments
 
-from genesig.report.answer.section import sentences
+from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.finished import finished
 from genesig.results import save_json

@@ -9,7 +9,8 @@ import pytest
 from report_external import make_about
 from report_study import Study, arguments
 
-from genesig.report.answer.section import sentences, tiles
+from genesig.report.answer.section import tiles
+from genesig.report.answer.sentences import sentences
 from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.collect import collect
 from genesig.report.page.words import decimal

@@ -12,7 +12,8 @@ from report_study import Study, arguments
 from genesig.data.study.settings_check import RULES
 from genesig.report.answer.collect import answer
 from genesig.report.answer.lights import lights
-from genesig.report.answer.section import sentences, tiles
+from genesig.report.answer.section import tiles
+from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.data.methods import STEPS
 from genesig.report.data.section import reproducibility

@@ -39,6 +39,7 @@ from typing import Any
 import numpy as np
 
 from genesig.data.quality.components import Components, principal_components, standardised_products
+from genesig.data.quality.false_discovery import q_values
 from genesig.data.quality.samples import (
     FAR,
     as_logarithms,
@@ -233,12 +234,10 @@ def _associations(dataset: Dataset, found: Components) -> dict[str, Any]:
 
 
 def _adjusted(tested: Sequence[tuple[str, str, bool, Association]]) -> list[dict[str, Any]]:
-    from scipy.stats import false_discovery_control
-
     if not tested or not tested[0][3].p.size:
         return []
     p = np.stack([one.p for *_, one in tested])
-    q = false_discovery_control(np.nan_to_num(p, nan=1.0).ravel()).reshape(p.shape)
+    q = q_values(np.nan_to_num(p, nan=1.0).ravel()).reshape(p.shape)
     return [
         {
             "column": column,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -88,17 +87,20 @@ class Samples:
 
 
 def _stratified(strata: Array, number: int, state: int) -> Array:
-    """Return the part of each sample, by scikit-learn's StratifiedKFold."""
-    from sklearn.model_selection import StratifiedKFold
+    """Return the part of each sample, by the rule and draws of scikit-learn's StratifiedKFold.
 
-    part = np.empty(len(strata), dtype=np.int64)
-    divide = StratifiedKFold(number, shuffle=True, random_state=state)
-    with warnings.catch_warnings():
-        # That a class has fewer samples than parts is a fault of the outer splits only, which say
-        # so themselves; some validation folds may well lack the rarer class.
-        warnings.filterwarnings("ignore", message="The least populated class")
-        for which, (_, test) in enumerate(divide.split(strata, strata)):
-            part[test] = which
+    Sorted by stratum, in the order in which strata first appear, samples are dealt out to the parts
+    in turn: so many of a stratum each part takes, and which ones is drawn.
+    """
+    rng, part = np.random.RandomState(state), np.empty(len(strata), dtype=np.int64)
+    known, first = np.unique(strata, return_index=True)
+    dealt = 0
+    for stratum in known[np.argsort(first)]:
+        inside = strata == stratum
+        turns = np.sort((dealt + np.arange(inside.sum())) % number)
+        rng.shuffle(turns)
+        part[inside] = turns
+        dealt += len(turns)
     return part
 
 

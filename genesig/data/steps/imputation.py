@@ -7,9 +7,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from genesig.compiled.neighbours import nearest
-from genesig.compiled.tiles import COLUMNS, SINGLES
-
 Array = np.ndarray[Any, Any]
 
 MOST_MISSING = 0.5
@@ -69,6 +66,9 @@ class KnnImpute:
 
 def _nearest(donors: Array, genes: Array, wanted: Array, k: int) -> Array:
     """Return the k nearest of `genes` to each one wanted, (q, k); -1 where there is none."""
+    from genesig.compiled.neighbours import nearest  # here, because every job imports this module
+    from genesig.compiled.tiles import COLUMNS, SINGLES
+
     near = np.full((len(wanted), max(1, min(k, len(genes) - 1))), -1)
     here = ~np.isnan(donors)
     size = np.max(np.abs(donors), where=here, initial=0)
@@ -78,16 +78,17 @@ def _nearest(donors: Array, genes: Array, wanted: Array, k: int) -> Array:
     table = np.stack([here, values, values**2], dtype=np.float32)
     columns = np.concatenate([table[2], -2 * table[1], table[0]])[:, wanted]
     nearest(
-        np.ascontiguousarray(X.T), genes, wanted, _tiles(table.reshape(-1, X.shape[1])[:, genes]),
+        np.ascontiguousarray(X.T), genes, wanted,
+        _tiles(table.reshape(-1, X.shape[1])[:, genes], SINGLES),
         np.pad(np.ascontiguousarray(columns), ((0, 0), (0, COLUMNS))), near,
     )  # fmt: skip
     return near
 
 
-def _tiles(table: Array) -> Array:
-    """Return the columns of a table in groups of SINGLES, (t, rows, SINGLES), filled up with 0."""
-    wide = np.pad(table, ((0, 0), (0, -table.shape[1] % SINGLES)))
-    return np.ascontiguousarray(wide.reshape(len(table), -1, SINGLES).transpose(1, 0, 2))
+def _tiles(table: Array, width: int) -> Array:
+    """Return the columns of a table in groups, (t, rows, width), filled up with 0."""
+    wide = np.pad(table, ((0, 0), (0, -table.shape[1] % width)))
+    return np.ascontiguousarray(wide.reshape(len(table), -1, width).transpose(1, 0, 2))
 
 
 def _own_means(X: Array, usable: Array) -> Array:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.cox.risk_sets import RiskSets
+if TYPE_CHECKING:
+    from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]
 

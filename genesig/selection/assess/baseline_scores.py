@@ -51,10 +51,12 @@ def run_baselines(
         Names in `BASELINES`.
     """
     import pandas as pd
+    from sklearn import config_context
 
     rows = []
     for number, split in enumerate(splits.outer):
-        found = _of_split(dataset, splits, number, folds, baselines)
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            found = list(_of_split(dataset, splits, number, folds, baselines))
         for name, row, f in (*_of_covariates(dataset, split), *found):
             decided = decisions(dataset, dataset.response()[row], f)
             samples = [dataset.samples[each] for each in row]

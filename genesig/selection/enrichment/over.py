@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.quality.false_discovery import q_values
 from genesig.results.gene_sets import GeneSets
 from genesig.selection.enrichment.named import Named
 
@@ -74,11 +75,10 @@ def _of_list(named: Named, sets: GeneSets, name: str, columns: Array) -> pd.Data
 def rows_of(sets: GeneSets, shared: Array, expected: Array, p: Array) -> pd.DataFrame:
     """Return the sets of which something is shared, smallest p first; the index is their number."""
     import pandas as pd
-    from scipy.stats import false_discovery_control
 
     table = pd.DataFrame(
         {"set": sets.names, "about": sets.about, "shared": shared, "expected": expected,
-         "p_value": p, "q_value": false_discovery_control(p)}
+         "p_value": p, "q_value": q_values(p)}
     )  # fmt: skip
     order = np.lexsort((np.arange(len(p)), -shared / np.maximum(expected, 1e-300), p))
     return table.iloc[order][shared[order] > 0]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.quality.false_discovery import q_values
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Splits
 from genesig.results.gene_sets import GeneSets
@@ -36,7 +37,6 @@ def ranking_table(
     over the mean of their sizes, and p = (1 + those as large)/(1 + all of them).
     """
     import pandas as pd
-    from scipy.stats import false_discovery_control
 
     observed = by_gene(statistics(dataset), named)
     found = peaks(observed, named.members)
@@ -55,7 +55,7 @@ def ranking_table(
             "score": found.score,
             "normalised": found.score / mean,
             "p_value": p,
-            "q_value": false_discovery_control(p),
+            "q_value": q_values(p),
             "leading": leading(observed, named, found),
         }
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.optim.cox.ridge import ridge
-from genesig.optim.cox.risk_sets import RiskSets
+if TYPE_CHECKING:
+    from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]
 AT_ONCE = 1024
@@ -38,6 +38,8 @@ def score_test(
     """
     from scipy.special import ndtr
 
+    from genesig.optim.cox.risk_sets import RiskSets  # here, because the report imports this module
+
     inside = np.zeros(len(y), dtype=int) if stratum is None else stratum
     U, V = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for each in np.unique(inside):
@@ -56,6 +58,8 @@ def score_test(
 
 
 def _score(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Array]:
+    from genesig.optim.cox.ridge import ridge
+
     Z, C = Z - Z.mean(axis=0), C - C.mean(axis=0)
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
     eta = C @ ridge(risk, C[:, :0], C, np.ones(1)).b[:, 0] if C.shape[1] else np.zeros(len(Z))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 
+from genesig.data.quality.false_discovery import q_values
 from genesig.response.design import SEVERAL
 from genesig.results import Dataset
 from genesig.selection.genes.anova import class_test
@@ -91,7 +92,6 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     at which the gene counts as found (Benjamini and Hochberg 1995).
     """
     import pandas as pd
-    from scipy.stats import false_discovery_control
 
     statistic, p = _known(dataset)
     return pd.DataFrame(
@@ -100,7 +100,7 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
             "symbol": dataset.var["symbol"].to_numpy(),
             "statistic": statistic,
             "p_value": p,
-            "q_value": false_discovery_control(p),
+            "q_value": q_values(p),
         }
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,8 +99,10 @@ def _fit(
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes)))) // int(np.prod(tail)) or 1
     steps = bound(folds, dataset)
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
-        sets = _outer_sets(X, some, folds, dataset, reference.genes, protocol)
-        parts.append(_fit_together(some, sets, reference, protocol, choose))
+        describe = partial(_outer_sets, X, folds, dataset, reference.genes, protocol)
+        outer = describe(some)
+        surfaces = choose(some, outer, protocol)
+        parts.append(_fit_within(some, surfaces, outer, describe, reference, protocol))
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)
     return Fits.concatenate(parts)
@@ -112,7 +115,7 @@ def _none(protocol: Protocol, tail: tuple[int, ...]) -> Fits:
 
 
 def _outer_sets(
-    X: Array, todo: list[Task], folds: Steps, dataset: Dataset, genes: Array, protocol: Protocol
+    X: Array, folds: Steps, dataset: Dataset, genes: Array, protocol: Protocol, todo: list[Task]
 ) -> Sets:  # fmt: skip
     Y = np.column_stack([task.y for task in todo])
     rows = np.hstack([task.training_rows() for task in todo])
@@ -134,10 +137,33 @@ def _stretches(dataset: Dataset, genes: Array, protocol: Protocol) -> Stretches 
     return Stretches(Genome.of(len(genes), names[genes], positions[genes]), protocol.jump)
 
 
+def _fit_within(
+    todo: list[Task], surfaces: list[Surface], outer: Sets, describe: Callable[[list[Task]], Sets],
+    reference: Reference, protocol: Protocol,
+) -> Fits:  # fmt: skip
+    """Fit at the choices; where the list itself has more genes than `most`, at a shorter choice.
+
+    The inner folds, which choose, have fewer samples, and often shorter lists.
+    """
+    fits = _fit_together(todo, surfaces, outer, reference, protocol)
+    size = fits.sizes()[np.arange(len(todo)), fits.choice[:, 2]]
+    again = {fit: surfaces[fit].shorter() for fit in np.flatnonzero(size > protocol.most)}
+    shorter = {fit: surface for fit, surface in again.items() if surface is not None}
+    if not shorter:
+        return fits
+    some = [todo[fit] for fit in shorter]
+    rest = _fit_within(
+        some, list(shorter.values()), describe(some), describe, reference, protocol
+    )  # fmt: skip
+    order = np.arange(len(todo))
+    order[list(shorter)] = len(todo) + np.arange(len(some))
+    return Fits.concatenate([fits, rest]).take(order)
+
+
 def _fit_together(
-    todo: list[Task], outer: Sets, reference: Reference, protocol: Protocol, choose: Choice
-) -> Fits:
-    surfaces = choose(todo, outer, protocol)
+    todo: list[Task], surfaces: list[Surface], outer: Sets, reference: Reference,
+    protocol: Protocol,
+) -> Fits:  # fmt: skip
     choice = np.array([surface.choice for surface in surfaces])
     lam = protocol.lam_grid()[choice[:, 1]]
     lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)

@@ -7,7 +7,8 @@ left out decides. There mu is the smallest one; here a rule may search several (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,10 @@ class Surface:
         Chosen indices of tau, of lam, and of the list's mu in ``linear.mu``.
     threshold : float or array
         Where a score is cut, as its kind has it.
+    length : float
+        Mean number of genes of the chosen list.
+    again : callable
+        What is chosen with another ``signature.most``; None where nothing was searched.
     """
 
     error: Array
@@ -45,6 +50,17 @@ class Surface:
     agreement: Array
     choice: tuple[int, int, int]
     threshold: Any
+    length: float = np.nan
+    again: Callable[[float], Surface] | None = None
+
+    def shorter(self) -> Surface | None:
+        """Choose among the lists that are shorter than this one; None where the rule finds none."""
+        if self.again is None:
+            return None
+        found = self.again(float(np.nextafter(self.length, 0)))
+        if not 1 <= found.length < self.length:
+            return None
+        return replace(found, agreement=self.agreement)
 
 
 def stage_one(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface]:
@@ -100,11 +116,14 @@ def _searched(
 
 def _surface(searched: list[Searched], rule: Rule, protocol: Protocol, d: int) -> Surface:
     (tau, lam, mu), agreement = rule.choose(searched, protocol, d)
+    size = np.stack([found.size for found in searched])
     return Surface(
         error=np.stack([found.error for found in searched]),
         standard_error=np.stack([found.standard_error for found in searched]),
-        size=np.stack([found.size for found in searched]),
+        size=size,
         agreement=agreement,
         choice=(tau, lam, rule.listed(protocol, mu)),
         threshold=searched[mu].cut[tau, lam],
+        length=float(size[mu, tau]),
+        again=lambda most: _surface(searched, rule, replace(protocol, most=most), d),
     )

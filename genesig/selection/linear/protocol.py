@@ -36,7 +36,7 @@ class Protocol:
     threshold: str
     solver: str
     tolerance: float
-    most: int
+    most: float
     list_mu: float | None
 
     def tau_fractions(self) -> Array:

@@ -100,6 +100,7 @@ def choose_stable(searched: list[Searched], protocol: Protocol, d: int) -> tuple
     candidates have E <= E* + SE* and a mean length from 1 to ``signature.most``; the largest
     agreement wins (Nogueira's index, corrected for chance and length). Ties go to the shorter
     list, then to the larger lam. Without a candidate, the shortest list within E* + SE*.
+    `double_loop` asks again, for fewer, where the list itself is longer.
 
     References
     ----------
@@ -137,7 +138,7 @@ def _list_mu(protocol: Protocol, _: int) -> int:
 RULES = {
     "stable": Rule(
         mu=Protocol.searched_mu,
-        longest=lambda protocol: 2 * protocol.most,
+        longest=lambda protocol: int(2 * protocol.most),
         choose=choose_stable,
         listed=lambda protocol, at: list(protocol.mu).index(protocol.searched_mu()[at]),
     ),

@@ -10,7 +10,6 @@ import numpy as np
 
 from genesig.data.steps.normalise import bound
 from genesig.optim.cox.hazard import Hazard, baseline_hazard
-from genesig.optim.cox.risk_sets import RiskSets
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.survival.brier import brier_losses
 from genesig.selection.assess.survival.curves import Curve, censoring, kaplan_meier
@@ -102,6 +101,10 @@ def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> 
     if weights is not None:
         kept = weights > 0
         y, eta, weights = y[kept], eta[kept], weights[kept]
+    from genesig.optim.cox.risk_sets import (
+        RiskSets,
+    )  # here, because every model imports this module
+
     risk = RiskSets.of(y["time"], y["event"], ties, weights)
     return baseline_hazard(risk, eta[risk.order])
 

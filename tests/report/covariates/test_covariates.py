@@ -10,7 +10,7 @@ from record_shape import misfits
 from report_covariates import APART, held_arguments
 from report_study import HOSTILE, Study, arguments
 
-from genesig.report.answer.section import sentences
+from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.covariates.section import added_value, covariates
 from genesig.report.methods import methods

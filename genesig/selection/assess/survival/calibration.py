@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.cox.ridge import ridge
-from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.calibration import GROUP, MOST_GROUPS
 from genesig.selection.assess.intervals import NOTHING, Interval, Z
 from genesig.selection.assess.survival.curves import kaplan_meier
@@ -67,6 +65,9 @@ def slope(time: Array, event: Array, f: Array, ties: str = "efron") -> tuple[flo
     1 where scores are calibrated, below 1 where they are too far apart (van Houwelingen 2000). NaN
     where there is no event, all scores are equal, or they order all events.
     """
+    from genesig.optim.cox.ridge import ridge  # here, because the report imports this module
+    from genesig.optim.cox.risk_sets import RiskSets
+
     f = np.asarray(f, dtype=float)
     if not np.any(event) or np.isnan(f).any() or np.ptp(f) <= 1e-12 * np.abs(f).max():
         return np.nan, NOTHING

@@ -1,0 +1,60 @@
+"""`signature.most` bounds the list itself, whose inner lists are often shorter."""
+
+import numpy as np
+import pytest
+from kinds_study import study_of
+from linear_settings import of_kind
+from settings import MOMENTS, SPLITS
+
+from genesig.data.splits.draw import draw_splits
+from genesig.response.known import RESPONSES
+from genesig.results import Fits
+from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.grid import Surface
+
+MU, MOST = [1e-6, 1e-3, 1e-2], 20
+
+
+def fits_of(kind):
+    """Return fits of observed and of permuted labels."""
+    dataset = study_of(kind, 2, n=48, d=150, signal=0.5)
+    splits = draw_splits(dataset, seed=1, **SPLITS)
+    settings = of_kind(kind) | {"list": "stable", "most": MOST, "mu": MU, "tau_count": 8}
+    return Fits.concatenate([
+        double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **settings)
+        for labels in ("observed", "permuted-1-6")
+    ])  # fmt: skip
+
+
+def chosen_size(fits):
+    return fits.sizes()[np.arange(len(fits)), fits.choice[:, 2]]
+
+
+def shorter_and_as_accurate(fits, fit):
+    """Tell whether a place is within E* + SE*, its mean list shorter than at the one chosen."""
+    error, spread, size = fits.cv_error[fit], fits.cv_se[fit], fits.cv_size[fit]
+    best = np.unravel_index(np.nanargmin(error), error.shape)
+    good = (error <= error[best] + spread[best] + 1e-12).any(axis=2)
+    tau, _, mu = fits.choice[fit]
+    at = size[np.flatnonzero(fits.searched == fits.mu[mu])[0], tau]
+    return bool((good & (size >= 1) & (size < at)).any())
+
+
+@pytest.mark.parametrize("kind", RESPONSES)
+def test_a_list_that_is_too_long_is_chosen_anew_and_no_other(kind, monkeypatch):
+    found = fits_of(kind)
+    monkeypatch.setattr(Surface, "shorter", lambda self: None)
+    plain = fits_of(kind)
+    long = chosen_size(plain) > MOST
+    anew = [fit for fit in np.flatnonzero(long) if shorter_and_as_accurate(plain, fit)]
+    assert anew
+    assert not any(
+        shorter_and_as_accurate(found, f) for f in np.flatnonzero(chosen_size(found) > MOST)
+    )
+    moved = (found.choice != plain.choice).any(axis=1)
+    assert np.flatnonzero(moved).tolist() == anew
+    kept = np.flatnonzero(~moved)
+    for name in ("indices", "values", "scores", "threshold"):
+        np.testing.assert_array_equal(
+            getattr(found.take(kept), name), getattr(plain.take(kept), name)
+        )
