@@ -45,6 +45,6 @@ def answers(
         code = main(["validate", "config.yaml"])
         lines = capsys.readouterr().err.splitlines()
         assert code == any(line.startswith("error: ") for line in lines), seed
-        assert all(line.startswith(("error: ", "warning: ")) for line in lines), seed
+        assert all(line.startswith(("error: ", "warning: ", "note: ")) for line in lines), seed
         codes.add(code)
     return codes

@@ -71,7 +71,7 @@ def test_a_broken_file_is_one_line(
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "config.yaml"]) == 1
     lines = capsys.readouterr().err.splitlines()
-    assert all(line.startswith(("error: ", "warning: ")) for line in lines), lines
+    assert all(line.startswith(("error: ", "warning: ", "note: ")) for line in lines), lines
     (error,) = [line for line in lines if line.startswith("error: ")]
     assert [word for word in words if word not in error] == [], error
     assert REMEDY.search(error), error
