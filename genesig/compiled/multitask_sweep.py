@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.compiled import inner, jit, plain
 from genesig.compiled.active_set import SLACK
-from genesig.compiled.lanes import dot, lanes
+from genesig.compiled.lanes import LANES, dot, lanes
 from genesig.compiled.moments import moment, standardise
 from genesig.compiled.multitask import Joint, gap_of, length, minimise, surely, take
 from genesig.compiled.multitask_groups import DONE, end, waits
@@ -126,7 +126,7 @@ def problem(many: Many, s: int, W: Array) -> Any:
     pair = zeros((2, T, lanes(n)), np.float64)
     at = Joint(
         many.tau[s], many.mu[s], many.number[s, 0], pair[0], pair[1], Z, numbers[0], numbers[1], B,
-        many.known[s],
+        many.known[s], zeros((1, LANES), np.float64),
     )  # fmt: skip
     for t in range(T):
         take(many.Y[s, t], many.rows[s], at.Y[t])

@@ -172,7 +172,7 @@ def _scheme(config: Config) -> Found:
     if splits["column"] is not None and scheme != "predefined":
         what = f"is not used by the scheme '{scheme}'; set splits.scheme: predefined to use it"
         yield "splits.column", what, "warning"
-    if splits["file"] is not None:
+    if splits["file"] is not None or _useless(config):
         return
     if group is not None and scheme in GROUPED:
         yield ("splits.scheme", f"'{scheme}' tears the samples of one '{group}' apart; "
@@ -184,6 +184,12 @@ def _scheme(config: Config) -> Found:
         )
     if scheme == "predefined" and not splits["column"]:
         yield "splits.column", "the scheme 'predefined' needs a column that says train or test"
+
+
+def _useless(config: Config) -> bool:
+    """Tell whether the kind of response has no use for the scheme, and says so itself."""
+    own = LABELS[config["data"]["task"]].settings(config)
+    return any(key == "splits.scheme" for key, *_ in own)
 
 
 def _sizes(config: Config) -> Found:
@@ -206,6 +212,8 @@ def _sizes(config: Config) -> Found:
 def _leave_one_out(config: Config) -> Found:
     splits, data = config["splits"], config["data"]
     if splits["scheme"] != "leave_one_out" or splits["file"] or data["pair"] or data["group"]:
+        return
+    if _useless(config):
         return
     found = LABELS[data["task"]].alone
     yield ("splits.scheme", "'leave_one_out' is pessimistic where there is little to find: without "

@@ -49,7 +49,7 @@ Stable gene list (Nogueira's index on disjoint halves of the samples)
   not supported  below {POOR:g}: other patients would probably give other genes
   not assessed   no halves were drawn, or the index is not defined
 
-Confirmed in other cohorts (interval of the AUC above 0.5, or of R² above 0)
+Confirmed in other cohorts (interval of the AUC above 0.5)
   supported      in all of them
   with caution   in some of them
   not supported  in none of them
@@ -66,8 +66,8 @@ Independent of batch (association of batch and label beyond chance, 0 to 1)
 def rules(data: Answer) -> str:
     """Return the rules in the words of the study's kind of response."""
     name, chance = measure(data).elsewhere[1:]
-    usual = "the AUC above 0.5, or of R² above 0"
-    return RULES if name in ("AUC", "R²") else RULES.replace(usual, f"{name} above {chance:g}")
+    shown = f"the {name}" if len(name) > 2 else name
+    return RULES.replace("the AUC above 0.5", f"{shown} above {chance:g}")
 
 
 def lights(data: Answer) -> list[Light]:

@@ -24,13 +24,18 @@ OF_CALIBRATION = (
     " regression model. Am Stat 54.",
 )
 
+OF_SLOPE = (
+    "White H (1982). Maximum likelihood estimation of misspecified models. Econometrica 50.",
+)
+
 
 def external_sentences(data: External) -> Iterator[str]:
     """Yield nothing for a study that names no other one."""
     cohorts = data["external"]
     if not cohorts:
         return
-    cut = "" if len(data["study"]["classes"] or ()) > 2 else ", with its threshold"
+    classes = data["study"]["classes"] or ()
+    cut = ", with its threshold" if len(classes) == 2 or _of_survival(data) else ""
     names = ", ".join(f"{clean(c['name'])}, n = {c['samples']}" for c in cohorts)
     yield (
         f"The final model was applied as it is{cut}, to"
@@ -40,12 +45,13 @@ def external_sentences(data: External) -> Iterator[str]:
     if corrected:
         yield (
             f"{', '.join(corrected)} had been brought to the training set by ComBat (Johnson et al."
-            " 2007), this study as the reference batch and without classes in the design."
+            " 2007), this study as the reference batch and without the label in the design."
         )
-    if data["study"]["classes"]:
+    if classes:
+        each = "both" if len(classes) == 2 else "all"
         yield (
             "Intervals hold DeLong's and the score interval for the AUC (DeLong et al. 1988;"
-            " Newcombe 2006) and combine Wilson's of both classes for the error (Zou and Donner"
+            f" Newcombe 2006) and combine Wilson's of {each} classes for the error (Zou and Donner"
             " 2008)."
         )
     elif _of_survival(data):
@@ -60,6 +66,11 @@ def external_sentences(data: External) -> Iterator[str]:
             "Calibration is the regression of the response on the score, with HC3 standard errors"
             " (Long and Ervin 2000)."
         )
+    if _of_probabilities(data):
+        yield (
+            "Calibration is the slope of the logarithms of the probabilities in multinomial"
+            " logistic regression, all classes counting alike (its standard error: White 1982)."
+        )
 
 
 def _of_survival(data: External) -> bool:
@@ -67,7 +78,12 @@ def _of_survival(data: External) -> bool:
 
 
 def _with_line(data: External) -> bool:
-    return any("calibration_slope" in cohort["scores"] for cohort in data["external"])
+    return any("calibration_intercept" in cohort["scores"] for cohort in data["external"])
+
+
+def _of_probabilities(data: External) -> bool:
+    found = any("calibration_slope" in cohort["scores"] for cohort in data["external"])
+    return found and not _with_line(data)
 
 
 def external_references(data: External) -> tuple[str, ...]:
@@ -75,5 +91,5 @@ def external_references(data: External) -> tuple[str, ...]:
     if not data["external"]:
         return ()
     combat = OF_COMBAT if any(cohort["combat"] for cohort in data["external"]) else ()
-    line = OF_CALIBRATION if _with_line(data) else ()
+    line = OF_CALIBRATION if _with_line(data) else OF_SLOPE if _of_probabilities(data) else ()
     return (*line, *combat, *(FOR_CLASSES if data["study"]["classes"] else ()))

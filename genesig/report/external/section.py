@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from genesig.report.external import captions
+from genesig.report.external.columns import gene_columns, sample_columns
 from genesig.report.external.first_screen import samples_tested
 from genesig.report.external.record import CohortRecord, External, Quantiles, Score
 from genesig.report.page.columns import Column
@@ -25,29 +26,6 @@ from genesig.report.page.words import (
     significant,
     with_limits,
 )
-
-GENES = {
-    "symbol": Column("Symbol", "text"),
-    "gene": Column("Gene id", "name"),
-    "coef": Column("Weight", "signed", "Weight in the final model"),
-    "training_mean": Column(
-        "Training mean", "number", "In this study, both classes counting alike"
-    ),
-    "training_sd": Column("Training SD", "number", "Standard deviation in this study"),
-    "mean": Column("Cohort mean", "number", "In the other study, both classes counting alike"),
-    "shift": Column("Shift", "signed", "Difference of the means in standard deviations of here"),
-    "shift_before": Column("Before ComBat", "signed", "The shift as measured"),
-    "score_shift": Column("Effect on score", "signed", "Weight times difference of the means"),
-    "imputed": Column("Samples imputed", "integer", "Samples that lack the gene"),
-}
-SAMPLES = {
-    "sample": Column("Sample", "name"),
-    "given": Column("Label there", "text"),
-    "label": Column("Class", "text"),
-    "score": Column("Score", "signed"),
-    "predicted": Column("Called", "text"),
-}
-
 
 MOST_SENTENCES = 3
 """Cohorts whose sentences stand together; those of more stand with each of them."""
@@ -106,8 +84,8 @@ def _overview(data: External, limits: Limits) -> Table:
     columns = [Column("Cohort", "name"), Column("Samples", "integer"),
                Column("Seen in training", "integer", "Samples that trained the model")]  # fmt: skip
     for key in keys:
-        columns += [Column(SHOWN[key][0], _kind(key)), Column("from", _kind(key), LOWER),
-                    Column("to", _kind(key), UPPER)]  # fmt: skip
+        columns += [Column(_name(key, data["external"][0]), _kind(key)),
+                    Column("from", _kind(key), LOWER), Column("to", _kind(key), UPPER)]  # fmt: skip
     columns += [Column("Genes absent", "integer"), Column("Median shift", "number", SHIFT)]
     rows = [
         [one["name"], one["samples"], one["seen_before"],
@@ -123,6 +101,12 @@ def _three(row: Score | None) -> tuple[float | None, float | None, float | None]
     return (None, None, None) if row is None else (row["value"], row["low"], row["high"])
 
 
+def _name(key: str, cohort: CohortRecord) -> str:
+    """Return what a measure is called: of survival the AUC is that at one time."""
+    at_once = key == "auc" and "curves" in cohort
+    return f"{SHOWN[key][0]} at the horizon" if at_once else SHOWN[key][0]
+
+
 def _kind(key: str) -> str:
     return "number" if SHOWN[key][1] is decimal else "share"
 
@@ -132,8 +116,8 @@ def _moved(cohorts: Sequence[CohortRecord]) -> Iterator[str]:
     if names:
         yield (
             f"ComBat brought {', '.join(names)} to the level of this study first, without looking"
-            " at classes. It needs many samples at once, and each score depends on the others: the"
-            " numbers do not hold for patients who come one by one."
+            " at the label. It needs many samples at once, and each score depends on the others:"
+            " the numbers do not hold for patients who come one by one."
         )
 
 
@@ -191,18 +175,19 @@ def _items(data: External, cohort: CohortRecord, limits: Limits) -> Iterator[Ite
         yield from captions.of_classes(data["held_out"], cohort, classes, stem)
     yield captions.shift(cohort, stem)
     folder = f"external/{cohort['name']}"
-    yield _table(cohort["genes"], GENES, f"{clean(cohort['name'])}: genes of the final model.",
+    name = clean(cohort["name"])
+    yield _table(cohort["genes"], gene_columns(classes), f"{name}: genes of the final model.",
                  f"{folder}/genes.tsv", limits.table_rows, len(cohort["genes"]))  # fmt: skip
-    yield _table(cohort["points"], SAMPLES, f"{clean(cohort['name'])}: every sample.",
+    yield _table(cohort["points"], sample_columns(cohort, classes), f"{name}: every sample.",
                  f"{folder}/predictions.tsv", limits.table_rows, cohort["samples"])  # fmt: skip
 
 
 def _facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
     yield "Samples", _samples(cohort)
-    for key, (name, write) in SHOWN.items():
+    for key, (_, write) in SHOWN.items():
         row = cohort["scores"].get(key)
         if row is not None and row["value"] is not None:
-            yield name, f"{write(row['value'])}{_between(row, write)}"
+            yield _name(key, cohort), f"{write(row['value'])}{_between(row, write)}"
     if "curves" in cohort:
         yield "Calibration", _risk(cohort)
     slope = cohort["scores"].get("calibration_slope")

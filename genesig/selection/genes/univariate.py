@@ -127,8 +127,9 @@ def units(dataset: Dataset) -> Units:
     if group is None:
         return Units(X, y, None, test, _several(batch), C, ties)
     names, number = np.unique(group, return_inverse=True)
-    side = (y > 0 if classes == 2 else y).astype(np.int64)
-    cell = classes * number + side if classes else number
+    cell = number
+    if classes:
+        cell = classes * number + (y > 0 if classes == 2 else y).astype(np.int64)
     order = np.argsort(cell, kind="stable")
     found, start, count = np.unique(cell[order], return_index=True, return_counts=True)
     means = np.add.reduceat(X[order], start, axis=0) / count[:, None]

@@ -34,7 +34,8 @@ class Profile(NamedTuple):
 
     `location` is the median of (x_j - m_j)/s_j, in training standard deviations; `slope` that of
     x_j on m_j over the genes j, with weights 1/s_j²: 1 on the same scale, 0.69 for ln in place of
-    log2, whatever is added to all values.
+    log2, whatever is added to all values. `stretch` is how many times as far from 1 it lies as that
+    of a training sample, from whose sum of squares nothing is taken off.
     """
 
     genes: int
@@ -42,6 +43,7 @@ class Profile(NamedTuple):
     location_error: float
     slope: float
     slope_error: float
+    stretch: float = 1.0
 
 
 def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
@@ -103,7 +105,8 @@ def profile(x: Array, known: Array, scale: Mapping[str, Any]) -> Profile:
         return Profile(d, location, error, 1.0, np.inf)
     slope = float((w * centred) @ x) / true
     rest = x - np.average(x, weights=w) - slope * centred
-    return Profile(d, location, error, slope, float(np.sqrt(w @ rest**2 / (d - 2) / true)))
+    doubt = float(np.sqrt(w @ rest**2 / (d - 2) / true))
+    return Profile(d, location, error, slope, doubt, squares / true)
 
 
 def other_scale(X: Array, known: Array, names: Sequence[str],
@@ -142,16 +145,22 @@ def other_scale(X: Array, known: Array, names: Sequence[str],
 
 
 def _fault(found: Profile, scale: Mapping[str, Any], n: int, times: int) -> str:
-    at, slope = scale["location"], scale["slope"]
+    at, slope = scale["location"], _stretched(scale["slope"], found.stretch)
     of = f"the {counted(found.genes, 'gene')} of the model"
     off = max(at["low"] - found.location, found.location - at["high"])
     if off - _doubt(at, found.location_error, n) > times * SHIFT:
         way = "above" if found.location > 0 else "below"
         return f"{of} lie {abs(found.location):.1f} standard deviations {way} the training samples"
     doubt, ratio = _doubt(slope, found.slope_error, n), RATIO**times
-    if found.slope + doubt < slope["low"] * ratio or found.slope - doubt > slope["high"] / ratio:
+    low = min(slope["low"] * ratio, slope["low"] / ratio)  # a slope may be below 0
+    if found.slope + doubt < low or found.slope - doubt > slope["high"] / ratio:
         return f"{of} differ from each other {found.slope:.2f} times as much as in training samples"
     return ""
+
+
+def _stretched(slope: Bounds, times: float) -> Bounds:
+    ends = {end: 1.0 + times * (slope[end] - 1.0) for end in ("low", "high")}
+    return ends | {"sd": times * slope["sd"]}
 
 
 def _doubt(bounds: Bounds, error: float, n: int) -> float:

@@ -285,6 +285,16 @@ def test_all_faults_are_told_at_once() -> None:
     )
 
 
+@pytest.mark.parametrize("group", [None, "patient"])
+def test_a_scheme_that_a_kind_has_no_use_for_is_refused_once(group: str | None) -> None:
+    raw = {"expression": "e.tsv", "samples": "s.tsv", "label": {"time": "t", "event": "e"},
+           "data": {"task": "survival", "group": group}, "nonlinear": {"enabled": False},
+           "splits": {"scheme": "leave_one_out"}}  # fmt: skip
+    found = check_settings(resolve_config(raw, SCHEMA), "c.yaml")
+    (said,) = [problem for problem in found if problem.where == "c.yaml, splits.scheme"]
+    assert "leaves no pairs" in said.what
+
+
 def test_the_table_of_settings_is_the_schemas() -> None:
     text = (ROOT / "config/README.md").read_text(encoding="utf-8")
     assert text.endswith("\n" + parameter_table(SCHEMA)), "run: genesig parameters"

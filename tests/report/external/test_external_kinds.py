@@ -36,7 +36,7 @@ def _data(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     classes = None if design.classes is None else list(design.classes)
     return {
         "study": {"task": kind, "classes": classes, "label": design.label},
-        "answer": {"error": {"value": 0.25}}, "held_out": {"samples": []},
+        "answer": {"error": {"value": 0.25}}, "held_out": {"samples": [], "roc": None},
         "external": collected([about], classes),
     }, about  # fmt: skip
 
@@ -62,6 +62,8 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     facts = dict(next(i for i in each(section.items) if isinstance(i, Facts)).pairs)
     assert re.fullmatch(r"40 samples, \d+ events", facts["Samples"])
     assert "predicted" in facts["Calibration"]
+    assert "AUC at the horizon" in facts
+    assert "AUC" not in facts
     text = " ".join(external_sentences(data))
     assert "C is Harrell's" in text
     assert "R²" not in text
@@ -95,8 +97,9 @@ def test_the_first_screen_counts_where_the_model_is_better_than_chance(kind: str
 def test_the_rules_name_the_measure_of_the_kind() -> None:
     text = rules({"study": {"task": "survival", "classes": None}})
     assert "(interval of C above 0.5)" in text
-    for kind, classes in (("classification", ["a", "b"]), ("regression", None)):
-        assert rules({"study": {"task": kind, "classes": classes}}) == RULES
+    assert rules({"study": {"task": "classification", "classes": ["a", "b"]}}) == RULES
+    text = rules({"study": {"task": "regression", "classes": None}})
+    assert "(interval of R² above 0)" in text
 
 
 def test_probabilities_of_several_classes_are_said_with_their_calibration() -> None:
@@ -108,4 +111,24 @@ def test_probabilities_of_several_classes_are_said_with_their_calibration() -> N
     facts = [item for item in each(external(data, LIMITS).items) if isinstance(item, Facts)]
     said = dict(facts[0].pairs)["Calibration"]
     assert said.startswith("slope 0.80 (95\u00a0% CI 0.50 to 1.10), 1 would be right;")
+    assert "White 1982" in " ".join(external_sentences(data))
+    assert any(one.startswith("White") for one in external_references(data))
     assert said.endswith("probability of 90\u00a0% on average, and is right in 75\u00a0%")
+
+
+@pytest.mark.parametrize("kind", ["classification", "several_classes", "regression", "survival"])
+def test_every_word_is_one_of_the_kind(kind: str) -> None:
+    data, _ = _data(kind)
+    data["external"][0]["combat"] = True
+    section = external(data, LIMITS)
+    tables = [item for item in each(section.items) if isinstance(item, Table)]
+    said = [*section.words, *external_sentences(data), rules(data)]
+    said += [f"{c.label} {c.help}" for table in tables for c in table.columns]
+    text = " ".join(said)
+    assert "without the label in the design" in text
+    classes = data["study"]["classes"] or []
+    assert bool(re.search(r"\b[Cc]lass|AUC above|DeLong|Called", text)) == bool(classes)
+    assert ("both classes" in text) == (len(classes) == 2)
+    assert ("its threshold" in text) == (len(classes) == 2 or kind == "survival")
+    assert ("HC3" in text) == (len(classes) == 2 or kind == "regression")
+    assert ("R² above" in text) == (kind == "regression")

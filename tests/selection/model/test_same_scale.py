@@ -202,3 +202,12 @@ def _refused(model: dict[str, Any], X: Array, genes: list[str]) -> str:
     except InvalidInput as error:
         return str(error)
     return ""
+
+
+def test_training_samples_are_on_their_own_scale_where_all_genes_lie_alike():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        factors = 0.7 * rng.normal(size=(60, 5)) @ rng.normal(size=(5, 20))
+        X, names = factors + rng.normal(size=(60, 20)) + 7.0, [f"g{k}" for k in range(20)]
+        scale = training_scale(X, rng.normal(size=60), names)
+        assert other_scale(X, np.ones(X.shape, bool), [f"S{i}" for i in range(60)], scale) is None
