@@ -148,7 +148,8 @@ def _checked(configs: Sequence[str]) -> int:
     found = examine(on_top(*map(read_config, configs)), load_schema(), source)
     for problem in found.problems:
         print(problem, file=sys.stderr)
-    errors, warnings = len(found.errors), len(found.problems) - len(found.errors)
+    levels = [problem.level for problem in found.problems]
+    errors, warnings = levels.count("error"), levels.count("warning")
     counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
     print("; ".join([f"{source}: {counts}", *([] if errors else [found.summary, found.cost])]))
     return 1 if errors else 0

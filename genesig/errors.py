@@ -27,19 +27,31 @@ class Problem:
         File, and row, column or key inside it: ``"samples.tsv, row 3, column 'class'"``.
     what : str
         What was found, what is needed, what to do.
-    level : {"error", "warning"}
-        An error stops the study; a warning goes into the report.
+    level : {"error", "warning", "note"}
+        An error stops the study; a warning goes into the report; a note, which tells of a choice
+        that was made, does not.
     """
 
     where: str
     what: str
-    level: Literal["error", "warning"] = "error"
+    level: Literal["error", "warning", "note"] = "error"
 
     def __str__(self) -> str:
         """Render the problem as its one line; line ends and control codes of names are escaped."""
         line = f"{self.level}: {self.where}: {self.what}"
         signs = (s if s.isprintable() else s.encode("unicode_escape").decode() for s in line)
         return "".join(signs)
+
+
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """Return errors before warnings before notes, each once."""
+    order = ("error", "warning", "note")
+    return sorted(dict.fromkeys(problems), key=lambda problem: order.index(problem.level))
+
+
+def warnings_of(problems: Iterable[Problem]) -> list[str]:
+    """Return what goes into the report."""
+    return [f"{p.where}: {p.what}" for p in problems if p.level == "warning"]
 
 
 class InvalidInput(GenesigError):

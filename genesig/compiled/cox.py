@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, jit, plain
-from genesig.compiled.cox_model import Fit, Room, model
-from genesig.compiled.lanes import dot
+from genesig.compiled.cox_model import Fit, Room, model, pull
+from genesig.compiled.lanes import LANES
 from genesig.compiled.likelihood import Here, Terms, entropy, slope, value
 from genesig.compiled.operations import larger, zeros
 
 Array = np.ndarray[Any, Any]
 
 STEPS = 60  # most Newton steps of a fit
+NEARLY = 1.0 - 1e-15  # what is below it times a ratio is below the ratio when it is divided
 ARMIJO = 1e-4  # share of the expected decrease that a step must bring
 
 
@@ -147,22 +148,27 @@ def certify(
     tau, mu = level[0], level[1]
     found = value(terms, eta, here)
     slope(terms, here)
-    pull(here.u, all_of, g)
+    back(here.u, all_of, g)
     ratio, square, absolute = 1.0, 0.0, 0.0
     for j in range(len(b)):
-        ratio = larger(ratio, abs(g[j] + 2.0 * mu * b[j]) / (tau * all_of.weight[j]))
-        square += b[j] * b[j]
-        absolute += tau * all_of.weight[j] * abs(b[j])
+        cut, steep = tau * all_of.weight[j], abs(g[j] + 2.0 * mu * b[j])
+        if not steep < NEARLY * ratio * cut:
+            ratio = larger(ratio, steep / cut)
+        if b[j] != 0.0:
+            square += b[j] * b[j]
+            absolute += cut * abs(b[j])
     s = 1.0 / ratio
     found += entropy(terms, here, eta, s) + (1.0 + s * s) * mu * square + absolute
     return larger(found, 0.0)
 
 
 @inner
-def pull(u: Array, all_of: Features, g: Array) -> None:
+def back(u: Array, all_of: Features, g: Array) -> None:
     """Fill g (d,) with Z'u, u of sum 0."""
-    wide = zeros(all_of.F.shape[1], np.float64)
+    d, wide = len(all_of.F), zeros((1, all_of.F.shape[1]), np.float64)
     for i in range(len(u)):
-        wide[all_of.rows[i]] = u[i]
-    for j in range(len(g)):
-        g[j] = all_of.inverse[j] * dot(all_of.F[j], wide)
+        wide[0, all_of.rows[i]] = u[i]
+    pulled = zeros(((d + LANES - 1) // LANES, LANES), np.float64)
+    pull(all_of.F, wide, 0, pulled)
+    for j in range(d):
+        g[j] = all_of.inverse[j] * pulled[j // LANES, j % LANES]

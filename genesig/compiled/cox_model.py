@@ -19,7 +19,7 @@ from genesig.compiled.dense import backward, drop_row, first_turn, forward
 from genesig.compiled.lanes import LANES, add_row, dot
 from genesig.compiled.likelihood import Here, Terms, curved, halves
 from genesig.compiled.operations import larger
-from genesig.compiled.products import products
+from genesig.compiled.products import dots_of_one, products
 
 Array = np.ndarray[Any, Any]
 
@@ -46,7 +46,8 @@ class Room(NamedTuple):
     """Room for the models of a fit.
 
     here (see `Here`); z, g, sign, target, miss (m,), slot, known, active (m,) int, size (2,); line
-    (4, N) for Hη - u, D'z, what H D'z leaves of the former, and a trial; rows (m, N), sums (m, T'),
+    (4, N) for Hη - u, D'z, what H D'z leaves of the former, and a trial; pulled (m/8, 8) products
+    of features with one of these; rows (m, N), sums (m, T'),
     gram, less (m, m) of the known features (see `halves`), L (m, m) the factor of the active ones.
     """
 
@@ -61,11 +62,19 @@ class Room(NamedTuple):
     active: Array
     size: Array
     line: Array
+    pulled: Array
     rows: Array
     sums: Array
     gram: Array
     less: Array
     L: Array
+
+
+@plain
+def pull(D: Array, lines: Array, k: int, pulled: Array) -> None:
+    """Fill pulled with the product of each row of D, of whole lanes, with line k."""
+    for j in range(0, len(D), LANES):
+        dots_of_one(D, j, lines, k, D.shape[1], pulled, j // LANES)
 
 
 @plain
@@ -132,8 +141,9 @@ def begin(terms: Terms, fit: Fit, room: Room) -> None:
     for j in range(n):
         back[j] -= room.here.u[j]
     room.size[KNOWN] = room.size[ACTIVE] = 0
+    pull(fit.D, room.line, 0, room.pulled)
     for j in range(len(fit.x)):
-        room.g[j], room.z[j], room.slot[j] = dot(fit.D[j], back), fit.x[j], -1
+        room.g[j], room.z[j], room.slot[j] = room.pulled[j // LANES, j % LANES], fit.x[j], -1
         room.sign[j] = np.sign(fit.x[j]) if fit.cut[j] > 0.0 else 0.0
         if fit.x[j] != 0.0 or fit.cut[j] == 0.0:
             know(room, j)
@@ -204,11 +214,12 @@ def misses(terms: Terms, fit: Fit, room: Room) -> float:
         rest[i] = room.line[0, i] - rest[i]
     for j in range(len(fit.x)):
         ease = larger(ease, abs(room.g[j]))
+    pull(fit.D, room.line, 2, room.pulled)
     for j in range(len(fit.x)):
         room.miss[j] = 0.0
         if fit.cut[j] == 0.0 or room.sign[j] != 0.0:
             continue
-        g = dot(fit.D[j], rest)
+        g = room.pulled[j // LANES, j % LANES]
         beyond = abs(g) - fit.cut[j] * (1.0 + EASE) - EASE * ease
         if beyond > 0.0:
             room.miss[j] = beyond * np.sign(g)
@@ -256,8 +267,8 @@ def room_for(n: int, T: int, m: int) -> Room:
     wide, (slot, known, active) = -(-n // LANES) * LANES, np.empty((3, m), dtype=np.int64)
     z, g, sign, target, miss = np.empty((5, m))
     gram, less, L = np.empty((3, m, m))
+    pulled, sums = np.zeros((-(-m // LANES), LANES)), np.zeros((m, -(-T // LANES) * LANES))
     return Room(
         here_for(n, T), z, g, sign, target, miss, slot, known, active, np.zeros(2, np.int64),
-        np.zeros((4, wide)), np.zeros((m, wide)), np.zeros((m, -(-T // LANES) * LANES)), gram, less,
-        L,
+        np.zeros((4, wide)), pulled, np.zeros((m, wide)), sums, gram, less, L,
     )  # fmt: skip

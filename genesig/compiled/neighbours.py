@@ -1,4 +1,4 @@
-"""The nearest genes of a gene, among all of them.
+"""The nearest genes of a gene, among all of them, in each of many sets of samples.
 
 Sums of squared differences in single precision tell which genes may be near; what is near is
 decided in double precision, so that the answer has nothing of how the sums were grouped.
@@ -6,73 +6,189 @@ decided in double precision, so that the answer has nothing of how the sums were
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled import jit, plain
+from genesig.compiled import inner, jit, plain
 from genesig.compiled.lanes import dot
-from genesig.compiled.operations import smaller, zeros
+from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.screen import SINGLE
-from genesig.compiled.tiles import COLUMNS, SINGLES, add_products
+from genesig.compiled.subsets import below, lowest, tabulate
+from genesig.compiled.tiles import SINGLES
 
 Array = np.ndarray[Any, Any]
 
 LEAST = 1e-37  # what one term may lose where single precision has no smaller numbers
 
 
-@jit
-def nearest(
-    X: Array, genes: Array, wanted: Array, tiles: Array, columns: Array, near: Array
-) -> None:  # fmt: skip
-    """Fill near (q, k) with the nearest of `genes` to each that is wanted; -1 where there is none.
+class Genes(NamedTuple):
+    """Genes on all n samples, NaN where a value is missing.
 
-    Of equally near ones the earlier is taken. X (d, n) values of size 1 at most, NaN where one is
-    missing; genes (g,) those to choose from, ascending; wanted (q,). The squared difference of two
-    genes, over the rows that both have, is a product of columns (3n, q') ``v², -2v, here`` of those
-    wanted and tiles (t, 3n, SINGLES) ``here, v, v²`` of `genes`, in single precision.
+    X (d, n) of size 1 at most; single (d, n) the same less a centre, in single precision; tiles
+    (t, n, SINGLES) its rows side by side, NaN beyond them.
     """
-    k, n = near.shape[1], X.shape[1]
-    tile, gap = zeros((COLUMNS, SINGLES), np.float32), zeros(n, np.float64)
-    least, limit = zeros((COLUMNS, k), np.float64), zeros(COLUMNS, np.float32)
-    for first in range(0, len(wanted), COLUMNS):
-        count = smaller(COLUMNS, len(wanted) - first)
-        least[:], limit[:] = np.inf, np.float32(np.inf)
-        for t in range(len(tiles)):
-            tile[:] = np.float32(0.0)
-            add_products(columns, first, tiles[t], 0, tiles.shape[1], tile)
-            start, width = t * SINGLES, smaller(SINGLES, len(genes) - t * SINGLES)
-            for c in range(count):
-                if not any_below(tile[c], limit[c]):
-                    continue
-                for w in range(width):
-                    j = genes[start + w]
-                    if tile[c, w] <= limit[c] and j != wanted[first + c]:
-                        distance = apart(X[wanted[first + c]], X[j], gap)
-                        if distance < least[c, k - 1]:
-                            insert(least[c], near[first + c], distance, j)
-                            limit[c] = bound(columns, first + c, least[c, k - 1])
+
+    X: Array
+    single: Array
+    tiles: Array
+
+
+class Samples(NamedTuple):
+    """T sets of samples.
+
+    rows (T, m) in the order of sums, size (T,) how many of them count; lines (T, blocks) the
+    `subsets.tabulate` lines that add up to each set, blocks of `block` samples; usable (T, d) the
+    genes to choose from.
+    """
+
+    rows: Array
+    size: Array
+    lines: Array
+    usable: Array
+    block: int
+
+
+class Room(NamedTuple):
+    """What is known of one gene in each of T sets.
+
+    own (T, m) its values there, NaN where missing; square, number (T,) of those that it has;
+    level (T,) how far a gene may be to be among the nearest, limit (T,) what its sum is at most;
+    least (T, k) how far the nearest so far are; table, gap (m,) for sums.
+    """
+
+    own: Array
+    square: Array
+    number: Array
+    level: Array
+    limit: Array
+    least: Array
+    table: Array
+    gap: Array
+
+
+@jit
+def nearest(genes: Genes, samples: Samples, wanted: Array, seeds: Array, near: Array) -> None:
+    """Fill near (T, q, k) with the nearest genes to each that is wanted (q,); -1 for none.
+
+    Of equally near ones the earlier is taken. seeds (q, s) are genes that are likely to be near,
+    or -1: they change no answer.
+    """
+    room, top = room_for(samples, near.shape[2]), np.float32(0.0)
+    for q in range(len(wanted)):
+        for t in range(len(samples.rows)):
+            begin(genes, samples, room, t, wanted[q], seeds[q], near[t, q])
+        for tile in range(len(genes.tiles)):
+            if tile & (tile - 1) == 0:  # more and more seldom, as levels fall more and more slowly
+                top = limits(samples, room)
+            tabulate(genes.single[wanted[q]], genes.tiles[tile], top, samples.block, room.table)
+            for t in range(len(samples.rows)):
+                bits = below(room.table, samples.lines, t, room.limit[t])
+                if bits != 0:
+                    visit(genes, samples, room, t, tile, bits, wanted[q], near[t, q])
+                    room.limit[t] = limit(samples, room, t, top)
+
+
+@inner
+def room_for(samples: Samples, k: int) -> Room:
+    """Return room for k of the nearest in each set."""
+    T, m = samples.rows.shape
+    square, number, level = zeros((3, T), np.float64)
+    own, least, gap = zeros((T, m), np.float64), zeros((T, k), np.float64), zeros(m, np.float64)
+    table = zeros((samples.lines.shape[1] << samples.block, SINGLES), np.float32)
+    return Room(own, square, number, level, zeros(T, np.float32), least, table, gap)
 
 
 @plain
-def any_below(values: Array, limit: float) -> bool:
-    """Tell whether one of the values is at most `limit`."""
-    count = 0
-    for w in range(SINGLES):
-        count += values[w] <= limit
-    return count > 0
+def begin(
+    genes: Genes, samples: Samples, room: Room, t: int, i: int, seeds: Array, near: Array
+) -> None:  # fmt: skip
+    """Start with gene i in set t: how far the k-th nearest of the seeds is, at the most."""
+    room.square[t] = room.number[t] = 0.0
+    for p in range(samples.size[t]):
+        row = samples.rows[t, p]
+        room.own[t, p], value = genes.X[i, row], genes.single[i, row]
+        if value == value:
+            room.square[t] += np.float64(value) * np.float64(value)
+            room.number[t] += 1.0
+    forget(room.least[t], near)
+    for j in seeds:
+        if j >= 0:
+            take(genes, samples, room, t, i, j, near)
+    room.level[t] = room.least[t, -1] if samples.usable[t, i] else -np.inf
+    forget(room.least[t], near)
 
 
 @plain
-def apart(a: Array, b: Array, gap: Array) -> float:
-    """Return the mean squared difference over what both have; infinity if that is nothing."""
-    count = 0
-    for i in range(len(gap)):
-        difference = a[i] - b[i]
+def forget(least: Array, near: Array) -> None:
+    """Have nothing found."""
+    for a in range(len(least)):
+        least[a], near[a] = np.inf, -1
+
+
+@plain
+def take(
+    genes: Genes, samples: Samples, room: Room, t: int, i: int, j: int, near: Array
+) -> None:  # fmt: skip
+    """Put gene j among the nearest to gene i in set t, if it is."""
+    if j != i and samples.usable[t, j]:
+        distance = apart(genes.X[j], samples, room, t)
+        if distance < room.least[t, -1]:
+            insert(room.least[t], near, distance, j)
+
+
+@plain
+def limits(samples: Samples, room: Room) -> Any:
+    """Return the highest level that is finite, or 0, and set all limits by it."""
+    top = np.float32(0.0)
+    for t in range(len(room.level)):
+        if room.level[t] < np.inf:
+            top = larger(top, np.float32(room.level[t]))
+    for t in range(len(room.level)):
+        room.limit[t] = limit(samples, room, t, top)
+    return top
+
+
+@plain
+def limit(samples: Samples, room: Room, t: int, top: Any) -> Any:
+    """Return what ``Σ ((x - y)² - top)`` is at most for any y within the level, terms as rounded.
+
+    Values lose half an eps: ||fl(x - y)|| is at most ||x - y|| + eps (||x|| + 2 ||x - y||), since
+    ||y|| is at most ||x|| + ||x - y||; then the squares are rounded, and their sums. Of what x has
+    a gene that can be chosen lacks no more than half of the samples.
+    """
+    level, count = room.level[t], room.number[t]
+    if np.isinf(level):
+        return level
+    length = (1.0 + 3.0 * SINGLE) * np.sqrt(level * count) + 2.0 * SINGLE * np.sqrt(room.square[t])
+    terms, both = samples.lines.shape[1] + samples.block + 10, count - samples.size[t] // 2
+    most = length * length - level * count - (top - level) * larger(both, 0.0)
+    return most + terms * (SINGLE * (length * length + top * count) + LEAST)
+
+
+@plain
+def visit(
+    genes: Genes, samples: Samples, room: Room, t: int, tile: int, bits: int, i: int, near: Array
+) -> None:  # fmt: skip
+    """Look at the genes of a tile whose bits are set."""
+    while bits != 0:
+        j = tile * SINGLES + lowest(bits)
+        if j < len(genes.X):
+            take(genes, samples, room, t, i, j, near)
+        bits &= bits - 1
+    room.level[t] = smaller(room.level[t], room.least[t, -1])
+
+
+@plain
+def apart(y: Array, samples: Samples, room: Room, t: int) -> float:
+    """Return the mean squared difference over what both have in set t; infinity for nothing."""
+    count, size = 0, samples.size[t]
+    for p in range(size):
+        difference = room.own[t, p] - y[samples.rows[t, p]]
         there = difference == difference
-        gap[i] = difference if there else 0.0
+        room.gap[p] = difference if there else 0.0
         count += there
-    return float(dot(gap, gap) / count) if count > 0 else np.inf
+    return float(dot(room.gap[:size], room.gap[:size]) / count) if count > 0 else np.inf
 
 
 @plain
@@ -83,17 +199,3 @@ def insert(distances: Array, genes: Array, distance: float, gene: int) -> None:
         distances[at], genes[at] = distances[at - 1], genes[at - 1]
         at -= 1
     distances[at], genes[at] = distance, gene
-
-
-@plain
-def bound(columns: Array, q: int, distance: float) -> float:
-    """Return what a sum in single precision is at most for a gene as near as `distance`.
-
-    Its terms add up to 2 (||a||² + ||b||²) at most, and ||b||² to 2 (||a||² + ||a - b||²).
-    """
-    n, count, square = len(columns) // 3, 0.0, 0.0
-    for i in range(n):
-        square += columns[i, q]
-        count += columns[2 * n + i, q]
-    total, terms = distance * count, 3 * n + 8
-    return float(total + terms * (SINGLE * (6.0 * square + 4.0 * total) + LEAST))

@@ -34,7 +34,7 @@ from genesig.data.study.scale_check import (
 )
 from genesig.data.study.settings_check import check_settings
 from genesig.data.study.sheet_check import check_column
-from genesig.errors import GenesigError, InvalidInput, Problem
+from genesig.errors import GenesigError, InvalidInput, Problem, in_order, warnings_of
 from genesig.log import announce
 from genesig.response.known import RESPONSES
 from genesig.results import Dataset
@@ -78,7 +78,7 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
         return _examination(found + check_cohorts(config, inputs), inputs, size, config)
     if all(isinstance(config.get(key), str) for key in schema["required"]):
         problems += _not_derived(_inputs(config).problems, problems, config, source)
-    return Examination(_sorted(problems), "")
+    return Examination(tuple(in_order(problems)), "")
 
 
 def _classes(raw: Config) -> int | None:
@@ -107,7 +107,7 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
         With all problems, warnings among them, if one is an error.
     """
     config = resolve_config(raw, schema, source, _classes(raw))
-    problems = _sorted(check_settings(config, source))
+    problems = in_order(check_settings(config, source))
     if _errors(list(problems)):
         raise InvalidInput(problems)
     return config
@@ -129,7 +129,7 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
     if found.errors:
         raise InvalidInput(found.problems)
     of_settings = check_settings(config, source)
-    lasting = [f"{p.where}: {p.what}" for p in found.problems if p not in of_settings]
+    lasting = warnings_of(p for p in found.problems if p not in of_settings)
     announce("\n".join([*map(str, found.problems), f"{found.summary}; {found.cost}"]))
     size = found.size and {name: value for name, value in asdict(found.size).items() if value}
     return {"summary": found.summary, "warnings": lasting, "size": size}
@@ -152,7 +152,7 @@ def _examination(
     problems: list[Problem], inputs: Inputs, size: Size | None, config: Config
 ) -> Examination:
     cost = "" if size is None else announced(study_costs(config, size))
-    return Examination(_sorted(problems), _summary(inputs, config), cost, size)
+    return Examination(tuple(in_order(problems)), _summary(inputs, config), cost, size)
 
 
 def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, Size | None]:
@@ -218,11 +218,6 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
 
 def _inputs(config: Config) -> Inputs:
     return read_inputs(config["expression"], config["samples"], config["label"], **config["data"])
-
-
-def _sorted(problems: list[Problem]) -> tuple[Problem, ...]:
-    """Put errors before warnings, each once."""
-    return tuple(sorted(dict.fromkeys(problems), key=lambda problem: problem.level))
 
 
 def _check_split_file(path: str) -> Iterator[Problem]:

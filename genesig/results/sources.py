@@ -1,15 +1,22 @@
-"""Which files of the package a script needs."""
+"""Which files of the package a script needs, and whether they are still the same."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
+from genesig.results.files import whole_file
+
 BESIDE = {".css", ".j2", ".js"}
 """Files of a page; they belong to the modules beside them."""
+
+OLD = 315532800
+"""1980: older than any result."""
 
 # Of the text and not of its syntax tree, which takes a second for the whole package.
 IMPORT = re.compile(
@@ -21,9 +28,6 @@ NAME = re.compile(r"(?:^|,)[\s(]*(\w+)")
 @cache
 def sources(script: Path, root: Path) -> tuple[Path, ...]:
     """Return every file of genesig that a script imports, at its top or anywhere inside.
-
-    Snakemake sees an edited script but not an edited module; as inputs of its rule, the modules
-    rerun just what depends on them.
 
     Parameters
     ----------
@@ -40,6 +44,36 @@ def sources(script: Path, root: Path) -> tuple[Path, ...]:
             waiting += _imported(module, root)
     beside = {file for each in found for file in each.parent.iterdir() if file.suffix in BESIDE}
     return tuple(sorted(found | beside))
+
+
+def stamp(script: Path, root: Path, folder: str) -> str:
+    """Return a file that stands for all of them in the inputs of a rule: its name has their digest.
+
+    Snakemake sees an edited script but not an edited module. One file for all, since each time that
+    a job ends it looks at every input of those that wait; and by content, since a copy of the same
+    version is no reason to compute anything again: the file is old.
+
+    Parameters
+    ----------
+    script : Path
+    root : Path
+        The folder that holds the package.
+    folder : str
+        Where the file is made, unless it is there.
+    """
+    named = [f"{_digest(file)} {file.relative_to(root)}\n" for file in sources(script, root)]
+    whole = hashlib.sha256("".join(named).encode()).hexdigest()
+    path = Path(folder, f"{script.stem}-{whole[:16]}")
+    if not path.exists():
+        with whole_file(path) as part:
+            part.write_text("".join(named), encoding="utf-8")
+            os.utime(part, (OLD, OLD))
+    return str(path)
+
+
+@cache
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 @cache

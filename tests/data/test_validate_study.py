@@ -11,6 +11,8 @@ import pytest
 from small_study import SAMPLES, Study
 
 from genesig.cli import main
+from genesig.data.files.readers import load_schema, read_config
+from genesig.data.validate import check_study, study_config
 
 Break = Callable[[Study], object]
 
@@ -544,3 +546,20 @@ def test_a_sound_study_has_no_problem(
 ) -> None:
     assert _run(SOUND[name], tmp_path, monkeypatch) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_what_was_chosen_without_asking_is_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is printed, counts as no warning, and no report lists it among its cautions."""
+    three = _column("diagnosis", ["a", "b", "c"] * 4)
+    assert _run(three, tmp_path, monkeypatch) == 0
+    out, err = capsys.readouterr()
+    (line,) = err.splitlines()
+    assert line.startswith("note: samples.tsv, column 'diagnosis': 3 classes: ")
+    assert line.endswith(
+        "told apart by one list of genes; data: {classes: [a, b]} would compare two"
+    )
+    assert out.startswith("config.yaml: 0 errors, 0 warnings; ")
+    config = study_config(read_config("config.yaml"), load_schema(), source="config.yaml")
+    assert check_study(config, "config.yaml")["warnings"] == []

@@ -9,6 +9,7 @@ import pytest
 
 from genesig.data.steps.imputation import KnnImpute
 from genesig.data.steps.normalise import Reference, fit_steps
+from genesig.data.steps.together import steps_together
 
 KNN = [{"step": "knn_impute", "neighbours": 5}]
 
@@ -100,3 +101,39 @@ def test_all_genes_at_once_are_filled_as_one_by_one(scale, spread):
     X[rows, 7], X[:, 8] = np.nan, np.nan
     done = KnnImpute.fit(X[rows] * scale, neighbours=6).transform(X * scale)
     np.testing.assert_array_equal(done / scale, by_definition(X, rows, 6))
+
+
+@pytest.mark.parametrize("spread", [0, 1e3])
+@pytest.mark.parametrize("count", [3, 70])
+def test_many_training_sets_at_once_are_filled_as_one_by_one(spread, count):
+    """Of sizes that differ, where a gene may have too few values in some; more than one call."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(22, 3)) @ rng.normal(size=(3, 90)) + 0.3 * rng.normal(size=(22, 90))
+    X += spread * rng.normal(size=90)
+    X[:, 40:50] = X[:, 70:80] = X[:, 10:20]
+    X[rng.random(X.shape) < rng.choice([0.05, 0.45], size=90)] = np.nan
+    X[:, 5] = np.nan
+    trains = [np.sort(rng.choice(22, size=rng.integers(9, 20), replace=False))
+              for _ in range(count)]  # fmt: skip
+    together = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], trains)
+    for train, steps in zip(trains, together, strict=True):
+        fitted = fit_steps(X[train], steps)
+        done = fitted.transform(X)
+        np.testing.assert_array_equal(done, by_definition(X, train, 4))
+        alone = fit_steps(X[train], [{"step": "knn_impute", "neighbours": 4}])
+        np.testing.assert_array_equal(done, alone.transform(X))
+        assert fitted.state() == alone.state()
+
+
+def test_other_samples_that_lack_other_genes_are_filled_anew():
+    rng = np.random.default_rng(4)
+    X, other = rng.normal(size=(2, 12, 30))
+    X[rng.random(X.shape) < 0.1], X[:, :4] = np.nan, rng.normal(size=(12, 4))
+    other[0, 2] = np.nan
+    rows = np.arange(9)
+    given = [{"step": "knn_impute", "neighbours": 4}, {"step": "centre"}]
+    (steps,) = steps_together(X, given, [rows])
+    alone = fit_steps(X[rows], given)
+    np.testing.assert_array_equal(
+        fit_steps(X[rows], steps).transform(other), alone.transform(other)
+    )

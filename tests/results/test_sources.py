@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
-from genesig.results.sources import sources
+from genesig.results.sources import _digest, sources, stamp
 
 SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 
@@ -34,3 +34,23 @@ def test_every_way_to_import_is_seen(tmp_path):
     found = [str(file.relative_to(tmp_path / "genesig")) for file in sources(script, tmp_path)]
     assert found == ["__init__.py", "a.py", "b.py", "c.py", "deep/__init__.py", "deep/d.py",
                      "deep/page.css"]  # fmt: skip
+
+
+def made(package, folder):
+    """Return the stamp of a script beside a package of one module and one page."""
+    (package / "genesig").mkdir(parents=True)
+    (package / "genesig/__init__.py").write_text("")
+    (package / "genesig/page.css").write_text("p {}")
+    (package / "script.py").write_text("import genesig")
+    return stamp(package / "script.py", package, str(folder))
+
+
+def test_a_stamp_tells_the_content_and_not_the_place(tmp_path):
+    one, other = made(tmp_path / "one", tmp_path / "s"), made(tmp_path / "other", tmp_path / "s")
+    assert one == other
+    assert Path(one).stat().st_mtime < 1e9
+    (tmp_path / "one/genesig/page.css").write_text("p { color: red }")
+    sources.cache_clear()
+    _digest.cache_clear()
+    assert stamp(tmp_path / "one/script.py", tmp_path / "one", str(tmp_path / "s")) != one
+    assert len(list((tmp_path / "s").iterdir())) == 2

@@ -9,7 +9,7 @@ from genesig.data.study.files_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 from genesig.selection.linear.protocol import keywords
-from genesig.results.sources import sources as needed
+from genesig.results.sources import stamp
 
 # In a string, or a list of strings, braces are a wildcard to Snakemake, in a dictionary they are
 # not: whatever a user may have written reaches a job as a dictionary, `settings`.
@@ -47,9 +47,9 @@ ENRICHMENT = ["enrichment", "enrichment_ranking"]
 
 
 def sources(script):
-    """Return every file of the package that a script needs, as inputs of its rule."""
+    """Return a file that changes its name with the modules that a script needs, for its rule."""
     path = Path(workflow.source_path(f"../scripts/{script}"))
-    return [local(str(file)) for file in needed(path, PACKAGE.parent)]
+    return local(stamp(path, PACKAGE.parent, ".snakemake/genesig"))
 
 
 include: "files.smk"

@@ -22,7 +22,7 @@ from genesig.data.steps.segment import with_places
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression
-from genesig.errors import GenesigError, InvalidInput, Problem, attempt
+from genesig.errors import GenesigError, InvalidInput, Problem, attempt, in_order, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Design
 from genesig.words import counted, listing
@@ -45,10 +45,10 @@ def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
     """
     study = read_inputs(config["expression"], config["samples"], config["label"], **config["data"])
     found = {item["name"]: check_cohort(item, config, study) for item in config["external"]}
-    problems = sorted((p for each in found.values() for p in each), key=lambda p: p.level)
+    problems = in_order(p for each in found.values() for p in each)
     if any(problem.level == "error" for problem in problems):
         raise InvalidInput(problems)
-    return {"warnings": {n: [f"{p.where}: {p.what}" for p in each] for n, each in found.items()}}
+    return {"warnings": {n: warnings_of(each) for n, each in found.items()}}
 
 
 def check_cohorts(config: Config, study: Inputs) -> list[Problem]:

@@ -16,7 +16,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.study.matrix_check import check_samples, orient
 from genesig.data.study.sheet_check import check_column, check_ids, storable
-from genesig.errors import InvalidInput, Problem, attempt
+from genesig.errors import InvalidInput, Problem, attempt, in_order
 from genesig.response.design import SEVERAL
 from genesig.results import Design
 from genesig.results.checksums import sha256
@@ -126,7 +126,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
             dropped = check_samples(matrix, expression, list(table.index), labels.names,
                                     table_file, problems)  # fmt: skip
     if matrix is None or table is None or labels is None or _faulty(problems):
-        raise InvalidInput(_sorted(problems))
+        raise InvalidInput(in_order(problems))
     files = dict.fromkeys(p for p in (expression, table_file, annotation) if p is not None)
     return Cohort(
         matrix=rows_of(matrix, labels.names), where=expression, given=labels.given,
@@ -134,7 +134,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         batch=tuple(map(str, table.loc[list(labels.names), batch])) if batch
         else ("",) * len(labels.names),
         dropped=labels.dropped + dropped, inputs={path: sha256(path) for path in files},
-        problems=_sorted(problems), about=table.loc[list(labels.names)],
+        problems=in_order(problems), about=table.loc[list(labels.names)],
     )  # fmt: skip
 
 
@@ -150,7 +150,3 @@ def _table(matrix: Matrix | None, where: str, part: str | None,
 
 def _faulty(problems: Problems) -> bool:
     return any(problem.level == "error" for problem in problems)
-
-
-def _sorted(problems: Problems) -> Problems:
-    return sorted(dict.fromkeys(problems), key=lambda problem: problem.level)

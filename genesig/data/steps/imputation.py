@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from genesig.compiled.neighbours import Samples
 
 Array = np.ndarray[Any, Any]
 
 MOST_MISSING = 0.5
+TOGETHER, NUMBERS = 128, 10_000_000
+"""Most sets of training samples whose neighbours are sought at once, and numbers of neighbours."""
+MANY = (6, 18)
+"""Sets from which on sums over all subsets of three, of four samples are worth their while."""
+
+
+class Near(NamedTuple):
+    """Genes wanted (q,), ascending, and the nearest to each, (q, k); -1 where there is none."""
+
+    wanted: Array
+    near: Array
+
+    def of(self, wanted: Array) -> Array | None:
+        """Return the nearest of some of the genes; None where one is not among them."""
+        known = np.isin(wanted, self.wanted).all()
+        return self.near[np.searchsorted(self.wanted, wanted)] if known else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +47,8 @@ class KnnImpute:
         The training samples, NaN where a value is missing.
     neighbours : int
         k.
+    near : Near or None
+        Nearest genes that were found before, for many sets of training samples at once.
 
     Notes
     -----
@@ -36,13 +58,25 @@ class KnnImpute:
 
     donors: Array
     neighbours: int
+    near: Near | None = field(default=None, metadata={"stored": False})
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
     @classmethod
-    def fit(cls, X: Array, *, neighbours: int) -> KnnImpute:
+    def fit(cls, X: Array, *, neighbours: int, near: Near | None = None) -> KnnImpute:
         """Keep the training samples."""
-        return cls(X.copy(), neighbours)
+        return cls(X.copy(), neighbours, near)
+
+    @classmethod
+    def together(
+        cls, X: Array, trains: Sequence[Array], *, neighbours: int
+    ) -> Iterator[dict[str, Any]]:  # fmt: skip
+        """Yield, for each set of training rows of X, the settings with the neighbours there."""
+        wanted = np.flatnonzero(np.isnan(X).any(axis=0))
+        many = int(np.clip(NUMBERS // max(1, len(wanted) * neighbours), 1, TOGETHER))
+        for first in range(0, len(trains), many):
+            for near in _nearest(X, trains[first : first + many], wanted, neighbours):
+                yield {"neighbours": neighbours, "near": Near(wanted, near)}
 
     def transform(self, X: Array) -> Array:
         """Fill in what is NaN; what is not stays."""
@@ -50,12 +84,14 @@ class KnnImpute:
         if not missing.any():
             return X
         donors = np.asarray(self.donors, dtype=np.float64)
-        usable = (~np.isnan(donors)).mean(axis=0) >= 1 - MOST_MISSING
+        usable = _usable(donors)
         filled = np.where(missing, _own_means(X, usable)[:, None], X)
         wanted = np.flatnonzero(missing.any(axis=0) & usable)
-        near = _nearest(donors, np.flatnonzero(usable), wanted, self.neighbours)
+        near = None if self.near is None else self.near.of(wanted)
+        if near is None:
+            near = _nearest(donors, [np.arange(len(donors))], wanted, self.neighbours)[0]
         rows, places = np.nonzero(missing[:, wanted])
-        near = near[places]
+        near = near[places, : max(1, min(self.neighbours, usable.sum() - 1))]
         values = X[rows[:, None], near]
         there = ~np.isnan(values) & (near >= 0)
         counts, sums = there.sum(axis=1), np.where(there, values, 0).sum(axis=1)
@@ -64,31 +100,50 @@ class KnnImpute:
         return filled
 
 
-def _nearest(donors: Array, genes: Array, wanted: Array, k: int) -> Array:
-    """Return the k nearest of `genes` to each one wanted, (q, k); -1 where there is none."""
-    from genesig.compiled.neighbours import nearest  # here, because every job imports this module
-    from genesig.compiled.tiles import COLUMNS, SINGLES
+def _usable(donors: Array) -> Array:
+    return np.asarray((~np.isnan(donors)).mean(axis=0) >= 1 - MOST_MISSING)
 
-    near = np.full((len(wanted), max(1, min(k, len(genes) - 1))), -1)
-    here = ~np.isnan(donors)
-    size = np.max(np.abs(donors), where=here, initial=0)
-    X = np.ldexp(donors, -np.frexp(size)[1])  # a power of two loses nothing
+
+def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
+    """Return the k nearest usable genes to each one wanted on some rows of X, (T, q, k); or -1."""
+    from genesig.compiled.neighbours import Genes, nearest  # here, as every job imports this module
+    from genesig.compiled.tiles import SINGLES
+
+    here = ~np.isnan(X)
+    size = np.max(np.abs(X), where=here, initial=0)
+    X = np.ldexp(X, -np.frexp(size)[1])  # a power of two loses nothing
     centre = X[here].mean() if here.any() else 0.0
-    values = np.where(here, X - centre, 0).astype(np.float32)  # smaller, so more digits
-    table = np.stack([here, values, values**2], dtype=np.float32)
-    columns = np.concatenate([table[2], -2 * table[1], table[0]])[:, wanted]
-    nearest(
-        np.ascontiguousarray(X.T), genes, wanted,
-        _tiles(table.reshape(-1, X.shape[1])[:, genes], SINGLES),
-        np.pad(np.ascontiguousarray(columns), ((0, 0), (0, COLUMNS))), near,
-    )  # fmt: skip
+    single = (X - centre).astype(np.float32)  # smaller, so more digits
+    tiles = _tiles(single, SINGLES)
+    genes = Genes(np.ascontiguousarray(X.T), np.ascontiguousarray(single.T), tiles)
+    near, k = np.full((1, len(wanted), 0), -1, np.int32), max(1, min(k, X.shape[1] - 1))
+    seeds = [([np.arange(len(X))], 2 * k)] if len(trains) > 1 else []
+    for sets, number in (*seeds, (trains, k)):
+        seeds, near = near[0], np.full((len(sets), len(wanted), number), -1, np.int32)
+        nearest(genes, _samples(X, sets), wanted, seeds, near)
     return near
 
 
-def _tiles(table: Array, width: int) -> Array:
-    """Return the columns of a table in groups, (t, rows, width), filled up with 0."""
-    wide = np.pad(table, ((0, 0), (0, -table.shape[1] % width)))
-    return np.ascontiguousarray(wide.reshape(len(table), -1, width).transpose(1, 0, 2))
+def _samples(X: Array, trains: Sequence[Array]) -> Samples:
+    """Describe sets of rows of X."""
+    from genesig.compiled.neighbours import Samples
+
+    T, n = len(trains), len(X)
+    block = 2 + sum(many <= T for many in MANY)
+    size = np.array([len(train) for train in trains])
+    rows, inside = np.zeros((T, size.max(initial=0)), np.int64), np.zeros((T, n), np.int64)
+    for t, train in enumerate(trains):
+        rows[t, : size[t]], inside[t, train] = train, 1
+    blocks = np.pad(inside, ((0, 0), (0, -n % block))).reshape(T, -1, block)
+    lines = blocks @ (1 << np.arange(block)) + (np.arange(blocks.shape[1]) << block)
+    usable = np.array([_usable(X[train]) for train in trains])
+    return Samples(rows, size, lines.astype(np.int32), usable, block)
+
+
+def _tiles(values: Array, width: int) -> Array:
+    """Return the columns of a table in groups of `width`, (t, rows, width), NaN beyond them."""
+    wide = np.pad(values, ((0, 0), (0, -values.shape[1] % width)), constant_values=np.nan)
+    return np.ascontiguousarray(wide.reshape(len(values), -1, width).transpose(1, 0, 2))
 
 
 def _own_means(X: Array, usable: Array) -> Array:

@@ -41,9 +41,10 @@ Steps = Sequence[Mapping[str, Any]]
 
 # Refitted in every inner fold, by the solver, hence last.
 MOMENTS = ("centre", "unit_variance")
-
 # After these a column is no longer the gene of that name as it was measured (see `described`).
 SUMMARIES = ("knn_impute", "median_polish", "collapse", "combat")
+# Whose class finds at once, by `together`, what it needs for many sets of training rows.
+TOGETHER = ("knn_impute",)
 
 
 class Normaliser(Protocol):

@@ -9,8 +9,9 @@ import numpy as np
 
 
 def state_of(step: Any) -> dict[str, Any]:
-    """Return the fields of a fitted step: arrays as lists, None where a number is missing."""
-    return {field.name: _plain(getattr(step, field.name)) for field in fields(step)}
+    """Return what is stored of a fitted step: arrays as lists, None where a number is missing."""
+    kept = [field.name for field in fields(step) if field.metadata.get("stored", True)]
+    return {name: _plain(getattr(step, name)) for name in kept}
 
 
 def _plain(value: Any) -> Any:

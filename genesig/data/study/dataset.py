@@ -19,7 +19,7 @@ from genesig.data.study.matrix_check import Expression, check_matrix
 from genesig.data.study.places import places_of
 from genesig.data.study.prior_weights import weights_of
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
-from genesig.errors import InvalidInput, Problem, attempt
+from genesig.errors import InvalidInput, Problem, attempt, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Dataset
 from genesig.results.checksums import sha256
@@ -161,7 +161,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         "dropped": inputs.sheet.dropped + inputs.expression.dropped,
         "steps": [],
         "inputs": {path: sha256(path) for path in given},
-        "warnings": [f"{p.where}: {p.what}" for p in inputs.problems],
+        "warnings": warnings_of(inputs.problems),
     }
     obs = inputs.sheet.obs.copy()
     obs.attrs = {}

@@ -35,17 +35,21 @@ DEPENDENT = 1e-12
 class Problem:
     """``min h(D'x) + Σ_j (½ ridge_j x_j² + cut_j |x_j|)``, D (m, N), ridge, cut (m,).
 
-    A feature in each row, its samples in the order of the risk sets, then 0 to whole lanes.
+    A feature in each row, its samples in the order of the risk sets, then 0 to whole lanes. `spare`
+    may be the room of another problem of as many features and the same risk sets.
     """
 
     risk: RiskSets
     D: Array
     ridge: Array
     cut: Array
+    spare: Room | None = None
 
     @cached_property
     def room(self) -> Room:
         """Room for the steps of few features."""
+        if self.spare is not None and len(self.spare.z) == len(self.D):
+            return self.spare
         return room_for(len(self.risk.died), len(self.risk.omega), len(self.D))
 
 

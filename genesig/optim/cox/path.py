@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.cox import Features, certify
+from genesig.compiled.cox import Features, certify, judge
 from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
 from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
 from genesig.optim.cox.training import CoxSets
@@ -32,9 +33,17 @@ class Fit(NamedTuple):
     steps: int
 
 
+class _Rough(NamedTuple):
+    """A point, its coefficients b (m,) of the features inside, and u (n,) there."""
+
+    point: Point
+    b: Array
+    u: Array
+
+
 def cox_path(
     sets: CoxSets, tau: Array | float, mu: Array | float, *, tolerance: float,
-    longest: int | None = None,
+    longest: int | None = None, groups: Array | None = None,
 ) -> Path:  # fmt: skip
     """Minimise ``-(2/n) l(Zb) + mu Σ_{w_j > 0} b_j² + tau Σ_j w_j |b_j|`` for every training set.
 
@@ -50,6 +59,8 @@ def cox_path(
         converged.
     longest : int, optional
         A row ends before its first fit of more features than this.
+    groups : (k,) int, optional
+        Rows of one group: when one ends, the others need not go on; each has its first fit.
 
     Returns
     -------
@@ -63,20 +74,34 @@ def cox_path(
         For tau or mu that are negative, or tau = mu = 0.
     """
     tau, mu = grid(sets.sets, tau, mu)
-    coefs, gap = [], np.full(tau.shape, np.nan)
-    steps = np.full(tau.shape, -1)
-    for k in range(len(tau)):
-        row, going = _Row.of(sets, k, tolerance), True
-        for m in range(tau.shape[1]):
-            fit = row.solve(tau[k, m], mu[k, m], longest) if going else None
-            if fit is None:
-                coefs.append((np.zeros(0, np.int64), np.zeros(0)))
-                going = False
-                continue
+    gap, steps = np.full(tau.shape, np.nan), np.full(tau.shape, -1)
+    coefs = [(np.zeros(0, np.int64), np.zeros(0))] * tau.size
+    groups = np.arange(len(tau)) if groups is None else groups
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group).tolist()
+        rows = {k: _Row.of(sets, k, tolerance) for k in members}
+        for k, m, fit in _down(rows, tau, mu, longest):
             gap[k, m], steps[k, m], used = fit.gap, fit.steps, np.flatnonzero(fit.b)
-            coefs.append((used, fit.b[used]))
-            going = longest is None or len(used) <= longest
+            coefs[k * tau.shape[1] + m] = (used, fit.b[used])
     return Path.of(tau.shape, coefs, gap, steps, tolerance).ended(longest)
+
+
+def _down(
+    rows: dict[int, _Row], tau: Array, mu: Array, longest: int | None
+) -> Iterator[tuple[int, int, Fit]]:  # fmt: skip
+    """Yield the fits of rows that end together, side by side; the longest list goes ahead."""
+    for m in range(tau.shape[1]):
+        ended = False
+        for k, row in sorted(rows.items(), key=lambda each: -np.count_nonzero(each[1].b)):
+            fit = row.solve(tau[k, m], mu[k, m], longest)
+            if fit is not None:
+                yield k, m, fit
+            too_long = longest is not None and fit is not None and np.sum(fit.b != 0) > longest
+            ended = ended or fit is None or bool(too_long)
+            if ended and m > 0:
+                break
+        if ended:
+            return
 
 
 def tau_max(sets: CoxSets) -> Array:
@@ -93,7 +118,8 @@ class _Row:
 
     C (n, c) spans the features without a penalty, and the covariates; `back` takes a to theirs;
     ease is their ridge, where they have no finite fit.
-    problem and point are those of the features `inside` (d,) bool, then C.
+    problem and point are those of the features `inside` (d,) bool, then C; `within` (m,) are their
+    numbers, `outside` (d,) bool the others that have a penalty.
     """
 
     sets: CoxSets
@@ -108,6 +134,8 @@ class _Row:
     g: Array
     tau: float
     inside: Array
+    within: Array
+    outside: Array
     problem: Problem
     point: Point
 
@@ -124,7 +152,7 @@ class _Row:
             start, _ = minimise(problem, start, 1e-3 * tolerance * scale)
         g = sets.products(k, dual_point(risk, start.eta[: len(C)], C[:, : 0 if ease else None]).u)
         return cls(sets, k, every, tolerance, scale, C, back, ease, np.zeros(d), g, np.inf,
-                   np.zeros(d, dtype=bool), problem, start)  # fmt: skip
+                   np.zeros(d, dtype=bool), free[:0], every.weight > 0, problem, start)  # fmt: skip
 
     def solve(self, tau: float, mu: float, longest: int | None) -> Fit | None:
         """Go on to the next point of the path; None where its list is certainly too long."""
@@ -135,22 +163,54 @@ class _Row:
             self._take_in(self._guess(tau, longest if can_end else None))
         for _ in range(ROUNDS):
             steps += self._minimise(tau, mu, slack)
-            gap = self._check(tau, mu)
+            rough = self._left(longest) if slack > last else None
+            if rough is None:
+                gap = self._check(tau, mu)
+            else:
+                more, gap = self._minimise(tau, mu, last), self._check(tau, mu)
+                if self._clear(rough, tau):
+                    slack, steps = last, steps + more
+                else:
+                    self.point, self.b[self.within] = rough.point, rough.b
+                    gap = self._check(tau, mu)
             if slack <= last and (gap <= self.tolerance or slack < 1e-16 * self.scale):
                 break
             if can_end and longest is not None and self._surely(gap / mu) > longest:
                 return None
-            violation = np.abs(self.g) - tau * self.every.weight
-            violation[self.inside | (self.every.weight == 0)] = 0
-            if (violation > 0).any():
-                missing = (violation > 0) & (violation >= (1 - LEAP) * violation.max())
-                self._take_in(self.inside | missing)
+            level, cut = np.abs(self.g), tau * self.every.weight
+            beyond = (level > cut) & self.outside
+            if beyond.any():
+                violation = np.where(beyond, level - cut, 0)
+                self._take_in(self.inside | (beyond & (violation >= (1 - LEAP) * violation.max())))
             else:
                 slack = last if slack > last else slack / 100
         self.tau, found, free = tau, self.b.copy(), np.flatnonzero(self.every.weight == 0)
         if len(free):
             found[free] = (self.back @ self.point.x[-self.C.shape[1] :])[: len(free)]
         return Fit(found, gap, steps)
+
+    def _left(self, longest: int | None) -> _Rough | None:
+        """Return where the row is, to go on without a look at all features if that can be mended.
+
+        None where such a look may end the path, or where nothing bounds what it would find.
+        """
+        n, own = len(self.C), self.sets.sets
+        known = own.unit_variance and not self.C.shape[1]
+        if not known or longest is None or np.count_nonzero(self.b[self.within]) > longest:
+            return None
+        here, risk = self.problem.room.here, self.sets.risk[self.k]
+        judge(risk.terms, self.point.eta[:n], here)
+        return _Rough(self.point, self.b[self.within], here.u.copy())
+
+    def _clear(self, rough: _Rough, tau: float) -> bool:
+        """Tell whether no feature from outside was beyond its bound there, by how far u has moved.
+
+        Features have length √n at most where weights v of samples are 1: ``Σ v z² = n``.
+        """
+        u, v = self.problem.room.here.u, self.sets.risk[self.k].terms.weight
+        moved = float(np.linalg.norm(u - rough.u)) * np.sqrt(len(u) / v.min()) * (1 + 1e-9)
+        bound = (1 - 1e-9) * tau * self.every.weight - moved
+        return not ((np.abs(self.g) >= bound) & self.outside).any()
 
     def ratio(self) -> Array:
         """Return ``|g_j| / w_j``, (d,); 0 for those without a penalty."""
@@ -163,7 +223,8 @@ class _Row:
         The objective grows by mu ||b' - b||² from its minimum b', so b' is within √(gap / mu) of b:
         only features whose squares add up to less may all be 0 there.
         """
-        squares = np.sort(np.square(self.b[self.b != 0]))
+        squares = np.sort(np.square(self.b[self.within]))
+        squares = squares[np.count_nonzero(self.b[self.within] == 0) :]
         gone = np.searchsorted(np.cumsum(squares), square * self.scale, side="right")
         return len(squares) - int(gone)
 
@@ -190,18 +251,19 @@ class _Row:
             ratio = np.where(needed, -1.0, self.ratio())
             best = np.argpartition(-ratio, rest - 1)[:rest]
             self.inside[best[ratio[best] > 0]] = True
-        features = np.flatnonzero(self.inside)
-        D = self.sets.by_row(self.k, features, self.C)
-        ridge = np.full(len(D), 2 * self.ease)
-        self.problem = Problem(self.sets.risk[self.k], D, ridge, np.zeros(len(D)))
+        self.within = np.flatnonzero(self.inside)
+        self.outside = ~self.inside & (self.every.weight > 0)
+        D = self.sets.by_row(self.k, self.within, self.C)
+        ridge, spare = np.full(len(D), 2 * self.ease), self.problem.room
+        self.problem = Problem(self.sets.risk[self.k], D, ridge, np.zeros(len(D)), spare)
         a = self.point.x[len(self.point.x) - self.C.shape[1] :]
-        self.point = Point.at(self.problem, np.concatenate([self.b[features], a]))
+        self.point = Point.at(self.problem, np.concatenate([self.b[self.within], a]))
 
     def _minimise(self, tau: float, mu: float, slack: float) -> int:
         problem, k = self.problem, len(self.problem.D) - self.C.shape[1]
-        problem.cut[:k], problem.ridge[:k] = tau * self.every.weight[self.inside], 2 * mu
+        problem.cut[:k], problem.ridge[:k] = tau * self.every.weight[self.within], 2 * mu
         self.point, steps = minimise(problem, self.point, slack)
-        self.b[self.inside] = self.point.x[:k]
+        self.b[self.within] = self.point.x[:k]
         return steps
 
     def _check(self, tau: float, mu: float) -> float:

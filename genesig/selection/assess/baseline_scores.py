@@ -10,6 +10,7 @@ import numpy as np
 
 from genesig.data.splits.seeds import BASELINE, random_state, spawn_key
 from genesig.data.steps.normalise import bound, fit_steps
+from genesig.data.steps.together import steps_together
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
 from genesig.results import Dataset, Split, Splits
@@ -54,9 +55,11 @@ def run_baselines(
     from sklearn import config_context
 
     rows = []
-    for number, split in enumerate(splits.outer):
+    trains = [dataset.rows(split.train) for split in splits.outer]
+    together = steps_together(dataset.X, bound(folds, dataset), trains)
+    for number, (split, steps) in enumerate(zip(splits.outer, together, strict=True)):
         with config_context(assume_finite=True, skip_parameter_validation=True):
-            found = list(_of_split(dataset, splits, number, folds, baselines))
+            found = list(_of_split(dataset, splits, number, steps, baselines))
         for name, row, f in (*_of_covariates(dataset, split), *found):
             decided = decisions(dataset, dataset.response()[row], f)
             samples = [dataset.samples[each] for each in row]
@@ -80,14 +83,14 @@ def _of_split(
     dataset: Dataset,
     splits: Splits,
     number: int,
-    folds: Sequence[Mapping[str, Any]],
+    steps: Sequence[Mapping[str, Any]],
     baselines: Sequence[str],
 ) -> Iterator[tuple[str, Array, Array]]:
     """Give (name, test rows, scores) of each baseline on one outer split."""
     split = splits.outer[number]
     train, test = dataset.rows(split.train), dataset.rows(split.test)
     about = dataset.obs
-    fitted = fit_steps(dataset.X[train], bound(folds, dataset), about.iloc[train])
+    fitted = fit_steps(dataset.X[train], steps, about.iloc[train])
     X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
     state = random_state(splits.seed, spawn_key(BASELINE, split=number))
     varies, task = np.ptp(X, axis=0).any(), dataset.design.kind

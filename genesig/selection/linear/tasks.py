@@ -12,6 +12,7 @@ import numpy as np
 
 from genesig.data.splits.permute import permutation
 from genesig.data.steps.normalise import MOMENTS, Reference, fit_reference_steps
+from genesig.data.steps.together import steps_together
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.held import Held
@@ -145,9 +146,10 @@ def shared_matrices(
         for start in range(0, len(todo), size):
             yield X, plain, todo[start : start + size]
         return
-    for task in todo:
+    together = steps_together(X, folds, [task.train for task in todo])
+    for task, steps in zip(todo, together, strict=True):
         try:
-            reference = fit_reference_steps(X[task.train], folds, about.iloc[task.train])
+            reference = fit_reference_steps(X[task.train], steps, about.iloc[task.train])
         except GenesigError as error:
             raise GenesigError(f"split {task.split}: {error}") from error
         if task.permutation == 0 and (left := reference.uncorrected(about).sum()):

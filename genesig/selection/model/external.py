@@ -11,6 +11,7 @@ import numpy as np
 from genesig.data.cohorts.new_matrix import matched
 from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.steps.combat import ReferenceBatch
+from genesig.errors import warnings_of
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.model.chain import Model, seen_by
@@ -131,7 +132,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     about = {
         "name": name, "file": cohort.where, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
-        "warnings": [*said.get(name, ()), *(f"{p.where}: {p.what}" for p in found.problems),
+        "warnings": [*said.get(name, ()), *warnings_of(found.problems),
                      *off_scale(model, found, values.filled, cohort.where),
                      *no_batch_of_the_study(model), *other_mix(dataset, cohort, combat)],
         "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,

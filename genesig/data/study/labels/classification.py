@@ -63,7 +63,7 @@ def _many_classes(counts: Counter[str], at: str, numbers: str) -> Iterator[Probl
         yield Problem(at, what)
     else:
         what += f", told apart by one list of genes; data: {two} would compare two"
-        yield Problem(at, what, "warning")
+        yield Problem(at, what, "note")
 
 
 def _of_other_classes(column: pd.Series[str], classes: tuple[str, ...] | None, where: str,

@@ -43,10 +43,19 @@ class _Held(NamedTuple):
 
 @dataclass(frozen=True)
 class PartialLikelihood:
-    """k training sets, as `record.Sets` has them."""
+    """k training sets, as `record.Sets` has them.
+
+    Attributes
+    ----------
+    sets : CoxSets
+    ties : str
+    group : (k,) int or None
+        The outer set of each inner one: a list is chosen where all folds of one have theirs.
+    """
 
     sets: CoxSets
     ties: str
+    group: Array | None = None
 
     @classmethod
     def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None],
@@ -80,11 +89,12 @@ class PartialLikelihood:
         sets = cox_sets(own.X, Y["time"], Y["event"], more.rows, centre=own.centre, ties=self.ties,
                         unit_variance=own.unit_variance, like=self.sets,
                         sample_weights=more.weights, fixed=more.fixed)  # fmt: skip
-        return PartialLikelihood(sets, self.ties)
+        return PartialLikelihood(sets, self.ties, of)
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
         """Minimise ``-(2/n) l(Zb) + mu ||b||² + tau Σ w_j |b_j|``."""
-        return cox_path(self.sets, tau, mu, tolerance=protocol.tolerance, longest=longest)
+        return cox_path(self.sets, tau, mu, tolerance=protocol.tolerance, longest=longest,
+                        groups=self.group)  # fmt: skip
 
     def scores(self, lists: Path, lam: Array) -> Array:
         """Refit by ridge Cox, see `ridge.ridge_scores`."""
