@@ -137,7 +137,7 @@ def joint_path(
         For tau or mu that leave no problem.
     """
     if joint.sets.adjustment is not None:
-        return _one_by_one(joint, *grid(joint.sets, tau, mu), tolerance, longest)
+        return _one_by_one(joint, *grid(joint.sets, tau, mu), tolerance, longest, groups)
     if joint.Y.shape[1] == 1:
         found = scalar_path(
             joint.sets, tau, mu, solver="landweber-newton", tolerance=tolerance, longest=longest
@@ -162,19 +162,23 @@ def joint_path(
 
 
 def _one_by_one(
-    joint: JointSets, tau: Array, mu: Array, tolerance: float, longest: int | None
+    joint: JointSets, tau: Array, mu: Array, tolerance: float, longest: int | None,
+    groups: Array | None,
 ) -> Path:  # fmt: skip
     """Minimise for sets with weights or covariates, each as a matrix of its own (see `alone`)."""
-    found = [
-        joint_path(alone(joint, k), tau[[k]], mu[[k]], tolerance=tolerance, longest=longest)
-        for k in range(len(tau))
-    ]
-    gap, steps = (np.concatenate([getattr(path, name) for path in found])
-                  for name in ("gap", "iterations"))  # fmt: skip
-    sizes = np.concatenate([np.diff(path.indptr) for path in found])
+    k, M = tau.shape
+    groups, use = np.arange(k) if groups is None else groups, dict[int, int]()
+    sizes, gap, steps = np.zeros((k, M), int), np.full((k, M), np.nan), np.full((k, M), -1)
+    found = []
+    for i, group in enumerate(map(int, groups)):
+        part = i, slice(use.get(group, M))
+        found.append(joint_path(alone(joint, i), tau[part], mu[part],
+                                tolerance=tolerance, longest=longest))  # fmt: skip
+        sizes[part], gap[part], steps[part] = found[-1].sizes(), found[-1].gap, found[-1].iterations
+        use[group] = max(1, int((steps[i] >= 0).sum()))
     indices, values = (np.concatenate([getattr(path, name) for path in found])
                        for name in ("indices", "values"))  # fmt: skip
-    return Path.joined(tau.shape, sizes, indices, values, gap, steps, tolerance)
+    return Path.joined(tau.shape, sizes.ravel(), indices, values, gap, steps, tolerance)
 
 
 def alone(joint: JointSets, k: int) -> JointSets:

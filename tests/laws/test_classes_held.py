@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -48,6 +49,24 @@ def sets_of(X, y, C, v, rows, scales=KINDS):
     Y = np.repeat(y[:, None], rows.shape[1], axis=1)
     share = shares(Y, rows, int(y.max()) + 1, np.square(fixed.root))
     return joint_sets(X, coded(Y, share), rows, **scales, adjustment=fixed), coded(Y, share)
+
+
+def test_sets_of_a_group_end_with_the_first_of_them_and_agree_until_then() -> None:
+    X, y, C, v, _ = problem(d=60)
+    rows = np.random.default_rng(1).random((len(X), 5)) < 0.8
+    joint, _ = sets_of(X, y, C, v, rows)
+    tau, groups = joint.tau_max[:, None] * np.geomspace(0.9, 0.05, 12), np.array([0, 0, 0, 1, 1])
+    mu = 1e-3 * joint.norm[:, None]
+    apart = joint_path(joint, tau, mu, tolerance=1e-9, longest=12)
+    found = joint_path(joint, tau, mu, tolerance=1e-9, longest=12, groups=groups)
+    assert (found.iterations >= 0).sum() < (apart.iterations >= 0).sum()
+    for group in range(2):
+        own = np.flatnonzero(groups == group)
+        useful = (apart.iterations[own] >= 0).all(axis=0)
+        np.testing.assert_array_equal((found.iterations[own] >= 0).all(axis=0), useful)
+        for k, m in itertools.product(own, np.flatnonzero(useful)):
+            for here, there in zip(found.coef(k, m), apart.coef(k, m), strict=True):
+                np.testing.assert_array_equal(here, there)
 
 
 def test_the_minimum_is_that_of_a_general_solver_on_the_joint_problem() -> None:

@@ -23,6 +23,8 @@ Array = np.ndarray[Any, Any]
 GENE_WISE = {"centre", "unit_variance"}
 FEWEST = 4
 """Halves with an error below which there is no curve."""
+APART = 1.1
+"""How many times as large as halves training sets must be to be another size."""
 
 
 def learning(
@@ -32,7 +34,8 @@ def learning(
     """Return the errors of the lists of halves on the other halves, beside that of the study.
 
     None where steps learned in each training set do more than centre and scale genes, which
-    weights and intercept hold already: others would have to be fitted again for each half.
+    weights and intercept hold already: others would have to be fitted again for each half. None
+    where training sets are no larger than halves, as those of two folds are.
 
     Parameters
     ----------
@@ -49,13 +52,15 @@ def learning(
     full = found["error"]["value"]
     if halves is None or full is None or {step["step"] for step in folds} - GENE_WISE:
         return None
+    half, fold = (np.mean([len(one.train) for one in each])
+                  for each in (splits.subsamples, splits.outer))  # fmt: skip
     errors = _errors(dataset, splits, halves)
-    if len(errors) < FEWEST:
+    if len(errors) < FEWEST or fold < APART * half:
         return None
     return {
-        "half": rounded(np.mean([len(half.train) for half in splits.subsamples]), 4),
+        "half": rounded(half, 4),
         "errors": rounded(errors, 4),
-        "fold": rounded(np.mean([len(split.train) for split in splits.outer]), 4),
+        "fold": rounded(fold, 4),
         "error": full,
     }
 
