@@ -10,8 +10,12 @@ import numpy as np
 
 def state_of(step: Any) -> dict[str, Any]:
     """Return what is stored of a fitted step: arrays as lists, None where a number is missing."""
-    kept = [field.name for field in fields(step) if field.metadata.get("stored", True)]
-    return {name: _plain(getattr(step, name)) for name in kept}
+    return {name: _plain(getattr(step, name)) for name in stored(step)}
+
+
+def stored(step: Any) -> list[str]:
+    """Return the names of what is stored of a step, or of its class."""
+    return [field.name for field in fields(step) if field.metadata.get("stored", True)]
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from places import ROOT
 from genesig.data.files.readers import read_matrix
 from genesig.data.steps.gene_filters import Filter, KeptGenes
 from genesig.data.steps.normalise import MOMENTS, NORMALISERS
+from genesig.data.steps.state import stored
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.schema import SCHEMA, STEPS
 from genesig.selection.model.shape import digest_of
@@ -39,7 +39,7 @@ def test_the_published_schema_is_the_one_that_is_checked() -> None:
 def test_every_step_of_a_model_is_in_the_schema() -> None:
     fitted = {name: KeptGenes if isinstance(kind, Filter) else kind
               for name, kind in NORMALISERS.items() if name not in MOMENTS}  # fmt: skip
-    found = {name: {field.name for field in fields(kind)} for name, kind in fitted.items()}
+    found = {name: set(stored(kind)) for name, kind in fitted.items()}
     assert found == {name: set(parts) for name, (_, parts) in STEPS.items()}
 
 
