@@ -62,7 +62,9 @@ def test_a_fit_of_classes_starts_without_the_subpackages_of_scipy(fit):
 
 def test_jobs_that_call_no_compiled_code_start_without_the_compiler():
     """Each of them would wait a fifth of a second for it."""
-    names = "controls export gather normalise null quality read report report_data split validate"
+    names = (
+        "controls export gather model normalise null quality read report report_data split validate"
+    )
     lines = [(SCRIPTS / f"{name}.py").read_text("utf-8").splitlines() for name in names.split()]
     imports = [line for line in chain(*lines) if line.startswith("from genesig")]
     assert "numba" not in loaded_by("; ".join(imports))

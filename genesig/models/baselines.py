@@ -23,7 +23,7 @@ from genesig.models.class_baselines import (
 )
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.ridge import ridge
-from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.risk_sets import USUAL, RiskSets
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
 from genesig.response.design import SEVERAL
@@ -33,7 +33,6 @@ Folds = Sequence[Array]
 Baseline = Callable[[Array, Array, Array, Folds, int], Array]
 Score = Callable[[float, Array, Array, Array], Array]
 
-TIES = "efron"
 TREES = 201
 """Odd, so that the votes of fully grown trees do not tie."""
 WIDTHS = (0.5, 1.0, 2.0)
@@ -80,13 +79,13 @@ def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     lam = scale / len(y) * np.geomspace(10, 1e-4, 6)
     rest = [np.setdiff1d(np.arange(len(y)), fold) for fold in inner]
     fits = np.stack([_cox(X[rows], y[rows], lam, X) for rows in rest])
-    error, _ = left_out_deviance(y["time"], y["event"], inner, fits, TIES)
+    error, _ = left_out_deviance(y["time"], y["event"], inner, fits, USUAL)
     return np.asarray(_cox(X, y, lam[[int(np.argmin(error))]], X_test)[0])
 
 
 def _cox(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
     """Return the scores of X_test at each lam, (L, n_test)."""
-    risk, mean = RiskSets.of(y["time"], y["event"], TIES), X.mean(axis=0)
+    risk, mean = RiskSets.of(y["time"], y["event"], USUAL), X.mean(axis=0)
     Z = (X - mean)[risk.order]
     return np.asarray(((X_test - mean) @ ridge(risk, Z, Z[:, :0], lam).b).T)
 

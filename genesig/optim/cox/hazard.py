@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]
 

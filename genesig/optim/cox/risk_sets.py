@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.compiled.likelihood import WIDEST, Terms
 from genesig.errors import GenesigError, pick
+
+if TYPE_CHECKING:
+    from genesig.compiled.likelihood import Terms
 
 Array = np.ndarray[Any, Any]
 
@@ -36,6 +38,8 @@ def breslow(deaths: int) -> Array:
 
 
 TIES = {"efron": efron, "breslow": breslow}
+USUAL = "efron"
+"""How ties are treated where nothing else is asked for."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class RiskSets:
 
     @classmethod
     def of(
-        cls, time: Array, event: Array, ties: str = "efron", weights: Array | None = None
+        cls, time: Array, event: Array, ties: str = USUAL, weights: Array | None = None
     ) -> RiskSets:
         """Sort n samples.
 
@@ -77,6 +81,8 @@ class RiskSets:
         GenesigError
             Times that are negative or missing, no event, other weights, unknown ties.
         """
+        from genesig.compiled.likelihood import Terms  # here, because most jobs import this module
+
         time, event, v = _checked(time, event, weights)
         shares = pick("ties", TIES, ties)
         order = np.lexsort((event, -time))
@@ -119,7 +125,7 @@ class RiskSets:
 
     def value(self, eta: Array) -> float:
         """Return ``h(η) = -(2/n) l(η)``; infinite where η is not finite or too wide."""
-        if not np.ptp(eta) <= WIDEST:
+        if not np.ptp(eta) <= _widest():
             return np.inf
         top = eta.max()
         sums = np.log(self.c @ np.exp(eta - top)) + top
@@ -128,7 +134,7 @@ class RiskSets:
     def log_likelihood(self, eta: Array) -> Array:
         """Return l of several η, (n, m) to (m,); -infinity where η is too wide."""
         top = eta.max(axis=0)
-        narrow = top - eta.min(axis=0) <= WIDEST
+        narrow = top - eta.min(axis=0) <= _widest()
         sums = np.log(self.c @ np.exp(np.where(narrow, eta - top, 0.0))) + top
         return np.where(narrow, self.died @ eta - self.omega @ sums, -np.inf)
 
@@ -151,6 +157,12 @@ class RiskSets:
         rest = p if Z is None else p @ Z
         first = np.diag(total) if Z is None else Z.T @ (total[:, None] * Z)
         return np.asarray(2 / p.shape[1] * (first - (self.omega[:, None] * rest).T @ rest))
+
+
+def _widest() -> float:
+    from genesig.compiled.likelihood import WIDEST
+
+    return WIDEST
 
 
 def _checked(time: Array, event: Array, weights: Array | None) -> tuple[Array, Array, Array]:

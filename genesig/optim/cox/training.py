@@ -12,7 +12,7 @@ from genesig.compiled.cox import Features, standardised
 from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
-from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.risk_sets import USUAL, RiskSets
 from genesig.optim.cox.separation import ease
 from genesig.optim.training import TrainingSets, training_sets
 
@@ -95,7 +95,7 @@ class CoxSets:
 
 def cox_sets(
     X: Array, time: Array, event: Array, rows: Array, *, centre: bool, unit_variance: bool,
-    ties: str = "efron", weights: Array | None = None, sample_weights: Array | None = None,
+    ties: str = USUAL, weights: Array | None = None, sample_weights: Array | None = None,
     like: CoxSets | None = None, fixed: Adjustment | None = None,
 ) -> CoxSets:  # fmt: skip
     """Describe k training sets of one matrix.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.steps.described import described
+from genesig.optim.cox.risk_sets import USUAL
 from genesig.report.genes.record import Card, Cards, Limited, Replacement
 from genesig.report.page.rounding import rounded
 from genesig.report.page.rows import at_mu
@@ -192,7 +193,7 @@ def _of_survival(it: Units, x: Array, side: int) -> tuple[Three, Three]:
     """Return Harrell's C, and the hazard ratio of one standard deviation of the gene."""
     time, event = it.y["time"], it.y["event"]
     c, sd = harrell(time, event, x), float(x.std())
-    b, limits = slope(time, event, x / sd if sd > 0 else x, it.ties or "efron")
+    b, limits = slope(time, event, x / sd if sd > 0 else x, it.ties or USUAL)
     with np.errstate(over="ignore"):
         low, ratio, high = np.exp([limits[0], b, limits[1]])
     return (c.value, *c.interval), (float(ratio), float(low), float(high))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]
 AT_ONCE = 1024
@@ -37,8 +36,6 @@ def score_test(
     Source: Cox 1972; Mantel 1966 for two groups.
     """
     from scipy.special import ndtr
-
-    from genesig.optim.cox.risk_sets import RiskSets  # here, because the report imports this module
 
     inside = np.zeros(len(y), dtype=int) if stratum is None else stratum
     U, V = np.zeros(X.shape[1]), np.zeros(X.shape[1])

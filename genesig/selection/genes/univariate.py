@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 import numpy as np
 
 from genesig.data.quality.false_discovery import q_values
+from genesig.optim.cox.risk_sets import USUAL
 from genesig.response.design import SEVERAL
 from genesig.results import Dataset
 from genesig.selection.genes.anova import class_test
@@ -194,7 +195,7 @@ def _test(it: Units) -> tuple[Array, Array]:
     if it.test == "differences":
         return _differences_test(_differences(it))
     if it.test == "score":
-        return score_test(it.X, it.y, it.batch, it.ties or "efron", it.covariates)
+        return score_test(it.X, it.y, it.batch, it.ties or USUAL, it.covariates)
     if it.test == "anova":
         return class_test(it.X, it.y, it.batch, it.covariates)
     own = it.test == "welch" and it.covariates is None

@@ -10,6 +10,7 @@ import numpy as np
 
 from genesig.data.steps.normalise import bound
 from genesig.optim.cox.hazard import Hazard, baseline_hazard
+from genesig.optim.cox.risk_sets import USUAL, RiskSets
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.survival.brier import brier_losses
 from genesig.selection.assess.survival.curves import Curve, censoring, kaplan_meier
@@ -82,7 +83,7 @@ def foretold(
             eta = eta + held[:, -1] - fits.threshold[fit]
             v = None if task.held is None else task.held.weights
             yield _tested(task.y, eta, task.train, task.test, outer[task.split].repeat, at,
-                          task.ties or "efron", v)  # fmt: skip
+                          task.ties or USUAL, v)  # fmt: skip
 
 
 def _tested(y: Array, eta: Array, train: Array, test: Array, repeat: int, at: Array,
@@ -101,9 +102,6 @@ def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> 
     if weights is not None:
         kept = weights > 0
         y, eta, weights = y[kept], eta[kept], weights[kept]
-    from genesig.optim.cox.risk_sets import (
-        RiskSets,
-    )  # here, because every model imports this module
 
     risk = RiskSets.of(y["time"], y["event"], ties, weights)
     return baseline_hazard(risk, eta[risk.order])

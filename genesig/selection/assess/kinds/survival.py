@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.adjustment import Adjustment
+from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.intervals import NOTHING, Interval
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
 from genesig.selection.assess.survival.concordance import harrell, ordered, share_limits
@@ -97,7 +98,6 @@ def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
 def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
     """Return the scores of Cox's model of the covariates."""
     from genesig.optim.cox.ridge import ridge  # here, because most jobs import this module
-    from genesig.optim.cox.risk_sets import RiskSets
     from genesig.optim.cox.separation import ease
 
     train, C, v = np.flatnonzero(fixed.root[:, 0]), fixed.basis[0].T, fixed.weights

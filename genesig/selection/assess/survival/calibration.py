@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.cox.risk_sets import USUAL, RiskSets
 from genesig.selection.assess.calibration import GROUP, MOST_GROUPS
 from genesig.selection.assess.intervals import NOTHING, Interval, Z
 from genesig.selection.assess.survival.curves import kaplan_meier
@@ -59,14 +60,13 @@ def risk_groups(time: Array, event: Array, S: Array, horizon: float) -> Iterator
         yield risk_at(time[inside], event[inside], S[inside], horizon)
 
 
-def slope(time: Array, event: Array, f: Array, ties: str = "efron") -> tuple[float, Interval]:
+def slope(time: Array, event: Array, f: Array, ties: str = USUAL) -> tuple[float, Interval]:
     """Return b of the Cox model b f on held-out samples, with Wald's 95 % interval.
 
     1 where scores are calibrated, below 1 where they are too far apart (van Houwelingen 2000). NaN
     where there is no event, all scores are equal, or they order all events.
     """
     from genesig.optim.cox.ridge import ridge  # here, because the report imports this module
-    from genesig.optim.cox.risk_sets import RiskSets
 
     f = np.asarray(f, dtype=float)
     if not np.any(event) or np.isnan(f).any() or np.ptp(f) <= 1e-12 * np.abs(f).max():

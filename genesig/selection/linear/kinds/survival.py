@@ -13,6 +13,7 @@ from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.path import tau_max as smallest
 from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
+from genesig.optim.cox.risk_sets import USUAL
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
 from genesig.selection.assess.held import Held, held_fixed
@@ -21,7 +22,6 @@ from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task
 
 Array = np.ndarray[Any, Any]
-TIES = "efron"
 
 
 class _Held(NamedTuple):
@@ -61,7 +61,7 @@ class PartialLikelihood:
     def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None],
            ground: Ground) -> PartialLikelihood:  # fmt: skip
         """Describe k training sets: times and events Y and mask `rows`, (n, k), what each holds."""
-        ties, own = ground.ties or TIES, _Held.of(held, Y, rows)
+        ties, own = ground.ties or USUAL, _Held.of(held, Y, rows)
         return cls(cox_sets(X, Y["time"], Y["event"], own.rows, centre=ground.centre, ties=ties,
                             unit_variance=ground.unit_variance, weights=ground.weights,
                             sample_weights=own.weights, fixed=own.fixed), ties)  # fmt: skip
@@ -139,7 +139,7 @@ def deviance(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Arr
     y = task.y[train]
     folds = [np.flatnonzero(np.isin(train, rows)) for rows in task.inner]
     of_training = scores[..., train].reshape(len(scores), -1, len(train))
-    found = left_out_deviance(y["time"], y["event"], folds, of_training, task.ties or TIES)
+    found = left_out_deviance(y["time"], y["event"], folds, of_training, task.ties or USUAL)
     error, standard_error = (each.reshape(grid) for each in found)
     return error, standard_error
 

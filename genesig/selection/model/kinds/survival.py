@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.cox.hazard import Hazard
+from genesig.optim.cox.risk_sets import USUAL
 from genesig.results import Dataset, Fits
 from genesig.selection.assess.intervals import NOTHING
 from genesig.selection.assess.survival.brier import brier_losses
 from genesig.selection.assess.survival.concordance import harrell
 from genesig.selection.assess.survival.curves import censoring, kaplan_meier
-from genesig.selection.linear.kinds.survival import TIES
 from genesig.selection.model.external_scores import Row
 from genesig.selection.model.kinds.record import Asked, Model, Modelled
 from genesig.selection.survival.foretold import Tested, hazard_of
@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 def _parts(dataset: Dataset, final: Fits, scores: Array) -> dict[str, Any]:
     y, design = dataset.response(), dataset.design
     v = dataset.sample_weights()
-    found = [hazard_of(y, eta, design.ties or TIES, v) for eta in scores.T]
+    found = [hazard_of(y, eta, design.ties or USUAL, v) for eta in scores.T]
     return {
         "classes": None,
         "threshold": float(final.threshold[0]),
