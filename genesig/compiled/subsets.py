@@ -12,6 +12,7 @@ import numpy as np
 
 from genesig.compiled import plain
 from genesig.compiled.lanes import INT, cgutils, ir, place, types, written_out
+from genesig.compiled.operations import smaller
 from genesig.compiled.tiles import LINE
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +31,7 @@ def tabulate(x: Array, tile: Array, top: Any, block: int, table: Array) -> None:
     size = 1 << block
     for first in range(0, len(x), block):
         at = first // block * size
-        for i in range(first, min(first + block, len(x))):
+        for i in range(first, smaller(first + block, len(x))):
             bit = 1 << (i - first)
             set_squares(table, at + bit, x[i], tile, i, top)
             for m in range(1, bit):
