@@ -74,10 +74,9 @@ def write_config(folder, changes=()):
     """Write config/config.yaml: the toy's settings with some sections or keys changed."""
     config = {key: dict(v) if isinstance(v, dict) else v for key, v in CONFIG.items()}
     for key, value in dict(changes).items():
-        if isinstance(value, dict):
-            config[key] = {**config.get(key, {}), **value}
-        else:
-            config[key] = value
+        before = config.get(key)
+        both = isinstance(value, dict) and isinstance(before, dict)
+        config[key] = {**before, **value} if both else value
     (folder / "config").mkdir(exist_ok=True)
     (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
 

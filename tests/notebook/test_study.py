@@ -144,6 +144,7 @@ def test_the_tables_are_those_of_a_clone(tmp_path):
     # Only where the names of the inputs stand, or an archive the time of its writing.
     assert different <= {
         "run.json",
+        "settings.json",
         "report_data.json",
         "report.html",
         "model.json",
