@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, jit, plain
-from genesig.compiled.cox_model import Fit, Room, model, pull
+from genesig.compiled.cox_model import Fit, Room, model
+from genesig.compiled.cox_wide import pull
 from genesig.compiled.lanes import LANES
 from genesig.compiled.likelihood import Here, Terms, entropy, slope, value
 from genesig.compiled.operations import larger, zeros
@@ -160,6 +161,15 @@ def certify(
     s = 1.0 / ratio
     found += entropy(terms, here, eta, s) + (1.0 + s * s) * mu * square + absolute
     return larger(found, 0.0)
+
+
+@jit
+def beyond(g: Array, weight: Array, outside: Array, tau: float, moved: float) -> bool:
+    """Tell whether a feature outside may miss its bound, |g_j| <= tau w_j, by less than `moved`."""
+    for j in range(len(g)):
+        if outside[j] and abs(g[j]) >= tau * weight[j] - moved:
+            return True
+    return False
 
 
 @inner

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.cox import Features, certify, judge
+from genesig.compiled.cox import Features, beyond, certify, judge
 from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
 from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
 from genesig.optim.cox.training import CoxSets
@@ -141,7 +141,14 @@ class _Row:
 
     @classmethod
     def of(cls, sets: CoxSets, k: int, tolerance: float) -> _Row:
-        """Start with the unpenalised features alone."""
+        """Start with the unpenalised features alone: paths of several mu start alike."""
+        if (k, tolerance) not in sets.starts:
+            sets.starts[k, tolerance] = cls._first(sets, k, tolerance)
+        first: _Row = sets.starts[k, tolerance]
+        return replace(first, b=first.b.copy())
+
+    @classmethod
+    def _first(cls, sets: CoxSets, k: int, tolerance: float) -> _Row:
         every, risk = sets.features(k), sets.risk[k]
         free, d = np.flatnonzero(every.weight == 0), len(every.weight)
         C, back = span(np.hstack([sets.columns(k, free), sets.covariates(k)]))
@@ -178,10 +185,10 @@ class _Row:
             if can_end and longest is not None and self._surely(gap / mu) > longest:
                 return None
             level, cut = np.abs(self.g), tau * self.every.weight
-            beyond = (level > cut) & self.outside
-            if beyond.any():
-                violation = np.where(beyond, level - cut, 0)
-                self._take_in(self.inside | (beyond & (violation >= (1 - LEAP) * violation.max())))
+            wrong = (level > cut) & self.outside
+            if wrong.any():
+                violation = np.where(wrong, level - cut, 0)
+                self._take_in(self.inside | (wrong & (violation >= (1 - LEAP) * violation.max())))
             else:
                 slack = last if slack > last else slack / 100
         self.tau, found, free = tau, self.b.copy(), np.flatnonzero(self.every.weight == 0)
@@ -209,8 +216,7 @@ class _Row:
         """
         u, v = self.problem.room.here.u, self.sets.risk[self.k].terms.weight
         moved = float(np.linalg.norm(u - rough.u)) * np.sqrt(len(u) / v.min()) * (1 + 1e-9)
-        bound = (1 - 1e-9) * tau * self.every.weight - moved
-        return not ((np.abs(self.g) >= bound) & self.outside).any()
+        return not beyond(self.g, self.every.weight, self.outside, (1 - 1e-9) * tau, moved)
 
     def ratio(self) -> Array:
         """Return ``|g_j| / w_j``, (d,); 0 for those without a penalty."""

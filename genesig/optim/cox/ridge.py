@@ -92,6 +92,9 @@ def _reduced(Z: Array, lam: Array) -> tuple[Array, Array | None]:
     """Return Z in its row space and the way back, where there is no minimum, or a larger one."""
     if Z.shape[1] <= len(Z) and lam.min(initial=np.inf) > 0:
         return Z, None
+    if lam.min(initial=np.inf) > 0:
+        Q, R = np.linalg.qr(Z.T)
+        return np.ascontiguousarray(R.T), Q.T
     left, sizes, back = np.linalg.svd(Z, full_matrices=False)
     kept = sizes > 1e-12 * sizes.max(initial=0.0)
     return left[:, kept] * sizes[kept], back[kept]

@@ -37,8 +37,8 @@ class CoxSets:
     refits : dict
         Ridge fits that were made, by training set, support and penalty: paths of several mu meet
         the same supports.
-    eases : dict
-        What `ease` has found.
+    eases, starts : dict
+        What `ease` has found, and where paths start.
     """
 
     sets: TrainingSets
@@ -47,6 +47,7 @@ class CoxSets:
     fixed: Adjustment | None = None
     refits: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     eases: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
+    starts: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def centres(self) -> Array:
