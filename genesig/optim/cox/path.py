@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -31,6 +31,10 @@ class Fit(NamedTuple):
     b: Array
     gap: float
     steps: int
+
+
+Solving = Generator[Array, Any, Any]
+"""A row at work: it yields u (n,) to be sent Z'u (d,) of all features, and returns its fit."""
 
 
 class _Rough(NamedTuple):
@@ -92,16 +96,34 @@ def _down(
     """Yield the fits of rows that end together, side by side; the longest list goes ahead."""
     for m in range(tau.shape[1]):
         ended = False
-        for k, row in sorted(rows.items(), key=lambda each: -np.count_nonzero(each[1].b)):
-            fit = row.solve(tau[k, m], mu[k, m], longest)
-            if fit is not None:
-                yield k, m, fit
-            too_long = longest is not None and fit is not None and np.sum(fit.b != 0) > longest
-            ended = ended or fit is None or bool(too_long)
+        first, *others = sorted(rows, key=lambda k: -np.count_nonzero(rows[k].b))
+        for some in ([first], others):
+            going = {k: rows[k].solve(tau[k, m], mu[k, m], longest) for k in some}
+            for k, fit in _side_by_side(rows[first].sets, going).items():
+                if fit is not None:
+                    yield k, m, fit
+                too_long = longest is not None and fit is not None and np.sum(fit.b != 0) > longest
+                ended = ended or fit is None or bool(too_long)
             if ended and m > 0:
                 break
         if ended:
             return
+
+
+def _side_by_side(sets: CoxSets, going: dict[int, Solving]) -> dict[int, Fit | None]:
+    """Return what rows come to, by their numbers; their looks at all features are one pass."""
+    found: dict[int, Fit | None] = {}
+    answers = dict.fromkeys(going)
+    while going:
+        asked = {}
+        for k, solving in list(going.items()):
+            try:
+                asked[k] = solving.send(answers[k])
+            except StopIteration as end:
+                found[k] = end.value
+                del going[k]
+        answers = sets.products(asked) if asked else {}
+    return found
 
 
 def tau_max(sets: CoxSets) -> Array:
@@ -157,29 +179,31 @@ class _Row:
         start = Point.at(problem, none)
         if len(D):
             start, _ = minimise(problem, start, 1e-3 * tolerance * scale)
-        g = sets.products(k, dual_point(risk, start.eta[: len(C)], C[:, : 0 if ease else None]).u)
+        u = dual_point(risk, start.eta[: len(C)], C[:, : 0 if ease else None]).u
+        g = sets.products({k: u})[k]
         return cls(sets, k, every, tolerance, scale, C, back, ease, np.zeros(d), g, np.inf,
                    np.zeros(d, dtype=bool), free[:0], every.weight > 0, problem, start)  # fmt: skip
 
-    def solve(self, tau: float, mu: float, longest: int | None) -> Fit | None:
+    def solve(self, tau: float, mu: float, longest: int | None) -> Solving:
         """Go on to the next point of the path; None where its list is certainly too long."""
         last, steps = 0.1 * self.tolerance * self.scale, 0
         can_end = mu > 0 and longest is not None and longest < len(self.b)
         slack = max(last, ROUGH * self.scale) if can_end else last
         if not self.inside.all():
-            self._take_in(self._guess(tau, longest if can_end else None))
+            self._take_in(self._guess(tau, can_end))
         for _ in range(ROUNDS):
             steps += self._minimise(tau, mu, slack)
             rough = self._left(longest) if slack > last else None
             if rough is None:
-                gap = self._check(tau, mu)
+                gap = yield from self._check(tau, mu)
             else:
-                more, gap = self._minimise(tau, mu, last), self._check(tau, mu)
+                more = self._minimise(tau, mu, last)
+                gap = yield from self._check(tau, mu)
                 if self._clear(rough, tau):
                     slack, steps = last, steps + more
                 else:
                     self.point, self.b[self.within] = rough.point, rough.b
-                    gap = self._check(tau, mu)
+                    gap = yield from self._check(tau, mu)
             if slack <= last and (gap <= self.tolerance or slack < 1e-16 * self.scale):
                 break
             if can_end and longest is not None and self._surely(gap / mu) > longest:
@@ -234,16 +258,16 @@ class _Row:
         gone = np.searchsorted(np.cumsum(squares), square * self.scale, side="right")
         return len(squares) - int(gone)
 
-    def _guess(self, tau: float, longest: int | None) -> Array:
+    def _guess(self, tau: float, few: bool) -> Array:
         """Return the features that may be active (sequential strong rule; a guess, cautious).
 
-        Where longer lists are not wanted, no more than a few: others join if need be.
+        Where long lists are not wanted, no more than a few: others join if need be.
         """
         ratio = self.ratio()
         top = ratio.max()
         strong = np.maximum(2 * tau - min(self.tau, top), LEAP * min(self.tau, top))
         likely = (ratio >= strong) if tau else (self.every.weight > 0)
-        most = len(ratio) if longest is None else max(longest, (FEW - self.C.shape[1]) // 2)
+        most = (FEW - self.C.shape[1]) // 2 if few else len(ratio)
         if tau and likely.sum() > most:
             likely = ratio > np.partition(ratio, -most - 1)[-most - 1]
         return np.asarray((self.b != 0) | likely)
@@ -272,17 +296,18 @@ class _Row:
         self.b[self.within] = self.point.x[:k]
         return steps
 
-    def _check(self, tau: float, mu: float) -> float:
+    def _check(self, tau: float, mu: float) -> Generator[Array, Array, float]:
         """Look at all features; return the relative gap."""
         risk, held = self.sets.risk[self.k], self.every.weight > 0
         eta, cut = self.point.eta[: len(self.C)], tau * self.every.weight
         if tau and not self.C.shape[1]:
-            self.g, here = np.empty(len(self.b)), self.problem.room.here
-            level = np.array([tau, mu])
+            here, level = self.problem.room.here, np.array([tau, mu])
+            judge(risk.terms, eta, here)
+            self.g = yield here.u
             gap = certify(risk.terms, eta, here, self.every, self.b, level, self.g)
             return float(gap / self.scale)
         dual = dual_point(risk, eta, self.C[:, : 0 if self.ease else None])
-        self.g = self.sets.products(self.k, dual.u)
+        self.g = yield dual.u
         g = (self.g + 2 * mu * self.b)[held]
         a = self.point.x[len(self.point.x) - self.C.shape[1] :]
         of_C = squares(self.ease, a, self.C.T @ dual.u)

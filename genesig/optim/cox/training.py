@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.compiled.cox import Features, standardised
+from genesig.compiled.cox import Features, products, standardised
 from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
@@ -86,12 +86,15 @@ class CoxSets:
             self.eases[k] = ease(self.risk[k], self.covariates(k))
         return self.eases[k]
 
-    def products(self, k: int, u: Array) -> Array:
-        """Return Z'u (d,) for u (n_k,) of sum 0, in the order of risk sets."""
+    def products(self, asked: dict[int, Array]) -> dict[int, Array]:
+        """Return Z'u (d,) of training sets, for u (n_k,) of sum 0 in the order of risk sets."""
         F = self.sets.matrix.F
-        wide = np.zeros(F.shape[1])
-        wide[self.rows[k]] = u
-        return np.asarray(self.sets.inverse_scale[k] * (F @ wide))
+        wide, found = np.zeros((len(asked), F.shape[1])), np.empty((len(asked), len(F)))
+        for line, (k, u) in zip(wide, asked.items(), strict=True):
+            line[self.rows[k]] = u
+        products(F, wide, found)
+        found *= self.sets.inverse_scale[list(asked)]
+        return dict(zip(asked, found, strict=True))
 
 
 def cox_sets(
