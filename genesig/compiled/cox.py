@@ -164,10 +164,10 @@ def certify(
 @jit
 def beyond(g: Array, weight: Array, outside: Array, tau: float, moved: float) -> bool:
     """Tell whether a feature outside may miss its bound, |g_j| <= tau w_j, by less than `moved`."""
+    found = False
     for j in range(len(g)):
-        if outside[j] and abs(g[j]) >= tau * weight[j] - moved:
-            return True
-    return False
+        found = found or (outside[j] and abs(g[j]) >= tau * weight[j] - moved)
+    return found
 
 
 @jit

@@ -34,9 +34,10 @@ Y, STEP, TRIAL, ETA = 0, 1, 2, 3  # lines
 
 
 class Wide(NamedTuple):
-    """Room for n samples: L, G = Σ d_j d_j' / ridge_j of the active ones, GL, I + L'GL (n, N);
+    """Room for n samples.
 
-    lines (4, N); sign (m,) of the active features, as they are in G.
+    L, G = Σ d_j d_j' / ridge_j of the active features, GL, I + L'GL (n, N); lines (4, N); sign (m,)
+    of the features that are in G.
     """
 
     L: Array
@@ -181,10 +182,10 @@ def spread(fit: Fit, room: Room, lines: Array, k: int) -> None:
 @plain
 def same_signs(room: Room) -> bool:
     """Tell whether all features have the signs of the last system."""
+    same = True
     for j in range(len(room.z)):
-        if np.sign(room.z[j]) != room.wide.sign[j]:
-            return False
-    return True
+        same = same and np.sign(room.z[j]) == room.wide.sign[j]
+    return same
 
 
 def wide_for(n: int, N: int, m: int) -> Wide:
