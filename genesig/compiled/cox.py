@@ -100,15 +100,15 @@ def minimise(terms: Terms, fit: Fit, room: Room, slack: float) -> Any:
 
 @jit
 def refit(
-    terms: Terms, fit: Fit, room: Room, lam: Array, slack: float, found: Array
+    terms: Terms, fit: Fit, room: Room, lam: Array, few: int, slack: float, found: Array
 ) -> None:  # fmt: skip
     """Fill found (L, m) with the minimisers for lam (L,), each started at the one before.
 
-    Where `ridge` is not 0 it becomes 2 lam.
+    lam is that of the first few features.
     """
     for k in range(len(lam)):
-        for j in range(len(fit.x)):
-            fit.ridge[j] = 2.0 * lam[k] if fit.ridge[j] != 0.0 else 0.0
+        for j in range(few):
+            fit.ridge[j] = 2.0 * lam[k]
         descend(terms, fit, room, slack)
         for j in range(len(fit.x)):
             found[k, j] = fit.x[j]

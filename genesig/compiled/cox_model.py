@@ -289,5 +289,6 @@ def room_for(n: int, T: int, m: int) -> Room:
     pulled, sums = np.zeros((-(-m // LANES), LANES)), np.zeros((m, -(-T // LANES) * LANES))
     return Room(
         here_for(n, T), z, g, sign, target, miss, slot, known, active, np.zeros(2, np.int64),
-        np.zeros((4, wide)), pulled, np.zeros((m, wide)), sums, gram, less, L, wide_for(n, wide, m),
+        np.zeros((4, wide)), pulled, np.zeros((m, wide)), sums, gram, less, L,
+        wide_for(n if m > MANY * n else 0, wide, m),
     )  # fmt: skip

@@ -189,6 +189,6 @@ def same_signs(room: Room) -> bool:
 
 
 def wide_for(n: int, N: int, m: int) -> Wide:
-    """Return room for n samples of N places, and m features."""
+    """Return room for n samples of N places, none where it is not needed, and m features."""
     L, G, GL, M = np.zeros((4, n, N))
     return Wide(L, G, GL, M, np.zeros((4, N)), np.empty(m))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled.cox import Features, beyond, certify, judge
-from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
+from genesig.optim.cox.certificate import dual_point, duality_gap, squares
 from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
 from genesig.optim.cox.training import CoxSets
 from genesig.optim.solution import Path
@@ -164,9 +164,7 @@ class _Row:
     @classmethod
     def of(cls, sets: CoxSets, k: int, tolerance: float) -> _Row:
         """Start with the unpenalised features alone: paths of several mu start alike."""
-        if (k, tolerance) not in sets.starts:
-            sets.starts[k, tolerance] = cls._first(sets, k, tolerance)
-        first: _Row = sets.starts[k, tolerance]
+        first: _Row = sets.once(("row", k, tolerance), cls._first, sets, k, tolerance)
         return replace(first, b=first.b.copy())
 
     @classmethod
@@ -175,7 +173,7 @@ class _Row:
         free, d = np.flatnonzero(every.weight == 0), len(every.weight)
         C, back = span(np.hstack([sets.columns(k, free), sets.covariates(k)]))
         D, none, ease = sets.by_row(k, free[:0], C), np.zeros(C.shape[1]), sets.ease(k)
-        problem, scale = Problem(risk, D, none + 2 * ease, none.copy()), null_deviance(risk)
+        problem, scale = Problem(risk, D, none + 2 * ease, none.copy()), sets.deviance(k)
         start = Point.at(problem, none)
         if len(D):
             start, _ = minimise(problem, start, 1e-3 * tolerance * scale)

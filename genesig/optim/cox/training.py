@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,8 @@ from genesig.compiled.cox import Features, products, standardised
 from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
+from genesig.optim.cox.certificate import null_deviance
+from genesig.optim.cox.newton import span
 from genesig.optim.cox.risk_sets import USUAL, RiskSets
 from genesig.optim.cox.separation import ease
 from genesig.optim.training import TrainingSets, training_sets
@@ -34,20 +37,21 @@ class CoxSets:
         Rows of X of each training set, in the order of its risk sets.
     fixed : Adjustment or None
         Covariates without a penalty.
-    refits : dict
-        Ridge fits that were made, by training set, support and penalty: paths of several mu meet
-        the same supports.
-    eases, starts : dict
-        What `ease` has found, and where paths start.
+    known : dict
+        What was made once, see `once`: paths of several mu start alike, and meet the same supports.
     """
 
     sets: TrainingSets
     risk: tuple[RiskSets, ...]
     rows: tuple[Array, ...]
     fixed: Adjustment | None = None
-    refits: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    eases: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
-    starts: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def once(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
+        """Return what `make` made of what is given when it was first asked for by this key."""
+        if key not in self.known:
+            self.known[key] = make(*given)
+        return self.known[key]
 
     @cached_property
     def centres(self) -> Array:
@@ -82,9 +86,16 @@ class CoxSets:
 
     def ease(self, k: int) -> float:
         """Return the ridge of covariates that have no finite fit in training set k, mostly 0."""
-        if k not in self.eases:
-            self.eases[k] = ease(self.risk[k], self.covariates(k))
-        return self.eases[k]
+        return float(self.once(("ease", k), ease, self.risk[k], self.covariates(k)))
+
+    def span(self, k: int) -> tuple[Array, Array]:
+        """Return `newton.span` of the covariates of training set k."""
+        found: tuple[Array, Array] = self.once(("span", k), span, self.covariates(k))
+        return found
+
+    def deviance(self, k: int) -> float:
+        """Return `certificate.null_deviance` of training set k."""
+        return float(self.once(("deviance", k), null_deviance, self.risk[k]))
 
     def products(self, asked: dict[int, Array]) -> dict[int, Array]:
         """Return Z'u (d,) of training sets, for u (n_k,) of sum 0 in the order of risk sets."""
