@@ -188,7 +188,9 @@ class _Row:
         can_end = mu > 0 and longest is not None and longest < len(self.b)
         slack = max(last, ROUGH * self.scale) if can_end else last
         if not self.inside.all():
-            self._take_in(self._guess(tau, can_end))
+            needed = self.b != 0 if can_end else self._guess(tau)
+            if can_end or len(self.problem.D) > FEW or not self.inside[needed].all():
+                self._take_in(needed)
         for _ in range(ROUNDS):
             steps += self._minimise(tau, mu, slack)
             rough = self._left(longest) if slack > last else None
@@ -256,29 +258,21 @@ class _Row:
         gone = np.searchsorted(np.cumsum(squares), square * self.scale, side="right")
         return len(squares) - int(gone)
 
-    def _guess(self, tau: float, few: bool) -> Array:
-        """Return the features that may be active (sequential strong rule; a guess, cautious).
-
-        Where long lists are not wanted, no more than a few: others join if need be.
-        """
+    def _guess(self, tau: float) -> Array:
+        """Return the features that may be active (sequential strong rule; a guess, cautious)."""
         ratio = self.ratio()
         top = ratio.max()
         strong = np.maximum(2 * tau - min(self.tau, top), LEAP * min(self.tau, top))
         likely = (ratio >= strong) if tau else (self.every.weight > 0)
-        most = (FEW - self.C.shape[1]) // 2 if few else len(ratio)
-        if tau and likely.sum() > most:
-            likely = ratio > np.partition(ratio, -most - 1)[-most - 1]
         return np.asarray((self.b != 0) | likely)
 
     def _take_in(self, needed: Array) -> None:
         """Have these features in the problem, and the next ones with them: few cost little."""
-        if self.inside[needed].all() and len(self.problem.D) <= FEW:
-            return
         self.inside, most = needed, FEW - self.C.shape[1]
         if (rest := (len(needed) if len(needed) <= most else most // 2) - needed.sum()) > 0:
             ratio = np.where(needed, -1.0, self.ratio())
-            best = np.argpartition(-ratio, rest - 1)[:rest]
-            self.inside[best[ratio[best] > 0]] = True
+            last = np.partition(ratio, -rest)[-rest]
+            self.inside |= (ratio >= last) & (ratio > 0)
         self.within = np.flatnonzero(self.inside)
         self.outside = ~self.inside & (self.every.weight > 0)
         D = self.sets.by_row(self.k, self.within, self.C)
