@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,11 +164,12 @@ class _Row:
     @classmethod
     def of(cls, sets: CoxSets, k: int, tolerance: float) -> _Row:
         """Start with the unpenalised features alone: paths of several mu start alike."""
-        first: _Row = sets.once(("row", k, tolerance), cls._first, sets, k, tolerance)
-        return replace(first, b=first.b.copy())
+        # Without the sets, which would otherwise hold themselves, and their matrix, for long.
+        start = sets.once(("start", k, tolerance), cls._start, sets, k, tolerance)
+        return cls(sets, k, tolerance=tolerance, b=np.zeros(len(start["g"])), tau=np.inf, **start)
 
     @classmethod
-    def _first(cls, sets: CoxSets, k: int, tolerance: float) -> _Row:
+    def _start(cls, sets: CoxSets, k: int, tolerance: float) -> dict[str, Any]:
         every, risk = sets.features(k), sets.risk[k]
         free, d = np.flatnonzero(every.weight == 0), len(every.weight)
         C, back = span(np.hstack([sets.columns(k, free), sets.covariates(k)]))
@@ -179,8 +180,11 @@ class _Row:
             start, _ = minimise(problem, start, 1e-3 * tolerance * scale)
         u = dual_point(risk, start.eta[: len(C)], C[:, : 0 if ease else None]).u
         g = sets.products({k: u})[k]
-        return cls(sets, k, every, tolerance, scale, C, back, ease, np.zeros(d), g, np.inf,
-                   np.zeros(d, dtype=bool), free[:0], every.weight > 0, problem, start)  # fmt: skip
+        return {
+            "every": every, "scale": scale, "C": C, "back": back, "ease": ease, "g": g,
+            "inside": np.zeros(d, dtype=bool), "within": free[:0], "outside": every.weight > 0,
+            "problem": problem, "point": start,
+        }  # fmt: skip
 
     def solve(self, tau: float, mu: float, longest: int | None) -> Solving:
         """Go on to the next point of the path; None where its list is certainly too long."""
