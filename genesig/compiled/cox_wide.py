@@ -115,7 +115,7 @@ def turned(wide: Wide, eta: Array, line: int) -> None:
 
 
 @plain
-def dual(fit: Fit, room: Room, line: int) -> float:
+def dual(fit: Fit, room: Room, line: int) -> Any:
     """Return the dual objective at a line, and fill z with its solution."""
     wide, n = room.wide, len(room.here.e)
     y = wide.lines[line]
@@ -145,7 +145,7 @@ def turn(fit: Fit, room: Room) -> None:
 
 
 @plain
-def direct(fit: Fit, room: Room) -> float:
+def direct(fit: Fit, room: Room) -> Any:
     """Fill STEP with Newton's step from y, and return the slope along it."""
     wide, (n, N) = room.wide, room.wide.L.shape
     for a in range(n):

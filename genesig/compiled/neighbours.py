@@ -148,7 +148,9 @@ def take(
     least, at = room.least[t], room.least.shape[1]
     total, count = differences(room.own, t, genes.X, j)
     distance = total / count if count > 0.0 else np.inf
-    while at > 0 and before(genes, samples, room, t, i, distance, j, least[at - 1], near[at - 1]):
+    while at > 0 and before(
+        genes, samples, room, t, i, (distance, j), (least[at - 1], near[at - 1])
+    ):
         at -= 1
     if at < len(least):
         insert(least, near, at, distance, j)
@@ -156,9 +158,11 @@ def take(
 
 @plain
 def before(
-    genes: Genes, samples: Samples, room: Room, t: int, i: int, a: float, j: int, b: float, k: int
+    genes: Genes, samples: Samples, room: Room, t: int, i: int, one: tuple[float, int],
+    other: tuple[float, int],
 ) -> bool:  # fmt: skip
-    """Tell whether gene j, about a away from gene i, comes before gene k, about b away."""
+    """Tell whether one comes before the other: about how far from gene i, and the gene."""
+    (a, j), (b, k) = one, other
     if np.isinf(b) or abs(a - b) > EVEN * genes.X.shape[1] * b:
         return a < b
     a, b = apart(genes, samples, room, t, i, j), apart(genes, samples, room, t, i, k)

@@ -52,7 +52,7 @@ def test_a_feature_that_may_have_been_beyond_its_bound_is_looked_at(weighted):
     """Of all u with a product beyond the bound of feature j, the nearest to where the row is."""
     sets, tau, mu = problem(weighted)
     row = module._Row.of(sets, 0, 1e-8)
-    module._side_by_side(sets, {0: row.solve(tau[0, 2], mu[0, 2], None)})
+    sets.side_by_side({0: row.solve(tau[0, 2], mu[0, 2], None)})
     u = row.problem.room.here.u
     rough = module._Rough(row.point, row.b[row.within], u.copy())
     row.outside = row.b == 0

@@ -11,7 +11,7 @@ import numpy as np
 from genesig.compiled.cox import Features, beyond, certify, judge
 from genesig.optim.cox.certificate import dual_point, duality_gap, squares
 from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
-from genesig.optim.cox.training import CoxSets
+from genesig.optim.cox.training import CoxSets, Solving
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
 
@@ -31,10 +31,6 @@ class Fit(NamedTuple):
     b: Array
     gap: float
     steps: int
-
-
-Solving = Generator[Array, Any, Any]
-"""A row at work: it yields u (n,) to be sent Z'u (d,) of all features, and returns its fit."""
 
 
 class _Rough(NamedTuple):
@@ -99,7 +95,7 @@ def _down(
         first, *others = sorted(rows, key=lambda k: -np.count_nonzero(rows[k].b))
         for some in ([first], others):
             going = {k: rows[k].solve(tau[k, m], mu[k, m], longest) for k in some}
-            for k, fit in _side_by_side(rows[first].sets, going).items():
+            for k, fit in rows[first].sets.side_by_side(going).items():
                 if fit is not None:
                     yield k, m, fit
                 too_long = longest is not None and fit is not None and np.sum(fit.b != 0) > longest
@@ -108,22 +104,6 @@ def _down(
                 break
         if ended:
             return
-
-
-def _side_by_side(sets: CoxSets, going: dict[int, Solving]) -> dict[int, Fit | None]:
-    """Return what rows come to, by their numbers; their looks at all features are one pass."""
-    found: dict[int, Fit | None] = {}
-    answers = dict.fromkeys(going)
-    while going:
-        asked = {}
-        for k, solving in list(going.items()):
-            try:
-                asked[k] = solving.send(answers[k])
-            except StopIteration as end:
-                found[k] = end.value
-                del going[k]
-        answers = sets.products(asked) if asked else {}
-    return found
 
 
 def tau_max(sets: CoxSets) -> Array:

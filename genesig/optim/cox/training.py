@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,8 @@ from genesig.optim.cox.separation import ease
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]
+Solving = Generator[Array, Any, Any]
+"""A training set at work: it yields u (n,) to be sent Z'u (d,), and returns what it has found."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,21 @@ class CoxSets:
         products(F, wide, found)
         found *= self.sets.inverse_scale[list(asked)]
         return dict(zip(asked, found, strict=True))
+
+    def side_by_side(self, going: dict[int, Solving]) -> dict[int, Any]:
+        """Return what training sets at work come to; one pass over the matrix answers all."""
+        found: dict[int, Any] = {}
+        answers: dict[int, Array | None] = dict.fromkeys(going)
+        while going:
+            asked = {}
+            for k, solving in list(going.items()):
+                try:
+                    asked[k] = solving.send(answers[k])
+                except StopIteration as end:
+                    found[k] = end.value
+                    del going[k]
+            answers = {**self.products(asked)} if asked else {}
+        return found
 
 
 def cox_sets(
