@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled import inlined, inner, jit, plain
+from genesig.compiled import inlined, inner, plain
 from genesig.compiled.dense import tridiagonal
 from genesig.compiled.known import Known, gather, learn
 from genesig.compiled.lanes import LANES, add_row, dot, lanes
@@ -211,7 +211,7 @@ def per_unit(B: Array, e: int, known: Known, A: Array, values: Array, t: int) ->
     return constant
 
 
-@jit
+@inner
 def refit(
     matrix: Matrix, rows: Rows, Y: Array, supports: Supports, lam: Array, offset: Array,
     refits: Refits,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled import inner, jit, plain
+from genesig.compiled import inner, plain
 from genesig.compiled.active_set import LONG, NO_ROOM, SLACK, SOLVED, active_set, sort_active
 from genesig.compiled.column import ACTIVE, Column, clear, column_of, gradient, residual
 from genesig.compiled.dual import dual_newton, dual_polish
@@ -35,7 +35,7 @@ class Progress(NamedTuple):
     steps: Array
 
 
-@jit
+@inner
 def step(many: Column, sets: Sets, screen: Screen, progress: Progress) -> bool:
     """Minimise every column at its point; False where room is lacking, to be called again.
 

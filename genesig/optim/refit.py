@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from genesig.compiled.lanes import LANES
-from genesig.compiled.ridge import Refits, Supports, refit
+from genesig.compiled.refits import Lists, refit_each
+from genesig.compiled.ridge import Refits
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets, part_of
+from genesig.optim.training import TrainingSets
 
 Array = np.ndarray[Any, Any]
 
@@ -48,11 +49,8 @@ def refit_all(
 ) -> None:
     """Fill scores (k, m, L, n, T) with refits to Y (k, T, N), which start from offset (k, T)."""
     lam, none = np.pad(lam, ((0, 0), (0, -lam.shape[1] % LANES)), mode="edge"), np.empty((0, 0, 1))
-    for i in range(len(lam)):
-        refit(
-            sets.matrix, part_of(sets.padded, i), Y[i], _supports(path, i), lam[i], offset[i],
-            Refits(scores[i], none, none),
-        )  # fmt: skip
+    out = Refits(scores, none, np.empty((len(lam), 0, 0, 1)))
+    refit_each(sets.matrix, sets.padded, Y, _lists(path), lam, offset, out)
 
 
 def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
@@ -81,16 +79,12 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
 def coef_all(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> tuple[Array, Array]:
     """Return coefficients (nnz, T) and the constants (k, m, T) they leave, for Y (k, T, N)."""
     (k, m), T = path.shape, Y.shape[1]
-    lam = np.broadcast_to(np.asarray(lam, float), (k,))
-    values, constant = np.empty((1, len(path.indices), T)), np.zeros((k, m, 1, T))
-    for i in range(k):
-        part = slice(*path.indptr[[i * m, (i + 1) * m]])
-        refit(
-            sets.matrix, part_of(sets.padded, i), Y[i], _supports(path, i),
-            np.full(LANES, lam[i]), np.zeros(T),
-            Refits(np.empty((0, 0, 0, T)), values[:, part], constant[i]),
-        )  # fmt: skip
-    return values[0], constant[:, :, 0]
+    lam = np.repeat(np.broadcast_to(np.asarray(lam, float), (k,))[:, None], LANES, axis=1)
+    out = Refits(
+        np.empty((k, 0, 0, 0, T)), np.empty((1, len(path.indices), T)), np.zeros((k, m, 1, T))
+    )  # fmt: skip
+    refit_each(sets.matrix, sets.padded, Y, _lists(path), lam, np.zeros((k, T)), out)
+    return out.values[0], out.constant[:, :, 0]
 
 
 def covariate_coef(
@@ -116,8 +110,5 @@ def covariate_coef(
     return gamma
 
 
-def _supports(path: Path, i: int) -> Supports:
-    """Return the supports of one training set."""
-    indptr = path.indptr[i * path.shape[1] : (i + 1) * path.shape[1] + 1]
-    features, places = np.unique(path.indices[indptr[0] : indptr[-1]], return_inverse=True)
-    return Supports(indptr - indptr[0], features, places)
+def _lists(path: Path) -> Lists:
+    return Lists(path.shape[1], path.indptr, path.indices)

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from genesig.compiled import sweep
+from genesig.compiled.walk import walk
 from genesig.errors import GenesigError
 from genesig.optim import screening
 from genesig.optim.certificate import duality_gap
@@ -216,14 +216,14 @@ def violation():
 
 def test_a_violation_of_the_strong_rule_is_caught(monkeypatch):
     sets, tau = violation()
-    scans, step = [], sweep.step
+    scans = []
 
     def counted(*args):
-        enough = step(*args)
-        scans.append(int(args[-1].steps[0, 1]))
-        return enough
+        end = walk(*args)
+        scans[:] = args[4].steps[0, :, 1].tolist()
+        return end
 
-    monkeypatch.setattr(sweep, "step", counted)
+    monkeypatch.setattr(newton, "walk", counted)
     monkeypatch.setattr(screening, "MARGIN", 1.0)
     fits = path(sets, tau, 0.0, solver="landweber-newton", tolerance=1e-9)
     A, values = fits.coef(0, 0)

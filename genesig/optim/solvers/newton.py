@@ -7,14 +7,14 @@ one column at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from genesig.compiled import sweep
 from genesig.compiled.column import Column, Point
 from genesig.compiled.screen import Sets
+from genesig.compiled.sweep import Progress
+from genesig.compiled.walk import ALL, NO_ROOM, Way, walk
 from genesig.optim.screening import in_single, screen_of, strong_rule
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, part_of
@@ -59,9 +59,9 @@ def _solve(
     most: int,
 ) -> tuple[Array, Array, Array] | None:  # fmt: skip
     """Take some columns down the path; None where they would need too much room together."""
-    chunk = _Chunk(sets, single, part)
     try:
-        return _by_column(list(chunk.walk([array[part] for array in along], most)))
+        tau, mu, gap, iterations = (array[part] for array in along)
+        return _Chunk(sets, single, part).down(tau, mu, gap, iterations, most)
     except _Crowded:
         return None
 
@@ -70,15 +70,6 @@ def _column_bytes(d: int, width: int) -> int:
     """Return about what a column takes: its features, the room it grows to."""
     room = min(d, KNOWN)
     return 40 * d + 8 * room * (width + 2 * room)
-
-
-def _by_column(steps: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
-    """Put (sizes, indices, values) of all columns, step by step, in the order (column, step)."""
-    sizes = np.stack([step[0] for step in steps])
-    column = np.repeat(np.broadcast_to(np.arange(sizes.shape[1]), sizes.shape), sizes.ravel())
-    order = np.argsort(column, kind="stable")
-    indices, values = (np.concatenate([step[i] for step in steps])[order] for i in (1, 2))
-    return sizes.T.ravel(), indices, values
 
 
 class _Crowded(Exception):
@@ -91,7 +82,7 @@ class _Chunk:
     def __init__(self, sets: TrainingSets, single: tuple[Array, Array], part: slice) -> None:
         rows = part_of(sets.padded, part)
         (q, self.width), d = rows.mask.shape, len(sets.weights)
-        self.norm, self.tau_max = sets.norm[part], sets.tau_max[part]
+        self.norm, self.tau_max, self.rows = sets.norm[part], sets.tau_max[part], rows.number[:, 0]
         inverse = np.ascontiguousarray(sets.inverse_scales(part))
         self.screen = screen_of(sets, single, inverse)
         at = Point(
@@ -105,7 +96,7 @@ class _Chunk:
             slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
             size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
-        self.progress = sweep.Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 2), int))
+        self.progress = Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 2), int))
         self.sets = Sets(
             working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
             support=np.empty((q, d), dtype=np.int32), value=np.empty((q, d)),
@@ -114,40 +105,43 @@ class _Chunk:
             n_found=np.zeros(q, dtype=np.int64),
         )  # fmt: skip
 
-    def walk(self, along: list[Array], most: int) -> Iterator[tuple[Array, Array, Array]]:
-        """Yield the coefficients of all columns, step by step; fill gap and iterations."""
-        tau, mu, gap, iterations = along
-        ended = np.zeros(len(tau), dtype=bool)
-        at, progress = self.many.at, self.progress
-        at.strong[:] = strong_rule(np.maximum(self.tau_max, tau[:, 0]), tau[:, 0], False)
-        self._step(sweep.FIRST, ended)
-        for m in range(tau.shape[1]):
-            at.tau[:], at.mu[:], at.strong[:] = tau[:, m], mu[:, m], np.inf
-            self._choose_form()
-            if m + 1 < tau.shape[1]:
-                at.strong[:] = strong_rule(at.tau, tau[:, m + 1], mu[:, m + 1] != at.mu)
-            self._step(sweep.SOLVE, ended)
-            gap[:, m] = np.where(ended, np.nan, progress.gap)
-            iterations[:, m] = np.where(ended, -1, progress.steps[:, 0])
-            yield self._coefficients(~ended)
-            ended |= self.sets.n_support > most
+    def down(
+        self, tau: Array, mu: Array, gap: Array, iterations: Array, most: int
+    ) -> tuple[Array, Array, Array]:
+        """Return (sizes, indices, values) in the order (column, point); fill gap, iterations."""
+        way = self._way(tau, mu)
+        feature, value = np.empty(0, dtype=np.int64), np.empty(0)
+        while True:
+            end = walk(self.many, self.sets, self.screen, self.progress, way, feature, value, most)
+            if end == ALL:
+                break
+            elif end == NO_ROOM:
+                self._grow()
+            else:
+                more = len(feature) + self.sets.n_support.sum() * (1 + tau.shape[1])
+                feature, value = (np.resize(kept, more) for kept in (feature, value))
+        gap[:], iterations[:] = way.gap[:, 1:], way.steps[:, 1:, 0]
+        sizes, kept = way.size[:, 1:], way.place[2]
+        column = np.repeat(np.broadcast_to(np.arange(len(tau)), sizes.T.shape), sizes.T.ravel())
+        order = np.argsort(column, kind="stable")
+        return sizes.ravel(), feature[:kept][order], value[:kept][order]
 
-    def _choose_form(self) -> None:
-        """Choose the form whose matrix is smaller: of the active features, or of the samples.
-
-        How many will be active is known while they enter; the dual is begun with where it is sure.
-        """
-        at, rows = self.many.at, self.many.number[:, 0]
-        able = (at.mu > 0) & (rows < len(self.many.F))
-        at.longest[:] = np.where(able & (at.mu > STIFF * self.norm), rows, np.inf)
-        large = (at.mu > LARGE * self.norm) | (at.tau == 0)
-        at.dual[:] = able & large | (self.sets.n_support > at.longest)
-
-    def _step(self, state: int, ended: Array) -> None:
-        """Take all columns that have not ended to the point of their path."""
-        self.progress.state[:], self.progress.steps[:] = np.where(ended, sweep.DONE, state), 0
-        while not sweep.step(self.many, self.sets, self.screen, self.progress):
-            self._grow()
+    def _way(self, tau: Array, mu: Array) -> Way:
+        """Return the path after a point at which only a first working set is found."""
+        first, leaps = np.maximum(self.tau_max, tau[:, 0])[:, None], np.zeros(tau.shape, dtype=bool)
+        leaps[:, 1:] = mu[:, 1:] != mu[:, :-1]
+        strong = strong_rule(np.hstack([first, tau[:, :-1]]), tau, leaps)
+        able = (mu > 0) & (self.rows < len(self.many.F))[:, None]
+        norm = self.norm[:, None]
+        longest = np.where(able & (mu > STIFF * norm), self.rows[:, None], np.inf)
+        longest[able & ((mu > LARGE * norm) | (tau == 0))] = -1
+        shape, inf = (len(tau), tau.shape[1] + 1), np.full((len(tau), 1), np.inf)
+        return Way(
+            tau=np.hstack([inf, tau]), mu=np.hstack([0 / inf, mu]),
+            longest=np.hstack([inf, longest]), strong=np.hstack([strong, inf]),
+            gap=np.full(shape, np.nan), size=np.zeros(shape, dtype=np.int64),
+            steps=np.zeros((*shape, 2), dtype=np.int64), place=np.zeros(3, dtype=np.int64),
+        )  # fmt: skip
 
     def _grow(self) -> None:
         """Double the room for known features; a row is an odd number of cache lines."""
@@ -161,13 +155,6 @@ class _Chunk:
             had = getattr(old, name)
             array[tuple(map(slice, had.shape))] = had
         self.many = old._replace(**new)
-
-    def _coefficients(self, kept: Array) -> tuple[Array, Array, Array]:
-        s = self.sets
-        sizes = np.where(kept, s.n_support, 0)
-        inside = np.arange(sizes.max()) < sizes[:, None]
-        part = np.s_[:, : inside.shape[1]]
-        return sizes, s.support[part][inside].astype(np.int64), s.value[part][inside]
 
 
 def _room(q: int, room: int, width: int) -> dict[str, Any]:
