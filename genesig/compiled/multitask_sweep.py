@@ -58,6 +58,7 @@ class Found(NamedTuple):
 
     tiles, square, top: the features as in `screen.Screen`, with the squares of their scales;
     feature and the square of its level (q, d) with number (q,); state, gap (q,), steps (q, 2);
+    joined (q, 2) how often features joined a working set, at this point and the one before;
     doubt (q,) of its length.
     """
 
@@ -70,6 +71,7 @@ class Found(NamedTuple):
     state: Array
     gap: Array
     steps: Array
+    joined: Array
     doubt: Array
 
 
@@ -89,9 +91,7 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
         for s in range(q):
             if found.state[s] == DONE or waits(many.group, found.doubt, s):
                 continue
-            state = found.state[s]
-            aim = ENOUGH if state == ROUGH else CLOSE if state == NEAR else goal
-            solve(many, s, aim, found.steps[s])
+            solve(many, found, s, goal, longest)
             enlist(many, found, s, R, count, near, low)
             todo[count] = s
             count += 1
@@ -143,12 +143,20 @@ def problem(many: Many, s: int, W: Array) -> Any:
 
 
 @inner
-def solve(many: Many, s: int, goal: float, steps: Array) -> None:
-    """Minimise over the working set, in the order of the features."""
-    W = many.working[s, : many.n_working[s]]
+def solve(many: Many, found: Found, s: int, goal: float, longest: float) -> None:
+    """Minimise over the working set, in the order of the features.
+
+    Where the working set lacked no feature at the point before, it is solved to the end at once.
+    """
+    W, state = many.working[s, : many.n_working[s]], found.state[s]
     sort(W)
     at = problem(many, s, W)
-    minimise(at, goal, steps)
+    if state != EXACT:
+        minimise(at, ENOUGH if state == ROUGH else CLOSE, found.steps[s])
+        sure = found.joined[s, 1] == 0 and count_rows(at.B) <= longest
+        found.state[s] = EXACT if sure else state
+    if found.state[s] == EXACT:
+        minimise(at, goal, found.steps[s])
     for t in range(len(at.R)):
         for i in range(at.R.shape[1]):
             if many.rows[s, i] >= 0:
@@ -244,6 +252,7 @@ def check(many: Many, found: Found, s: int, near: float, longest: float) -> bool
         found.state[s] = NEAR
     if top > 0.0:
         join(many, s, features, level, 0.6 * top)
+        found.joined[s, 0] += 1
         return True
     if exact:
         finish(many, found, s, ratio)
@@ -258,6 +267,15 @@ def certainly(many: Many, s: int, ratio: float) -> int:
         sizes[k] = length(many.value[s, many.working[s, k]])
     room = gap_of(many.known[s], n, ratio) * many.known[s, 4] / n / mu if mu > 0.0 else np.inf
     return surely(sizes, room)
+
+
+@plain
+def count_rows(B: Array) -> int:
+    """Return how many rows are not 0."""
+    count = 0
+    for k in range(len(B)):
+        count += length(B[k]) > 0.0
+    return count
 
 
 @plain
