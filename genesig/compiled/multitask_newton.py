@@ -190,6 +190,8 @@ def newton(at: Any, goal: float, steps: Array) -> None:
         if total > 0.0:
             place[m] = k
             m += 1
+    if m == 0:
+        return
     p = lengths(at, place, m)
     p.size[0] = m
     gather(at, p)

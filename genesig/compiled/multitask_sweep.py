@@ -9,7 +9,7 @@ import numpy as np
 from genesig.compiled import inner, jit, plain
 from genesig.compiled.active_set import SLACK
 from genesig.compiled.lanes import LANES, dot, lanes
-from genesig.compiled.moments import moment, standardise
+from genesig.compiled.moments import standardise
 from genesig.compiled.multitask import Joint, gap_of, length, minimise, surely, take
 from genesig.compiled.multitask_groups import DONE, end, waits
 from genesig.compiled.operations import larger, smaller, zeros
@@ -121,21 +121,24 @@ def problem(many: Many, s: int, W: Array) -> Any:
     m, T, n = len(W), many.Y.shape[1], 0
     for i in many.rows[s]:
         n += i >= 0
-    Z, line = zeros((m, lanes(n)), np.float64), zeros(many.F.shape[1], np.float64)
+    Z, inside = zeros((m, lanes(n)), np.float64), zeros(lanes(n), np.float64)
+    places, centre = many.rows[s, :n], many.number[s, 1] != 0.0
+    for i in range(n):
+        inside[i] = 1.0
     B, numbers = zeros((m, T), np.float64), zeros((2, m), np.float64)
     pair = zeros((2, T, lanes(n)), np.float64)
     at = Joint(
         many.tau[s], many.mu[s], many.number[s, 0], pair[0], pair[1], Z, numbers[0], numbers[1], B,
-        many.known[s], zeros((1, LANES), np.float64),
+        many.known[s], zeros((2, LANES), np.float64),
     )  # fmt: skip
     for t in range(T):
-        take(many.Y[s, t], many.rows[s], at.Y[t])
-        take(many.R[s, t], many.rows[s], at.R[t])
+        take(many.Y[s, t], places, at.Y[t])
+        take(many.R[s, t], places, at.R[t])
     for k in range(m):
         j = W[k]
-        mean, inverse = moment(many.F[j], many.shift[j], many.mask[s], many.number[s], line)
-        standardise(many.F[j], mean, inverse, many.mask[s], line)
-        take(line, many.rows[s], Z[k])
+        take(many.F[j], places, Z[k])
+        mean = dot(inside, Z[k]) / n if centre else 0.0
+        standardise(Z[k], mean, many.inverse[s, j], inside, Z[k])
         at.square[k], at.weight[k] = dot(Z[k], Z[k]), many.weights[j]
         for t in range(T):
             B[k, t] = many.value[s, j, t]
