@@ -167,6 +167,7 @@ def minimise(at: Joint, goal: float, steps: Array) -> None:
             return
         for _ in range(SWEEPS):
             sweep(at, some[:count], room[0])
+            count = unlike_zero(at, some[:count])
         now, count = look(at, room, some)
         step = now > goal and not quicker(at, count, now / before, now / goal)
         if step:
@@ -180,6 +181,17 @@ def minimise(at: Joint, goal: float, steps: Array) -> None:
         before, best = now, smaller(now, best)
     residual(at)
     look(at, room, some)
+
+
+@plain
+def unlike_zero(at: Joint, some: Array) -> int:
+    """Bring those of some rows that are not 0 to the front; returns how many."""
+    count = 0
+    for k in some:
+        if length(at.B[k]) > 0.0:
+            some[count] = k
+            count += 1
+    return count
 
 
 @plain

@@ -18,6 +18,7 @@ Array = np.ndarray[Any, Any]
 STEPS, AGAIN = 60, 8  # most steps; how often what falls below 0 in a step is held at 0
 ZERO = 1e-6  # of the largest length; what is nearer to 0 and pushed there is put there
 LEAST, MOST, FIRST = 1e-12, 1e8, 1e-3  # damping, as a share of the Hessian's diagonal
+QUICK = 0.03  # share of its gap that a step with the factor of another leaves, at the most
 ROUNDING = 1e-13
 WIDE = 2  # times the samples: with more rows it is less work to factor M than C
 
@@ -129,6 +130,27 @@ def descend(p: Lengths, damping: float) -> float:
 
 
 @plain
+def follow(p: Lengths, gap: float, goal: float) -> None:
+    """Go on with the factor of the last step, from the gap before it, while that is quick."""
+    m = p.size[0]
+    while goal < p.found[1] < QUICK * gap:
+        gap = p.found[1]
+        slopes(p)
+        for k in range(m):
+            p.step[k] = p.slope[k]
+        solve_both(p.C, m, p.step)
+        for k in range(m):
+            p.trial[k] = p.x[k] - p.step[k]
+            if not p.trial[k] > 0.0:
+                return
+        if not (evaluate(p, p.trial) and p.found[1] < QUICK * gap):
+            evaluate(p, p.x)
+            return
+        for k in range(m):
+            p.x[k] = p.trial[k]
+
+
+@plain
 def drop(p: Lengths, pushed: bool) -> bool:
     """Leave out the rows at 0, and if `pushed` those near it that go there; False if none is."""
     m, kept, top = p.size[0], 0, 0.0
@@ -171,10 +193,13 @@ def settle(p: Lengths, goal: float) -> Any:
             bend(p)
         else:
             curve(p)
+        before = p.found[1]
         damping = descend(p, damping)
         steps += 1
         if drop(p, False):
             good = evaluate(p, p.x)
+        elif len(p.narrow) == 0 and damping <= MOST:
+            follow(p, before, goal)
     return steps
 
 
