@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, plain
-from genesig.compiled.lanes import LANES, add_row, dot
+from genesig.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.compiled.moments import standardise
 from genesig.compiled.multitask_newton import newton
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.products import dots, dots_of_one
 
 Array = np.ndarray[Any, Any]
 
-SWEEPS = 5  # over the rows that are not 0, or do not stay there, between looks at all
+SWEEPS = 8  # over the rows that are not 0, or do not stay there, between looks at all
 USUAL = 0.1  # share of its gap that a round leaves, before it is known
 NEWTONS = 2.5  # steps that are taken to be needed
 ROUNDS = 500
@@ -54,6 +55,36 @@ def take(line: Array, rows: Array, out: Array) -> None:
         out[i] = line[rows[i]]
 
 
+@inner
+def problem(many: Any, s: int, W: Array) -> Any:
+    """Return the problem of set s on its working set and training rows, with copies of all."""
+    m, T, n = len(W), many.Y.shape[1], 0
+    for i in many.rows[s]:
+        n += i >= 0
+    Z, inside = zeros((m, lanes(n)), np.float64), zeros(lanes(n), np.float64)
+    places, centre = many.rows[s, :n], many.number[s, 1] != 0.0
+    for i in range(n):
+        inside[i] = 1.0
+    B, numbers = zeros((m, T), np.float64), zeros((2, m), np.float64)
+    pair = zeros((2, T, lanes(n)), np.float64)
+    at = Joint(
+        many.tau[s], many.mu[s], many.number[s, 0], pair[0], pair[1], Z, numbers[0], numbers[1], B,
+        many.known[s], zeros((2, LANES), np.float64),
+    )  # fmt: skip
+    for t in range(T):
+        take(many.Y[s, t], places, at.Y[t])
+        take(many.R[s, t], places, at.R[t])
+    for k in range(m):
+        j = W[k]
+        take(many.F[j], places, Z[k])
+        mean = dot(inside, Z[k]) / n if centre else 0.0
+        standardise(Z[k], mean, many.inverse[s, j], inside, Z[k])
+        at.square[k], at.weight[k] = dot(Z[k], Z[k]), many.weights[j]
+        for t in range(T):
+            B[k, t] = many.value[s, j, t]
+    return at
+
+
 @plain
 def length(x: Array) -> float:
     """Return ||x|| of a short vector."""
@@ -83,7 +114,7 @@ def sweep(at: Joint, rows: Array, row: Array) -> None:
         for t in range(T):
             row[t] += at.square[k] * b[t]
         size, cut = length(row), 0.5 * at.n * at.tau * at.weight[k]
-        share = (1.0 - cut / size) / (at.square[k] + at.n * at.mu) if size > cut else 0.0
+        share = (size - cut) / (size * (at.square[k] + at.n * at.mu)) if size > cut else 0.0
         for t in range(T):
             new = share * row[t]
             if new != b[t]:
@@ -191,6 +222,15 @@ def unlike_zero(at: Joint, some: Array) -> int:
         if length(at.B[k]) > 0.0:
             some[count] = k
             count += 1
+    return count
+
+
+@plain
+def count_rows(B: Array) -> int:
+    """Return how many rows are not 0."""
+    count = 0
+    for k in range(len(B)):
+        count += length(B[k]) > 0.0
     return count
 
 

@@ -33,9 +33,9 @@ class Lengths(NamedTuple):
 
     level (4,) = tau, mu, n, ||Y||²; size (1,) how many of the m rows are left, which come first;
     row (m,) their places; w, x, trial, e, q, slope, step, own (m,), own the Hessian's diagonal;
-    root = √e (m',), in whole lanes, 0 beyond the rows that are left; Z, scaled (m, N) features and
-    these times e, turned (N, m') the former; Y, G (N, T'), (m', T') responses and ``ZY``; K (m', m')
-    the upper triangle of ZZ', and empty where M is factored; U the factor of C or M, half ``U'^-1``
+    root (m',) = √e, in whole lanes, 0 beyond the rows that are left; Z (m, N) the features, scaled
+    these times e, turned (N, m') their transpose; Y (N, T') the responses, G (m', T') = ZY; K (m',
+    m') the upper triangle of ZZ', empty where M is factored; U the factor of C or M, half ``U'^-1``
     or ``U'^-1 Z'E^½``, V (·, T') what is solved for all responses, A (T', m') ``Y'M^-1 Z'E^½``;
     H, C (m', m') the Hessian's upper triangle and room; found (2,) value and gap. Empty but where
     the factor is kept, and H, C are not: narrow, free (TN, m') the factor and what is free of it,
@@ -175,7 +175,7 @@ def judge(p: Lengths, x: Array, along: float) -> None:
 
 @plain
 def curve(p: Lengths) -> None:
-    """Fill the Hessian's upper triangle at the point evaluated last, whose slopes are known."""
+    """Fill the Hessian's upper triangle at the point whose slopes were found last."""
     m, width = lanes(p.size[0]), len(p.A)
     halve(p)
     for k in range(0, m, LANES):

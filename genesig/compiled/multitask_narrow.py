@@ -26,7 +26,7 @@ MANY = 2.0  # times responses and samples: from here on the factor is less work 
 
 @plain
 def bend(p: Lengths) -> None:
-    """Fill the Hessian's factor and diagonal at the point evaluated last, whose slopes are known."""
+    """Fill the Hessian's factor and diagonal at the point whose slopes were found last."""
     m, N, width = p.size[0], len(p.U), p.narrow.shape[1]
     halve(p)
     for k in range(m):

@@ -8,9 +8,8 @@ import numpy as np
 
 from genesig.compiled import inner, jit, plain
 from genesig.compiled.active_set import SLACK
-from genesig.compiled.lanes import LANES, dot, lanes
-from genesig.compiled.moments import standardise
-from genesig.compiled.multitask import Joint, gap_of, length, minimise, surely, take
+from genesig.compiled.lanes import dot
+from genesig.compiled.multitask import count_rows, gap_of, length, minimise, problem, surely
 from genesig.compiled.multitask_groups import DONE, end, waits
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.screen import LINE, SINGLE, keep
@@ -113,36 +112,6 @@ def pulls(F: Array, inverse: Array, number: Array, Y: Array, out: Array) -> None
             for t in range(len(row)):
                 row[t] = 2.0 / number[s, 0] * inverse[s, j] * dot(F[j], Y[s, t])
             out[s, j] = length(row)
-
-
-@inner
-def problem(many: Many, s: int, W: Array) -> Any:
-    """Return the problem of set s on its working set and training rows, with copies of all."""
-    m, T, n = len(W), many.Y.shape[1], 0
-    for i in many.rows[s]:
-        n += i >= 0
-    Z, inside = zeros((m, lanes(n)), np.float64), zeros(lanes(n), np.float64)
-    places, centre = many.rows[s, :n], many.number[s, 1] != 0.0
-    for i in range(n):
-        inside[i] = 1.0
-    B, numbers = zeros((m, T), np.float64), zeros((2, m), np.float64)
-    pair = zeros((2, T, lanes(n)), np.float64)
-    at = Joint(
-        many.tau[s], many.mu[s], many.number[s, 0], pair[0], pair[1], Z, numbers[0], numbers[1], B,
-        many.known[s], zeros((2, LANES), np.float64),
-    )  # fmt: skip
-    for t in range(T):
-        take(many.Y[s, t], places, at.Y[t])
-        take(many.R[s, t], places, at.R[t])
-    for k in range(m):
-        j = W[k]
-        take(many.F[j], places, Z[k])
-        mean = dot(inside, Z[k]) / n if centre else 0.0
-        standardise(Z[k], mean, many.inverse[s, j], inside, Z[k])
-        at.square[k], at.weight[k] = dot(Z[k], Z[k]), many.weights[j]
-        for t in range(T):
-            B[k, t] = many.value[s, j, t]
-    return at
 
 
 @inner
@@ -270,15 +239,6 @@ def certainly(many: Many, s: int, ratio: float) -> int:
         sizes[k] = length(many.value[s, many.working[s, k]])
     room = gap_of(many.known[s], n, ratio) * many.known[s, 4] / n / mu if mu > 0.0 else np.inf
     return surely(sizes, room)
-
-
-@plain
-def count_rows(B: Array) -> int:
-    """Return how many rows are not 0."""
-    count = 0
-    for k in range(len(B)):
-        count += length(B[k]) > 0.0
-    return count
 
 
 @plain
