@@ -38,16 +38,22 @@ def decimals(lines: str, count: int) -> Array | None:
         cells: Array = scipy.io.mmread(BytesIO(b"".join([header, text, b"\n"])))[:, 0]
     except ValueError:
         return None
-    return cells if np.isfinite(cells).all() else None
+    lost = not cells.all() and MINUS_ZERO.search(text)
+    return None if lost or not np.isfinite(cells).all() else cells
 
 
 def _plain(text: bytes, count: int) -> bool:
     """Tell whether there are `count` lines of digits, with a minus before and a point at most."""
     left = text.translate(None, b"0123456789")
-    minus = left.count(b"-")
     return (
         not left.translate(None, b".-\n")
         and left.count(b"\n") == count
         and b".." not in left
-        and (not minus or (minus == text.count(b"\n-") and not MINUS_ZERO.search(text)))
+        and _signs_lead(text)
     )
+
+
+def _signs_lead(text: bytes) -> bool:
+    """Tell whether every minus begins a line; `text` begins with a line end."""
+    letters = np.frombuffer(text, dtype=np.uint8)
+    return bool((letters[np.flatnonzero(letters == ord("-")) - 1] == ord("\n")).all())

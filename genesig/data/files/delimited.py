@@ -136,16 +136,16 @@ def _with_points(lines: _Lines, where: str) -> tuple[list[str], str]:
 
 def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
     blank = " " + DELIMITERS[suffix]
-    kept = [(n, line) for n, line in enumerate(text.split("\n"), begin) if line.strip(blank)]
-    (first, header), body = kept[0], kept[1:]
+    every = text.split("\n")
+    first, *numbers = [n for n, line in enumerate(every, begin) if line.strip(blank)]
+    header, rows = every[first - begin], [every[n - begin] for n in numbers]
     delimiter = _delimiter(header, suffix, f"{where}, line {first}")
-    if not body:
+    if not rows:
         raise refuse(
             where,
             "has a header line but no rows below it; is it cut off? Copy or export it again",
         )
     names = [name.strip() for name in _split(header, delimiter)]
-    numbers, rows = [n for n, _ in body], [line for _, line in body]
     quoted = '"' in text
     widths = {_width(row, delimiter) if quoted else row.count(delimiter) + 1 for row in rows}
     if widths == {len(names) + 1}:  # R's write.table leaves the corner out
