@@ -126,7 +126,7 @@ def among_samples(p: Lengths) -> float:
             row[i] = own * other[i]
     for i in range(0, N, LANES):
         for j in range(i, N, LANES):
-            outer(p.scaled, i, p.Z, j, 0, m, p.U, i, j)
+            outer(p.scaled, i, p.Z, j, 0, m, p.U)
     for i in range(N):
         p.U[i, i] += p.level[2]
         for t in range(width):
@@ -139,7 +139,7 @@ def among_samples(p: Lengths) -> float:
     solve_right(p.U, N, p.V, width)
     for t in range(0, width, LANES):
         for k in range(0, m, LANES):
-            outer(p.V, t, p.turned, k, 0, N, p.A, t, k)
+            outer(p.V, t, p.turned, k, 0, N, p.A)
     for t in range(width):
         times(1.0, p.root, p.A[t][: len(p.root)], p.A[t])
     return left
@@ -182,8 +182,8 @@ def curve(p: Lengths) -> None:
         for a in range(k, m, LANES):
             first = a if len(p.K) > 0 else 0
             last = m if len(p.K) > 0 else len(p.U)
-            outer(p.half, k, p.half, a, first, last, p.H, k, a)
-            outer(p.A, k, p.A, a, 0, width, p.C, k, a)
+            outer(p.half, k, p.half, a, first, last, p.H)
+            outer(p.A, k, p.A, a, 0, width, p.C)
     share, one = (-p.level[2], -1.0 / p.level[2]) if len(p.K) > 0 else (1.0, 0.0)
     m = p.size[0]
     for k in range(m):

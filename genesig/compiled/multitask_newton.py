@@ -264,9 +264,9 @@ def gather(at: Any, p: Lengths) -> None:
         p.w[a], p.x[a] = at.weight[k], np.sqrt(total)
     for k in range(0, len(p.K), LANES):
         for t in range(0, width, LANES):
-            outer(p.turned, k, p.Y, t, 0, N, p.G, k, t)
+            outer(p.turned, k, p.Y, t, 0, N, p.G)
         for a in range(k, len(p.K), LANES):
-            outer(p.turned, k, p.turned, a, 0, N, p.K, k, a)
+            outer(p.turned, k, p.turned, a, 0, N, p.K)
 
 
 @plain

@@ -99,26 +99,24 @@ def solve_both(U: Array, m: int, x: Array) -> None:
 
 
 @written_out
-def outer(
-    typing: Any, A: Any, i: Any, B: Any, j: Any, first: Any, last: Any, C: Any, r: Any, c: Any
-) -> Any:  # fmt: skip
-    """Set ``C[r:r+8, c:c+8] = A[first:last, i:i+8]' B[first:last, j:j+8]``."""
+def outer(typing: Any, A: Any, i: Any, B: Any, j: Any, first: Any, last: Any, C: Any) -> Any:
+    """Set ``C[i:i+8, j:j+8] = A[first:last, i:i+8]' B[first:last, j:j+8]``."""
     _matrices(A, B, C)
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         A, B, C = (context.make_array(signature.args[k])(context, builder, values[k])
                    for k in (0, 2, 6))  # fmt: skip
-        i, j, first, last, r, c = (values[k] for k in (1, 3, 4, 5, 7, 8))
+        i, j, first, last = (values[k] for k in (1, 3, 4, 5))
         sums = [cgutils.alloca_once_value(builder, ir.Constant(VECTOR, [0.0] * LANES))
                 for _ in range(LANES)]  # fmt: skip
         _add(builder, (A, i), (B, j), (first, last), sums, less=False)
         for q, total in enumerate(sums):
-            to = place(builder, C, builder.add(r, r.type(q)), c, VECTOR)
+            to = place(builder, C, builder.add(i, i.type(q)), j, VECTOR)
             builder.store(builder.load(total), to, align=8)
         return context.get_dummy_value()
 
     whole = types.intp
-    return types.void(A, whole, B, whole, whole, whole, C, whole, whole), build
+    return types.void(A, whole, B, whole, whole, whole, C), build
 
 
 @written_out

@@ -43,7 +43,7 @@ def inverted(U, m, B):
 
 @numba.njit
 def block(A, i, B, j, first, last, C):
-    outer(A, i, B, j, first, last, C, LANES, 0)
+    outer(A, i, B, j, first, last, C)
 
 
 @numba.njit
@@ -114,11 +114,12 @@ def test_columns_are_solved_to_the_same_bytes_beside_others_and_alone():
 @pytest.mark.parametrize(("first", "last"), [(0, 9), (3, 4), (5, 5)])
 def test_a_block_of_products_is_its_sum_over_the_rows(first, last):
     rng = np.random.default_rng(2)
-    A, B, C = rng.normal(size=(9, 16)), rng.normal(size=(9, 24)), np.full((16, 8), np.nan)
+    A, B, C = rng.normal(size=(9, 16)), rng.normal(size=(9, 24)), np.full((16, 24), np.nan)
     block(A, 8, B, 16, first, last, C)
     expected = A[first:last, 8:].T @ B[first:last, 16:]
-    np.testing.assert_allclose(C[8:], expected, atol=1e-14)
+    np.testing.assert_allclose(C[8:, 16:], expected, atol=1e-14)
     assert np.isnan(C[:8]).all()
+    assert np.isnan(C[:, :16]).all()
 
 
 @pytest.mark.parametrize("n", [1, 8, 9, 16, 64, 100])
