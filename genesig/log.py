@@ -48,9 +48,10 @@ def announce(sentence: str) -> None:
 
 
 def _log_cost() -> None:
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB on Linux
-    seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / unit
+    seconds = sum(each.ru_utime + each.ru_stime for each in used)
+    peak = sum(each.ru_maxrss for each in used) / unit
     logging.getLogger(__name__).info("took %.1f s of processor time, %.0f MB", seconds, peak)
 
 

@@ -18,7 +18,7 @@ from genesig.report.page.section import Card, Limits, rows
 from genesig.report.page.svg import Picture
 from genesig.report.page.words import counted
 from genesig.report.record import VERSION, Report
-from genesig.report.sections import SECTIONS, summary
+from genesig.report.sections import summary, written
 from genesig.results import save_text
 
 _TEMPLATES = Path(templates.__file__).parent
@@ -32,6 +32,7 @@ def render(
     data: Report,
     html_path: str | Path,
     figures_dir: str | Path,
+    processes: int = 1,
     *,
     title: str,
     top_genes: int,
@@ -47,6 +48,8 @@ def render(
         One self-contained page.
     figures_dir : path
         Gets one SVG file for each figure, in plain colours for print, its words in ``captions``.
+    processes : int
+        That draw the figures together.
     title : str
         Title of the page.
     top_genes : int
@@ -65,7 +68,7 @@ def render(
             " delete it and run the workflow again"
         )
     limits = Limits(top_genes, table_rows)
-    found = (write(data, limits) for write in SECTIONS.values())
+    found = written(data, limits, processes)
     parts = outline([section for section in found if not section.empty])
     first = summary(data)
     items = [*first.items, *(i for part in parts for s in part.sections for i in each(s.items))]

@@ -22,6 +22,7 @@ from genesig.report.genome.section import genome
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear
 from genesig.report.page.section import Limits, Section
+from genesig.report.page.shared import shared
 from genesig.report.page.svg import Picture
 from genesig.report.prediction.section import chance, model_selection, performance
 from genesig.report.prediction.section_controls import controls
@@ -103,3 +104,9 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "quality": quality,
     "selection": model_selection,
 }
+
+
+def written(data: Report, limits: Limits, processes: int = 1) -> list[Section]:
+    """Return the sections in the order of the page, written by so many processes together."""
+    writers = list(SECTIONS.values())
+    return shared(lambda number: writers[number](data, limits), len(writers), processes)

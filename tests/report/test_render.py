@@ -89,7 +89,7 @@ def rendered(tmp_path_factory):
         data = json.loads(json.dumps(collect(**arguments(STUDIES[name]))))
         render(
             data, folder / "report.html", folder / "figures", title=TITLE, top_genes=3,
-            table_rows=10,
+            table_rows=10, processes=1 + copy,
         )  # fmt: skip
         text = (folder / "report.html").read_text(encoding="utf-8")
         return Made(name, data, folder, text, Page(text))

@@ -65,6 +65,7 @@ rule report:
         "logs/report.log",
     conda:
         "../envs/genesig.yaml"
+    threads: 2  # it is last, and all wait for it
     resources:
         **needs("report"),
     params:

@@ -6,4 +6,5 @@ from genesig.results import load_json
 
 log_to(snakemake.log[0])
 data, out = load_json(snakemake.input.data), snakemake.output
-render(data, out.html, out.figures, **snakemake.params.settings)
+settings = snakemake.params.settings
+render(data, out.html, out.figures, snakemake.threads, **settings)

@@ -1,0 +1,69 @@
+"""Processes that share work bring what one alone would, and are not needed to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from genesig.report.page.shared import shared
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_pieces_come_in_their_order_from_all_processes(processes):
+    def work(piece):
+        time.sleep(0.02)
+        return piece, os.getpid()
+
+    found = shared(work, 12, processes)
+    assert [piece for piece, _ in found] == list(range(12))
+    assert len({process for _, process in found}) == processes
+
+
+def test_what_a_killed_process_does_not_bring_is_done_here():
+    here = os.getpid()
+
+    def work(piece):
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.02)
+        return piece
+
+    assert shared(work, 12, 3) == list(range(12))
+
+
+def test_an_error_elsewhere_is_told_as_if_it_were_here(capfd):
+    here = os.getpid()
+
+    def work(piece):
+        time.sleep(0.02)
+        if os.getpid() != here or piece == 11:
+            raise ValueError("a piece")
+        return piece
+
+    with pytest.raises(ValueError, match="a piece"):
+        shared(work, 12, 2)
+    assert capfd.readouterr().err == ""
+
+
+def test_others_end_when_the_first_is_killed():
+    code = """
+import os, signal, time
+from genesig.report.page.shared import shared
+first = os.getpid()
+def work(piece):
+    if os.getpid() == first:
+        time.sleep(0.1)
+        os.kill(first, signal.SIGKILL)
+    print(os.getpid(), flush=True)
+    time.sleep(0.2)
+shared(work, 4, 2)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    assert run.returncode == -signal.SIGKILL
+    # The run has ended although the other process held its output open, too: so did that.
+    assert len(set(run.stdout.split())) == 1
