@@ -184,26 +184,29 @@ def gap_of(known: Array, n: float, ratio: float) -> float:
 
 
 @inner
-def minimise(at: Joint, goal: float, steps: Array) -> None:
-    """Go down until the gap over the working set is at most `goal`, or no further.
+def minimise(at: Joint, rough: float, goal: float, most: float, steps: Array) -> bool:
+    """Go down until the gap over the working set is at most `rough`, or no further.
 
-    Sweeps find the rows that are not 0, Newton steps their lengths; steps[0] counts the latter.
+    With no more than `most` rows that are not 0, go on until it is at most `goal`; False if not so.
+    Sweeps find these rows, Newton steps their lengths; steps[0] counts the latter.
     """
     T = at.B.shape[1]
     room, some = zeros((2, T), np.float64), zeros(len(at.B), np.int64)
     before, best, waiting = np.inf, np.inf, 0
     now, count = look(at, room, some)
     for _ in range(ROUNDS):
-        if now <= goal:
-            return
+        if now <= rough and rough > goal and count_rows(at.B) <= most:
+            rough = goal
+        if now <= rough:
+            return rough == goal
         for _ in range(SWEEPS):
             sweep(at, some[:count], room[0])
             count = unlike_zero(at, some[:count])
         now, count = look(at, room, some)
-        step = now > goal and not quicker(at, count, now / before, now / goal)
+        step = now > rough and not quicker(at, count, now / before, now / rough)
         if step:
-            newton(at, goal, steps)
-        if step or now <= goal:
+            newton(at, rough, steps)
+        if step or now <= rough:
             residual(at)
             now, count = look(at, room, some)
         waiting = 0 if now < 0.5 * best else waiting + 1
@@ -212,6 +215,7 @@ def minimise(at: Joint, goal: float, steps: Array) -> None:
         before, best = now, smaller(now, best)
     residual(at)
     look(at, room, some)
+    return rough == goal
 
 
 @plain

@@ -9,7 +9,7 @@ import numpy as np
 from genesig.compiled import inner, jit, plain
 from genesig.compiled.active_set import SLACK
 from genesig.compiled.lanes import dot
-from genesig.compiled.multitask import count_rows, gap_of, length, minimise, problem, surely
+from genesig.compiled.multitask import gap_of, length, minimise, problem, surely
 from genesig.compiled.multitask_groups import DONE, end, waits
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.screen import LINE, SINGLE, keep
@@ -123,12 +123,10 @@ def solve(many: Many, found: Found, s: int, goal: float, longest: float) -> None
     W, state = many.working[s, : many.n_working[s]], found.state[s]
     sort(W)
     at = problem(many, s, W)
-    if state != EXACT:
-        minimise(at, ENOUGH if state == ROUGH else CLOSE, found.steps[s])
-        sure = found.joined[s, 1] == 0 and count_rows(at.B) <= longest
-        found.state[s] = EXACT if sure else state
-    if found.state[s] == EXACT:
-        minimise(at, goal, found.steps[s])
+    aim = ENOUGH if state == ROUGH else CLOSE if state == NEAR else goal
+    most = longest if found.joined[s, 1] == 0 else -1.0
+    if minimise(at, aim, goal, most, found.steps[s]):
+        found.state[s] = EXACT
     for t in range(len(at.R)):
         for i in range(at.R.shape[1]):
             if many.rows[s, i] >= 0:
