@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, plain
-from genesig.compiled.lanes import LANES, add_row, dot
+from genesig.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.compiled.moments import standardise
 from genesig.compiled.multitask_newton import newton
 from genesig.compiled.operations import larger, smaller, zeros
-from genesig.compiled.products import dots_of_one
+from genesig.compiled.products import dots, dots_of_one
 
 Array = np.ndarray[Any, Any]
 
-FEW, MANY = 4, 12  # sweeps over the rows that are not 0; many near the minimum, before Newton steps
-NEAR = 1e-6  # gap of what is near
-LONG = 1.5  # more rows than this times the samples are left to the sweeps while these are quicker
-NEWTONS = 1.0  # steps that are taken to be needed; measured 1.5 to 2, at twice the rate of sweeps
+SWEEPS = 8  # over the rows that are not 0, or do not stay there, between looks at all
+USUAL = 0.1  # share of its gap that a round leaves, before it is known
+NEWTONS = 2.5  # steps that are taken to be needed
 ROUNDS = 500
 HALVINGS = 50
 
@@ -32,7 +32,7 @@ class Joint(NamedTuple):
 
     tau, mu absolute, n samples; Y, R (T, N) responses and residuals; Z (m, N) standardised, 0
     outside the training rows; square (m,) ||z_j||², weight (m,), B (m, T); known (6,) what the gap
-    is made of; pulls (1, 8) room.
+    is made of; pulls (2, 8) room.
     """
 
     tau: float
@@ -50,10 +50,39 @@ class Joint(NamedTuple):
 
 @plain
 def take(line: Array, rows: Array, out: Array) -> None:
-    """Copy the training rows of a line over all rows to the front of another."""
-    for i in range(smaller(len(rows), len(out))):
-        if rows[i] >= 0:
-            out[i] = line[rows[i]]
+    """Copy some places of a line to the front of another."""
+    for i in range(len(rows)):
+        out[i] = line[rows[i]]
+
+
+@inner
+def problem(many: Any, s: int, W: Array) -> Any:
+    """Return the problem of set s on its working set and training rows, with copies of all."""
+    m, T, n = len(W), many.Y.shape[1], 0
+    for i in many.rows[s]:
+        n += i >= 0
+    Z, inside = zeros((m, lanes(n)), np.float64), zeros(lanes(n), np.float64)
+    places, centre = many.rows[s, :n], many.number[s, 1] != 0.0
+    for i in range(n):
+        inside[i] = 1.0
+    B, numbers = zeros((m, T), np.float64), zeros((2, m), np.float64)
+    pair = zeros((2, T, lanes(n)), np.float64)
+    at = Joint(
+        many.tau[s], many.mu[s], many.number[s, 0], pair[0], pair[1], Z, numbers[0], numbers[1], B,
+        many.known[s], zeros((2, LANES), np.float64),
+    )  # fmt: skip
+    for t in range(T):
+        take(many.Y[s, t], places, at.Y[t])
+        take(many.R[s, t], places, at.R[t])
+    for k in range(m):
+        j = W[k]
+        take(many.F[j], places, Z[k])
+        mean = dot(inside, Z[k]) / n if centre else 0.0
+        standardise(Z[k], mean, many.inverse[s, j], inside, Z[k])
+        at.square[k], at.weight[k] = dot(Z[k], Z[k]), many.weights[j]
+        for t in range(T):
+            B[k, t] = many.value[s, j, t]
+    return at
 
 
 @plain
@@ -76,18 +105,16 @@ def pull(at: Joint, k: int, row: Array) -> None:
 
 
 @plain
-def sweep(at: Joint, rows: Array, every: bool, row: Array) -> None:
-    """Minimise over one of the rows after the other, those at 0 too if `every`; row is scratch."""
+def sweep(at: Joint, rows: Array, row: Array) -> None:
+    """Minimise over one of the rows after the other; row (T,) is scratch."""
     T, N = at.R.shape
     for k in rows:
         b = at.B[k]
-        if not (every or length(b) > 0.0):
-            continue
         pull(at, k, row)
         for t in range(T):
             row[t] += at.square[k] * b[t]
         size, cut = length(row), 0.5 * at.n * at.tau * at.weight[k]
-        share = (1.0 - cut / size) / (at.square[k] + at.n * at.mu) if size > cut else 0.0
+        share = (size - cut) / (size * (at.square[k] + at.n * at.mu)) if size > cut else 0.0
         for t in range(T):
             new = share * row[t]
             if new != b[t]:
@@ -108,19 +135,31 @@ def residual(at: Joint) -> None:
 
 
 @plain
-def gap(at: Joint, row: Array) -> float:
-    """Fill `known` and return the duality gap over the working set."""
-    (m, T), total, square, ratio = at.B.shape, 0.0, 0.0, 1.0
-    for k in range(m):
-        b, limit, along = at.B[k], at.tau * at.weight[k], 0.0
-        pull(at, k, row)
-        for t in range(T):
-            row[t] = 2.0 / at.n * row[t] - 2.0 * at.mu * b[t]
-            along += b[t] * row[t]
-        size = length(b)
-        total += limit * size - along
-        square += size * size
-        ratio = larger(ratio, length(row) / limit)
+def look(at: Joint, room: Array, some: Array) -> tuple[float, int]:
+    """Fill `known`; return the duality gap over the working set, and how many rows are in `some`.
+
+    These are not 0 or will not stay there. room is (2, T).
+    """
+    (m, T), N, count = at.B.shape, at.R.shape[1], 0
+    total, square, ratio = 0.0, 0.0, 1.0
+    for first in range(0, m, 2):
+        for s in range(0, T, LANES):
+            dots(at.R, s, at.Z, first, N, at.pulls, 0)
+            for t in range(s, smaller(s + LANES, T)):
+                room[0, t], room[1, t] = at.pulls[0, t - s], at.pulls[1, t - s]
+        for k in range(first, smaller(first + 2, m)):
+            b, row, limit = at.B[k], room[k - first], at.tau * at.weight[k]
+            along, own, size = 0.0, 0.0, 0.0
+            for t in range(T):
+                g = 2.0 / at.n * row[t] - 2.0 * at.mu * b[t]
+                along, own, size = along + b[t] * g, own + b[t] * b[t], size + g * g
+            if own > 0.0 or size > limit * limit:
+                some[count] = k
+                count += 1
+            if size > (ratio * limit) ** 2:
+                ratio = np.sqrt(size) / limit
+            total += limit * np.sqrt(own) - along
+            square += own
     left, along, energy = 0.0, 0.0, 0.0
     for t in range(T):
         left += dot(at.R[t], at.R[t])
@@ -129,7 +168,7 @@ def gap(at: Joint, row: Array) -> float:
     known = at.known
     known[0], known[1], known[2], known[3], known[4] = total, ratio, along, left, energy
     known[5] = at.n * at.mu * square
-    return gap_of(known, at.n, 1.0)
+    return gap_of(known, at.n, 1.0), count
 
 
 @plain
@@ -145,43 +184,45 @@ def gap_of(known: Array, n: float, ratio: float) -> float:
 
 
 @inner
-def minimise(at: Joint, goal: float, steps: Array) -> None:
-    """Go down until the gap over the working set is at most `goal`, or no further.
+def minimise(at: Joint, rough: float, goal: float, most: float, steps: Array) -> bool:
+    """Go down until the gap over the working set is at most `rough`, or no further.
 
-    Sweeps find the rows that are not 0, Newton steps their lengths; steps[0] counts the latter.
+    With no more than `most` rows that are not 0, go on until it is at most `goal`; False if not so.
+    Sweeps find these rows, Newton steps their lengths; steps[0] counts the latter.
     """
-    row, before, best, waiting = zeros(at.B.shape[1], np.float64), np.inf, np.inf, 0
-    every, some, step = zeros(len(at.B), np.int64), zeros(len(at.B), np.int64), False
-    for k in range(len(every)):
-        every[k] = k
+    T = at.B.shape[1]
+    room, some = zeros((2, T), np.float64), zeros(len(at.B), np.int64)
+    before, best, waiting = np.inf, np.inf, 0
+    now, count = look(at, room, some)
     for _ in range(ROUNDS):
-        sweep(at, every, True, row)
-        count = unlike_zero(at, some)
-        for _ in range(MANY if goal < NEAR and not step else FEW):
-            sweep(at, some[:count], False, row)
-        count = unlike_zero(at, some)
-        now = gap(at, row)
-        step = now > goal and count > 0 and not quicker(at, count, now / before, now / goal)
+        if now <= rough and rough > goal and count_rows(at.B) <= most:
+            rough = goal
+        if now <= rough:
+            return rough == goal
+        for _ in range(SWEEPS):
+            sweep(at, some[:count], room[0])
+            count = unlike_zero(at, some[:count])
+        now, count = look(at, room, some)
+        step = now > rough and not quicker(at, count, now / before, now / rough)
         if step:
-            newton(at, goal, steps)
-        if step or now <= goal:
+            newton(at, rough, steps)
+        if step or now <= rough:
             residual(at)
-            now = gap(at, row)
-        if now <= goal:
-            return
+            now, count = look(at, room, some)
         waiting = 0 if now < 0.5 * best else waiting + 1
         if waiting > 20:
             break
         before, best = now, smaller(now, best)
     residual(at)
-    gap(at, row)
+    look(at, room, some)
+    return rough == goal
 
 
 @plain
 def unlike_zero(at: Joint, some: Array) -> int:
-    """Fill the front of `some` with the rows that are not 0; returns how many."""
+    """Bring those of some rows that are not 0 to the front; returns how many."""
     count = 0
-    for k in range(len(at.B)):
+    for k in some:
         if length(at.B[k]) > 0.0:
             some[count] = k
             count += 1
@@ -189,14 +230,23 @@ def unlike_zero(at: Joint, some: Array) -> int:
 
 
 @plain
+def count_rows(B: Array) -> int:
+    """Return how many rows are not 0."""
+    count = 0
+    for k in range(len(B)):
+        count += length(B[k]) > 0.0
+    return count
+
+
+@plain
 def quicker(at: Joint, count: int, rate: float, far: float) -> bool:
     """Tell whether sweeps that lower the gap by `rate` a round get there before Newton steps do."""
-    if count <= LONG * at.n or rate >= 1.0:
+    if rate >= 1.0:
         return False
-    rounds = np.log(far) / -np.log(larger(rate, 1e-3))
-    width = at.R.shape[1]
-    step = count * (count * count / 2.0 + count * width + width * width)
-    return bool(2.0 * rounds * MANY * count * width * len(at.Y) < NEWTONS * step)
+    T, N = at.R.shape
+    rounds = np.log(far) / -np.log(larger(rate, 1e-3) if rate > 0.0 else USUAL)
+    step = 0.5 * (count * count / 6.0 + 0.5 * count * N + N * N)
+    return bool(rounds * SWEEPS * (300.0 + N * T) < NEWTONS * step)
 
 
 @plain

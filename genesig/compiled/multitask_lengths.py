@@ -6,12 +6,12 @@
     e_k = 2 rho_k / (2 mu rho_k + tau w_k)
 
 With K = ZZ' and C = n I + E^½ K E^½, all that is needed of M^-1 is that of C, of the order of the
-rows: E^½ Z M^-1 Y = C^-1 E^½ Z Y and E^½ Z M^-1 Z'E^½ = I - n C^-1. Where there are more rows than
-samples M itself is factored.
+rows: E^½ Z M^-1 Y = C^-1 E^½ Z Y and E^½ Z M^-1 Z'E^½ = I - n C^-1. Where there are many more rows
+than samples M itself is factored.
 
-The Hessian is S (AA' * Z M^-1 Z') S + D, with * entry by entry, S and D diagonal. The rank of the
-product is that of T samples at the most: where there are many more rows than that, `narrow` keeps
-its factor instead of the Hessian (see `multitask_narrow`).
+The Hessian is S (AA' * E^½ Z M^-1 Z'E^½) S + D, with * entry by entry, S and D diagonal. The rank
+of the product is that of T samples at the most: where there are many more rows than that, `narrow`
+keeps its factor instead of the Hessian (see `multitask_narrow`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, plain
-from genesig.compiled.cholesky import cholesky
-from genesig.compiled.dense import backward, forward
-from genesig.compiled.lanes import add_row, dot
+from genesig.compiled.lanes import LANES, dot, lanes
 from genesig.compiled.operations import larger
-from genesig.compiled.products import products
+from genesig.compiled.upper import factor, invert_left, outer, solve_left, solve_right
 
 Array = np.ndarray[Any, Any]
 
@@ -34,13 +32,14 @@ class Lengths(NamedTuple):
     """The problem among m rows, and room for a point of it.
 
     level (4,) = tau, mu, n, ||Y||²; size (1,) how many of the m rows are left, which come first;
-    row (m,) their places; w, x, trial, e, root = √e, q, slope, step, own (m,), own the Hessian's
-    diagonal; K, C, inverse, H (m, m') in whole lanes; G, A (T, m) ``ZY`` and ``E^½ Z M^-1 Y``;
-    found (2,) value and gap; Z (m, N) the features, Y (T, N) the responses. U (m, N), turned,
-    solved (N, m'), M (N, N) and V (T, N) are empty where there are no more rows than samples; else
-    U is ``M^-½ Z'``, row by row, turned ``(E^½ Z)'``, solved ``M^-½`` of it, M the factor and V
-    ``M^-1 Y``, and K is empty. Empty but where the factor is kept, and C, inverse, H, U are not:
-    narrow, free (TN, m') the factor and what is free of it, lone (m,) D, few (TN, TN), side (TN,).
+    row (m,) their places; w, x, trial, e, q, slope, step, own (m,), own the Hessian's diagonal;
+    root (m',) = √e, in whole lanes, 0 beyond the rows that are left; Z (m, N) the features, scaled
+    these times e, turned (N, m') their transpose; Y (N, T') the responses, G (m', T') = ZY; K (m',
+    m') the upper triangle of ZZ', empty where M is factored; U the factor of C or M, half ``U'^-1``
+    or ``U'^-1 Z'E^½``, V (·, T') what is solved for all responses, A (T', m') ``Y'M^-1 Z'E^½``;
+    H, C (m', m') the Hessian's upper triangle and room; found (2,) value and gap. Empty but where
+    the factor is kept, and H, C are not: narrow, free (TN, m') the factor and what is free of it,
+    lone (m,) D, few (TN, TN), side (TN,).
     """
 
     level: Array
@@ -50,25 +49,24 @@ class Lengths(NamedTuple):
     x: Array
     trial: Array
     e: Array
-    root: Array
     q: Array
     slope: Array
     step: Array
     own: Array
-    K: Array
-    C: Array
-    inverse: Array
-    H: Array
-    G: Array
-    A: Array
-    found: Array
+    root: Array
     Z: Array
-    Y: Array
-    U: Array
+    scaled: Array
     turned: Array
-    solved: Array
-    M: Array
+    Y: Array
+    G: Array
+    K: Array
+    U: Array
+    half: Array
     V: Array
+    A: Array
+    H: Array
+    C: Array
+    found: Array
     narrow: Array
     free: Array
     lone: Array
@@ -83,56 +81,75 @@ def evaluate(p: Lengths, x: Array) -> bool:
     for k in range(m):
         p.e[k] = 2.0 * x[k] / (2.0 * p.level[1] * x[k] + p.level[0] * p.w[k])
         p.root[k], p.q[k] = np.sqrt(p.e[k]), 0.0
-    left = among_samples(p) if len(p.M) > 0 else among_rows(p)
+    for k in range(m, len(p.root)):
+        p.root[k] = 0.0
+    left = among_rows(p) if len(p.K) > 0 else among_samples(p)
     if left < 0.0:
         return False
-    for t in range(len(p.G)):
-        for k in range(m):
-            p.q[k] += p.A[t, k] * p.A[t, k]
+    for t in range(len(p.A)):
+        row, q = p.A[t], p.q[:m]
+        for k in range(len(q)):
+            q[k] += row[k] * row[k]
     judge(p, x, left)
     return True
 
 
-@inner
+@plain
 def among_rows(p: Lengths) -> float:
     """Factor C and fill A; returns ``n tr Y'M^-1 Y``, or -1 where C is not definite."""
-    m, taken = p.size[0], 0.0
+    m, width, taken = lanes(p.size[0]), p.V.shape[1], 0.0
     for k in range(m):
-        for a in range(k + 1):
-            p.C[k, a] = p.root[k] * p.root[a] * p.K[k, a]
-        p.C[k, k] += p.level[2]
-    if not cholesky(p.C, m):
+        first = k // LANES * LANES
+        times(p.root[k], p.root[first:m], p.K[k][first:m], p.U[k][first:m])
+        p.U[k, k] += p.level[2]
+        for t in range(width):
+            p.V[k, t] = p.root[k] * p.G[k, t]
+    if not factor(p.U, m):
         return -1.0
-    for t in range(len(p.G)):
-        for k in range(m):
-            p.A[t, k] = p.root[k] * p.G[t, k]
-        forward(p.C, m, p.A[t])
-        taken += dot(p.A[t][:m], p.A[t][:m])
-        backward(p.C, m, p.A[t])
+    solve_left(p.U, m, p.V, width)
+    for k in range(m):
+        taken += dot(p.V[k], p.V[k])
+    solve_right(p.U, m, p.V, width)
+    for k in range(m):
+        for t in range(width):
+            p.A[t, k] = p.V[k, t]
     return float(larger(p.level[3] - taken, 0.0))
 
 
-@inner
+@plain
 def among_samples(p: Lengths) -> float:
     """Do as `among_rows` with the factor of M."""
-    m, N, left = p.size[0], len(p.M), 0.0
+    m, (N, width), left = p.size[0], p.Y.shape, 0.0
     for k in range(m):
+        row, other, own = p.scaled[k], p.Z[k], p.e[k]
         for i in range(N):
-            p.turned[i, k] = p.root[k] * p.Z[k, i]
-    products(p.turned, 0, N, p.M)
+            row[i] = own * other[i]
+    for i in range(0, N, LANES):
+        for j in range(i, N, LANES):
+            outer(p.scaled, i, p.Z, j, 0, m, p.U)
     for i in range(N):
-        p.M[i, i] += p.level[2]
-    if not cholesky(p.M, N):
+        p.U[i, i] += p.level[2]
+        for t in range(width):
+            p.V[i, t] = p.Y[i, t]
+    if not factor(p.U, N):
         return -1.0
-    for t in range(len(p.G)):
-        for i in range(N):
-            p.V[t, i] = p.Y[t, i]
-        forward(p.M, N, p.V[t])
-        left += p.level[2] * dot(p.V[t], p.V[t])
-        backward(p.M, N, p.V[t])
-        for k in range(m):
-            p.A[t, k] = p.root[k] * dot(p.Z[k], p.V[t])
+    solve_left(p.U, N, p.V, width)
+    for i in range(N):
+        left += p.level[2] * dot(p.V[i], p.V[i])
+    solve_right(p.U, N, p.V, width)
+    for t in range(0, width, LANES):
+        for k in range(0, m, LANES):
+            outer(p.V, t, p.turned, k, 0, N, p.A)
+    for t in range(width):
+        times(1.0, p.root, p.A[t][: len(p.root)], p.A[t])
     return left
+
+
+@plain
+def times(scale: float, x: Array, y: Array, out: Array) -> None:
+    """Fill the first numbers of out, as many as x has, with ``scale x y``, entry by entry."""
+    for a in range(len(x)):
+        out[a] = scale * (x[a] * y[a])
 
 
 @plain
@@ -156,25 +173,26 @@ def judge(p: Lengths, x: Array, along: float) -> None:
     p.found[1] = larger(total, 0.0) / (energy / n if energy > 0.0 else 1.0)
 
 
-@inner
+@plain
 def curve(p: Lengths) -> None:
-    """Fill the slope, and the Hessian's lower triangle, at the point evaluated last."""
-    m, T = p.size[0], len(p.G)
-    if len(p.M) > 0:
-        within_samples(p)
-    else:
-        within_rows(p)
-    slopes(p)
+    """Fill the Hessian's upper triangle at the point whose slopes were found last."""
+    m, width = lanes(p.size[0]), len(p.A)
+    halve(p)
+    for k in range(0, m, LANES):
+        for a in range(k, m, LANES):
+            first = a if len(p.K) > 0 else 0
+            last = m if len(p.K) > 0 else len(p.U)
+            outer(p.half, k, p.half, a, first, last, p.H)
+            outer(p.A, k, p.A, a, 0, width, p.C)
+    share, one = (-p.level[2], -1.0 / p.level[2]) if len(p.K) > 0 else (1.0, 0.0)
+    m = p.size[0]
     for k in range(m):
-        for a in range(k + 1):
-            p.H[k, a] = 0.0
-        for t in range(T):
-            for a in range(k + 1):
-                p.H[k, a] += p.A[t, k] * p.A[t, a]
-        for a in range(k + 1):
-            p.H[k, a] *= p.step[k] * p.step[a] * p.inverse[k, a]
-        p.H[k, k] += alone(p, k)
-        p.own[k] = p.H[k, k]
+        row, other, step, scale = p.H[k][k:m], p.C[k][k:m], p.step[k:m], share * p.step[k]
+        row[0] += one
+        for a in range(len(row)):
+            row[a] *= scale * (other[a] * step[a])
+        row[0] += alone(p, k)
+        p.own[k] = row[0]
 
 
 @plain
@@ -185,7 +203,7 @@ def slopes(p: Lengths) -> None:
         below = 2.0 * mu * p.x[k] + tau * p.w[k]
         p.step[k] = 2.0 * tau * p.w[k] / (below * below)
         p.slope[k] = 0.5 * tau * p.w[k] - p.step[k] * p.q[k] * p.q[k]
-        p.step[k] *= np.sqrt(2.0) / p.root[k]
+        p.step[k] *= np.sqrt(2.0) / p.e[k]
 
 
 @plain
@@ -196,52 +214,13 @@ def alone(p: Lengths, k: int) -> float:
     return float(8.0 * mu * tau * p.w[k] * p.q[k] * p.q[k] / (below * below * below))
 
 
-@inner
-def within_rows(p: Lengths) -> None:
-    """Fill the lower triangle of ``Z M^-1 Z'`` from the factor of C; H is room."""
-    m, n = p.size[0], p.level[2]
-    invert(p.C, m, p.H)
-    products(p.H, 0, m, p.inverse)
-    for k in range(m):
-        for a in range(k + 1):
-            p.inverse[k, a] *= -n
-        p.inverse[k, k] += 1.0
-        for a in range(k + 1):
-            p.inverse[k, a] /= p.root[k] * p.root[a]
-
-
-@inner
-def within_samples(p: Lengths) -> None:
-    """Fill ``Z M^-1 Z'`` from the factor of M, all rows at a time."""
-    m = p.size[0]
-    halve(p)
-    for k in range(m):
-        for i in range(len(p.solved)):
-            p.U[k, i] = p.solved[i, k] / p.root[k]
-    products(p.U, 0, m, p.inverse)
-
-
 @plain
 def halve(p: Lengths) -> None:
-    """Fill solved from the factor of M."""
-    N, width = p.solved.shape
+    """Fill half, from the factor."""
+    m, N = lanes(p.size[0]), len(p.U)
+    if len(p.K) > 0:
+        invert_left(p.U, m, p.half)
+        return
     for i in range(N):
-        for k in range(width):
-            p.solved[i, k] = p.turned[i, k]
-        for j in range(i):
-            add_row(-p.M[i, j], p.solved, j, p.solved, i, 0, width)
-        for k in range(width):
-            p.solved[i, k] /= p.M[i, i]
-
-
-@plain
-def invert(L: Array, m: int, out: Array) -> None:
-    """Fill row j of out (m, m') with column j of the inverse of the factor L."""
-    for j in range(m):
-        column = out[j]
-        for i in range(len(column)):
-            column[i] = 0.0
-        column[j] = 1.0 / L[j, j]
-        for i in range(j + 1, m):
-            row = L[i]
-            column[i] = -dot(row[j:i], column[j:i]) / row[i]
+        times(1.0, p.root[:m], p.turned[i], p.half[i])
+    solve_left(p.U, N, p.half, m)

@@ -16,27 +16,26 @@ from genesig.compiled import inner, plain
 from genesig.compiled.cholesky import cholesky
 from genesig.compiled.dense import backward, forward
 from genesig.compiled.lanes import dot
-from genesig.compiled.multitask_lengths import Lengths, alone, halve, slopes
+from genesig.compiled.multitask_lengths import Lengths, alone, halve
 from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 
-MANY = 1.0  # times responses and samples: from here on the factor is less work than the Hessian
+MANY = 2.0  # times responses and samples: from here on the factor is less work than the Hessian
 
 
 @plain
 def bend(p: Lengths) -> None:
-    """Fill the slope, and the Hessian's factor and diagonal, at the point evaluated last."""
-    m, (N, width) = p.size[0], p.solved.shape
+    """Fill the Hessian's factor and diagonal at the point whose slopes were found last."""
+    m, N, width = p.size[0], len(p.U), p.narrow.shape[1]
     halve(p)
-    slopes(p)
     for k in range(m):
         p.lone[k] = p.own[k] = alone(p, k)
-    for t in range(len(p.G)):
+    for t in range(len(p.narrow) // N):
         for i in range(N):
             row = p.narrow[t * N + i]
             for k in range(m):
-                row[k] = p.step[k] * p.A[t, k] / p.root[k] * p.solved[i, k]
+                row[k] = p.step[k] * p.A[t, k] * p.half[i, k]
                 p.own[k] += row[k] * row[k]
             for k in range(m, width):
                 row[k] = 0.0

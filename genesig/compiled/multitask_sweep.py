@@ -8,9 +8,8 @@ import numpy as np
 
 from genesig.compiled import inner, jit, plain
 from genesig.compiled.active_set import SLACK
-from genesig.compiled.lanes import LANES, dot, lanes
-from genesig.compiled.moments import moment, standardise
-from genesig.compiled.multitask import Joint, gap_of, length, minimise, surely, take
+from genesig.compiled.lanes import dot
+from genesig.compiled.multitask import gap_of, length, minimise, problem, surely
 from genesig.compiled.multitask_groups import DONE, end, waits
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.screen import LINE, SINGLE, keep
@@ -58,6 +57,7 @@ class Found(NamedTuple):
 
     tiles, square, top: the features as in `screen.Screen`, with the squares of their scales;
     feature and the square of its level (q, d) with number (q,); state, gap (q,), steps (q, 2);
+    joined (q, 2) how often features joined a working set, at this point and the one before;
     doubt (q,) of its length.
     """
 
@@ -70,6 +70,7 @@ class Found(NamedTuple):
     state: Array
     gap: Array
     steps: Array
+    joined: Array
     doubt: Array
 
 
@@ -89,9 +90,7 @@ def step(many: Many, found: Found, goal: float, longest: float) -> None:
         for s in range(q):
             if found.state[s] == DONE or waits(many.group, found.doubt, s):
                 continue
-            state = found.state[s]
-            aim = ENOUGH if state == ROUGH else CLOSE if state == NEAR else goal
-            solve(many, s, aim, found.steps[s])
+            solve(many, found, s, goal, longest)
             enlist(many, found, s, R, count, near, low)
             todo[count] = s
             count += 1
@@ -116,39 +115,18 @@ def pulls(F: Array, inverse: Array, number: Array, Y: Array, out: Array) -> None
 
 
 @inner
-def problem(many: Many, s: int, W: Array) -> Any:
-    """Return the problem of set s on its working set and training rows, with copies of all."""
-    m, T, n = len(W), many.Y.shape[1], 0
-    for i in many.rows[s]:
-        n += i >= 0
-    Z, line = zeros((m, lanes(n)), np.float64), zeros(many.F.shape[1], np.float64)
-    B, numbers = zeros((m, T), np.float64), zeros((2, m), np.float64)
-    pair = zeros((2, T, lanes(n)), np.float64)
-    at = Joint(
-        many.tau[s], many.mu[s], many.number[s, 0], pair[0], pair[1], Z, numbers[0], numbers[1], B,
-        many.known[s], zeros((1, LANES), np.float64),
-    )  # fmt: skip
-    for t in range(T):
-        take(many.Y[s, t], many.rows[s], at.Y[t])
-        take(many.R[s, t], many.rows[s], at.R[t])
-    for k in range(m):
-        j = W[k]
-        mean, inverse = moment(many.F[j], many.shift[j], many.mask[s], many.number[s], line)
-        standardise(many.F[j], mean, inverse, many.mask[s], line)
-        take(line, many.rows[s], Z[k])
-        at.square[k], at.weight[k] = dot(Z[k], Z[k]), many.weights[j]
-        for t in range(T):
-            B[k, t] = many.value[s, j, t]
-    return at
+def solve(many: Many, found: Found, s: int, goal: float, longest: float) -> None:
+    """Minimise over the working set, in the order of the features.
 
-
-@inner
-def solve(many: Many, s: int, goal: float, steps: Array) -> None:
-    """Minimise over the working set, in the order of the features."""
-    W = many.working[s, : many.n_working[s]]
+    Where the working set lacked no feature at the point before, it is solved to the end at once.
+    """
+    W, state = many.working[s, : many.n_working[s]], found.state[s]
     sort(W)
     at = problem(many, s, W)
-    minimise(at, goal, steps)
+    aim = ENOUGH if state == ROUGH else CLOSE if state == NEAR else goal
+    most = longest if found.joined[s, 1] == 0 else -1.0
+    if minimise(at, aim, goal, most, found.steps[s]):
+        found.state[s] = EXACT
     for t in range(len(at.R)):
         for i in range(at.R.shape[1]):
             if many.rows[s, i] >= 0:
@@ -244,6 +222,7 @@ def check(many: Many, found: Found, s: int, near: float, longest: float) -> bool
         found.state[s] = NEAR
     if top > 0.0:
         join(many, s, features, level, 0.6 * top)
+        found.joined[s, 0] += 1
         return True
     if exact:
         finish(many, found, s, ratio)

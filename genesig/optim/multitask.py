@@ -262,7 +262,8 @@ class _Walk:
             tiles=screen.tiles, square=screen.scaled**2, top=screen.top,
             feature=np.zeros((q, d), dtype=np.int32), level=np.zeros((q, d), dtype=np.float32),
             number=np.zeros(q, dtype=np.int64), state=np.zeros(q, dtype=np.uint8),
-            gap=np.zeros(q), steps=np.zeros((q, 2), dtype=np.int64), doubt=np.zeros(q, np.uint8),
+            gap=np.zeros(q), steps=np.zeros((q, 2), dtype=np.int64),
+            joined=np.ones((q, 2), dtype=np.int64), doubt=np.zeros(q, np.uint8),
         )  # fmt: skip
 
     def down(
@@ -278,6 +279,7 @@ class _Walk:
             if m + 1 < M:
                 many.strong[:] = strong_rule(tau[:, m], tau[:, m + 1], mu[:, m + 1] != mu[:, m])
             found.steps[:], found.state[:] = 0, np.where(self.ended, DONE, compiled.ROUGH)
+            found.joined[:, 1], found.joined[:, 0] = found.joined[:, 0], 0
             compiled.step(many, found, self.goal, float(most))
             self.ended |= np.isnan(found.gap)
             for s in map(int, np.flatnonzero(~self.ended)):
