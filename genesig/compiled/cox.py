@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, jit, plain
-from genesig.compiled.cox_model import Fit, Room, model, pull
+from genesig.compiled.cox_model import Fit, Room, model
 from genesig.compiled.lanes import LANES
 from genesig.compiled.likelihood import Here, Terms, entropy, slope, value
-from genesig.compiled.operations import larger, zeros
+from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled.products import dots_of_one
 
 Array = np.ndarray[Any, Any]
 
@@ -99,15 +100,15 @@ def minimise(terms: Terms, fit: Fit, room: Room, slack: float) -> Any:
 
 @jit
 def refit(
-    terms: Terms, fit: Fit, room: Room, lam: Array, slack: float, found: Array
+    terms: Terms, fit: Fit, room: Room, lam: Array, few: int, slack: float, found: Array
 ) -> None:  # fmt: skip
     """Fill found (L, m) with the minimisers for lam (L,), each started at the one before.
 
-    Where `ridge` is not 0 it becomes 2 lam.
+    lam is that of the first few features.
     """
     for k in range(len(lam)):
-        for j in range(len(fit.x)):
-            fit.ridge[j] = 2.0 * lam[k] if fit.ridge[j] != 0.0 else 0.0
+        for j in range(few):
+            fit.ridge[j] = 2.0 * lam[k]
         descend(terms, fit, room, slack)
         for j in range(len(fit.x)):
             found[k, j] = fit.x[j]
@@ -141,14 +142,12 @@ def bound(terms: Terms, eta: Array, here: Here, s: float) -> float:
 def certify(
     terms: Terms, eta: Array, here: Here, all_of: Features, b: Array, level: Array, g: Array
 ) -> Any:  # fmt: skip
-    """Return the duality gap of b (d,) over all features, not relative; fill g (d,) = Z'u.
+    """Return the duality gap of b (d,) over all features, not relative; g (d,) = Z'u here.
 
     level (2,) = tau, mu, tau > 0. None is without a penalty. See `certificate.duality_gap`.
     """
     tau, mu = level[0], level[1]
     found = value(terms, eta, here)
-    slope(terms, here)
-    back(here.u, all_of, g)
     ratio, square, absolute = 1.0, 0.0, 0.0
     for j in range(len(b)):
         cut, steep = tau * all_of.weight[j], abs(g[j] + 2.0 * mu * b[j])
@@ -162,13 +161,21 @@ def certify(
     return larger(found, 0.0)
 
 
-@inner
-def back(u: Array, all_of: Features, g: Array) -> None:
-    """Fill g (d,) with Z'u, u of sum 0."""
-    d, wide = len(all_of.F), zeros((1, all_of.F.shape[1]), np.float64)
-    for i in range(len(u)):
-        wide[0, all_of.rows[i]] = u[i]
-    pulled = zeros(((d + LANES - 1) // LANES, LANES), np.float64)
-    pull(all_of.F, wide, 0, pulled)
-    for j in range(d):
-        g[j] = all_of.inverse[j] * pulled[j // LANES, j % LANES]
+@jit
+def beyond(g: Array, weight: Array, outside: Array, tau: float, moved: float) -> bool:
+    """Tell whether a feature outside may miss its bound, |g_j| <= tau w_j, by less than `moved`."""
+    found = False
+    for j in range(len(g)):
+        found = found or (outside[j] and abs(g[j]) >= tau * weight[j] - moved)
+    return found
+
+
+@jit
+def products(F: Array, wide: Array, found: Array) -> None:
+    """Fill found (k, d) with F w for each line w of wide (k, N), in one pass over F (d, N)."""
+    some = zeros((1, LANES), np.float64)
+    for first in range(0, len(F), LANES):
+        for k in range(len(wide)):
+            dots_of_one(F, first, wide, k, F.shape[1], some, 0)
+            for j in range(first, smaller(first + LANES, len(F))):
+                found[k, j] = some[0, j - first]

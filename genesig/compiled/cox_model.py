@@ -15,17 +15,19 @@ import numpy as np
 
 from genesig.compiled import plain
 from genesig.compiled.cholesky import cholesky
+from genesig.compiled.cox_wide import Wide, pull, solve_wide, wide_for
 from genesig.compiled.dense import backward, drop_row, first_turn, forward
 from genesig.compiled.lanes import LANES, add_row, dot
 from genesig.compiled.likelihood import Here, Terms, curved, halves
 from genesig.compiled.operations import larger
-from genesig.compiled.products import dots_of_one, products
+from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 
 EASE = 1e-10  # share of its bound, or of the largest gradient, by which a gradient may miss
 SHARE = 0.6  # of the largest miss: those that miss their bounds by as much enter together
 DEPENDENT = 1e-12  # what a feature keeps outside the span of the others is taken for at least this
+MANY = 2  # active features for each sample, from which on models are solved for the samples
 KNOWN, ACTIVE = 0, 1  # places in `size`
 
 
@@ -48,7 +50,8 @@ class Room(NamedTuple):
     here (see `Here`); z, g, sign, target, miss (m,), slot, known, active (m,) int, size (2,); line
     (4, N) for Hη - u, D'z, what H D'z leaves of the former, and a trial; pulled (m/8, 8) products
     of features with one of these; rows (m, N), sums (m, T'),
-    gram, less (m, m) of the known features (see `halves`), L (m, m) the factor of the active ones.
+    gram, less (m, m) of the known features (see `halves`), L (m, m) the factor of the active ones;
+    wide for models of more active features than samples.
     """
 
     here: Here
@@ -68,13 +71,7 @@ class Room(NamedTuple):
     gram: Array
     less: Array
     L: Array
-
-
-@plain
-def pull(D: Array, lines: Array, k: int, pulled: Array) -> None:
-    """Fill pulled with the product of each row of D, of whole lanes, with line k."""
-    for j in range(0, len(D), LANES):
-        dots_of_one(D, j, lines, k, D.shape[1], pulled, j // LANES)
+    wide: Wide
 
 
 @plain
@@ -135,7 +132,7 @@ def leave(room: Room, a: int) -> None:
 
 @plain
 def begin(terms: Terms, fit: Fit, room: Room) -> None:
-    """Set up the model at the point: g, and the factor of the features that are not 0, or free."""
+    """Set up the model at the point: g, and the features that are not 0, or free, as known."""
     n, back = len(room.here.e), room.line[0]
     curved(terms, room.here, fit.eta[:n], back[:n])
     for j in range(n):
@@ -147,8 +144,20 @@ def begin(terms: Terms, fit: Fit, room: Room) -> None:
         room.sign[j] = np.sign(fit.x[j]) if fit.cut[j] > 0.0 else 0.0
         if fit.x[j] != 0.0 or fit.cut[j] == 0.0:
             know(room, j)
-    learn(terms, fit, room, 0)
-    factor(fit, room)
+
+
+@plain
+def by_samples(terms: Terms, fit: Fit, room: Room) -> bool:
+    """Solve the model for the samples, where all features have a penalty; False where it fails."""
+    for j in range(len(fit.x)):
+        if fit.cut[j] == 0.0 or fit.ridge[j] == 0.0:
+            return False
+        room.target[j] = room.z[j]
+    if solve_wide(terms, fit, room):
+        return True
+    for j in range(len(fit.x)):
+        room.z[j] = room.target[j]
+    return False
 
 
 @plain
@@ -245,9 +254,19 @@ def enter(terms: Terms, fit: Fit, room: Room, bound: float) -> None:
 def model(terms: Terms, fit: Fit, room: Room) -> bool:
     """Minimise the quadratic model at the point, into z and D'z; False where it takes too long."""
     begin(terms, fit, room)
+    many = MANY * len(room.here.e)
+    few = room.size[KNOWN] <= many
+    if not few and by_samples(terms, fit, room):
+        return True
+    learn(terms, fit, room, 0)
+    factor(fit, room)
     for _ in range(20 * len(fit.x) + 20):
         if not go(fit, room):
             continue
+        if few and room.size[ACTIVE] > many:
+            few = False
+            if by_samples(terms, fit, room):
+                return True
         predict(fit, room)
         most = misses(terms, fit, room) if room.size[ACTIVE] < len(fit.x) else 0.0
         if most == 0.0:
@@ -271,4 +290,5 @@ def room_for(n: int, T: int, m: int) -> Room:
     return Room(
         here_for(n, T), z, g, sign, target, miss, slot, known, active, np.zeros(2, np.int64),
         np.zeros((4, wide)), pulled, np.zeros((m, wide)), sums, gram, less, L,
+        wide_for(n if m > MANY * n else 0, wide, m),
     )  # fmt: skip

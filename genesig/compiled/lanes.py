@@ -93,7 +93,7 @@ def _products(
     step = length.type(LANES)
     with cgutils.for_range_slice(builder, length.type(0), whole, step, length.type) as (at, _):
         _accumulate(builder, arrays, at, VECTOR, sums, pairs)
-    totals = [cgutils.alloca_once_value(builder, _across(builder, builder.load(s))) for s in sums]
+    totals = [cgutils.alloca_once_value(builder, across(builder, builder.load(s))) for s in sums]
     with cgutils.for_range_slice(builder, whole, length, length.type(1), length.type) as (at, _):
         _accumulate(builder, arrays, at, SCALAR, totals, pairs)
     return [builder.load(total) for total in totals]
@@ -121,7 +121,7 @@ def accumulate(builder: Any, a: Any, b: Any, total: Any, align: int | None = Non
     builder.store(builder.call(fma, [a, b, builder.load(total, align=align)]), total, align=align)
 
 
-def _across(builder: Any, vector: Any) -> Any:
+def across(builder: Any, vector: Any) -> Any:
     """Add the upper half to the lower one until one sum is left."""
     width = LANES
     while width > 1:

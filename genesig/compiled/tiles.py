@@ -56,7 +56,7 @@ def any_above(
         )
         product = builder.call(absolute, [product])
         builder.store(product, at, align=4)
-        below = builder.fcmp_ordered("<", product, _splat(builder, low, kind))
+        below = builder.fcmp_ordered("<", product, splat(builder, low, kind))
         mask = builder.bitcast(below, ir.IntType(LINE // 4))
         return builder.icmp_unsigned("!=", mask, mask.type(2 ** (LINE // 4) - 1))
 
@@ -69,7 +69,8 @@ def _matrices(*kinds: Any) -> None:
             raise TypeError(f"tiles need C-contiguous matrices of one type, not {kinds}")
 
 
-def _splat(builder: Any, number: Any, kind: Any) -> Any:
+def splat(builder: Any, number: Any, kind: Any) -> Any:
+    """Return a vector of one number."""
     none = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(none, number, ir.IntType(32)(0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
@@ -92,7 +93,7 @@ def _tile(builder: Any, matrices: Any, a: Any, b: Any, rows: Any) -> None:
         pair = [builder.load(place(builder, B, i, at, kind), align=size) for at in lines]
         for c in range(COLUMNS):
             number = builder.load(place(builder, A, i, builder.add(a, a.type(c)), scalar))
-            wide = _splat(builder, number, kind)
+            wide = splat(builder, number, kind)
             for half in range(2):
                 accumulate(builder, wide, pair[half], sums[2 * c + half])
     for at, total in zip(places, sums, strict=True):

@@ -48,8 +48,8 @@ class TrainingSets:
         X, and its feature-major copy.
     padded : Rows
         Rows and responses of all k sets, filled up with zeros as the copy is.
-    kept : (k, d) array or None
-        Inverse scales, where they are small enough to be kept.
+    kept : (2, k, d) array or None
+        Means of what the copy holds and inverse scales, where they are small enough to be kept.
     adjustment : Adjustment or None
         Weights of samples and covariates; means and scales of features have the weights.
     of_y : (k, q) float array
@@ -76,13 +76,16 @@ class TrainingSets:
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
         """Return (mean, inverse scale), each (columns, d), in the units of X."""
-        rows = part_of(self.padded, columns)
-        mean, inverse, _, _ = _describe(self.matrix, rows, self.weights, spectrum=False)
+        if self.kept is None:
+            rows = part_of(self.padded, columns)
+            mean, inverse, _, _ = _describe(self.matrix, rows, self.weights, spectrum=False)
+        else:
+            mean, inverse = self.kept[:, columns]
         return mean + self.matrix.shift if self.centre else mean, inverse
 
     def inverse_scales(self, columns: slice) -> Array:
         """Return the inverse scales of some training sets, (columns, d)."""
-        return self.moments(columns)[1] if self.kept is None else self.kept[columns]
+        return self.moments(columns)[1] if self.kept is None else self.kept[1, columns]
 
     @cached_property
     def mean(self) -> Array:
@@ -153,14 +156,14 @@ def training_sets(
     every = Rows(_padded(root.T, matrix.F), _padded(Y.T, matrix.F), number.astype(float),
                  _padded(basis, matrix.F))  # fmt: skip
     norm, tau_max = np.empty(k), np.empty(k)
-    kept = np.empty((k, d)) if 8 * k * d <= KEPT else None
+    kept = np.empty((2, k, d)) if 16 * k * d <= KEPT else None
     for first in range(0, k, COLUMNS):
         part = slice(first, first + COLUMNS)
-        _, inverse, norm[part], tau_max[part] = _describe(
+        mean, inverse, norm[part], tau_max[part] = _describe(
             matrix, part_of(every, part), weights, spectrum=True
         )
         if kept is not None:
-            kept[part] = inverse
+            kept[:, part] = mean, inverse
     return TrainingSets(
         X=X, Y=Y, rows=rows, y_mean=y_mean, weights=weights, norm=norm, tau_max=tau_max,
         centre=centre, unit_variance=unit_variance, matrix=matrix, padded=every, kept=kept,

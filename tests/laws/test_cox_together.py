@@ -1,10 +1,14 @@
 """What saves time on a path of Cox fits and changes none of them."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
 from genesig.optim.cox import path as module
 from genesig.optim.cox.path import cox_path
+from genesig.optim.cox.ridge import ridge_scores
 from genesig.optim.cox.training import cox_sets
 
 TIGHT = {"tolerance": 1e-8}
@@ -48,7 +52,7 @@ def test_a_feature_that_may_have_been_beyond_its_bound_is_looked_at(weighted):
     """Of all u with a product beyond the bound of feature j, the nearest to where the row is."""
     sets, tau, mu = problem(weighted)
     row = module._Row.of(sets, 0, 1e-8)
-    row.solve(tau[0, 2], mu[0, 2], None)
+    sets.side_by_side({0: row.solve(tau[0, 2], mu[0, 2], None)})
     u = row.problem.room.here.u
     rough = module._Rough(row.point, row.b[row.within], u.copy())
     row.outside = row.b == 0
@@ -76,6 +80,34 @@ def test_rows_that_end_together_are_as_far_as_all_of_them_go_the_same_as_alone()
         assert (together.iterations[k, last + 1 :] < 0).all()
     per_group = (together.iterations < 0).reshape(2, 2, -1).any(axis=1)
     np.testing.assert_array_equal(per_group.argmax(axis=1), ends.reshape(2, 2).min(axis=1))
+
+
+def test_sets_are_let_go_when_nobody_needs_them():
+    """A study makes thousands, each with a matrix; a circle would hold them until gc runs."""
+    sets, tau, mu = problem(False)
+    gc.disable()
+    try:
+        ridge_scores(sets, cox_path(sets, tau, mu, longest=15, **TIGHT), 0.1)
+        seen = weakref.ref(sets)
+        del sets
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+def test_where_a_row_of_a_group_ends_nothing_more_is_solved(monkeypatch):
+    """Not the rest of the group there, if its longest list is too long; nor what comes after."""
+    sets, tau, mu = problem(False, seed=1)
+    ends = (cox_path(sets, tau, mu, longest=15, **TIGHT).iterations < 0).argmax(axis=1)
+    solved, solve = [], module._Row.solve
+    monkeypatch.setattr(
+        module._Row, "solve",
+        lambda row, level, *given: solved.append((row.k, level)) or solve(row, level, *given),
+    )  # fmt: skip
+    cox_path(sets, tau, mu, longest=15, groups=np.zeros(4, int), **TIGHT)
+    last = ends.min()
+    per_step = [sum(level == tau[k, m] for k, level in solved) for m in range(tau.shape[1])]
+    assert per_step == [4] * last + [1] + [0] * (tau.shape[1] - last - 1)
 
 
 def test_each_row_of_a_group_has_its_first_fit_though_another_ends_there():

@@ -125,6 +125,40 @@ def test_many_training_sets_at_once_are_filled_as_one_by_one(spread, count):
         assert fitted.state() == alone.state()
 
 
+def test_neighbours_whose_differences_are_rounded_away_are_found():
+    """Genes far from 0 that differ by little: single precision has one digit of it."""
+    rng = np.random.default_rng(5)
+    X = np.repeat([1.0, -1.0], 60) + 4e-7 * rng.normal(size=(24, 120))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    trains = [np.sort(rng.choice(24, size=12, replace=False)) for _ in range(20)]
+    together = steps_together(X, [{"step": "knn_impute", "neighbours": 4}], trains)
+    for train, steps in zip(trains, together, strict=True):
+        done = fit_steps(X[train], steps).transform(X)
+        np.testing.assert_array_equal(done, by_definition(X, train, 4))
+
+
+def test_ties_are_decided_alike_in_company_and_alone():
+    """Few values, of which no sum is exact: many distances are equal but for rounding."""
+    rng = np.random.default_rng(6)
+    X = rng.integers(-3, 4, size=(24, 90)) / 10
+    X[rng.random(X.shape) < 0.1] = np.nan
+    given = [{"step": "knn_impute", "neighbours": 4}]
+    trains = [np.sort(rng.choice(24, size=17, replace=False)) for _ in range(20)]
+    for train, steps in zip(trains, steps_together(X, given, trains), strict=True):
+        alone = fit_steps(X[train], given).transform(X)
+        np.testing.assert_array_equal(fit_steps(X[train], steps).transform(X), alone)
+
+
+def test_a_gene_that_lacks_much_is_found_behind_many_that_are_nearer_than_all_before():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(20, 256))
+    X[:, 130:134] = X[:, [0]] + 0.1 * rng.normal(size=(20, 4))
+    X[:, 200] = X[:, 0] + 0.01
+    X[11:, 200] = X[0, 0] = np.nan
+    done = fit_steps(X, [{"step": "knn_impute", "neighbours": 4}]).transform(X)
+    np.testing.assert_array_equal(done, by_definition(X, np.arange(20), 4))
+
+
 def test_other_samples_that_lack_other_genes_are_filled_anew():
     rng = np.random.default_rng(4)
     X, other = rng.normal(size=(2, 12, 30))

@@ -80,6 +80,9 @@ class KnnImpute:
 
     def transform(self, X: Array) -> Array:
         """Fill in what is NaN; what is not stays."""
+        from genesig.compiled.neighbours import fill  # here, as every job imports this module
+
+        X = np.ascontiguousarray(X, dtype=np.float64)
         missing = np.isnan(X)
         if not missing.any():
             return X
@@ -90,13 +93,8 @@ class KnnImpute:
         near = None if self.near is None else self.near.of(wanted)
         if near is None:
             near = _nearest(donors, [np.arange(len(donors))], wanted, self.neighbours)[0]
-        rows, places = np.nonzero(missing[:, wanted])
-        near = near[places, : max(1, min(self.neighbours, usable.sum() - 1))]
-        values = X[rows[:, None], near]
-        there = ~np.isnan(values) & (near >= 0)
-        counts, sums = there.sum(axis=1), np.where(there, values, 0).sum(axis=1)
-        known = counts > 0
-        filled[rows[known], wanted[places[known]]] = sums[known] / counts[known]
+        most = max(1, min(self.neighbours, usable.sum() - 1))
+        fill(X, wanted, np.ascontiguousarray(near[:, :most]), filled)
         return filled
 
 
@@ -106,26 +104,31 @@ def _usable(donors: Array) -> Array:
 
 def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
     """Return the k nearest usable genes to each one wanted on some rows of X, (T, q, k); or -1."""
-    from genesig.compiled.neighbours import Genes, nearest  # here, as every job imports this module
-    from genesig.compiled.tiles import SINGLES
+    # Here, as every job imports this module.
+    from genesig.compiled.lanes import LANES
+    from genesig.compiled.neighbours import Genes, nearest, room_for, whole_lines
+    from genesig.compiled.subsets import SHORTS
 
     here = ~np.isnan(X)
     size = np.max(np.abs(X), where=here, initial=0)
     X = np.ldexp(X, -np.frexp(size)[1])  # a power of two loses nothing
     centre = X[here].mean() if here.any() else 0.0
     single = (X - centre).astype(np.float32)  # smaller, so more digits
-    tiles = _tiles(single, SINGLES)
-    genes = Genes(np.ascontiguousarray(X.T), np.ascontiguousarray(single.T), tiles)
+    wide = whole_lines((X.shape[1], len(X) + -len(X) % LANES), np.float64)
+    wide[:, : len(X)], wide[:, len(X) :] = X.T, np.nan
+    genes = Genes(wide, np.ascontiguousarray(single.T), _tiles(single, SHORTS))
     near, k = np.full((1, len(wanted), 0), -1, np.int32), max(1, min(k, X.shape[1] - 1))
     seeds = [([np.arange(len(X))], 2 * k)] if len(trains) > 1 else []
     for sets, number in (*seeds, (trains, k)):
         seeds, near = near[0], np.full((len(sets), len(wanted), number), -1, np.int32)
-        nearest(genes, _samples(X, sets), wanted, seeds, near)
+        samples = _samples(X, sets)
+        nearest(genes, samples, room_for(genes, samples, number), wanted, seeds, near)
     return near
 
 
 def _samples(X: Array, trains: Sequence[Array]) -> Samples:
     """Describe sets of rows of X."""
+    from genesig.compiled.lanes import LANES
     from genesig.compiled.neighbours import Samples
 
     T, n = len(trains), len(X)
@@ -136,14 +139,24 @@ def _samples(X: Array, trains: Sequence[Array]) -> Samples:
         rows[t, : size[t]], inside[t, train] = train, 1
     blocks = np.pad(inside, ((0, 0), (0, -n % block))).reshape(T, -1, block)
     lines = blocks @ (1 << np.arange(block)) + (np.arange(blocks.shape[1]) << block)
-    usable = np.array([_usable(X[train]) for train in trains])
-    return Samples(rows, size, lines.astype(np.int32), usable, block)
+    usable = np.zeros((T, -(-X.shape[1] // 64), 64), bool)
+    usable.reshape(T, -1)[:, : X.shape[1]] = [_usable(X[train]) for train in trains]
+    bits = np.packbits(usable, axis=2, bitorder="little").view("<i8")[..., 0].astype(np.int64)
+    outside = np.where(np.pad(inside, ((0, 0), (0, -n % LANES))), 0.0, np.nan)
+    return Samples(rows, size, outside, lines.astype(np.int32), bits, block)
 
 
 def _tiles(values: Array, width: int) -> Array:
     """Return the columns of a table in groups of `width`, (t, rows, width), NaN beyond them."""
-    wide = np.pad(values, ((0, 0), (0, -values.shape[1] % width)), constant_values=np.nan)
-    return np.ascontiguousarray(wide.reshape(len(values), -1, width).transpose(1, 0, 2))
+    from genesig.compiled.neighbours import whole_lines
+
+    rows, d = values.shape
+    tiles = whole_lines((-(-d // width), rows, width), values.dtype)
+    tiles[-1:] = np.nan
+    for number, tile in enumerate(tiles):
+        part = values[:, number * width :][:, :width]
+        tile[:, : part.shape[1]] = part
+    return tiles
 
 
 def _own_means(X: Array, usable: Array) -> Array:

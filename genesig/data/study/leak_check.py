@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem
@@ -177,9 +178,18 @@ def check_belonging(sheet: Sheet, where: str) -> Iterator[Problem]:
             continue
         named = obs[[not is_missing(value) for value in obs[name]]]
         if _repeats(named, name, design) and _straddles(named, name, design.group):
-            what = f"samples of one '{name}' would stand on both sides of a split; set data.group: "
-            what += f"{name} and splits.scheme: stratified_group_kfold"
+            what = f"samples of one '{name}' would stand on both sides of a split; "
+            if LABELS[design.kind].one_of_a_group and not _alike(sheet, named, name):
+                what += "their responses differ, so that they are no group: keep one sample of each"
+            else:
+                what += f"set data.group: {name} and splits.scheme: stratified_group_kfold"
             yield Problem(f"{where}, column '{name}'", what, "warning")
+
+
+def _alike(sheet: Sheet, some: pd.DataFrame, name: str) -> bool:
+    """Tell whether samples of one word in a column have one response, as a group must."""
+    shown = RESPONSES[sheet.design.kind].shown(some, sheet.design)
+    return bool(some.assign(shown=shown).groupby(name)["shown"].nunique().max() == 1)
 
 
 def _repeats(named: pd.DataFrame, name: str, design: Design) -> bool:

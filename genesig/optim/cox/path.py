@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.cox import Features, certify, judge
-from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
+from genesig.compiled.cox import Features, beyond, certify, judge
+from genesig.optim.cox.certificate import dual_point, duality_gap, squares
 from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
-from genesig.optim.cox.training import CoxSets
+from genesig.optim.cox.training import CoxSets, Solving
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
 
@@ -92,12 +92,14 @@ def _down(
     """Yield the fits of rows that end together, side by side; the longest list goes ahead."""
     for m in range(tau.shape[1]):
         ended = False
-        for k, row in sorted(rows.items(), key=lambda each: -np.count_nonzero(each[1].b)):
-            fit = row.solve(tau[k, m], mu[k, m], longest)
-            if fit is not None:
-                yield k, m, fit
-            too_long = longest is not None and fit is not None and np.sum(fit.b != 0) > longest
-            ended = ended or fit is None or bool(too_long)
+        first, *others = sorted(rows, key=lambda k: -np.count_nonzero(rows[k].b))
+        for some in ([first], others):
+            going = {k: rows[k].solve(tau[k, m], mu[k, m], longest) for k in some}
+            for k, fit in rows[first].sets.side_by_side(going).items():
+                if fit is not None:
+                    yield k, m, fit
+                too_long = longest is not None and fit is not None and np.sum(fit.b != 0) > longest
+                ended = ended or fit is None or bool(too_long)
             if ended and m > 0:
                 break
         if ended:
@@ -141,47 +143,60 @@ class _Row:
 
     @classmethod
     def of(cls, sets: CoxSets, k: int, tolerance: float) -> _Row:
-        """Start with the unpenalised features alone."""
+        """Start with the unpenalised features alone: paths of several mu start alike."""
+        # Without the sets, which would otherwise hold themselves, and their matrix, for long.
+        start = sets.once(("start", k, tolerance), cls._start, sets, k, tolerance)
+        return cls(sets, k, tolerance=tolerance, b=np.zeros(len(start["g"])), tau=np.inf, **start)
+
+    @classmethod
+    def _start(cls, sets: CoxSets, k: int, tolerance: float) -> dict[str, Any]:
         every, risk = sets.features(k), sets.risk[k]
         free, d = np.flatnonzero(every.weight == 0), len(every.weight)
         C, back = span(np.hstack([sets.columns(k, free), sets.covariates(k)]))
         D, none, ease = sets.by_row(k, free[:0], C), np.zeros(C.shape[1]), sets.ease(k)
-        problem, scale = Problem(risk, D, none + 2 * ease, none.copy()), null_deviance(risk)
+        problem, scale = Problem(risk, D, none + 2 * ease, none.copy()), sets.deviance(k)
         start = Point.at(problem, none)
         if len(D):
             start, _ = minimise(problem, start, 1e-3 * tolerance * scale)
-        g = sets.products(k, dual_point(risk, start.eta[: len(C)], C[:, : 0 if ease else None]).u)
-        return cls(sets, k, every, tolerance, scale, C, back, ease, np.zeros(d), g, np.inf,
-                   np.zeros(d, dtype=bool), free[:0], every.weight > 0, problem, start)  # fmt: skip
+        u = dual_point(risk, start.eta[: len(C)], C[:, : 0 if ease else None]).u
+        g = sets.products({k: u})[k]
+        return {
+            "every": every, "scale": scale, "C": C, "back": back, "ease": ease, "g": g,
+            "inside": np.zeros(d, dtype=bool), "within": free[:0], "outside": every.weight > 0,
+            "problem": problem, "point": start,
+        }  # fmt: skip
 
-    def solve(self, tau: float, mu: float, longest: int | None) -> Fit | None:
+    def solve(self, tau: float, mu: float, longest: int | None) -> Solving:
         """Go on to the next point of the path; None where its list is certainly too long."""
         last, steps = 0.1 * self.tolerance * self.scale, 0
         can_end = mu > 0 and longest is not None and longest < len(self.b)
         slack = max(last, ROUGH * self.scale) if can_end else last
         if not self.inside.all():
-            self._take_in(self._guess(tau, longest if can_end else None))
+            needed = self.b != 0 if can_end else self._guess(tau)
+            if can_end or len(self.problem.D) > FEW or not self.inside[needed].all():
+                self._take_in(needed)
         for _ in range(ROUNDS):
             steps += self._minimise(tau, mu, slack)
             rough = self._left(longest) if slack > last else None
             if rough is None:
-                gap = self._check(tau, mu)
+                gap = yield from self._check(tau, mu)
             else:
-                more, gap = self._minimise(tau, mu, last), self._check(tau, mu)
+                more = self._minimise(tau, mu, last)
+                gap = yield from self._check(tau, mu)
                 if self._clear(rough, tau):
                     slack, steps = last, steps + more
                 else:
                     self.point, self.b[self.within] = rough.point, rough.b
-                    gap = self._check(tau, mu)
+                    gap = yield from self._check(tau, mu)
             if slack <= last and (gap <= self.tolerance or slack < 1e-16 * self.scale):
                 break
             if can_end and longest is not None and self._surely(gap / mu) > longest:
                 return None
             level, cut = np.abs(self.g), tau * self.every.weight
-            beyond = (level > cut) & self.outside
-            if beyond.any():
-                violation = np.where(beyond, level - cut, 0)
-                self._take_in(self.inside | (beyond & (violation >= (1 - LEAP) * violation.max())))
+            wrong = (level > cut) & self.outside
+            if wrong.any():
+                violation = np.where(wrong, level - cut, 0)
+                self._take_in(self.inside | (wrong & (violation >= (1 - LEAP) * violation.max())))
             else:
                 slack = last if slack > last else slack / 100
         self.tau, found, free = tau, self.b.copy(), np.flatnonzero(self.every.weight == 0)
@@ -209,8 +224,7 @@ class _Row:
         """
         u, v = self.problem.room.here.u, self.sets.risk[self.k].terms.weight
         moved = float(np.linalg.norm(u - rough.u)) * np.sqrt(len(u) / v.min()) * (1 + 1e-9)
-        bound = (1 - 1e-9) * tau * self.every.weight - moved
-        return not ((np.abs(self.g) >= bound) & self.outside).any()
+        return not beyond(self.g, self.every.weight, self.outside, (1 - 1e-9) * tau, moved)
 
     def ratio(self) -> Array:
         """Return ``|g_j| / w_j``, (d,); 0 for those without a penalty."""
@@ -228,29 +242,21 @@ class _Row:
         gone = np.searchsorted(np.cumsum(squares), square * self.scale, side="right")
         return len(squares) - int(gone)
 
-    def _guess(self, tau: float, longest: int | None) -> Array:
-        """Return the features that may be active (sequential strong rule; a guess, cautious).
-
-        Where longer lists are not wanted, no more than a few: others join if need be.
-        """
+    def _guess(self, tau: float) -> Array:
+        """Return the features that may be active (sequential strong rule; a guess, cautious)."""
         ratio = self.ratio()
         top = ratio.max()
         strong = np.maximum(2 * tau - min(self.tau, top), LEAP * min(self.tau, top))
         likely = (ratio >= strong) if tau else (self.every.weight > 0)
-        most = len(ratio) if longest is None else max(longest, (FEW - self.C.shape[1]) // 2)
-        if tau and likely.sum() > most:
-            likely = ratio > np.partition(ratio, -most - 1)[-most - 1]
         return np.asarray((self.b != 0) | likely)
 
     def _take_in(self, needed: Array) -> None:
         """Have these features in the problem, and the next ones with them: few cost little."""
-        if self.inside[needed].all() and len(self.problem.D) <= FEW:
-            return
         self.inside, most = needed, FEW - self.C.shape[1]
         if (rest := (len(needed) if len(needed) <= most else most // 2) - needed.sum()) > 0:
             ratio = np.where(needed, -1.0, self.ratio())
-            best = np.argpartition(-ratio, rest - 1)[:rest]
-            self.inside[best[ratio[best] > 0]] = True
+            last = np.partition(ratio, -rest)[-rest]
+            self.inside |= (ratio >= last) & (ratio > 0)
         self.within = np.flatnonzero(self.inside)
         self.outside = ~self.inside & (self.every.weight > 0)
         D = self.sets.by_row(self.k, self.within, self.C)
@@ -266,17 +272,18 @@ class _Row:
         self.b[self.within] = self.point.x[:k]
         return steps
 
-    def _check(self, tau: float, mu: float) -> float:
+    def _check(self, tau: float, mu: float) -> Generator[Array, Array, float]:
         """Look at all features; return the relative gap."""
         risk, held = self.sets.risk[self.k], self.every.weight > 0
         eta, cut = self.point.eta[: len(self.C)], tau * self.every.weight
         if tau and not self.C.shape[1]:
-            self.g, here = np.empty(len(self.b)), self.problem.room.here
-            level = np.array([tau, mu])
+            here, level = self.problem.room.here, np.array([tau, mu])
+            judge(risk.terms, eta, here)
+            self.g = yield here.u
             gap = certify(risk.terms, eta, here, self.every, self.b, level, self.g)
             return float(gap / self.scale)
         dual = dual_point(risk, eta, self.C[:, : 0 if self.ease else None])
-        self.g = self.sets.products(self.k, dual.u)
+        self.g = yield dual.u
         g = (self.g + 2 * mu * self.b)[held]
         a = self.point.x[len(self.point.x) - self.C.shape[1] :]
         of_C = squares(self.ease, a, self.C.T @ dual.u)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.cox import minimise, refit
+from genesig.compiled.cox import refit
 from genesig.compiled.cox_model import Fit
 from genesig.compiled.lanes import LANES
 from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
@@ -48,8 +48,12 @@ def ridge(
     ease : float
         Ridge of C, where that has no finite fit (see `separation.ease`).
     """
-    found = _solve(risk, Z, C, lam, slack, ease)
-    D, free, scale = found.D, found.free, null_deviance(risk)
+    scale = null_deviance(risk)
+    return _certified(risk, _solve(risk, Z, span(C), lam, slack * scale, ease), lam, scale, ease)
+
+
+def _certified(risk: RiskSets, found: _Found, lam: Array, scale: float, ease: float) -> Ridge:
+    D, free = found.D, found.free
     gap = [_gap(risk, D, free, x, level, ease) / scale
            for x, level in zip(found.x, lam, strict=True)]  # fmt: skip
     return Ridge(found.coef, np.array(gap))
@@ -65,24 +69,16 @@ class _Found(NamedTuple):
 
 
 def _solve(
-    risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float, ease: float
+    risk: RiskSets, Z: Array, spanned: tuple[Array, Array], lam: Array, slack: float, ease: float
 ) -> _Found:  # fmt: skip
-    (D, back), (free, freed) = _reduced(Z, lam), span(C)
+    (D, back), (free, freed) = _reduced(Z, lam), spanned
     (n, k), order = D.shape, np.argsort(-lam, kind="stable")
     rows = np.zeros((k + free.shape[1], -(-n // LANES) * LANES))
     rows[:k, :n], rows[k:, :n] = D.T, free.T
-    problem = Problem(risk, rows, np.repeat([1.0, 0.0], [k, len(rows) - k]), np.zeros(len(rows)))
+    problem = Problem(risk, rows, np.full(len(rows), 2 * ease), np.zeros(len(rows)))
     fit = Fit(rows, problem.ridge, problem.cut, np.zeros(len(rows)), np.zeros(rows.shape[1]))
     x = np.empty((len(lam), len(rows)))
-    slack *= null_deviance(risk)
-    if ease:
-        fit.ridge[k:] = 2 * ease
-        for at, level in enumerate(lam[order]):
-            fit.ridge[:k] = 2 * level
-            minimise(risk.terms, fit, problem.room, slack)
-            x[at] = fit.x
-    else:
-        refit(risk.terms, fit, problem.room, lam[order], slack, x)
+    refit(risk.terms, fit, problem.room, lam[order], k, slack, x)
     x[order] = x.copy()
     b = x[:, :k] if back is None else x[:, :k] @ back
     return _Found(np.concatenate([b.T, freed @ x[:, k:].T]), D, free, x)
@@ -92,6 +88,9 @@ def _reduced(Z: Array, lam: Array) -> tuple[Array, Array | None]:
     """Return Z in its row space and the way back, where there is no minimum, or a larger one."""
     if Z.shape[1] <= len(Z) and lam.min(initial=np.inf) > 0:
         return Z, None
+    if lam.min(initial=np.inf) > 0:
+        Q, R = np.linalg.qr(Z.T)
+        return np.ascontiguousarray(R.T), Q.T
     left, sizes, back = np.linalg.svd(Z, full_matrices=False)
     kept = sizes > 1e-12 * sizes.max(initial=0.0)
     return left[:, kept] * sizes[kept], back[kept]
@@ -173,18 +172,18 @@ def _fits(
     for k, m in np.ndindex(path.shape):
         A = path.coef(k, m)[0]
         key = (k, A.tobytes(), lam[k].tobytes(), kept)
-        if key not in sets.refits:
-            sets.refits[key] = _refit(sets, k, A, lam[k], kept)
-        yield k, m, A, sets.refits[key]
+        yield k, m, A, sets.once(key, _refit, sets, k, A, lam[k], kept)
 
 
 def _refit(sets: CoxSets, k: int, A: Array, lam: Array, kept: bool) -> Ridge:
     held, risk = sets.sets.weights[A] > 0, sets.risk[k]
-    Z, C = sets.columns(k, A[held]), np.hstack([sets.columns(k, A[~held]), sets.covariates(k)])
-    ease = sets.ease(k)
+    Z, spanned = sets.columns(k, A[held]), sets.span(k)
+    if not held.all():
+        spanned = span(np.hstack([sets.columns(k, A[~held]), sets.covariates(k)]))
+    scale, ease = sets.deviance(k), sets.ease(k)
+    found = _solve(risk, Z, spanned, lam, scale * (SLACK if kept else ROUGH), ease)
+    fit = Ridge(found.coef, np.full(len(lam), np.nan))
     if kept:
-        fit = ridge(risk, Z, C, lam, ease=ease)
-    else:
-        fit = Ridge(_solve(risk, Z, C, lam, ROUGH, ease).coef, np.full(len(lam), np.nan))
+        fit = _certified(risk, found, lam, scale, ease)
     order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
     return Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from genesig.compiled.cox import Features, standardised
+from genesig.compiled.cox import Features, products, standardised
 from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
+from genesig.optim.cox.certificate import null_deviance
+from genesig.optim.cox.newton import span
 from genesig.optim.cox.risk_sets import USUAL, RiskSets
 from genesig.optim.cox.separation import ease
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]
+Solving = Generator[Array, Any, Any]
+"""A training set at work: it yields u (n,) to be sent Z'u (d,), and returns what it has found."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +39,21 @@ class CoxSets:
         Rows of X of each training set, in the order of its risk sets.
     fixed : Adjustment or None
         Covariates without a penalty.
-    refits : dict
-        Ridge fits that were made, by training set, support and penalty: paths of several mu meet
-        the same supports.
-    eases : dict
-        What `ease` has found.
+    known : dict
+        What was made once, see `once`: paths of several mu start alike, and meet the same supports.
     """
 
     sets: TrainingSets
     risk: tuple[RiskSets, ...]
     rows: tuple[Array, ...]
     fixed: Adjustment | None = None
-    refits: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    eases: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
+    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def once(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
+        """Return what `make` made of what is given when it was first asked for by this key."""
+        if key not in self.known:
+            self.known[key] = make(*given)
+        return self.known[key]
 
     @cached_property
     def centres(self) -> Array:
@@ -81,16 +88,41 @@ class CoxSets:
 
     def ease(self, k: int) -> float:
         """Return the ridge of covariates that have no finite fit in training set k, mostly 0."""
-        if k not in self.eases:
-            self.eases[k] = ease(self.risk[k], self.covariates(k))
-        return self.eases[k]
+        return float(self.once(("ease", k), ease, self.risk[k], self.covariates(k)))
 
-    def products(self, k: int, u: Array) -> Array:
-        """Return Z'u (d,) for u (n_k,) of sum 0, in the order of risk sets."""
+    def span(self, k: int) -> tuple[Array, Array]:
+        """Return `newton.span` of the covariates of training set k."""
+        found: tuple[Array, Array] = self.once(("span", k), span, self.covariates(k))
+        return found
+
+    def deviance(self, k: int) -> float:
+        """Return `certificate.null_deviance` of training set k."""
+        return float(self.once(("deviance", k), null_deviance, self.risk[k]))
+
+    def products(self, asked: dict[int, Array]) -> dict[int, Array]:
+        """Return Z'u (d,) of training sets, for u (n_k,) of sum 0 in the order of risk sets."""
         F = self.sets.matrix.F
-        wide = np.zeros(F.shape[1])
-        wide[self.rows[k]] = u
-        return np.asarray(self.sets.inverse_scale[k] * (F @ wide))
+        wide, found = np.zeros((len(asked), F.shape[1])), np.empty((len(asked), len(F)))
+        for line, (k, u) in zip(wide, asked.items(), strict=True):
+            line[self.rows[k]] = u
+        products(F, wide, found)
+        found *= self.sets.inverse_scale[list(asked)]
+        return dict(zip(asked, found, strict=True))
+
+    def side_by_side(self, going: dict[int, Solving]) -> dict[int, Any]:
+        """Return what training sets at work come to; one pass over the matrix answers all."""
+        found: dict[int, Any] = {}
+        answers: dict[int, Array | None] = dict.fromkeys(going)
+        while going:
+            asked = {}
+            for k, solving in list(going.items()):
+                try:
+                    asked[k] = solving.send(answers[k])
+                except StopIteration as end:
+                    found[k] = end.value
+                    del going[k]
+            answers = {**self.products(asked)} if asked else {}
+        return found
 
 
 def cox_sets(

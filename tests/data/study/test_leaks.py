@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from broken_survival import STATUS, YEARS, survival
 from small_study import Study
 
 from genesig.cli import main
@@ -206,6 +207,23 @@ def test_patients_with_several_samples_need_a_group(
         f"sides of a split; set data.group: {column} and splits.scheme: stratified_group_kfold"
     ]
     assert _warnings(study, monkeypatch, capsys) == (found if warned else [])
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_no_group_is_advised_that_survival_refuses(
+    alike: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Samples of one patient that have other times are no group, see `design_check`."""
+    study = survival(Study(tmp_path))
+    for row, cell in zip(study.sheet, ["patient", *MANY], strict=True):
+        row.append(cell)
+    if alike:
+        first = {name: MANY.index(name) for name in MANY}
+        for column, cells in (("years", YEARS), ("status", STATUS)):
+            study.column(column, [cells[first[name]] for name in MANY])
+    (found,) = _warnings(study, monkeypatch, capsys)
+    assert ("set data.group: patient" in found) == alike
+    assert ("keep one sample of each" in found) == (not alike)
 
 
 def test_real_numbers_are_no_label() -> None:

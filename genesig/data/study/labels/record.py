@@ -64,7 +64,7 @@ class Labels:
     settings : callable
         Resolved config to (key, what is wrong with it) of each setting that does not fit the kind.
     alone : str
-        What leave-one-out gives without any signal.
+        What leave-one-out gives without any signal; not asked of a kind that refuses it.
     named : bool
         Whether there are classes, which another study may name otherwise.
     own : tuple of str
@@ -83,8 +83,8 @@ class Labels:
 
     choose: Callable[[Asked, list[Problem]], Chosen]
     settings: Callable[[Config], Found]
-    alone: str
     named: bool
+    alone: str = ""
     own: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     one_of_a_group: bool = False

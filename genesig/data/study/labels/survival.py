@@ -128,7 +128,6 @@ def _settings(config: Config) -> Found:
 SURVIVAL = Labels(
     choose=_choose,
     settings=_settings,
-    alone="it gives no C at all",
     named=False,
     columns=("time", "event"),
     own=("event", "horizon"),
