@@ -175,7 +175,7 @@ def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
 def test_odd_data_sets_make_a_page(
     study: Study, changes: dict[str, Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("genesig.report.render.SECTIONS", {"external": external})
+    monkeypatch.setattr("genesig.report.sections.SECTIONS", {"external": external})
     data = _data(changes, {"name": "second"}, study=study)
     render(data, tmp_path / "r.html", tmp_path / "figures", title="t", top_genes=3, table_rows=50)
     html = (tmp_path / "r.html").read_text()
