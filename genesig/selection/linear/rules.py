@@ -120,8 +120,9 @@ def choose_stable(searched: list[Searched], protocol: Protocol, d: int) -> tuple
         agreed[mu, tau] = searched[mu].agreement(int(tau), d)
     value = np.where(np.isnan(agreed), -1.0, agreed).round(12)
     places = [(int(mu), int(tau)) for mu, tau in np.argwhere(fitting if fitting.any() else good)]
-    lam = {place: _best_lam(error[place]) for place in places}
-    mu, tau = min(places, key=lambda place: (-value[place], size[place], -lam[place]))
+    best = min((-value[place], size[place]) for place in places)
+    lam = {p: _best_lam(error[p]) for p in places if (-value[p], size[p]) == best}
+    mu, tau = max(lam, key=lambda place: lam[place])
     return (tau, lam[mu, tau], mu), agreed
 
 
