@@ -28,6 +28,7 @@ from genesig.compiled.lanes import (
     types,
     written_out,
 )
+from genesig.compiled.tiles import splat
 
 Array = np.ndarray[Any, Any]
 
@@ -165,7 +166,7 @@ def corner(typing: Any, M: Any, i: Any) -> Any:
             positive = builder.fcmp_ordered(">", left, SCALAR(0.0))
             good = builder.and_(good, positive)
             inverse = builder.fdiv(SCALAR(1.0), builder.call(root, [left]))
-            rows[q] = builder.fmul(rows[q], _everywhere(builder, inverse))
+            rows[q] = builder.fmul(rows[q], splat(builder, inverse, VECTOR))
             negative = builder.fneg(rows[q])
             for r in range(q + 1, LANES):
                 at = ir.Constant(ir.VectorType(INT, LANES), [r] * LANES)
@@ -186,12 +187,6 @@ def _matrices(*kinds: Any) -> None:
             raise TypeError(f"blocks are those of C-contiguous float64 matrices, not {kind}")
 
 
-def _everywhere(builder: Any, number: Any) -> Any:
-    none = ir.Constant(VECTOR, ir.Undefined)
-    zeros = ir.Constant(ir.VectorType(INT, LANES), [0] * LANES)
-    return builder.shuffle_vector(builder.insert_element(none, number, INT(0)), none, zeros)
-
-
 def _fused(builder: Any, a: Any, b: Any, total: Any) -> Any:
     kind = ir.FunctionType(VECTOR, [VECTOR] * 3)
     fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
@@ -199,7 +194,7 @@ def _fused(builder: Any, a: Any, b: Any, total: Any) -> Any:
 
 
 def _entry(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
-    return _everywhere(builder, builder.load(place(builder, matrix, row, column, SCALAR)))
+    return splat(builder, builder.load(place(builder, matrix, row, column, SCALAR)), VECTOR)
 
 
 def _add(builder: Any, left: Any, right: Any, rows: Any, sums: Any, *, less: bool) -> None:
