@@ -40,9 +40,9 @@ class Features(NamedTuple):
 
 @plain
 def penalty(fit: Fit, x: Array) -> float:
-    """Return the penalty of x."""
+    """Return the penalty of x, which may be longer than the fit."""
     total = 0.0
-    for j in range(len(x)):
+    for j in range(len(fit.x)):
         total += 0.5 * fit.ridge[j] * x[j] * x[j] + fit.cut[j] * abs(x[j])
     return total
 
@@ -99,24 +99,14 @@ def minimise(terms: Terms, fit: Fit, room: Room, slack: float) -> Any:
 
 
 @jit
-def refit(
-    terms: Terms, fit: Fit, room: Room, lam: Array, few: int, slack: float, found: Array
-) -> None:  # fmt: skip
-    """Fill found (L, m) with the minimisers for lam (L,), each started at the one before.
-
-    lam is that of the first few features.
-    """
-    for k in range(len(lam)):
-        for j in range(few):
-            fit.ridge[j] = 2.0 * lam[k]
-        descend(terms, fit, room, slack)
-        for j in range(len(fit.x)):
-            found[k, j] = fit.x[j]
-
-
-@jit
 def standardised(all_of: Features, features: Array, D: Array) -> None:
     """Fill a row of D (m, N) with each feature on the training samples."""
+    standardise(all_of, features, D)
+
+
+@plain
+def standardise(all_of: Features, features: Array, D: Array) -> None:
+    """Do as `standardised` says."""
     for a in range(len(features)):
         j = features[a]
         for i in range(len(all_of.rows)):

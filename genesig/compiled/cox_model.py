@@ -28,6 +28,7 @@ EASE = 1e-10  # share of its bound, or of the largest gradient, by which a gradi
 SHARE = 0.6  # of the largest miss: those that miss their bounds by as much enter together
 DEPENDENT = 1e-12  # what a feature keeps outside the span of the others is taken for at least this
 MANY = 2  # active features for each sample, from which on models are solved for the samples
+FEW = 1000  # most features of a fit whose products are kept; models of more are those of samples
 KNOWN, ACTIVE = 0, 1  # places in `size`
 
 
@@ -255,9 +256,12 @@ def model(terms: Terms, fit: Fit, room: Room) -> bool:
     """Minimise the quadratic model at the point, into z and D'z; False where it takes too long."""
     begin(terms, fit, room)
     many = MANY * len(room.here.e)
-    few = room.size[KNOWN] <= many
+    kept = len(room.gram) >= len(fit.x)
+    few = kept and room.size[KNOWN] <= many
     if not few and by_samples(terms, fit, room):
         return True
+    if not kept:
+        return False
     learn(terms, fit, room, 0)
     factor(fit, room)
     for _ in range(20 * len(fit.x) + 20):
@@ -281,14 +285,15 @@ def here_for(n: int, T: int) -> Here:
     return Here(e, S, total, u, root, rate, flow, of_terms)
 
 
-def room_for(n: int, T: int, m: int) -> Room:
-    """Return room for the models of m features."""
+def room_for(n: int, T: int, m: int, most: int = FEW) -> Room:
+    """Return room for the models of m features; for products only where these are not too many."""
     wide, (slot, known, active) = -(-n // LANES) * LANES, np.empty((3, m), dtype=np.int64)
     z, g, sign, target, miss = np.empty((5, m))
-    gram, less, L = np.empty((3, m, m))
-    pulled, sums = np.zeros((-(-m // LANES), LANES)), np.zeros((m, -(-T // LANES) * LANES))
+    few = m if m <= most else 0
+    gram, less, L = np.empty((3, few, few))
+    pulled, sums = np.zeros((-(-m // LANES), LANES)), np.zeros((few, -(-T // LANES) * LANES))
     return Room(
         here_for(n, T), z, g, sign, target, miss, slot, known, active, np.zeros(2, np.int64),
-        np.zeros((4, wide)), pulled, np.zeros((m, wide)), sums, gram, less, L,
-        wide_for(n if m > MANY * n else 0, wide, m),
+        np.zeros((4, wide)), pulled, np.zeros((few, wide)), sums, gram, less, L,
+        wide_for(n if m > min(MANY * n, most) else 0, wide, m),
     )  # fmt: skip

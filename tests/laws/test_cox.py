@@ -14,8 +14,9 @@ from genesig.errors import GenesigError
 from genesig.optim.cox.certificate import conjugate, dual_point, duality_gap, null_deviance
 from genesig.optim.cox.hazard import baseline_hazard
 from genesig.optim.cox.path import cox_path, tau_max
-from genesig.optim.cox.ridge import ridge, ridge_coef, ridge_scores
+from genesig.optim.cox.ridge import ridge, ridge_coef
 from genesig.optim.cox.risk_sets import TIES, RiskSets
+from genesig.optim.cox.scores import ridge_scores
 from genesig.optim.cox.training import cox_sets
 
 seeds = st.integers(0, 10_000)

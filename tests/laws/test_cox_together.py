@@ -8,7 +8,7 @@ import pytest
 
 from genesig.optim.cox import path as module
 from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.ridge import ridge_scores
+from genesig.optim.cox.scores import ridge_scores
 from genesig.optim.cox.training import cox_sets
 
 TIGHT = {"tolerance": 1e-8}

@@ -23,8 +23,6 @@ from genesig.optim.training import training_sets
 
 Array = np.ndarray[Any, Any]
 
-FEW = 1000
-"""Most features whose quadratic model is solved by its signs."""
 INNER = 1e-12
 """Relative duality gap of the other quadratic models."""
 DEPENDENT = 1e-12
@@ -81,8 +79,6 @@ def span(C: Array) -> tuple[Array, Array]:
 def minimise(problem: Problem, start: Point, slack: float) -> tuple[Point, int]:
     """Step until the decrease that the model promises is below `slack`; also count the steps."""
     risk = problem.risk
-    if len(start.x) > FEW:
-        return _by_least_squares(problem, start, slack)
     found = Point(start.x.copy(), start.eta.copy())
     fit = Fit(problem.D, problem.ridge, problem.cut, found.x, found.eta)
     steps = compiled.minimise(risk.terms, fit, problem.room, slack)

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled.cox import Features, beyond, certify, judge
+from genesig.compiled.cox_model import FEW
 from genesig.optim.cox.certificate import dual_point, duality_gap, squares
-from genesig.optim.cox.newton import FEW, Point, Problem, minimise, span
+from genesig.optim.cox.newton import Point, Problem, minimise, span
 from genesig.optim.cox.training import CoxSets, Solving
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid

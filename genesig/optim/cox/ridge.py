@@ -7,20 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.cox import refit
-from genesig.compiled.cox_model import Fit
+from genesig.compiled.cox_model import Fit, room_for
+from genesig.compiled.cox_ridge import refit
 from genesig.compiled.lanes import LANES
 from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
-from genesig.optim.cox.newton import Problem, span
+from genesig.optim.cox.newton import span
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import CoxSets
 from genesig.optim.solution import Path
 
 Array = np.ndarray[Any, Any]
 
-SLACK, ROUGH = 1e-13, 1e-8
-"""Decrease, relative to the null deviance, below which Newton's steps end: of fits that are kept,
-and of scores that are only compared. The last step is quadratic, its error far below."""
+SLACK = 1e-20
+"""Decrease, relative to the null deviance, at which steps end; the last are cheap."""
 
 
 class Ridge(NamedTuple):
@@ -30,9 +29,7 @@ class Ridge(NamedTuple):
     gap: Array
 
 
-def ridge(
-    risk: RiskSets, Z: Array, C: Array, lam: Array, slack: float = SLACK, ease: float = 0.0
-) -> Ridge:
+def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, ease: float = 0.0) -> Ridge:
     """Minimise ``h(Zb + Ca) + lam ||b||²`` for every lam; returns b above a.
 
     With no more unknowns than samples. lam = 0 gives the b of least norm; it has no minimum, and an
@@ -43,13 +40,11 @@ def ridge(
     Z, C : (n, k), (n, c) arrays
         Features, and those without a penalty; rows in the order of the risk sets.
     lam : (L,) array
-    slack : float
-        Decrease, relative to the null deviance, at which steps end.
     ease : float
         Ridge of C, where that has no finite fit (see `separation.ease`).
     """
     scale = null_deviance(risk)
-    return _certified(risk, _solve(risk, Z, span(C), lam, slack * scale, ease), lam, scale, ease)
+    return _certified(risk, _solve(risk, Z, span(C), lam, SLACK * scale, ease), lam, scale, ease)
 
 
 def _certified(risk: RiskSets, found: _Found, lam: Array, scale: float, ease: float) -> Ridge:
@@ -75,10 +70,10 @@ def _solve(
     (n, k), order = D.shape, np.argsort(-lam, kind="stable")
     rows = np.zeros((k + free.shape[1], -(-n // LANES) * LANES))
     rows[:k, :n], rows[k:, :n] = D.T, free.T
-    problem = Problem(risk, rows, np.full(len(rows), 2 * ease), np.zeros(len(rows)))
-    fit = Fit(rows, problem.ridge, problem.cut, np.zeros(len(rows)), np.zeros(rows.shape[1]))
-    x = np.empty((len(lam), len(rows)))
-    refit(risk.terms, fit, problem.room, lam[order], k, slack, x)
+    m, none = len(rows), np.zeros(len(rows))
+    fit = Fit(rows, np.full(m, 2 * ease), none, none.copy(), np.zeros(rows.shape[1]))
+    room, x = room_for(n, len(risk.omega), m, m), np.empty((len(lam), m))
+    refit(risk.terms, fit, room, lam[order], k, slack, x)
     x[order] = x.copy()
     b = x[:, :k] if back is None else x[:, :k] @ back
     return _Found(np.concatenate([b.T, freed @ x[:, k:].T]), D, free, x)
@@ -106,30 +101,6 @@ def _gap(risk: RiskSets, D: Array, free: Array, x: Array, lam: float, ease: floa
     return duality_gap(risk, eta, dual, g, b, np.zeros(len(b)), lam, of_C)
 
 
-def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
-    """Return the scores ``z_A'b`` (k, m, L, n) of all rows.
-
-    Features of weight 0 are not penalised here either; covariates are in the scores of every row.
-
-    Parameters
-    ----------
-    sets : CoxSets
-    path : Path
-        Supports A of (k, m) fits. An empty one scores 0.
-    lam : float or array that broadcasts to (k, L)
-        Absolute.
-    """
-    lam = np.atleast_2d(np.asarray(lam, dtype=float))
-    lam = np.broadcast_to(lam, (len(sets.risk), lam.shape[1]))
-    scores = np.zeros((*path.shape, lam.shape[1], len(sets.sets.X)))
-    for k, m, A, fit in _fits(sets, path, lam, False):
-        Z = (sets.sets.X[:, A] - sets.sets.mean[k, A]) * sets.sets.inverse_scale[k, A]
-        scores[k, m] = (Z @ fit.b[: len(A)]).T
-        if sets.fixed is not None:
-            scores[k, m] += (fit.b[len(A) :].T) @ sets.fixed.basis[k]
-    return scores
-
-
 def ridge_coef(
     sets: CoxSets, path: Path, lam: Array | float
 ) -> tuple[Array, Array, Array]:  # fmt: skip
@@ -140,7 +111,7 @@ def ridge_coef(
     """
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
     values, intercept, gap = np.empty(len(path.values)), np.zeros(path.shape), np.zeros(path.shape)
-    for k, m, A, fit in _fits(sets, path, lam, True):
+    for k, m, A, fit in _fits(sets, path, lam):
         b = sets.sets.inverse_scale[k, A] * fit.b[: len(A), 0]
         values[slice(*path.indptr[k * path.shape[1] + m :][:2])] = b
         intercept[k, m], gap[k, m] = -(sets.sets.mean[k, A] @ b), fit.gap[0]
@@ -157,33 +128,42 @@ def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
         return np.zeros((*shape, 0))
     gamma = np.zeros((*shape, fixed.mean.shape[1]))
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
-    for k, m, A, fit in _fits(sets, path, lam, True):
+    for k, m, A, fit in _fits(sets, path, lam):
         gamma[k, m] = fixed.turn[k] @ fit.b[len(A) :, 0]
     return gamma
 
 
-def _fits(
-    sets: CoxSets, path: Path, lam: Array, kept: bool
-) -> Iterator[tuple[int, int, Array, Ridge]]:
+def _fits(sets: CoxSets, path: Path, lam: Array) -> Iterator[tuple[int, int, Array, Ridge]]:
     """Yield training set, step, support A, and the fits on it: b of A, then of the covariates.
 
-    A support is fitted once. Without a gap, and roughly, unless the fits are kept.
+    A support is fitted once.
     """
     for k, m in np.ndindex(path.shape):
         A = path.coef(k, m)[0]
-        key = (k, A.tobytes(), lam[k].tobytes(), kept)
-        yield k, m, A, sets.once(key, _refit, sets, k, A, lam[k], kept)
+        yield k, m, A, sets.once((k, A.tobytes(), lam[k].tobytes()), _kept, sets, k, A, lam[k])
 
 
-def _refit(sets: CoxSets, k: int, A: Array, lam: Array, kept: bool) -> Ridge:
+def _kept(sets: CoxSets, k: int, A: Array, lam: Array) -> Ridge:
+    return refitted(sets, k, A, lam, certified=True)
+
+
+def refitted(sets: CoxSets, k: int, A: Array, lam: Array, *, certified: bool) -> Ridge:
+    """Return the fits on support A of training set k for every lam: b of A, then of the covariates.
+
+    Parameters
+    ----------
+    lam : (L,) array
+    certified : bool
+        Whether gaps are computed; otherwise they are nan.
+    """
     held, risk = sets.sets.weights[A] > 0, sets.risk[k]
     Z, spanned = sets.columns(k, A[held]), sets.span(k)
     if not held.all():
         spanned = span(np.hstack([sets.columns(k, A[~held]), sets.covariates(k)]))
     scale, ease = sets.deviance(k), sets.ease(k)
-    found = _solve(risk, Z, spanned, lam, scale * (SLACK if kept else ROUGH), ease)
+    found = _solve(risk, Z, spanned, lam, scale * SLACK, ease)
     fit = Ridge(found.coef, np.full(len(lam), np.nan))
-    if kept:
+    if certified:
         fit = _certified(risk, found, lam, scale, ease)
     order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
     return Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)
