@@ -27,21 +27,23 @@ AGAIN = 0.1  # of the decrease promised before: where more is left, the Hessian 
 
 
 class Lists(NamedTuple):
-    """Supports of one training set: list s is indices[indptr[s]:indptr[s + 1]]."""
+    """Supports of one training set: list s is indices[indptr[s]:indptr[s + 1]]; lam (L,)."""
 
     indptr: Array
     indices: Array
+    lam: Array
 
 
 class Refits(NamedTuple):
     """What refits of S lists for L lam give.
 
     scores (S, L, N) of all samples, without the covariates; held (S, L, c) the coefficients of the
-    columns that span these.
+    columns that span these; x (L, m) is room.
     """
 
     scores: Array
     held: Array
+    x: Array
 
 
 @jit
@@ -57,13 +59,13 @@ def refit(
 
 @jit
 def refit_lists(
-    terms: Terms, fit: Fit, room: Room, all_of: Features, C: Array, lists: Lists, lam: Array,
-    slack: float, found: Array, out: Refits,
+    terms: Terms, fit: Fit, room: Room, all_of: Features, C: Array, lists: Lists, slack: float,
+    out: Refits,
 ) -> None:  # fmt: skip
     """Refit lists of a training set, see `refit`, and score all samples.
 
-    The fit, its room and found (L, m) are as large as the longest list and C (c, N), which spans
-    the covariates; ridge is that of these, cut is 0.
+    The fit and its room are as large as the longest list and C (c, N), which spans the covariates;
+    ridge is that of these, cut is 0.
     """
     ease = fit.ridge[0] if len(fit.ridge) > 0 else 0.0
     for s in range(len(lists.indptr) - 1):
@@ -79,11 +81,11 @@ def refit_lists(
             own.x[j] = 0.0
         for i in range(len(own.eta)):
             own.eta[i] = 0.0
-        down(terms, own, room, lam, few, slack, found)
-        for k in range(len(lam)):
-            score(all_of, some, found[k], out.scores[s], k)
+        down(terms, own, room, lists.lam, few, slack, out.x)
+        for k in range(len(lists.lam)):
+            score(all_of, some, out.x[k], out.scores[s], k)
             for c in range(len(C)):
-                out.held[s, k, c] = found[k, few + c]
+                out.held[s, k, c] = out.x[k, few + c]
 
 
 @plain

@@ -18,7 +18,7 @@ from genesig.optim.solution import Path
 
 Array = np.ndarray[Any, Any]
 
-SLACK = 1e-20
+SLACK = 1e-24
 """Decrease, relative to the null deviance, at which steps end; the last are cheap."""
 
 

@@ -70,15 +70,13 @@ def _together(sets: CoxSets, k: int, lists: list[Array], lam: Array) -> Array:
     rows = sets.by_row(k, indptr[:0], free)
     none, ridge = np.zeros(m), np.full(m, 2 * sets.ease(k))
     fit = Fit(np.zeros((m, rows.shape[1])), ridge, none, none.copy(), np.zeros(rows.shape[1]))
-    out = Refits(np.empty((len(lists), len(lam), every.F.shape[1])),
-                 np.empty((len(lists), len(lam), len(rows))))  # fmt: skip
-    order = np.argsort(-lam, kind="stable")
-    refit_lists(
-        risk.terms, fit, room_for(len(risk.died), len(risk.omega), m, m), every, rows,
-        Lists(indptr, np.concatenate([indptr[:0], *lists])), lam[order],
-        SLACK * sets.deviance(k), np.empty((len(lam), m)), out,
-    )  # fmt: skip
-    for each in out:
+    order, L = np.argsort(-lam, kind="stable"), len(lam)
+    out = Refits(np.empty((len(lists), L, every.F.shape[1])),
+                 np.empty((len(lists), L, len(rows))), np.empty((L, m)))  # fmt: skip
+    together = Lists(indptr, np.concatenate([indptr[:0], *lists]), lam[order])
+    room = room_for(len(risk.died), len(risk.omega), m, m)
+    refit_lists(risk.terms, fit, room, every, rows, together, SLACK * sets.deviance(k), out)
+    for each in (out.scores, out.held):
         each[:, order] = each.copy()
     return _with_covariates(sets, k, out.scores[..., : len(sets.sets.X)], out.held @ back.T)
 
