@@ -10,6 +10,7 @@ import numpy as np
 
 from genesig.compiled.cox import Features, beyond, certify, judge
 from genesig.compiled.cox_model import FEW
+from genesig.compiled.cox_working import take_in
 from genesig.optim.cox.certificate import dual_point, duality_gap, squares
 from genesig.optim.cox.newton import Point, Problem, minimise, span
 from genesig.optim.cox.training import CoxSets, Solving
@@ -253,13 +254,11 @@ class _Row:
 
     def _take_in(self, needed: Array) -> None:
         """Have these features in the problem, and the next ones with them: few cost little."""
-        self.inside, most = needed, FEW - self.C.shape[1]
-        if (rest := (len(needed) if len(needed) <= most else most // 2) - needed.sum()) > 0:
-            ratio = np.where(needed, -1.0, self.ratio())
-            last = np.partition(ratio, -rest)[-rest]
-            self.inside |= (ratio >= last) & (ratio > 0)
+        self.inside, self.outside = needed.copy(), np.empty(len(needed), dtype=bool)
+        most = FEW - self.C.shape[1]
+        rest = (len(needed) if len(needed) <= most else most // 2) - int(needed.sum())
+        take_in(self.g, self.every.weight, max(rest, 0), self.inside, self.outside)
         self.within = np.flatnonzero(self.inside)
-        self.outside = ~self.inside & (self.every.weight > 0)
         D = self.sets.by_row(self.k, self.within, self.C)
         ridge, spare = np.full(len(D), 2 * self.ease), self.problem.room
         self.problem = Problem(self.sets.risk[self.k], D, ridge, np.zeros(len(D)), spare)

@@ -14,7 +14,7 @@ from genesig.optim.solution import Path
 
 Array = np.ndarray[Any, Any]
 
-WIDE = 1.5
+WIDE = 2.5
 """Genes for each sample, beyond which a support is first turned into as many as the samples."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,38 +81,38 @@ def stage_one(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface
     held = [task.held for task in todo for _ in task.inner]
     inner = outer.inner(Y, rows, held, np.repeat(np.arange(len(todo)), folds))
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
-    found = [
-        _search(inner, todo, tau, mu, protocol, rule.longest(protocol)) for mu in rule.mu(protocol)
-    ]
-    tasks = zip(*found, strict=True)
-    return [_surface(list(searched), rule, protocol, outer.X.shape[1]) for searched in tasks]
+    found = [_search(inner, tau, mu, protocol, rule) for mu in rule.mu(protocol)]
+    ends = np.cumsum(folds).tolist()
+    columns = [range(end - len(task.inner), end) for task, end in zip(todo, ends, strict=True)]
+    searched = map(partial(_searched, found, protocol), todo, columns)
+    return [_surface(each, rule, protocol, outer.X.shape[1]) for each in searched]
 
 
 def _search(
-    inner: Sets, todo: list[Task], tau: Array, mu: float, protocol: Protocol,
-    longest: int | None,
-) -> list[Searched]:  # fmt: skip
-    """Go down the paths of one mu, and hold them against the samples left out."""
-    lists = inner.path(tau, mu * inner.norm[:, None], protocol, longest)
-    scores = inner.scores(lists, protocol.lam_grid() * inner.norm[:, None])
-    out, start = [], 0
-    for task in todo:
-        columns = range(start, start + len(task.inner))
-        start = columns.stop
-        out.append(_searched(task, scores[columns.start : columns.stop], lists, columns, protocol))
-    return out
+    inner: Sets, tau: Array, mu: float, protocol: Protocol, rule: Rule
+) -> tuple[Path, Array]:  # fmt: skip
+    """Go down the paths of one mu; return the lists and what their refits score."""
+    lists = inner.path(tau, mu * inner.norm[:, None], protocol, rule.longest(protocol))
+    return lists, inner.scores(lists, protocol.lam_grid() * inner.norm[:, None])
 
 
 def _searched(
-    task: Task, scores: Array, lists: Path, columns: range, protocol: Protocol
-) -> Searched:
+    found: list[tuple[Path, Array]], protocol: Protocol, task: Task, columns: range
+) -> list[Searched]:  # fmt: skip
+    """Hold what was found at each mu against the samples left out of the folds of a task."""
+    part = slice(columns.start, columns.stop)
+    scores = np.concatenate([scores[part] for _, scores in found], axis=1)
     kind, cut = FITTED[task.kind], np.zeros(scores.shape[1:3])
     if protocol.threshold == "midpoint":
         cut = kind.cut(task, scores)
-    error, standard_error = kind.error(task, scores, cut, protocol.criterion)
-    ended = (lists.iterations[columns.start : columns.stop] < 0).any(axis=0)
-    error[ended] = standard_error[ended] = np.nan
-    return Searched(error, standard_error, cut, lists, columns)
+    surfaces = (cut, *kind.error(task, scores, cut, protocol.criterion))
+    out = []
+    for m, (lists, _) in enumerate(found):
+        one, error, spread = (np.split(each, len(found))[m].copy() for each in surfaces)
+        ended = (lists.iterations[part] < 0).any(axis=0)
+        error[ended] = spread[ended] = np.nan
+        out.append(Searched(error, spread, one, lists, columns))
+    return out
 
 
 def _surface(searched: list[Searched], rule: Rule, protocol: Protocol, d: int) -> Surface:
