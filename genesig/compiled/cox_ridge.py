@@ -47,63 +47,46 @@ class Refits(NamedTuple):
 
 
 @jit
-def refit(
-    terms: Terms, fit: Fit, room: Room, lam: Array, few: int, slack: float, found: Array
-) -> None:  # fmt: skip
-    """Fill found (L, m) with the minimisers for lam (L,), each started at the one before.
-
-    lam is that of the first few features; no feature has a bound.
-    """
-    down(terms, fit, room, lam, few, slack, found)
-
-
-@jit
 def refit_lists(
     terms: Terms, fit: Fit, room: Room, all_of: Features, C: Array, lists: Lists, slack: float,
     out: Refits,
 ) -> None:  # fmt: skip
-    """Refit lists of a training set, see `refit`, and score all samples.
+    """Fill the scores by the minimisers for each list and lam, each started at the one before.
 
     The fit and its room are as large as the longest list and C (c, N), which spans the covariates;
-    ridge is that of these, cut is 0.
+    ridge is that of these, cut is 0: no feature has a bound. x is left as that of the last list.
     """
     ease = fit.ridge[0] if len(fit.ridge) > 0 else 0.0
     for s in range(len(lists.indptr) - 1):
         some = lists.indices[lists.indptr[s] : lists.indptr[s + 1]]
         few, m = len(some), len(some) + len(C)
         own = Fit(fit.D[:m], fit.ridge[:m], fit.cut[:m], fit.x[:m], fit.eta)
-        standardise(all_of, some, own.D)
-        for c in range(len(C)):
-            own.ridge[few + c] = ease
-            for i in range(C.shape[1]):
-                own.D[few + c, i] = C[c, i]
-        for j in range(m):
-            own.x[j] = 0.0
-        for i in range(len(own.eta)):
-            own.eta[i] = 0.0
-        down(terms, own, room, lists.lam, few, slack, out.x)
+        begin(all_of, some, C, own, room)
         for k in range(len(lists.lam)):
+            for j in range(m):
+                own.ridge[j] = 2.0 * lists.lam[k] if j < few else ease
+            smooth(terms, own, room, slack, k == 0)
+            for j in range(m):
+                out.x[k, j] = own.x[j]
             score(all_of, some, out.x[k], out.scores[s], k)
             for c in range(len(C)):
                 out.held[s, k, c] = out.x[k, few + c]
 
 
 @plain
-def down(
-    terms: Terms, fit: Fit, room: Room, lam: Array, few: int, slack: float, found: Array
-) -> None:  # fmt: skip
-    """Do as `refit` says."""
-    m = len(fit.x)
-    for j in range(m):
+def begin(all_of: Features, some: Array, C: Array, fit: Fit, room: Room) -> None:
+    """Set up the fit of some features and C at 0, all of them known."""
+    few = len(some)
+    standardise(all_of, some, fit.D)
+    for c in range(len(C)):
+        for i in range(C.shape[1]):
+            fit.D[few + c, i] = C[c, i]
+    for j in range(len(fit.x)):
+        fit.x[j] = room.sign[j] = 0.0
         room.known[j] = room.slot[j] = j
-        room.sign[j] = 0.0
-    room.size[KNOWN] = m
-    for k in range(len(lam)):
-        for j in range(few):
-            fit.ridge[j] = 2.0 * lam[k]
-        smooth(terms, fit, room, slack, k == 0)
-        for j in range(m):
-            found[k, j] = fit.x[j]
+    for i in range(len(fit.eta)):
+        fit.eta[i] = 0.0
+    room.size[KNOWN] = len(fit.x)
 
 
 @plain

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.compiled.cox import Features
 from genesig.compiled.cox_model import Fit, room_for
-from genesig.compiled.cox_ridge import refit
+from genesig.compiled.cox_ridge import Lists, Refits, refit_lists
 from genesig.compiled.lanes import LANES
 from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance, squares
 from genesig.optim.cox.newton import span
@@ -44,7 +45,7 @@ def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, ease: float = 0.0) -> 
         Ridge of C, where that has no finite fit (see `separation.ease`).
     """
     scale = null_deviance(risk)
-    return _certified(risk, _solve(risk, Z, span(C), lam, SLACK * scale, ease), lam, scale, ease)
+    return _certified(risk, _solve(risk, Z, span(C), lam, ease), lam, scale, ease)
 
 
 def _certified(risk: RiskSets, found: _Found, lam: Array, scale: float, ease: float) -> Ridge:
@@ -64,19 +65,46 @@ class _Found(NamedTuple):
 
 
 def _solve(
-    risk: RiskSets, Z: Array, spanned: tuple[Array, Array], lam: Array, slack: float, ease: float
+    risk: RiskSets, Z: Array, spanned: tuple[Array, Array], lam: Array, ease: float
 ) -> _Found:  # fmt: skip
     (D, back), (free, freed) = _reduced(Z, lam), spanned
-    (n, k), order = D.shape, np.argsort(-lam, kind="stable")
+    n, k = D.shape
     rows = np.zeros((k + free.shape[1], -(-n // LANES) * LANES))
     rows[:k, :n], rows[k:, :n] = D.T, free.T
-    m, none = len(rows), np.zeros(len(rows))
-    fit = Fit(rows, np.full(m, 2 * ease), none, none.copy(), np.zeros(rows.shape[1]))
-    room, x = room_for(n, len(risk.omega), m, m), np.empty((len(lam), m))
-    refit(risk.terms, fit, room, lam[order], k, slack, x)
-    x[order] = x.copy()
+    every = Features(rows[:k], np.zeros(k), np.ones(k), np.ones(k), np.arange(n))
+    x = fitted(risk, every, rows[k:], [np.arange(k)], lam, ease).x
     b = x[:, :k] if back is None else x[:, :k] @ back
     return _Found(np.concatenate([b.T, freed @ x[:, k:].T]), D, free, x)
+
+
+def fitted(
+    risk: RiskSets, every: Features, C: Array, lists: list[Array], lam: Array, ease: float
+) -> Refits:
+    """Fit lists of features, with columns C beside each; x is that of the last list.
+
+    Parameters
+    ----------
+    every : Features
+    C : (c, N) array
+        What spans the covariates, as `newton.span` does, in rows of whole lanes.
+    lists : list of int arrays
+    lam : (L,) array
+    ease : float
+        See `ridge`.
+    """
+    S, L, order = len(lists), len(lam), np.argsort(-lam, kind="stable")
+    indptr = np.cumsum([0, *map(len, lists)])
+    m, N = max(map(len, lists), default=0) + len(C), C.shape[1]
+    fit = Fit(np.zeros((m, N)), np.full(m, 2 * ease), np.zeros(m), np.zeros(m), np.zeros(N))
+    scores, held = (np.empty((S, L, each)) for each in (every.F.shape[1], len(C)))
+    out = Refits(scores, held, np.empty((L, m)))
+    refit_lists(
+        risk.terms, fit, room_for(len(risk.died), len(risk.omega), m, m), every, C,
+        Lists(indptr, np.concatenate([indptr[:0], *lists]), lam[order]),
+        SLACK * null_deviance(risk), out,
+    )  # fmt: skip
+    back = np.argsort(order)
+    return Refits(out.scores[:, back], out.held[:, back], out.x[back])
 
 
 def _reduced(Z: Array, lam: Array) -> tuple[Array, Array | None]:
@@ -161,7 +189,7 @@ def refitted(sets: CoxSets, k: int, A: Array, lam: Array, *, certified: bool) ->
     if not held.all():
         spanned = span(np.hstack([sets.columns(k, A[~held]), sets.covariates(k)]))
     scale, ease = sets.deviance(k), sets.ease(k)
-    found = _solve(risk, Z, spanned, lam, scale * SLACK, ease)
+    found = _solve(risk, Z, spanned, lam, ease)
     fit = Ridge(found.coef, np.full(len(lam), np.nan))
     if certified:
         fit = _certified(risk, found, lam, scale, ease)

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.compiled.cox_model import Fit, room_for
-from genesig.compiled.cox_ridge import Lists, Refits, refit_lists
-from genesig.optim.cox.ridge import SLACK, refitted
+from genesig.optim.cox.ridge import fitted, refitted
 from genesig.optim.cox.training import CoxSets
 from genesig.optim.solution import Path
 
@@ -64,20 +62,9 @@ def _alone(sets: CoxSets, k: int, A: Array, lam: Array) -> Array:
 
 def _together(sets: CoxSets, k: int, lists: list[Array], lam: Array) -> Array:
     """Return the scores (S, L, n) of lists whose genes all have a penalty."""
-    risk, every, (free, back) = sets.risk[k], sets.features(k), sets.span(k)
-    indptr = np.cumsum([0, *map(len, lists)])
-    m = max(map(len, lists), default=0) + free.shape[1]
-    rows = sets.by_row(k, indptr[:0], free)
-    none, ridge = np.zeros(m), np.full(m, 2 * sets.ease(k))
-    fit = Fit(np.zeros((m, rows.shape[1])), ridge, none, none.copy(), np.zeros(rows.shape[1]))
-    order, L = np.argsort(-lam, kind="stable"), len(lam)
-    out = Refits(np.empty((len(lists), L, every.F.shape[1])),
-                 np.empty((len(lists), L, len(rows))), np.empty((L, m)))  # fmt: skip
-    together = Lists(indptr, np.concatenate([indptr[:0], *lists]), lam[order])
-    room = room_for(len(risk.died), len(risk.omega), m, m)
-    refit_lists(risk.terms, fit, room, every, rows, together, SLACK * sets.deviance(k), out)
-    for each in (out.scores, out.held):
-        each[:, order] = each.copy()
+    free, back = sets.span(k)
+    rows = sets.by_row(k, np.zeros(0, dtype=np.int64), free)
+    out = fitted(sets.risk[k], sets.features(k), rows, lists, lam, sets.ease(k))
     return _with_covariates(sets, k, out.scores[..., : len(sets.sets.X)], out.held @ back.T)
 
 
