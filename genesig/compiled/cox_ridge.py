@@ -38,7 +38,7 @@ class Refits(NamedTuple):
     """What refits of S lists for L lam give.
 
     scores (S, L, N) of all samples, without the covariates; held (S, L, c) the coefficients of the
-    columns that span these; x (L, m) is room.
+    columns that span these; x (L, m) all coefficients of the last list.
     """
 
     scores: Array
