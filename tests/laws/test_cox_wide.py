@@ -30,7 +30,7 @@ def test_the_fit_is_that_of_least_squares_models(seed, d, ties, weighted, monkey
     """From nothing, and from the fit of another tau: other signs, and features that leave."""
     sets, tau, mu = wide(seed, d=d, weighted=weighted, ties=ties)
     by_least_squares = newton._by_least_squares
-    monkeypatch.delattr(newton, "_by_least_squares")  # so that nothing else helps
+    monkeypatch.delattr(newton, "_by_least_squares")  # which would help unseen
     risk = sets.risk[0]
     D = sets.by_row(0, np.arange(d), np.zeros((len(risk.died), 0)))
     slack = 1e-14 * null_deviance(risk)

@@ -37,8 +37,9 @@ def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
         lists = [path.coef(k, m)[0] for m in range(path.shape[1])]
         known: dict[bytes, Array] = sets.once(("scores", k, lam[k].tobytes()), dict)
         new = {A.tobytes(): A for A in lists if A.tobytes() not in known}
-        known |= _new(sets, k, new, lam[k])
-        scores[k] = [known[A.tobytes()] for A in lists]
+        every = known | _new(sets, k, new, lam[k])
+        scores[k] = [every[A.tobytes()] for A in lists]
+        known |= {A.tobytes(): scores[k, m] for m, A in enumerate(lists)}  # no copies are kept
     return scores
 
 
