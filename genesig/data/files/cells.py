@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from io import StringIO
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,15 +23,19 @@ BLOCK = 100_000
 
 
 def parse_cells(
-    rows: list[str], delimiter: str, width: int, where: str
+    rows: Iterable[str], shape: tuple[int, int], delimiter: str, where: str, *, at_once: bool
 ) -> tuple[tuple[str, ...], Array, dict[tuple[int, int], str]]:
     """Return the first field of each row, the numbers of the others, and what is no number.
 
     Parameters
     ----------
-    rows : list of str
-        Of `width` fields each.
+    rows : str, one after the other
+        Taken block by block, and not kept.
+    shape : (int, int)
+        How many they are, and the fields of each.
     delimiter, where : str
+    at_once : bool
+        All are one block: what is quoted may go on in the next row.
 
     Returns
     -------
@@ -44,15 +50,14 @@ def parse_cells(
     InvalidInput
         A quote is left open.
     """
-    step = max(1, BLOCK // width)
-    if any('"' in row and '"' in row[end_of_name(row) :] for row in rows):
-        step = len(rows)  # what is quoted may go on in the next row
-    names: list[str] = []
-    cells = np.empty((len(rows), width - 1))
+    count, width = shape
+    step = count if at_once else max(1, BLOCK // width)
+    rows, names = iter(rows), list[str]()
+    cells = np.empty((count, width - 1))
     texts: dict[tuple[int, int], str] = {}
-    for start in range(0, len(rows), step):
-        block = rows[start : start + step]
-        plain = _plain(block, delimiter, width) if len(rows) * width > BLOCK else None
+    for start in range(0, count, step):
+        block = list(islice(rows, step))
+        plain = _plain(block, delimiter, width) if count * width > BLOCK else None
         found = plain or _any(block, delimiter, where)
         names += found[0]
         cells[start : start + step] = found[1]

@@ -126,9 +126,8 @@ def _unpacked(packed: BinaryIO, where: str, magic: bytes) -> bytes:
 
 def _whole(blocks: Iterable[bytes], packed: BinaryIO, where: str) -> bytes:
     """Read to the end, and stop where it becomes too much; `packed` tells how far in the file."""
-    kept, size = [], 0
+    kept = BytesIO()  # grows where it is, and gives its bytes away: joined blocks are there twice
     for block in blocks:
-        size += len(block)
-        check_size(where, size, packed.tell())
-        kept.append(block)
-    return b"".join(kept)
+        check_size(where, kept.tell() + len(block), packed.tell())
+        kept.write(block)
+    return kept.getvalue()

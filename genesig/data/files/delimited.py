@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.files.cells import end_of_name, parse_cells
+from genesig.data.files.lines import lines_of
 from genesig.errors import refuse
 from genesig.results.cells import plain
 from genesig.words import counted
@@ -75,20 +78,30 @@ class Matrix:
 
 @dataclass(frozen=True)
 class _Lines:
-    """The parts of a delimited text: names of the header, then the rows that are not blank."""
+    """A delimited text: names of its header, lines and quotes of the rows that are not blank.
 
+    `filled` has a 1 for each line that is such a row; `quoted` tells whether one has quotes
+    elsewhere than around its first field.
+    """
+
+    text: str | bytes
+    filled: bytes
     delimiter: str
     names: list[str]
     numbers: list[int]
-    rows: list[str]
+    quoted: bool
+
+    def rows(self) -> Iterator[str]:
+        """Go through the rows once more; none is kept."""
+        return compress(lines_of(self.text), self.filled)
 
 
-def parse_table(text: str, suffix: str, where: str) -> pd.DataFrame:
+def parse_table(text: str | bytes, suffix: str, where: str) -> pd.DataFrame:
     """Parse a table of strings; ``attrs["lines"]`` holds the line of each row."""
     import pandas as pd
 
     lines = _lines(text, suffix, where)
-    cells = [[plain(cell.strip()) for cell in _split(row, lines.delimiter)] for row in lines.rows]
+    cells = [[plain(cell.strip()) for cell in _split(row, lines.delimiter)] for row in lines.rows()]
     # Spreadsheets leave empty columns at the right-hand side.
     width = max(k for row in [lines.names, *cells] for k, cell in enumerate(row, 1) if cell)
     table = pd.DataFrame([r[1:width] for r in cells], columns=lines.names[1:width], dtype=object)
@@ -97,7 +110,7 @@ def parse_table(text: str, suffix: str, where: str) -> pd.DataFrame:
     return table
 
 
-def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
+def parse_matrix(text: str | bytes, suffix: str, where: str, first: int = 1) -> Matrix:
     """Parse names and numbers; what is not a number stays as text beside a NaN.
 
     A table with semicolons, as spreadsheets write it where the comma is the decimal sign, may have
@@ -106,11 +119,12 @@ def parse_matrix(text: str, suffix: str, where: str, first: int = 1) -> Matrix:
     """
     lines = _lines(text, suffix, where, first)
     rows, doubt = _with_points(lines, where)
-    names, cells, texts = parse_cells(rows, lines.delimiter, len(lines.names), where)
+    shape = (len(lines.numbers), len(lines.names))
+    names, cells, texts = parse_cells(rows, shape, lines.delimiter, where, at_once=lines.quoted)
     return Matrix(names, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers), doubt=doubt)
 
 
-def _with_points(lines: _Lines, where: str) -> tuple[list[str], str]:
+def _with_points(lines: _Lines, where: str) -> tuple[Iterator[str], str]:
     """Return the rows with decimal points, and what speaks against that.
 
     Raises
@@ -119,40 +133,55 @@ def _with_points(lines: _Lines, where: str) -> tuple[list[str], str]:
         The commas are those of thousands: three digits follow each of them, at most three stand
         before it and not a zero, and other numbers have none.
     """
-    if lines.delimiter != ";" or any(WITH_POINT.search(row) for row in lines.rows):
-        return lines.rows, ""
-    points = [WITH_COMMA.sub(r"\1.\2", row) for row in lines.rows]
-    row = next((k for k, line in enumerate(points) if line != lines.rows[k]), None)
-    if row is None or any(DECIMALS.search(line) for line in lines.rows):
+    if lines.delimiter != ";" or any(map(WITH_POINT.search, lines.rows())):
+        return lines.rows(), ""
+    commas = map(WITH_COMMA.search, lines.rows())
+    at = next((k for k, found in enumerate(commas) if found), None)
+    if at is None:
+        return lines.rows(), ""
+    points = (WITH_COMMA.sub(r"\1.\2", row) for row in lines.rows())
+    if any(map(DECIMALS.search, lines.rows())):
         return points, ""
-    example = THOUSAND.search(lines.rows[row])
+    example = THOUSAND.search(next(islice(lines.rows(), at, None)))
     text = example[1] if example else ""
     what = f"'{text}' and every comma here may be one of thousands ({text.replace(',', '')}) or "
-    if any(WHOLE.search(line) for line in lines.rows):
+    if any(map(WHOLE.search, lines.rows())):
         what += "a decimal one; export the table without the former and with decimal points"
-        raise refuse(where, what, line=lines.numbers[row])
+        raise refuse(where, what, line=lines.numbers[at])
     return points, f"{what}decimal: it is read as {text.replace(',', '.')}"
 
 
-def _lines(text: str, suffix: str, where: str, begin: int = 1) -> _Lines:
-    blank = " " + DELIMITERS[suffix]
-    every = text.split("\n")
-    first, *numbers = [n for n, line in enumerate(every, begin) if line.strip(blank)]
-    header, rows = every[first - begin], [every[n - begin] for n in numbers]
+def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1) -> _Lines:
+    lines = _filled(text, suffix, begin)
+    first, header = next(lines, (0, ""))
+    if not first:
+        raise refuse(where, "is empty; it needs a header line and at least one row")
     delimiter = _delimiter(header, suffix, f"{where}, line {first}")
+    if '"' in text if isinstance(text, str) else b'"' in text:
+        rows = [(number, _width(row, delimiter), _is_quoted(row)) for number, row in lines]
+    else:
+        rows = [(number, row.count(delimiter) + 1, False) for number, row in lines]
     if not rows:
         raise refuse(
             where,
             "has a header line but no rows below it; is it cut off? Copy or export it again",
         )
+    numbers, widths, quoted = map(list, zip(*rows, strict=True))
     names = [name.strip() for name in _split(header, delimiter)]
-    quoted = '"' in text
-    widths = {_width(row, delimiter) if quoted else row.count(delimiter) + 1 for row in rows}
-    if widths == {len(names) + 1}:  # R's write.table leaves the corner out
+    if set(widths) == {len(names) + 1}:  # R's write.table leaves the corner out
         names.insert(0, "")
-    elif widths != {len(names)}:
-        _refuse_widths(len(names), numbers, [_width(row, delimiter) for row in rows], where)
-    return _Lines(delimiter, names, numbers, rows)
+    elif set(widths) != {len(names)}:
+        _refuse_widths(len(names), numbers, widths, where)
+    filled = bytearray(numbers[-1] - begin + 1)
+    for number in numbers:
+        filled[number - begin] = 1
+    return _Lines(text, bytes(filled), delimiter, names, numbers, any(quoted))
+
+
+def _filled(text: str | bytes, suffix: str, begin: int = 1) -> Iterator[tuple[int, str]]:
+    """Go through the lines that are not blank, each with its number."""
+    blank = " " + DELIMITERS[suffix]
+    return ((n, line) for n, line in enumerate(lines_of(text), begin) if line.strip(blank))
 
 
 def _refuse_widths(expected: int, numbers: list[int], widths: list[int], where: str) -> None:
@@ -189,3 +218,7 @@ def _split(line: str, delimiter: str) -> list[str]:
 def _width(line: str, delimiter: str) -> int:
     end = end_of_name(line)
     return len(_split(line, delimiter)) if '"' in line[end:] else line.count(delimiter, end) + 1
+
+
+def _is_quoted(line: str) -> bool:
+    return line.find('"', end_of_name(line)) >= 0

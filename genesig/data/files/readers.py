@@ -147,11 +147,9 @@ def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
     if suffix not in READERS:
         raise _unknown_suffix(path, [*READERS, *further])
     content, kind = read_bytes(path), READERS[suffix]
-    if kind.binary:
-        return kind, content
     if suffix in TABLES:
         kind = told_by_opening(content) or kind
-    return kind, as_text(content, str(path), old=kind not in TABLES.values())
+    return kind, content if kind.binary else as_text(content, str(path), old=True)
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

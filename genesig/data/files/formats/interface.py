@@ -33,6 +33,7 @@ class Format:
     parts : str
         What a part is, where a file may hold several; '' where it never does.
     binary : bool
+        Its functions take bytes; a text is decoded for the others.
     either_way : bool
         Its matrices may be genes × samples or samples × genes.
     """

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import DELIMITERS, Matrix, parse_matrix, parse_table
 from genesig.data.files.formats.interface import Format
+from genesig.data.files.formats.text import checked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,13 +15,15 @@ if TYPE_CHECKING:
 def table_format(suffix: str) -> Format:
     """Make the format of a table whose ending promises its delimiter."""
 
-    def matrix(text: str, where: str, part: str | None) -> Matrix:
-        return parse_matrix(text, suffix, where)
+    def matrix(content: bytes, where: str, part: str | None) -> Matrix:
+        return parse_matrix(checked(content, where), suffix, where)
 
-    def table(text: str, where: str, part: str | None) -> pd.DataFrame:
-        return parse_table(text, suffix, where)
+    def table(content: bytes, where: str, part: str | None) -> pd.DataFrame:
+        return parse_table(checked(content, where), suffix, where)
 
-    return Format(f"a table ({suffix})", matrix, table, table, (suffix,), either_way=True)
+    # Bytes, since a matrix may be larger than all else: it is decoded piece by piece.
+    return Format(f"a table ({suffix})", matrix, table, table, (suffix,), binary=True,
+                  either_way=True)  # fmt: skip
 
 
 TABLES = {suffix: table_format(suffix) for suffix in DELIMITERS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from genesig.data.files.lines import pieces_of, unix
 from genesig.errors import refuse
 
 FOREIGN = {
@@ -25,28 +26,48 @@ def as_text(content: bytes, where: str, *, old: bool = False) -> str:
 
     With `old`, for what scanners and GEO wrote before UTF-8, other bytes are Latin-1 (µ, é).
     """
-    for magic, what in FOREIGN.items():
-        if content[:30].lstrip().lower().startswith(magic.lower()):
-            raise refuse(where, f"is {what}")
-    if b"\0" in content:
-        line = content.count(b"\n", 0, content.index(b"\0")) + 1
-        raise refuse(where, "holds zero bytes, as after a download or a disk that failed; copy or "
-                     "download it again", line)  # fmt: skip
+    if not old:
+        return unix(checked(content, where).decode("utf-8-sig"))
+    _check_kind(content, where)
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if old:
-            return _unix(content.decode("latin-1"))
-        line = content.count(b"\n", 0, error.start) + 1
-        raise refuse(where, f"byte {content[error.start]:#04x} is not UTF-8; save the file as "
-                     "UTF-8 text", line=line) from None  # fmt: skip
-    return _unix(text)
+        return unix(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return unix(content.decode("latin-1"))
+
+
+def checked(content: bytes, where: str) -> bytes:
+    """Return the bytes of a text as they are, if they are UTF-8.
+
+    Raises
+    ------
+    InvalidInput
+        Another kind of file, zero bytes, bytes that are not UTF-8.
+    """
+    _check_kind(content, where)
+    start = 0
+    for piece in () if content.isascii() else pieces_of(content, b"\n"):
+        try:
+            piece.decode()
+        except UnicodeDecodeError as error:
+            found = f"byte {piece[error.start]:#04x} is not UTF-8; save the file as UTF-8 text"
+            raise refuse(where, found, _line(content, start + error.start)) from None
+        start += len(piece)
+    return content
 
 
 def opening(content: bytes) -> str:
     """Return the first lines, for a look at what they say."""
-    return _unix(content[:100_000].decode("utf-8-sig", errors="replace"))
+    return unix(content[:100_000].decode("utf-8-sig", errors="replace"))
 
 
-def _unix(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+def _check_kind(content: bytes, where: str) -> None:
+    for magic, what in FOREIGN.items():
+        if content[:30].lstrip().lower().startswith(magic.lower()):
+            raise refuse(where, f"is {what}")
+    if b"\0" in content:
+        raise refuse(where, "holds zero bytes, as after a download or a disk that failed; copy or "
+                     "download it again", _line(content, content.index(b"\0")))  # fmt: skip
+
+
+def _line(content: bytes, place: int) -> int:
+    return content.count(b"\n", 0, place) + 1

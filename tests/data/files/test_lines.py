@@ -1,0 +1,55 @@
+"""A large text is read piece by piece: what that costs in memory, and that it changes nothing."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from genesig.data.files import lines
+from genesig.data.files.lines import lines_of
+from genesig.data.files.readers import read_matrix
+from genesig.errors import InvalidInput
+
+MATRICES, SAMPLES = 4, 60
+
+
+def test_memory_of_a_table_with_all_its_digits(tmp_path: Path) -> None:
+    few, many = (_peak(tmp_path / "e.tsv.gz", genes) for genes in (6000, 18000))
+    assert many - few <= MATRICES * 12000 * SAMPLES * 8
+
+
+def _peak(path: Path, genes: int) -> int:
+    """Return what reading a table takes at its peak; blocks of it are as large in each."""
+    X = np.random.default_rng(0).normal(7, 2, (genes, SAMPLES))
+    rows = (f"g{i}\t" + "\t".join(f"{v:.17g}" for v in row) for i, row in enumerate(X))
+    header = "\t".join(["gene", *(f"s{i}" for i in range(SAMPLES))])
+    path.write_bytes(gzip.compress("\n".join([header, *rows]).encode(), 1))
+    read_matrix(path)  # what is imported is not counted
+    tracemalloc.start()
+    cells = read_matrix(path).cells
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.array_equal(cells, X)
+    return peak
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("piece", [1, 3, 1000])
+def test_lines_are_those_of_the_text_as_a_whole(
+    end: str, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "PIECE", piece)
+    expected = ["a\té", "", "µ\x0b\u2028", "last"]
+    for text in (end.join(expected), end.join(["\ufeff" + expected[0], *expected[1:]])):
+        assert list(lines_of(text.encode())) == expected
+
+
+def test_only_the_mark_of_a_text_is_an_empty_file(tmp_path: Path) -> None:
+    path = tmp_path / "e.tsv"
+    path.write_bytes(b"\xef\xbb\xbf")
+    with pytest.raises(InvalidInput, match="is empty"):
+        read_matrix(path)
