@@ -10,8 +10,12 @@ import numpy as np
 SCRIPT = Path(__file__).with_name("path_by_glmnet.R")
 
 
-def glmnet(Z: np.ndarray, y: np.ndarray, tau: np.ndarray, mu: float) -> tuple[np.ndarray, float]:
+def glmnet(
+    Z: np.ndarray, y: np.ndarray, tau: np.ndarray, mu: float, thresh: float = 1e-7
+) -> tuple[np.ndarray, float]:
     """Return the coefficients at the last tau and the seconds of the path.
+
+    thresh is glmnet's own, 1e-7 unless a user says more.
 
     Its y has a root mean square of 1, whatever is given: the weight of the ridge term follows.
     ImportError without R or the package.
@@ -24,7 +28,7 @@ def glmnet(Z: np.ndarray, y: np.ndarray, tau: np.ndarray, mu: float) -> tuple[np
         given = {"z": Z.T, "y": y, "lambda": lam, "alpha": tau[-1:] / 2 / lam[-1]}
         for part, numbers in given.items():
             np.ascontiguousarray(numbers, dtype="<f8").tofile(folder / f"{part}.bin")
-        command = ["Rscript", str(SCRIPT), name, *map(str, Z.shape)]
+        command = ["Rscript", str(SCRIPT), name, *map(str, Z.shape), str(thresh)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ImportError(done.stderr.strip())

@@ -1,4 +1,4 @@
-# Rscript path_by_glmnet.R FOLDER N D: the warm path of glmnet for z.bin (N x D, by columns),
+# Rscript path_by_glmnet.R FOLDER N D THRESH: the warm path of glmnet for z.bin (N x D, by columns),
 # y.bin and lambda.bin with alpha.bin in FOLDER; writes the last coefficients to b.bin and prints
 # processor seconds of the path alone.
 
@@ -15,7 +15,7 @@ lambda <- numbers("lambda.bin", 10000)
 alpha <- numbers("alpha.bin", 1)
 took <- system.time(
   fit <- glmnet(z, y, alpha = alpha, lambda = lambda, standardize = FALSE, intercept = FALSE,
-                thresh = 1e-7, maxit = 1e6)
+                thresh = as.numeric(given[4]), maxit = 1e8)
 )
 writeBin(as.vector(as.matrix(fit$beta)[, length(fit$lambda)]), file.path(given[1], "b.bin"))
 cat(sum(took[c("user.self", "sys.self")]), "\n")

@@ -15,6 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path as File
 from statistics import median
 
@@ -129,19 +130,20 @@ def skglm(Z, y, tau, mu):
     return model.coef_
 
 
-def adelie(Z, y, tau, mu):
+def adelie(Z, y, tau, mu, tol=1e-12):
     import adelie as ad
 
     alpha = tau / 2 / (tau / 2 + mu)  # differs along the path only where mu matters
     state = ad.grpnet(
         X=ad.matrix.dense(Z, n_threads=1), glm=ad.glm.gaussian(y=y), alpha=float(alpha[-1]),
-        lmda_path=tau / 2 + mu, intercept=False, tol=1e-12, progress_bar=False, early_exit=False,
+        lmda_path=tau / 2 + mu, intercept=False, tol=tol, progress_bar=False, early_exit=False,
     )  # fmt: skip
     return state.betas[-1].toarray().ravel()
 
 
-PEERS = {"scikit-learn 1e-7": scikit_learn, "adelie 1e-12": adelie, "celer 1e-7": celer,
-         "skglm 1e-7": skglm, "glmnet 1e-7": glmnet}  # fmt: skip
+PEERS = {"scikit-learn 1e-7": scikit_learn, "celer 1e-7": celer, "skglm 1e-7": skglm,
+         "adelie 1e-12": adelie, "adelie 1e-14": partial(adelie, tol=1e-14),
+         "glmnet 1e-7": glmnet, "glmnet 1e-14": partial(glmnet, thresh=1e-14)}  # fmt: skip
 
 
 def against_peers(sets: TrainingSets, ours: float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import AnyStr
 
-PIECE = 1 << 20
+PIECE = 1 << 18
 """Bytes or letters at a time: neither a second text nor all its lines are ever there at once."""
 
 
