@@ -1,7 +1,6 @@
 """The nearest genes of a gene, among all of them, in each of many sets of samples.
 
-Sums of squared differences in whole numbers tell which genes may be near; what is near is decided
-in double precision, and where that is in doubt by a sum that has nothing of the other sets.
+Sums of squared differences in whole numbers tell which genes may be near; these are looked at.
 """
 
 from __future__ import annotations
@@ -11,63 +10,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import jit, plain
-from genesig.compiled.lanes import LANES, dot
+from genesig.compiled.lanes import LANES, add_row
+from genesig.compiled.near import (
+    EVEN,
+    Genes,
+    Room,
+    Samples,
+    chosen_from,
+    nearer,
+    take,
+    taken,
+)
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.screen import SINGLE
 from genesig.compiled.subsets import MOST, SHORTS, below, differences, lowest, tabulate
-from genesig.compiled.tiles import LINE
+from genesig.compiled.tiles import COLUMNS, DOUBLES, add_products
 
 Array = np.ndarray[Any, Any]
 
 LEAST = 1e-37  # what one term may lose where single precision has no smaller numbers
-EVEN = 1e-15  # relative, for each row: sums that differ by less may be in the other order
 SMALLEST, LARGEST = 2.0**-100, 2.0**100  # powers of two for scales
-
-
-class Genes(NamedTuple):
-    """Genes on all n samples, NaN where a value is missing.
-
-    X (d, N) of size 1 at most, NaN to whole lanes; single (d, n) the same less a centre, in single
-    precision; tiles (t, n, SHORTS) its rows side by side, NaN beyond them.
-    """
-
-    X: Array
-    single: Array
-    tiles: Array
-
-
-class Samples(NamedTuple):
-    """T sets of samples.
-
-    rows (T, m) in the order of sums, size (T,) how many of them count; outside (T, N) 0 for them
-    and NaN for the others; lines (T, blocks) the `subsets.tabulate` lines that add up to each set,
-    blocks of `block` samples; usable (T, t) int64 bits of the genes of each tile to choose
-    from.
-    """
-
-    rows: Array
-    size: Array
-    outside: Array
-    lines: Array
-    usable: Array
-    block: int
-
-
-class Room(NamedTuple):
-    """What is known of one gene in each of T sets.
-
-    own (T, N) its values there, NaN where missing; number (T,) of them; limit (T,) what the sum of
-    a gene that is among the nearest is at most; least (T, k) how far the nearest so far are; known
-    (t,) int64 bits of the genes that were looked at before all; table for sums and gap (m,).
-    """
-
-    own: Array
-    number: Array
-    limit: Array
-    least: Array
-    known: Array
-    table: Array
-    gap: Array
+TERM = 6.0  # what a term counts at most, in means of those within the limits
 
 
 class Unit(NamedTuple):
@@ -87,26 +50,35 @@ def nearest(
     Of equally near ones the earlier is taken. seeds (q, s) are genes that are likely to be near,
     or -1: they change no answer.
     """
+    most = np.float32(TERM * mean(samples))
     unit = Unit(np.float32(1.0), np.float32(0.0), 0.0)
     for q in range(len(wanted)):
         i = wanted[q]
         know(room, i, seeds[q], True)
-        for t in range(len(samples.rows)):
-            begin(genes, samples, room, t, i, seeds[q], near[t, q])
+        begin(genes, samples, room, i)
+        begin_with(genes, samples, room, i, seeds[q])
         for tile in range(len(genes.tiles)):
             if tile & (tile - 1) == 0:  # more and more seldom, as levels fall more and more slowly
                 unit = limits(genes, samples, room, i)
             tabulate(
-                genes.single[i], genes.tiles[tile], unit.scale, np.floor(unit.scale * unit.low),
-                samples.block, room.table,
+                genes.single, i, genes.tiles[tile], unit.scale, np.floor(unit.scale * unit.low),
+                most, room.table,
             )  # fmt: skip
             for t in range(len(samples.rows)):
-                bits = below(room.table, samples.lines, t, room.limit[t])
+                bits = below(room.table, samples.out, t, room.limit[t])
                 bits &= samples.usable[t, tile] & ~room.known[tile]
                 if bits != 0:
-                    visit(genes, samples, room, t, tile, bits, i, near[t, q])
-                    room.limit[t] = limit(samples, room, t, unit)
+                    visit(genes, samples, room, unit, t, tile, bits, i)
         know(room, i, seeds[q], False)
+        for t in range(len(near)):
+            for a in range(near.shape[2]):
+                near[t, q, a] = room.near[t, a]
+
+
+@plain
+def mean(samples: Samples) -> float:
+    """Return what a term may be on average, so that no sum that decides passes the largest."""
+    return float((MOST - 1.0) / (samples.rows.shape[1] + TERM * samples.out.shape[1]))
 
 
 @plain
@@ -120,53 +92,79 @@ def know(room: Room, i: int, seeds: Array, yes: bool) -> None:
 
 
 @plain
-def begin(
-    genes: Genes, samples: Samples, room: Room, t: int, i: int, seeds: Array, near: Array
-) -> None:  # fmt: skip
-    """Start with gene i in set t, and its seeds; -infinity for a gene that has no neighbours."""
+def begin(genes: Genes, samples: Samples, room: Room, i: int) -> None:
+    """Start with gene i in all sets; at -infinity where it is not chosen from itself."""
+    for w in range(room.number.shape[1]):
+        room.number[0, w] = 0.0
     for p in range(genes.X.shape[1]):
-        room.own[t, p] = genes.X[i, p] + samples.outside[t, p]
-    room.number[t] = differences(room.own, t, genes.X, i)[1]
-    for a in range(len(near)):
-        room.least[t, a], near[a] = np.inf if chosen_from(samples, t, i) else -np.inf, -1
-    for j in seeds:
-        if j >= 0 and j != i and chosen_from(samples, t, j):
-            take(genes, samples, room, t, i, j, near)
+        if genes.X[i, p] == genes.X[i, p]:
+            add_row(1.0, samples.inside, p, room.number, 0, 0, room.number.shape[1])
+    for t in range(len(room.near)):
+        room.level[t] = np.inf if chosen_from(samples, t, i) else -np.inf
+        for a in range(room.near.shape[1]):
+            room.least[t, a], room.near[t, a] = room.level[t], -1
 
 
 @plain
-def chosen_from(samples: Samples, t: int, j: int) -> bool:
-    """Tell whether gene j may be chosen in set t."""
-    return bool(samples.usable[t, j // SHORTS] >> (j % SHORTS) & 1)
+def begin_with(genes: Genes, samples: Samples, room: Room, i: int, seeds: Array) -> None:
+    """Take seeds among the nearest to gene i in all sets."""
+    count = 0
+    for a in range(len(seeds)):
+        if seeds[a] >= 0 and seeds[a] != i:
+            hold(genes, samples, room, i, seeds[a], count)
+            count += 1
+        if count == COLUMNS or a + 1 == len(seeds):
+            take_all(genes, samples, room, i, count)
+            count = 0
 
 
 @plain
-def take(
-    genes: Genes, samples: Samples, room: Room, t: int, i: int, j: int, near: Array
+def hold(genes: Genes, samples: Samples, room: Room, i: int, j: int, c: int) -> None:
+    """Make gene j the c-th of those that are looked at in all sets."""
+    room.which[c] = j
+    for w in range(room.counts.shape[1]):
+        room.counts[c, w] = room.number[0, w]
+    for p in range(len(room.squares)):
+        gap = genes.X[i, p] - genes.X[j, p]
+        room.squares[p, c] = gap * gap if gap == gap else 0.0
+        if gap != gap and genes.X[i, p] == genes.X[i, p]:
+            add_row(-1.0, samples.inside, p, room.counts, c, 0, room.counts.shape[1])
+
+
+@plain
+def take_all(genes: Genes, samples: Samples, room: Room, i: int, count: int) -> None:
+    """Take genes that are held among the nearest to gene i in all sets."""
+    for w in range(len(room.sums)):
+        for c in range(COLUMNS):
+            for t in range(DOUBLES):
+                room.sums[w, c, t] = 0.0
+        add_products(room.squares, 0, samples.inside, w * DOUBLES, len(room.squares), room.sums[w])
+    even = EVEN * genes.X.shape[1]
+    for c in range(count):
+        j = room.which[c]
+        for t in range(len(room.near)):
+            pair = room.sums[t // DOUBLES, c, t % DOUBLES], room.counts[c, t]
+            if nearer(room, t, pair) and chosen_from(samples, t, j):
+                if not taken(room.least[t], room.near[t], pair[0] / pair[1], j, even):
+                    take(genes, samples, room, t, i, j)
+                room.level[t] = (1.0 + 2.0 * even) * room.least[t, -1]
+
+
+@plain
+def visit(
+    genes: Genes, samples: Samples, room: Room, unit: Unit, t: int, tile: int, bits: int, i: int
 ) -> None:  # fmt: skip
-    """Put gene j among the nearest to gene i in set t, if it is."""
-    least, at = room.least[t], room.least.shape[1]
-    total, count = differences(room.own, t, genes.X, j)
-    distance = total / count if count > 0.0 else np.inf
-    while at > 0 and before(
-        genes, samples, room, t, i, (distance, j), (least[at - 1], near[at - 1])
-    ):
-        at -= 1
-    if at < len(least):
-        insert(least, near, at, distance, j)
-
-
-@plain
-def before(
-    genes: Genes, samples: Samples, room: Room, t: int, i: int, one: tuple[float, int],
-    other: tuple[float, int],
-) -> bool:  # fmt: skip
-    """Tell whether one comes before the other: about how far from gene i, and the gene."""
-    (a, j), (b, k) = one, other
-    if np.isinf(b) or abs(a - b) > EVEN * genes.X.shape[1] * b:
-        return a < b
-    a, b = apart(genes, samples, room, t, i, j), apart(genes, samples, room, t, i, k)
-    return a < b or (a == b and j < k)
+    """Look at the genes of a tile whose bits are set."""
+    even = EVEN * genes.X.shape[1]
+    while bits != 0:
+        j = tile * SHORTS + lowest(bits)
+        pair = differences(genes.X, i, j, samples.outside, t)
+        if nearer(room, t, pair):
+            if not taken(room.least[t], room.near[t], pair[0] / pair[1], j, even):
+                take(genes, samples, room, t, i, j)
+            room.level[t] = (1.0 + 2.0 * even) * room.least[t, -1]
+            room.limit[t] = limit(samples, room, t, unit)
+        bits &= bits - 1
 
 
 @plain
@@ -179,7 +177,7 @@ def limits(genes: Genes, samples: Samples, room: Room, i: int) -> Unit:
     for value in genes.single[i]:
         if value == value:
             square += np.float64(value) * np.float64(value)
-    while scale > SMALLEST and scale * top * samples.rows.shape[1] > MOST - 1.0:
+    while scale > SMALLEST and scale * top > mean(samples):
         scale *= 0.5
     unit = Unit(np.float32(scale), np.float32(low if low < np.inf else 0.0), square)
     for t in range(len(room.least)):
@@ -196,7 +194,7 @@ def limit(samples: Samples, room: Room, t: int, unit: Unit) -> Any:
     no more than the level, but where that has fallen: of what x has, a gene that can be chosen
     lacks no more than half of the samples.
     """
-    level, count, size = room.least[t, -1], room.number[t], samples.size[t]
+    level, count, size = room.least[t, -1], room.number[0, t], samples.size[t]
     if np.isinf(level):
         return np.uint16(MOST if level > 0.0 else 0)
     length = (1.0 + 3.0 * SINGLE) * np.sqrt(level * count) + 2.0 * SINGLE * np.sqrt(unit.square)
@@ -204,36 +202,6 @@ def limit(samples: Samples, room: Room, t: int, unit: Unit) -> Any:
     if unit.low > level:
         most += (unit.low - level) * smaller(size, size - count + size // 2)
     return np.uint16(smaller(unit.scale * most, np.float64(MOST)))
-
-
-@plain
-def visit(
-    genes: Genes, samples: Samples, room: Room, t: int, tile: int, bits: int, i: int, near: Array
-) -> None:  # fmt: skip
-    """Look at the genes of a tile whose bits are set."""
-    while bits != 0:
-        take(genes, samples, room, t, i, tile * SHORTS + lowest(bits), near)
-        bits &= bits - 1
-
-
-@plain
-def apart(genes: Genes, samples: Samples, room: Room, t: int, i: int, j: int) -> float:
-    """Return the mean squared difference over what both have in set t; infinity for nothing."""
-    count, size = 0, samples.size[t]
-    for p in range(size):
-        difference = genes.X[i, samples.rows[t, p]] - genes.X[j, samples.rows[t, p]]
-        there = difference == difference
-        room.gap[p] = difference if there else 0.0
-        count += there
-    return float(dot(room.gap[:size], room.gap[:size]) / count) if count > 0 else np.inf
-
-
-@plain
-def insert(distances: Array, genes: Array, place: int, distance: float, gene: int) -> None:
-    """Put a gene in this place; the last one goes."""
-    for at in range(len(distances) - 1, place, -1):
-        distances[at], genes[at] = distances[at - 1], genes[at - 1]
-    distances[place], genes[place] = distance, gene
 
 
 @jit
@@ -259,21 +227,3 @@ def fill(X: Array, wanted: Array, near: Array, filled: Array) -> None:
                 total += values[a]
             if count > 0:
                 filled[row, wanted[q]] = total / count
-
-
-def room_for(genes: Genes, samples: Samples, k: int) -> Room:
-    """Return room for k of the nearest in each set."""
-    T, m = samples.rows.shape
-    number, limit = np.empty(T), np.empty(T, np.uint16)
-    table = whole_lines((samples.lines.shape[1] << samples.block, SHORTS), np.uint16)
-    return Room(whole_lines((T, genes.X.shape[1]), np.float64), number, limit, np.empty((T, k)),
-                np.zeros(len(genes.tiles), np.int64), table, np.empty(m))  # fmt: skip
-
-
-def whole_lines(shape: tuple[int, ...], kind: Any) -> Array:
-    """Return zeros (...) that begin where a cache line does."""
-    size = int(np.prod(shape)) * np.dtype(kind).itemsize
-    room = np.zeros(size + LINE, np.uint8)
-    first = -room.ctypes.data % LINE
-    found: Array = room[first : first + size].view(kind).reshape(shape)
-    return found

@@ -125,6 +125,20 @@ def test_many_training_sets_at_once_are_filled_as_one_by_one(spread, count):
         assert fitted.state() == alone.state()
 
 
+@pytest.mark.parametrize("folds", [2, 5, 30])
+def test_folds_of_values_with_long_tails_are_filled_as_one_by_one(folds):
+    """A few large differences make up most of a sum: what is left without them is small."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 150)) + rng.standard_t(1.2, size=(30, 150))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    order = [rng.permutation(30) for _ in range(max(1, 20 // folds))]
+    trains = [np.setdiff1d(each, part) for each in order for part in np.array_split(each, folds)]
+    given = [{"step": "knn_impute", "neighbours": 4}]
+    for train, steps in zip(trains, steps_together(X, given, trains), strict=True):
+        done = fit_steps(X[train], steps).transform(X)
+        np.testing.assert_array_equal(done, by_definition(X, train, 4))
+
+
 def test_neighbours_whose_differences_are_rounded_away_are_found():
     """Genes far from 0 that differ by little: single precision has one digit of it."""
     rng = np.random.default_rng(5)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from genesig.compiled.neighbours import Samples
+    from genesig.compiled.near import Samples
 
 Array = np.ndarray[Any, Any]
 
 MOST_MISSING = 0.5
-TOGETHER, NUMBERS = 128, 10_000_000
+TOGETHER, NUMBERS = 256, 20_000_000
 """Most sets of training samples whose neighbours are sought at once, and numbers of neighbours."""
-MANY = (6, 18)
-"""Sets from which on sums over all subsets of three, of four samples are worth their while."""
+LIKELY = 5
+"""Times as many neighbours over all samples as are sought in each set, to begin with."""
 
 
 class Near(NamedTuple):
@@ -74,8 +74,11 @@ class KnnImpute:
         """Yield, for each set of training rows of X, the settings with the neighbours there."""
         wanted = np.flatnonzero(np.isnan(X).any(axis=0))
         many = int(np.clip(NUMBERS // max(1, len(wanted) * neighbours), 1, TOGETHER))
+        # Genes that are near over all samples are likely to be near in a set, and change no answer.
+        whole = [np.arange(len(X))]
+        seeds = _nearest(X, whole, wanted, LIKELY * neighbours)[0] if len(trains) > 1 else None
         for first in range(0, len(trains), many):
-            for near in _nearest(X, trains[first : first + many], wanted, neighbours):
+            for near in _nearest(X, trains[first : first + many], wanted, neighbours, seeds):
                 yield {"neighbours": neighbours, "near": Near(wanted, near)}
 
     def transform(self, X: Array) -> Array:
@@ -102,11 +105,14 @@ def _usable(donors: Array) -> Array:
     return np.asarray((~np.isnan(donors)).mean(axis=0) >= 1 - MOST_MISSING)
 
 
-def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
+def _nearest(
+    X: Array, trains: Sequence[Array], wanted: Array, k: int, seeds: Array | None = None
+) -> Array:
     """Return the k nearest usable genes to each one wanted on some rows of X, (T, q, k); or -1."""
     # Here, as every job imports this module.
     from genesig.compiled.lanes import LANES
-    from genesig.compiled.neighbours import Genes, nearest, room_for, whole_lines
+    from genesig.compiled.near import Genes, room_for, whole_lines
+    from genesig.compiled.neighbours import nearest
     from genesig.compiled.subsets import SHORTS
 
     here = ~np.isnan(X)
@@ -117,38 +123,37 @@ def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
     wide = whole_lines((X.shape[1], len(X) + -len(X) % LANES), np.float64)
     wide[:, : len(X)], wide[:, len(X) :] = X.T, np.nan
     genes = Genes(wide, np.ascontiguousarray(single.T), _tiles(single, SHORTS))
-    near, k = np.full((1, len(wanted), 0), -1, np.int32), max(1, min(k, X.shape[1] - 1))
-    seeds = [([np.arange(len(X))], 2 * k)] if len(trains) > 1 else []
-    for sets, number in (*seeds, (trains, k)):
-        seeds, near = near[0], np.full((len(sets), len(wanted), number), -1, np.int32)
-        samples = _samples(X, sets)
-        nearest(genes, samples, room_for(genes, samples, number), wanted, seeds, near)
+    near = np.full((len(trains), len(wanted), max(1, min(k, X.shape[1] - 1))), -1, np.int32)
+    seeds = np.full((len(wanted), 0), -1, np.int32) if seeds is None else seeds
+    samples = _samples(X, trains)
+    nearest(genes, samples, room_for(genes, samples, near.shape[2]), wanted, seeds, near)
     return near
 
 
 def _samples(X: Array, trains: Sequence[Array]) -> Samples:
     """Describe sets of rows of X."""
     from genesig.compiled.lanes import LANES
-    from genesig.compiled.neighbours import Samples
+    from genesig.compiled.near import Samples, whole_lines
+    from genesig.compiled.tiles import DOUBLES
 
     T, n = len(trains), len(X)
-    block = 2 + sum(many <= T for many in MANY)
     size = np.array([len(train) for train in trains])
-    rows, inside = np.zeros((T, size.max(initial=0)), np.int64), np.zeros((T, n), np.int64)
+    rows, out = np.zeros((T, size.max()), np.int64), np.full((T, n - size.min()), n, np.int32)
+    inside = whole_lines((n, T + -T % DOUBLES), np.float64)
     for t, train in enumerate(trains):
-        rows[t, : size[t]], inside[t, train] = train, 1
-    blocks = np.pad(inside, ((0, 0), (0, -n % block))).reshape(T, -1, block)
-    lines = blocks @ (1 << np.arange(block)) + (np.arange(blocks.shape[1]) << block)
+        rows[t, : size[t]], inside[train, t] = train, 1
+        out[t, : n - size[t]] = np.flatnonzero(inside[:, t] == 0)
+    outside = whole_lines((T, n + -n % LANES), np.float64)
+    outside[:, :n][inside[:, :T].T == 0] = np.nan
     usable = np.zeros((T, -(-X.shape[1] // 64), 64), bool)
     usable.reshape(T, -1)[:, : X.shape[1]] = [_usable(X[train]) for train in trains]
     bits = np.packbits(usable, axis=2, bitorder="little").view("<i8")[..., 0].astype(np.int64)
-    outside = np.where(np.pad(inside, ((0, 0), (0, -n % LANES))), 0.0, np.nan)
-    return Samples(rows, size, outside, lines.astype(np.int32), bits, block)
+    return Samples(rows, size, inside, outside, out, bits)
 
 
 def _tiles(values: Array, width: int) -> Array:
     """Return the columns of a table in groups of `width`, (t, rows, width), NaN beyond them."""
-    from genesig.compiled.neighbours import whole_lines
+    from genesig.compiled.near import whole_lines
 
     rows, d = values.shape
     tiles = whole_lines((-(-d // width), rows, width), values.dtype)
