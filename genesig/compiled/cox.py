@@ -93,9 +93,44 @@ def descend(terms: Terms, fit: Fit, room: Room, slack: float) -> Any:
 
 
 @jit
-def minimise(terms: Terms, fit: Fit, room: Room, slack: float) -> Any:
-    """Minimise from the point of the fit, see `descend`."""
-    return descend(terms, fit, room, slack)
+def minimise(
+    terms: Terms, fit: Fit, room: Room, slack: float, last: float, longest: int
+) -> tuple[int, int]:
+    """Minimise from the point of the fit, see `descend`; the gradient there is in `room.here`.
+
+    Where no more than `longest` x are then not 0, that point is kept as `room.rough`, and the steps
+    go on to `last`. Returns the steps before and after, -1 for none after; less than 0 before where
+    a model could not be solved.
+    """
+    steps, more, rough = descend(terms, fit, room, slack), -1, room.rough
+    if steps >= 0 and number(fit.x) <= longest:
+        fill(terms, fit.eta, room.here)
+        for j in range(len(fit.x)):
+            rough.x[j] = fit.x[j]
+        for i in range(len(fit.eta)):
+            rough.eta[i] = fit.eta[i]
+        for i in range(len(rough.u)):
+            rough.u[i] = room.here.u[i]
+        more = descend(terms, fit, room, last)
+    fill(terms, fit.eta, room.here)
+    return (steps, more) if more >= -1 else (more, -1)
+
+
+@plain
+def number(x: Array) -> int:
+    """Return how many are not 0."""
+    count = 0
+    for value_of in x:
+        count += value_of != 0.0
+    return count
+
+
+@plain
+def fill(terms: Terms, eta: Array, here: Here) -> Any:
+    """Fill `here` with h(η) and its gradient, and return h(η)."""
+    found = value(terms, eta[: len(here.e)], here)
+    slope(terms, here)
+    return found
 
 
 @jit
@@ -114,18 +149,13 @@ def standardise(all_of: Features, features: Array, D: Array) -> None:
 
 
 @jit
-def judge(terms: Terms, eta: Array, here: Here) -> float:
-    """Return h(η), and fill `here` with it and its gradient."""
-    found = value(terms, eta, here)
-    slope(terms, here)
-    return found
+def judge(terms: Terms, eta: Array, here: Here, s: float) -> float:
+    """Return h(η) and the bound of its conjugate, see `likelihood.entropy`, together.
 
-
-@jit
-def bound(terms: Terms, eta: Array, here: Here, s: float) -> float:
-    """Return h(η) and the bound of its conjugate, see `likelihood.entropy`, together."""
-    found = value(terms, eta, here)
-    return found + entropy(terms, here, eta, s)
+    Fills `here` with h(η) and its gradient.
+    """
+    found = fill(terms, eta, here)
+    return float(found + entropy(terms, here, eta, s))
 
 
 @jit
@@ -152,9 +182,15 @@ def certify(
 
 
 @jit
-def beyond(g: Array, weight: Array, outside: Array, tau: float, moved: float) -> bool:
-    """Tell whether a feature outside may miss its bound, |g_j| <= tau w_j, by less than `moved`."""
-    found = False
+def beyond(g: Array, weight: Array, outside: Array, tau: float, room: Room, reach: float) -> bool:
+    """Tell whether a feature outside may miss its bound, |g_j| <= tau w_j, at `room.rough`.
+
+    Its product with u differs there from g by no more than `reach` times how far u has moved.
+    """
+    square, found = 0.0, False
+    for i in range(len(room.rough.u)):
+        square += (room.here.u[i] - room.rough.u[i]) ** 2
+    moved = reach * np.sqrt(square)
     for j in range(len(g)):
         found = found or (outside[j] and abs(g[j]) >= tau * weight[j] - moved)
     return found

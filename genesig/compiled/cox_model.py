@@ -18,7 +18,7 @@ from genesig.compiled.cholesky import cholesky
 from genesig.compiled.cox_wide import Wide, pull, solve_wide, wide_for
 from genesig.compiled.dense import backward, drop_row, first_turn, forward
 from genesig.compiled.lanes import LANES, add_row, dot
-from genesig.compiled.likelihood import Here, Terms, curved, halves
+from genesig.compiled.likelihood import Here, Rough, Terms, curved, halves, here_for
 from genesig.compiled.operations import larger
 from genesig.compiled.products import products
 
@@ -26,7 +26,7 @@ Array = np.ndarray[Any, Any]
 
 EASE = 1e-10  # share of its bound, or of the largest gradient, by which a gradient may miss
 SHARE = 0.6  # of the largest miss: those that miss their bounds by as much enter together
-DEPENDENT = 1e-12  # what a feature keeps outside the span of the others is taken for at least this
+DEPENDENT = 1e-12  # least share that a feature is taken to keep outside the span of the others
 MANY = 2  # active features for each sample, from which on models are solved for the samples
 FEW = 1000  # most features of a fit whose products are kept; models of more are those of samples
 KNOWN, ACTIVE = 0, 1  # places in `size`
@@ -48,14 +48,15 @@ class Fit(NamedTuple):
 class Room(NamedTuple):
     """Room for the models of a fit.
 
-    here (see `Here`); z, g, sign, target, miss (m,), slot, known, active (m,) int, size (2,); line
-    (4, N) for Hη - u, D'z, what H D'z leaves of the former, and a trial; pulled (m/8, 8) products
-    of features with one of these; rows (m, N), sums (m, T'),
-    gram, less (m, m) of the known features (see `halves`), L (m, m) the factor of the active ones;
-    wide for models of more active features than samples.
+    here (see `Here`), rough a point on the way; z, g, sign, target, miss (m,), slot, known, active
+    (m,) int, size (2,); line (4, N) for Hη - u, D'z, what H D'z leaves of the former, and a trial;
+    pulled (m/8, 8) products of features with one of these; rows (m, N), sums (m, T'), gram, less
+    (m, m) of the known features (see `halves`), L (m, m) the factor of the active ones; wide for
+    models of more active features than samples.
     """
 
     here: Here
+    rough: Rough
     z: Array
     g: Array
     sign: Array
@@ -279,12 +280,6 @@ def model(terms: Terms, fit: Fit, room: Room) -> bool:
     return False
 
 
-def here_for(n: int, T: int) -> Here:
-    """Return room for the terms."""
-    (e, total, u, root, flow), (S, rate, of_terms) = np.empty((5, n)), np.empty((3, T))
-    return Here(e, S, total, u, root, rate, flow, of_terms)
-
-
 def room_for(n: int, T: int, m: int, most: int = FEW) -> Room:
     """Return room for the models of m features; for products only where these are not too many."""
     wide, (slot, known, active) = -(-n // LANES) * LANES, np.empty((3, m), dtype=np.int64)
@@ -293,7 +288,8 @@ def room_for(n: int, T: int, m: int, most: int = FEW) -> Room:
     gram, less, L = np.empty((3, few, few))
     pulled, sums = np.zeros((-(-m // LANES), LANES)), np.zeros((few, -(-T // LANES) * LANES))
     return Room(
-        here_for(n, T), z, g, sign, target, miss, slot, known, active, np.zeros(2, np.int64),
-        np.zeros((4, wide)), pulled, np.zeros((few, wide)), sums, gram, less, L,
+        here_for(n, T), Rough(np.empty(m), np.empty(wide), np.empty(n)), z, g, sign, target, miss,
+        slot, known, active, np.zeros(2, np.int64), np.zeros((4, wide)), pulled,
+        np.zeros((few, wide)), sums, gram, less, L,
         wide_for(n if m > min(MANY * n, most) else 0, wide, m),
     )  # fmt: skip

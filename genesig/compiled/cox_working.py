@@ -15,13 +15,33 @@ STEEPEST = 1023  # class of the largest ratio
 
 
 @jit
-def take_in(g: Array, weight: Array, rest: int, inside: Array, outside: Array) -> None:
-    """Add up to `rest` features with the largest ``|g_j| / w_j`` to those inside.
+def miss(g: Array, weight: Array, tau: float, share: float, outside: Array, inside: Array) -> bool:
+    """Let those outside in that miss their bound, |g_j| <= tau w_j; False where none does.
 
-    inside (d,) bool are those that are needed, outside (d,) bool becomes the others with a penalty.
-    Ratios are told apart by thousandths of the largest; of the last class the first ones enter.
+    Those that do by at least `share` of the most.
     """
-    top, free = 0.0, rest
+    most = 0.0
+    for j in range(len(g)):
+        if outside[j]:
+            most = larger(most, abs(g[j]) - tau * weight[j])
+    if most > 0.0:
+        for j in range(len(g)):
+            if outside[j] and abs(g[j]) - tau * weight[j] >= share * most:
+                inside[j] = True
+    return most > 0.0
+
+
+@jit
+def take_in(
+    g: Array, weight: Array, rest: int, inside: Array, outside: Array, within: Array
+) -> Any:
+    """Add up to `rest` features with the largest ``|g_j| / w_j`` to those inside; return how many.
+
+    inside (d,) bool are those that are needed, outside (d,) bool becomes the others with a penalty,
+    within (d,) int begins with the numbers of those inside. Ratios are told apart by thousandths of
+    the largest; of the last class the first ones enter.
+    """
+    top, free, number = 0.0, rest, 0
     for j in range(len(g)):
         if weight[j] > 0.0:
             top = larger(top, abs(g[j]) / weight[j])
@@ -41,6 +61,10 @@ def take_in(g: Array, weight: Array, rest: int, inside: Array, outside: Array) -
                 inside[j] = True
                 free -= own == last
         outside[j] = not inside[j] and weight[j] > 0.0
+        if inside[j]:
+            within[number] = j
+            number += 1
+    return number
 
 
 @plain

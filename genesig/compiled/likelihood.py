@@ -49,6 +49,14 @@ class Here(NamedTuple):
     of_terms: Array
 
 
+class Rough(NamedTuple):
+    """A point to come back to: coefficients x (m,), eta (N,), and u (n,), the gradient there."""
+
+    x: Array
+    eta: Array
+    u: Array
+
+
 @plain
 def over_risk_sets(terms: Terms, x: Array, out: Array) -> None:
     """Fill out (T,) with ``Σ_j (c_lj / v_j) x_j``."""
@@ -169,3 +177,9 @@ def entropy(terms: Terms, here: Here, eta: Array, s: float) -> float:
                 found += q * np.log(q / (terms.kept[k] * terms.weight[j]))
         total += terms.omega[k] * found
     return 2.0 / n * total
+
+
+def here_for(n: int, T: int) -> Here:
+    """Return room for the terms."""
+    (e, total, u, root, flow), (S, rate, of_terms) = np.empty((5, n)), np.empty((3, T))
+    return Here(e, S, total, u, root, rate, flow, of_terms)

@@ -43,7 +43,7 @@ def test_a_look_at_all_features_that_is_left_out_would_have_found_nothing(weight
     found = cox_path(sets, tau, mu, longest=60, **TIGHT)
     assert True in passed
     assert False in passed
-    monkeypatch.setattr(module._Row, "_left", lambda row, longest: None)
+    monkeypatch.setattr(module._Row, "_further", lambda row, longest: -1)
     same(found, cox_path(sets, tau, mu, longest=60, **TIGHT))
 
 
@@ -53,17 +53,17 @@ def test_a_feature_that_may_have_been_beyond_its_bound_is_looked_at(weighted):
     sets, tau, mu = problem(weighted)
     row = module._Row.of(sets, 0, 1e-8)
     sets.side_by_side({0: row.solve(tau[0, 2], mu[0, 2], None)})
-    u = row.problem.room.here.u
-    rough = module._Rough(row.point, row.b[row.within], u.copy())
+    u, rough = row.problem.room.here.u, row.problem.room.rough
+    rough.u[:] = u
     row.outside = row.b == 0
-    assert row._clear(rough, 1.001 * tau[0, 2])
+    assert row._clear(1.001 * tau[0, 2])
     for j in np.flatnonzero(row.outside):
         z = sets.columns(0, np.array([j]))[:, 0]
         z -= z.mean()
         np.testing.assert_allclose(z @ u, row.g[j], atol=1e-12)
         short = 1.0001 * tau[0, 2] * np.sign(row.g[j]) - row.g[j]
         rough.u[:] = u + short * z / (z @ z)
-        assert not row._clear(rough, tau[0, 2]), j
+        assert not row._clear(tau[0, 2]), j
 
 
 def test_rows_that_end_together_are_as_far_as_all_of_them_go_the_same_as_alone():

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.cox import bound, judge
-from genesig.compiled.cox_model import here_for
+from genesig.compiled.cox import judge
+from genesig.compiled.likelihood import here_for
 from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]
@@ -42,7 +42,7 @@ def dual_point(risk: RiskSets, eta: Array, C: Array) -> DualPoint:
     """
     if not C.shape[1]:
         here = here_for(len(eta), len(risk.omega))
-        judge(risk.terms, eta, here)
+        judge(risk.terms, eta, here, 0.0)
         return DualPoint(None, here.u)
     p = risk.shares(eta)
     zeta = C @ np.linalg.lstsq(risk.hessian(p, C), C.T @ risk.gradient(p), rcond=1e-12)[0]
@@ -63,7 +63,7 @@ def null_deviance(risk: RiskSets) -> float:
     1 where it is 0 but for rounding: each event comes to all who are at risk.
     """
     n = len(risk.died)
-    found = float(bound(risk.terms, np.zeros(n), here_for(n, len(risk.omega)), 0.0))
+    found = judge(risk.terms, np.zeros(n), here_for(n, len(risk.omega)), 0.0)
     return found if found > 1e-12 else 1.0
 
 
@@ -103,6 +103,6 @@ def duality_gap(
         loss = (1 + s * s) * square + float(cut @ np.abs(b))
     loss += of_C[0] + s * s * of_C[1]
     if dual.q is None:
-        return max(bound(risk.terms, eta, here_for(len(eta), len(risk.omega)), s) + loss, 0.0)
+        return max(judge(risk.terms, eta, here_for(len(eta), len(risk.omega)), s) + loss, 0.0)
     mixed = dual.q if s == 1 else s * dual.q + (1 - s) * risk.base
     return max(risk.value(eta) + conjugate(risk, mixed) + loss, 0.0)

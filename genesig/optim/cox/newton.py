@@ -78,11 +78,26 @@ def span(C: Array) -> tuple[Array, Array]:
 
 def minimise(problem: Problem, start: Point, slack: float) -> tuple[Point, int]:
     """Step until the decrease that the model promises is below `slack`; also count the steps."""
-    risk = problem.risk
+    return go_on(problem, start, slack, slack, -1)[:2]
+
+
+def go_on(
+    problem: Problem, start: Point, slack: float, last: float, longest: int
+) -> tuple[Point, int, int]:
+    """Do so, and where at most `longest` x are not 0 then, go on to `last`: -1 steps if not.
+
+    The first of the two points is then the room's rough one; the gradient at the last is in the
+    room in any case.
+    """
+    risk, room = problem.risk, problem.room
     found = Point(start.x.copy(), start.eta.copy())
     fit = Fit(problem.D, problem.ridge, problem.cut, found.x, found.eta)
-    steps = compiled.minimise(risk.terms, fit, problem.room, slack)
-    return (found, steps) if steps >= 0 else _by_least_squares(problem, found, slack)
+    steps, more = compiled.minimise(risk.terms, fit, room, slack, last, longest)
+    if steps >= 0:
+        return found, steps, more
+    found, steps = _by_least_squares(problem, start, slack)
+    compiled.judge(risk.terms, found.eta[: len(risk.died)], room.here, 0.0)
+    return found, steps, -1
 
 
 def _by_least_squares(problem: Problem, start: Point, slack: float) -> tuple[Point, int]:

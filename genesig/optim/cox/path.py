@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.cox import Features, beyond, certify, judge
+from genesig.compiled.cox import Features, beyond, certify
 from genesig.compiled.cox_model import FEW
-from genesig.compiled.cox_working import take_in
+from genesig.compiled.cox_working import miss, take_in
 from genesig.optim.cox.certificate import dual_point, duality_gap, squares
-from genesig.optim.cox.newton import Point, Problem, minimise, span
+from genesig.optim.cox.newton import Point, Problem, go_on, minimise, span
 from genesig.optim.cox.training import CoxSets, Solving
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
@@ -28,19 +28,12 @@ ROUNDS = 100
 
 
 class Fit(NamedTuple):
-    """Coefficients b (d,) with the unpenalised among them, their gap and the Newton steps."""
+    """The features (m,) that are not 0 and their coefficients, the gap and the Newton steps."""
 
-    b: Array
+    used: Array
+    values: Array
     gap: float
     steps: int
-
-
-class _Rough(NamedTuple):
-    """A point, its coefficients b (m,) of the features inside, and u (n,) there."""
-
-    point: Point
-    b: Array
-    u: Array
 
 
 def cox_path(
@@ -83,8 +76,8 @@ def cox_path(
         members = np.flatnonzero(groups == group).tolist()
         rows = {k: _Row.of(sets, k, tolerance) for k in members}
         for k, m, fit in _down(rows, tau, mu, longest):
-            gap[k, m], steps[k, m], used = fit.gap, fit.steps, np.flatnonzero(fit.b)
-            coefs[k * tau.shape[1] + m] = (used, fit.b[used])
+            gap[k, m], steps[k, m] = fit.gap, fit.steps
+            coefs[k * tau.shape[1] + m] = (fit.used, fit.values)
     return Path.of(tau.shape, coefs, gap, steps, tolerance).ended(longest)
 
 
@@ -94,14 +87,14 @@ def _down(
     """Yield the fits of rows that end together, side by side; the longest list goes ahead."""
     for m in range(tau.shape[1]):
         ended = False
-        first, *others = sorted(rows, key=lambda k: -np.count_nonzero(rows[k].b))
+        first, *others = sorted(rows, key=lambda k: -rows[k].count)
         for some in ([first], others):
             going = {k: rows[k].solve(tau[k, m], mu[k, m], longest) for k in some}
             for k, fit in rows[first].sets.side_by_side(going).items():
                 if fit is not None:
                     yield k, m, fit
-                too_long = longest is not None and fit is not None and np.sum(fit.b != 0) > longest
-                ended = ended or fit is None or bool(too_long)
+                too_long = longest is not None and fit is not None and len(fit.used) > longest
+                ended = ended or fit is None or too_long
             if ended and m > 0:
                 break
         if ended:
@@ -123,7 +116,8 @@ class _Row:
     C (n, c) spans the features without a penalty, and the covariates; `back` takes a to theirs;
     ease is their ridge, where they have no finite fit.
     problem and point are those of the features `inside` (d,) bool, then C; `within` (m,) are their
-    numbers, `outside` (d,) bool the others that have a penalty.
+    numbers, `outside` (d,) bool the others that have a penalty, `free` the features that have none;
+    `count` features are not 0. No product with u moves by more than `reach` times what u does.
     """
 
     sets: CoxSets
@@ -140,8 +134,11 @@ class _Row:
     inside: Array
     within: Array
     outside: Array
+    free: Array
+    reach: float
     problem: Problem
     point: Point
+    count: int = 0
 
     @classmethod
     def of(cls, sets: CoxSets, k: int, tolerance: float) -> _Row:
@@ -165,7 +162,9 @@ class _Row:
         return {
             "every": every, "scale": scale, "C": C, "back": back, "ease": ease, "g": g,
             "inside": np.zeros(d, dtype=bool), "within": free[:0], "outside": every.weight > 0,
-            "problem": problem, "point": start,
+            "problem": problem, "point": start, "free": free,
+            # Features have length √n at most where weights v of samples are 1: Σ v z² = n.
+            "reach": (1 + 1e-9) * np.sqrt(len(u) / risk.terms.weight.min()),
         }  # fmt: skip
 
     def solve(self, tau: float, mu: float, longest: int | None) -> Solving:
@@ -173,60 +172,56 @@ class _Row:
         last, steps = 0.1 * self.tolerance * self.scale, 0
         can_end = mu > 0 and longest is not None and longest < len(self.b)
         slack = max(last, ROUGH * self.scale) if can_end else last
-        if not self.inside.all():
+        if len(self.within) < len(self.b):
             needed = self.b != 0 if can_end else self._guess(tau)
             if can_end or len(self.problem.D) > FEW or not self.inside[needed].all():
                 self._take_in(needed)
         for _ in range(ROUNDS):
-            steps += self._minimise(tau, mu, slack)
-            rough = self._left(longest) if slack > last else None
-            if rough is None:
+            taken, more = self._minimise(tau, mu, slack, last, self._further(longest))
+            gap, steps = (yield from self._check(tau, mu)), steps + taken
+            if more >= 0 and self._clear(tau):
+                slack, steps = last, steps + more
+            elif more >= 0:
+                self._go_back()
                 gap = yield from self._check(tau, mu)
-            else:
-                more = self._minimise(tau, mu, last)
-                gap = yield from self._check(tau, mu)
-                if self._clear(rough, tau):
-                    slack, steps = last, steps + more
-                else:
-                    self.point, self.b[self.within] = rough.point, rough.b
-                    gap = yield from self._check(tau, mu)
             if slack <= last and (gap <= self.tolerance or slack < 1e-16 * self.scale):
                 break
             if can_end and longest is not None and self._surely(gap / mu) > longest:
                 return None
-            level, cut = np.abs(self.g), tau * self.every.weight
-            wrong = (level > cut) & self.outside
-            if wrong.any():
-                violation = np.where(wrong, level - cut, 0)
-                self._take_in(self.inside | (wrong & (violation >= (1 - LEAP) * violation.max())))
+            if miss(self.g, self.every.weight, tau, 1 - LEAP, self.outside, self.inside):
+                self._take_in(self.inside)
             else:
                 slack = last if slack > last else slack / 100
-        self.tau, found, free = tau, self.b.copy(), np.flatnonzero(self.every.weight == 0)
-        if len(free):
-            found[free] = (self.back @ self.point.x[-self.C.shape[1] :])[: len(free)]
-        return Fit(found, gap, steps)
+        return self._found(tau, gap, steps)
 
-    def _left(self, longest: int | None) -> _Rough | None:
-        """Return where the row is, to go on without a look at all features if that can be mended.
+    def _found(self, tau: float, gap: float, steps: int) -> Fit:
+        self.tau, used, values = tau, self.within, self.b[self.within]
+        if len(self.free):
+            found = self.b.copy()
+            found[self.free] = (self.back @ self.point.x[-self.C.shape[1] :])[: len(self.free)]
+            used, values = np.arange(len(found)), found
+        used, values = used[values != 0], values[values != 0]
+        self.count = len(used)
+        return Fit(used, values, gap, steps)
 
-        None where such a look may end the path, or where nothing bounds what it would find.
+    def _further(self, longest: int | None) -> int:
+        """Return up to how many features the row goes on without a look at all, to mend it after.
+
+        -1 where nothing bounds what it would find; more features may end the path.
         """
-        n, own = len(self.C), self.sets.sets
-        known = own.unit_variance and not self.C.shape[1]
-        if not known or longest is None or np.count_nonzero(self.b[self.within]) > longest:
-            return None
-        here, risk = self.problem.room.here, self.sets.risk[self.k]
-        judge(risk.terms, self.point.eta[:n], here)
-        return _Rough(self.point, self.b[self.within], here.u.copy())
+        known = self.sets.sets.unit_variance and not self.C.shape[1]
+        return longest if known and longest is not None else -1
 
-    def _clear(self, rough: _Rough, tau: float) -> bool:
-        """Tell whether no feature from outside was beyond its bound there, by how far u has moved.
+    def _clear(self, tau: float) -> bool:
+        """Tell whether no feature from outside was beyond its bound at the rough point."""
+        level = (1 - 1e-9) * tau, self.problem.room, self.reach
+        return not beyond(self.g, self.every.weight, self.outside, *level)
 
-        Features have length √n at most where weights v of samples are 1: ``Σ v z² = n``.
-        """
-        u, v = self.problem.room.here.u, self.sets.risk[self.k].terms.weight
-        moved = float(np.linalg.norm(u - rough.u)) * np.sqrt(len(u) / v.min()) * (1 + 1e-9)
-        return not beyond(self.g, self.every.weight, self.outside, (1 - 1e-9) * tau, moved)
+    def _go_back(self) -> None:
+        """Go back to the rough point."""
+        rough, here = self.problem.room.rough, self.problem.room.here
+        self.point, self.b[self.within] = Point(rough.x.copy(), rough.eta.copy()), rough.x
+        here.u[:] = rough.u
 
     def ratio(self) -> Array:
         """Return ``|g_j| / w_j``, (d,); 0 for those without a penalty."""
@@ -255,22 +250,27 @@ class _Row:
     def _take_in(self, needed: Array) -> None:
         """Have these features in the problem, and the next ones with them: few cost little."""
         self.inside, self.outside = needed.copy(), np.empty(len(needed), dtype=bool)
-        most = FEW - self.C.shape[1]
-        rest = (len(needed) if len(needed) <= most else most // 2) - int(needed.sum())
-        take_in(self.g, self.every.weight, max(rest, 0), self.inside, self.outside)
-        self.within = np.flatnonzero(self.inside)
+        most, places = FEW - self.C.shape[1], np.empty(len(needed), np.int64)
+        rest = (len(needed) if len(needed) <= most else most // 2) - int(np.count_nonzero(needed))
+        weight = self.every.weight
+        count = take_in(self.g, weight, max(rest, 0), self.inside, self.outside, places)
+        self.within = places[:count].copy()
         D = self.sets.by_row(self.k, self.within, self.C)
         ridge, spare = np.full(len(D), 2 * self.ease), self.problem.room
         self.problem = Problem(self.sets.risk[self.k], D, ridge, np.zeros(len(D)), spare)
         a = self.point.x[len(self.point.x) - self.C.shape[1] :]
         self.point = Point.at(self.problem, np.concatenate([self.b[self.within], a]))
 
-    def _minimise(self, tau: float, mu: float, slack: float) -> int:
+    def _minimise(
+        self, tau: float, mu: float, slack: float, last: float, longest: int
+    ) -> tuple[int, int]:
+        """See `newton.go_on`; it does so where the slack is above the last."""
         problem, k = self.problem, len(self.problem.D) - self.C.shape[1]
         problem.cut[:k], problem.ridge[:k] = tau * self.every.weight[self.within], 2 * mu
-        self.point, steps = minimise(problem, self.point, slack)
+        longest = longest if slack > last else -1
+        self.point, steps, more = go_on(problem, self.point, slack, last, longest)
         self.b[self.within] = self.point.x[:k]
-        return steps
+        return steps, more
 
     def _check(self, tau: float, mu: float) -> Generator[Array, Array, float]:
         """Look at all features; return the relative gap."""
@@ -278,7 +278,6 @@ class _Row:
         eta, cut = self.point.eta[: len(self.C)], tau * self.every.weight
         if tau and not self.C.shape[1]:
             here, level = self.problem.room.here, np.array([tau, mu])
-            judge(risk.terms, eta, here)
             self.g = yield here.u
             gap = certify(risk.terms, eta, here, self.every, self.b, level, self.g)
             return float(gap / self.scale)
