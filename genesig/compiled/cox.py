@@ -164,20 +164,22 @@ def certify(
 ) -> Any:  # fmt: skip
     """Return the duality gap of b (d,) over all features, not relative; g (d,) = Z'u here.
 
-    level (2,) = tau, mu, tau > 0. None is without a penalty. See `certificate.duality_gap`.
+    level (4,) = tau, mu, and the `certificate.squares` of what has a ridge alone, tau > 0. Features
+    of weight 0 are among these: none is without a penalty. See `certificate.duality_gap`.
     """
     tau, mu = level[0], level[1]
     found = value(terms, eta, here)
     ratio, square, absolute = 1.0, 0.0, 0.0
     for j in range(len(b)):
         cut, steep = tau * all_of.weight[j], abs(g[j] + 2.0 * mu * b[j])
-        if not steep < NEARLY * ratio * cut:
+        if cut > 0.0 and not steep < NEARLY * ratio * cut:
             ratio = larger(ratio, steep / cut)
         if b[j] != 0.0:
             square += b[j] * b[j]
             absolute += cut * abs(b[j])
     s = 1.0 / ratio
     found += entropy(terms, here, eta, s) + (1.0 + s * s) * mu * square + absolute
+    found += level[2] + s * s * level[3]
     return larger(found, 0.0)
 
 

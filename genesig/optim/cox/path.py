@@ -276,14 +276,16 @@ class _Row:
         """Look at all features; return the relative gap."""
         risk, held = self.sets.risk[self.k], self.every.weight > 0
         eta, cut = self.point.eta[: len(self.C)], tau * self.every.weight
-        if tau and not self.C.shape[1]:
-            here, level = self.problem.room.here, np.array([tau, mu])
+        a = self.point.x[len(self.point.x) - self.C.shape[1] :]
+        if tau and (self.ease or not len(a)):
+            here = self.problem.room.here
             self.g = yield here.u
+            of_C = squares(self.ease, a, self.C.T @ here.u) if len(a) else (0.0, 0.0)
+            level = np.array([tau, mu, *of_C])
             gap = certify(risk.terms, eta, here, self.every, self.b, level, self.g)
             return float(gap / self.scale)
         dual = dual_point(risk, eta, self.C[:, : 0 if self.ease else None])
         self.g = yield dual.u
         g = (self.g + 2 * mu * self.b)[held]
-        a = self.point.x[len(self.point.x) - self.C.shape[1] :]
         of_C = squares(self.ease, a, self.C.T @ dual.u)
         return duality_gap(risk, eta, dual, g, self.b[held], cut[held], mu, of_C) / self.scale
