@@ -16,7 +16,7 @@ from genesig.compiled.lanes import LANES, add_row, dot, lanes
 from genesig.compiled.moments import standardise
 from genesig.compiled.multitask_newton import newton
 from genesig.compiled.operations import larger, smaller, zeros
-from genesig.compiled.products import dots, dots_of_one
+from genesig.compiled.products import FEW, dots, dots_of_four, dots_of_one
 
 Array = np.ndarray[Any, Any]
 
@@ -96,8 +96,13 @@ def length(x: Array) -> float:
 
 @plain
 def pull(at: Joint, k: int, row: Array) -> None:
-    """Fill row (T,) with z_k'R, eight responses at a time."""
+    """Fill row (T,) with z_k'R, eight responses at a time, or as few as there are."""
     T, N = at.R.shape
+    if T <= FEW:
+        dots_of_four(at.R, 0, at.Z, k, N, at.pulls, 0)
+        for t in range(T):
+            row[t] = at.pulls[0, t]
+        return
     for first in range(0, T, LANES):
         dots_of_one(at.R, first, at.Z, k, N, at.pulls, 0)
         for t in range(first, smaller(first + LANES, T)):

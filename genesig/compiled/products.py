@@ -27,6 +27,7 @@ from genesig.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 BLOCK = 16  # rows that are read once for eight others
+FEW = 4  # rows of which half the work is enough
 
 
 @inner
@@ -56,6 +57,14 @@ def dots(typing: Any, A: Any, i: Any, B: Any, j: Any, length: Any, out: Any, c: 
 def dots_of_one(typing: Any, A: Any, i: Any, B: Any, j: Any, length: Any, out: Any, c: Any) -> Any:
     """Do as `dots` for k = 0 alone."""
     return _many(1, A, B, out)
+
+
+@written_out
+def dots_of_four(
+    typing: Any, A: Any, i: Any, B: Any, j: Any, length: Any, out: Any, c: Any
+) -> Any:  # fmt: skip
+    """Do as `dots_of_one` for r < FEW alone; the others become 0."""
+    return _many(1, A, B, out, FEW)
 
 
 @written_out
@@ -125,7 +134,7 @@ def _wide(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
     return builder.shuffle_vector(builder.insert_element(none, number, INT(0)), none, zeros)
 
 
-def _many(columns: int, A: Any, B: Any, out: Any) -> Any:
+def _many(columns: int, A: Any, B: Any, out: Any, rows: int = LANES) -> Any:
     for kind in (A, B, out):
         if kind.dtype != numba.float64 or kind.ndim != 2 or kind.layout != "C":
             raise TypeError(f"rows are those of C-contiguous float64 matrices, not {kind}")
@@ -135,7 +144,7 @@ def _many(columns: int, A: Any, B: Any, out: Any) -> Any:
             context.make_array(signature.args[k])(context, builder, values[k]) for k in (0, 2, 5)
         )
         i, j, length, c = values[1], values[3], values[4], values[6]
-        left = [_row(builder, A, i, r) for r in range(LANES)]
+        left = [_row(builder, A, i, r) for r in range(rows)]
         right = [_row(builder, B, j, k) for k in range(columns)]
         zero = ir.Constant(VECTOR, [0.0] * LANES)
         sums = [[cgutils.alloca_once_value(builder, zero) for _ in left] for _ in right]
@@ -147,7 +156,8 @@ def _many(columns: int, A: Any, B: Any, out: Any) -> Any:
                 for k, other in enumerate(there):
                     accumulate(builder, here, other, sums[k][r])
         for k, column in enumerate(sums):
-            total = _across([builder.load(s) for s in column], builder)
+            full = [builder.load(s) for s in column] + [zero] * (LANES - rows)
+            total = _across(full, builder)
             to = place(builder, out, builder.add(c, c.type(k)), c.type(0), VECTOR)
             builder.store(total, to, align=8)
         return context.get_dummy_value()
