@@ -290,8 +290,9 @@ class _Walk:
     def _coef(self, s: int) -> tuple[Array, Array]:
         """Return the features that are selected, ascending, and their rows."""
         indices = np.sort(self.many.working[s, : self.many.n_working[s]]).astype(np.int64)
-        rows, values = self.many.value[s, indices], np.zeros((len(indices), self.turned.shape[2]))
+        rows = self.many.value[s, indices]
+        kept = rows.any(axis=1)
+        rows, values = rows[kept], np.zeros((np.count_nonzero(kept), self.turned.shape[2]))
         for r, turned in enumerate(self.turned[s]):
             values += rows[:, r, None] * turned
-        kept = rows.any(axis=1)
-        return indices[kept], values[kept]
+        return indices[kept], values
