@@ -32,6 +32,6 @@ SEVERAL_CLASSES = Labels(
     settings=_settings,
     alone="it makes more errors than guessing would",
     named=True,
-    step=0.00033,
+    step=0.0002,
     defaults={"nonlinear": {"enabled": False}},
 )

@@ -132,7 +132,7 @@ SURVIVAL = Labels(
     columns=("time", "event"),
     own=("event", "horizon"),
     one_of_a_group=True,
-    step=0.001,
+    step=0.0007,
     held=("covariates", "weights"),
     defaults=DEFAULTS,
 )
