@@ -135,6 +135,11 @@ PLACES: dict[str, Broken] = {
                    s.set("normalise.samples", [{"step": "log_cpm"}])),
         ["expression.tsv: every value of 'P05' is 0; take such samples out of the sample table"],
     ),
+    "a sample of blanks": spoilt(
+        lambda s: ([row.__setitem__(5, "") for row in s.matrix[1:]], s.set("data.missing", True),
+                   s.set("normalise.folds", [{"step": "knn_impute"}, {"step": "centre"}])),
+        ["expression.tsv: every value of 'P05' is missing; take such samples out of the sample"],
+    ),
     "a sample of zeros": spoilt(
         lambda s: [row.__setitem__(5, "0") for row in s.matrix[1:]],
         ["expression.tsv: every value of 'P05' is 0; take such samples out of the sample table"],

@@ -111,7 +111,12 @@ def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
 
 def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
                 where: str) -> Iterator[Problem]:  # fmt: skip
-    """Yield the samples whose every value is 0; among values that mostly are, they may be meant."""
+    """Yield the samples whose every value is missing, or 0 unless most values are: then meant."""
+    bare = np.isnan(X).all(axis=1)
+    if bare.any() and not bare.all():
+        names = [samples[int(row)] for row in np.flatnonzero(bare)]
+        yield Problem(where, f"every value of {listing(names)} is missing; take such samples out "
+                      "of the sample table")  # fmt: skip
     empty = ~X.any(axis=1)
     if empty.any() and X.shape[1] > 1:
         names = [samples[int(row)] for row in np.flatnonzero(empty)]
