@@ -48,9 +48,7 @@ def add_row(
     typing: Any, scale: Any, X: Any, i: Any, out: Any, k: Any, first: Any, last: Any
 ) -> Any:
     """Add ``scale X[i, first:last]`` to the same places of out[k]; first, last are whole lanes."""
-    for kind in (X, out):
-        if kind.dtype != numba.float64 or kind.ndim != 2 or kind.layout != "C":
-            raise TypeError(f"rows are those of C-contiguous float64 matrices, not {kind}")
+    matrices(X, out)
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         x, to = (context.make_array(signature.args[k])(context, builder, values[k]) for k in (1, 3))
@@ -67,6 +65,18 @@ def add_row(
 
     whole = types.intp
     return types.void(numba.float64, X, whole, out, whole, whole, whole), build
+
+
+def matrices(*kinds: Any) -> None:
+    """Raise unless all are C-contiguous float64 matrices, whose rows operations may load."""
+    for kind in kinds:
+        if kind.dtype != numba.float64 or kind.ndim != 2 or kind.layout != "C":
+            raise TypeError(f"rows are those of C-contiguous float64 matrices, not {kind}")
+
+
+def load(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
+    """Return whole lanes of a row from a column on."""
+    return builder.load(place(builder, matrix, row, column, VECTOR), align=8)
 
 
 def place(builder: Any, matrix: Any, row: Any, column: Any, kind: Any) -> Any:
@@ -112,13 +122,19 @@ def _accumulate(
 
 def accumulate(builder: Any, a: Any, b: Any, total: Any, align: int | None = None) -> None:
     """Add a b to the number or vector that `total` points to, with one rounding."""
+    at_hand = builder.load(total, align=align)
+    builder.store(multiply_add(builder, a, b, at_hand), total, align=align)
+
+
+def multiply_add(builder: Any, a: Any, b: Any, total: Any) -> Any:
+    """Return ``total + a b`` with one rounding, for numbers or vectors."""
     kind = a.type
     scalar = kind.element if isinstance(kind, ir.VectorType) else kind
     name = "f32" if isinstance(scalar, ir.FloatType) else "f64"
     name = f"v{kind.count}{name}" if kind is not scalar else name
     signature = ir.FunctionType(kind, [kind] * 3)
     fma = cgutils.get_or_insert_function(builder.module, signature, f"llvm.fma.{name}")
-    builder.store(builder.call(fma, [a, b, builder.load(total, align=align)]), total, align=align)
+    return builder.call(fma, [a, b, total])
 
 
 def across(builder: Any, vector: Any) -> Any:

@@ -19,6 +19,8 @@ from genesig.compiled.lanes import (
     accumulate,
     cgutils,
     ir,
+    matrices,
+    multiply_add,
     place,
     types,
     written_out,
@@ -72,9 +74,7 @@ def fused(typing: Any, a: Any, b: Any, total: Any) -> Any:
     """Return ``total + a b`` with one rounding, as a sum of products does at its end."""
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kind = ir.FunctionType(SCALAR, [SCALAR] * 3)
-        fma = cgutils.get_or_insert_function(builder.module, kind, "llvm.fma.f64")
-        return builder.call(fma, values)
+        return multiply_add(builder, *values)
 
     return numba.float64(a, b, total), build
 
@@ -135,9 +135,7 @@ def _wide(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
 
 
 def _many(columns: int, A: Any, B: Any, out: Any, rows: int = LANES) -> Any:
-    for kind in (A, B, out):
-        if kind.dtype != numba.float64 or kind.ndim != 2 or kind.layout != "C":
-            raise TypeError(f"rows are those of C-contiguous float64 matrices, not {kind}")
+    matrices(A, B, out)
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         A, B, out = (

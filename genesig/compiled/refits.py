@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, jit
+from genesig.compiled.core import Asked
 from genesig.compiled.moments import Matrix, Rows
 from genesig.compiled.operations import zeros
 from genesig.compiled.ridge import Refits, Supports, refit
@@ -24,12 +25,13 @@ class Lists(NamedTuple):
 
 @jit
 def refit_each(
-    matrix: Matrix, rows: Rows, Y: Array, lists: Lists, lam: Array, offset: Array, refits: Refits
+    matrix: Matrix, rows: Rows, Y: Array, lists: Lists, lam: Array, offset: Array, wanted: Array,
+    refits: Refits,
 ) -> None:  # fmt: skip
     """Refit the supports of each of k training sets to its responses Y (k, T, N), see `refit`.
 
-    lam (k, L), offset (k, T), and the arrays of refits, all have one axis more than there, but for
-    the values, which are those of all supports.
+    Scores, of the rows `wanted` (k, n), start from offset (k, T). lam (k, L) and the arrays of
+    refits have one axis more than there, but for the values, which are those of all supports.
     """
     slot, m = zeros(len(matrix.F), np.int64), lists.number
     for i in range(len(Y)):
@@ -38,7 +40,22 @@ def refit_each(
         some = supports(indptr, lists.indices[first:last], slot)
         own = Rows(rows.mask[i], rows.y[i], rows.number[i], rows.basis[i])
         out = Refits(refits.scores[i], refits.values[:, first:last], refits.constant[i])
-        refit(matrix, own, Y[i], some, lam[i], offset[i], out)
+        pulls = zeros((len(some.features), Y.shape[1]), np.float64)
+        refit(matrix, own, Y[i], some, lam[i], Asked(marked(wanted[i]), pulls, offset[i]), out)
+
+
+@inner
+def marked(mask: Array) -> Any:
+    """Return the places where a mask is true."""
+    number = 0
+    for i in range(len(mask)):
+        number += 1 if mask[i] else 0
+    places, number = zeros(number, np.int64), 0
+    for i in range(len(mask)):
+        if mask[i]:
+            places[number] = i
+            number += 1
+    return places
 
 
 @inner

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from genesig.compiled import plain
@@ -24,6 +23,8 @@ from genesig.compiled.lanes import (
     dot,
     ir,
     lanes,
+    matrices,
+    multiply_add,
     place,
     types,
     written_out,
@@ -102,7 +103,7 @@ def solve_both(U: Array, m: int, x: Array) -> None:
 @written_out
 def outer(typing: Any, A: Any, i: Any, B: Any, j: Any, first: Any, last: Any, C: Any) -> Any:
     """Set ``C[i:i+8, j:j+8] = A[first:last, i:i+8]' B[first:last, j:j+8]``."""
-    _matrices(A, B, C)
+    matrices(A, B, C)
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         A, B, C = (context.make_array(signature.args[k])(context, builder, values[k])
@@ -121,9 +122,29 @@ def outer(typing: Any, A: Any, i: Any, B: Any, j: Any, first: Any, last: Any, C:
 
 
 @written_out
+def take(typing: Any, A: Any, i: Any, B: Any, j: Any, first: Any, last: Any, C: Any) -> Any:
+    """Subtract from ``C[i:i+8, j:j+8]`` what `outer` would set it to; C is none of the others."""
+    matrices(A, B, C)
+
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        A, B, C = (context.make_array(signature.args[k])(context, builder, values[k])
+                   for k in (0, 2, 6))  # fmt: skip
+        i, j, first, last = (values[k] for k in (1, 3, 4, 5))
+        places = [place(builder, C, builder.add(i, i.type(q)), j, VECTOR) for q in range(LANES)]
+        sums = [cgutils.alloca_once_value(builder, builder.load(to, align=8)) for to in places]
+        _add(builder, (A, i), (B, j), (first, last), sums, less=True)
+        for to, total in zip(places, sums, strict=True):
+            builder.store(builder.load(total), to, align=8)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(A, whole, B, whole, whole, whole, C), build
+
+
+@written_out
 def reduce(typing: Any, U: Any, i: Any, B: Any, j: Any) -> Any:
     """Solve U'X = B in place for rows i to i + 7 of columns j to j + 7; those above are solved."""
-    _matrices(U, B)
+    matrices(U, B)
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         U, B = (context.make_array(signature.args[k])(context, builder, values[k]) for k in (0, 2))
@@ -136,7 +157,7 @@ def reduce(typing: Any, U: Any, i: Any, B: Any, j: Any) -> Any:
 @written_out
 def reduce_from(typing: Any, U: Any, i: Any, B: Any, j: Any, first: Any) -> Any:
     """Do as `reduce` where rows before `first` are 0."""
-    _matrices(U, B)
+    matrices(U, B)
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         U, B = (context.make_array(signature.args[k])(context, builder, values[k]) for k in (0, 2))
@@ -152,7 +173,7 @@ def corner(typing: Any, M: Any, i: Any) -> Any:
 
     What is below the diagonal of the block is overwritten by numbers of no use.
     """
-    _matrices(M)
+    matrices(M)
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         M, i = context.make_array(signature.args[0])(context, builder, values[0]), values[1]
@@ -171,7 +192,7 @@ def corner(typing: Any, M: Any, i: Any) -> Any:
             for r in range(q + 1, LANES):
                 at = ir.Constant(ir.VectorType(INT, LANES), [r] * LANES)
                 wide = builder.shuffle_vector(negative, negative, at)
-                rows[r] = _fused(builder, wide, rows[q], rows[r])
+                rows[r] = multiply_add(builder, wide, rows[q], rows[r])
             rows[q] = builder.insert_element(rows[q], inverse, INT(q))
         for q, row in enumerate(rows):
             to = place(builder, M, builder.add(i, i.type(q)), i, VECTOR)
@@ -179,18 +200,6 @@ def corner(typing: Any, M: Any, i: Any) -> Any:
         return good
 
     return types.boolean(M, types.intp), build
-
-
-def _matrices(*kinds: Any) -> None:
-    for kind in kinds:
-        if kind.dtype != numba.float64 or kind.ndim != 2 or kind.layout != "C":
-            raise TypeError(f"blocks are those of C-contiguous float64 matrices, not {kind}")
-
-
-def _fused(builder: Any, a: Any, b: Any, total: Any) -> Any:
-    kind = ir.FunctionType(VECTOR, [VECTOR] * 3)
-    fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
-    return builder.call(fma, [a, b, total])
 
 
 def _entry(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
@@ -220,6 +229,6 @@ def _solve_block(builder: Any, U: Any, i: Any, B: Any, j: Any, first: Any) -> No
         column, row = builder.add(i, i.type(q)), builder.load(total)
         for s, above in enumerate(rows):
             entry = _entry(builder, U, builder.add(i, i.type(s)), column)
-            row = _fused(builder, builder.fneg(entry), above, row)
+            row = multiply_add(builder, builder.fneg(entry), above, row)
         rows.append(builder.fmul(row, _entry(builder, U, column, column)))
         builder.store(rows[q], place(builder, B, column, j, VECTOR), align=8)

@@ -19,7 +19,7 @@ from genesig.compiled.multitask_groups import DONE
 from genesig.compiled.multitask_sweep import Found, Many
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
-from genesig.optim.refit import coef_all, refit_all
+from genesig.optim.refit import coef_all, refit_all, room_for_scores
 from genesig.optim.screening import in_single, screen_of, strong_rule
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
@@ -195,12 +195,14 @@ def alone(joint: JointSets, k: int) -> JointSets:
     return replace(plain, Y=kept)
 
 
-def joint_scores(joint: JointSets, path: Path, lam: Array | float) -> Array:
+def joint_scores(
+    joint: JointSets, path: Path, lam: Array | float, rows: Array | None = None
+) -> Array:  # fmt: skip
     """Return the refit's scores for every lam, (k, m, L, n, T): see `refit.refit_scores`."""
     (k, m), T, lam = path.shape, joint.Y.shape[1], np.atleast_2d(np.asarray(lam, float))
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
-    scores = np.empty((k, m, lam.shape[1], len(joint.sets.X), T))
-    refit_all(joint.sets, joint.Y, path, lam, joint.y_mean, scores)
+    scores, wanted = room_for_scores((k, m, lam.shape[1], len(joint.sets.X), T), rows)
+    refit_all(joint.sets, joint.Y, path, lam, joint.y_mean, scores, wanted)
     if joint.sets.adjustment is not None:
         basis = joint.sets.adjustment.basis
         scores += np.einsum("kqt,kqn->knt", joint.of_y, basis)[:, None, None]

@@ -15,7 +15,9 @@ from genesig.optim.training import TrainingSets
 Array = np.ndarray[Any, Any]
 
 
-def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
+def refit_scores(
+    sets: TrainingSets, path: Path, lam: Array | float, rows: Array | None = None
+) -> Array:  # fmt: skip
     """Return ``f(x) = y_mean + z_A'b`` with ``b = (Z_A'Z_A + n lam I)^+ Z_A'y`` for every lam.
 
     Parameters
@@ -25,11 +27,13 @@ def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
         Supports A of (k, m) fits.
     lam : float or array that broadcasts to (k, L)
         Absolute; 0 gives the minimum-norm least squares solution.
+    rows : (n, k) bool, optional
+        The rows to score, training or not, of each training set: all, unless given.
 
     Returns
     -------
     (k, m, L, n) array
-        Scores of all n rows, training or not. An empty support predicts y_mean. Covariates of the
+        NaN for rows that are not to be scored. An empty support predicts y_mean. Covariates of the
         sets, which have no penalty, are in the scores of every row.
 
     Source: Mosci 2009, eq. 4.2, closed form with the factor n (section 4.5).
@@ -37,20 +41,28 @@ def refit_scores(sets: TrainingSets, path: Path, lam: Array | float) -> Array:
     k, m = path.shape
     lam = np.atleast_2d(np.asarray(lam, float))
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
-    scores = np.empty((k, m, lam.shape[1], len(sets.X), 1))
-    refit_all(sets, sets.padded.y[:, None], path, lam, sets.y_mean[:, None], scores)
+    scores, wanted = room_for_scores((k, m, lam.shape[1], len(sets.X), 1), rows)
+    refit_all(sets, sets.padded.y[:, None], path, lam, sets.y_mean[:, None], scores, wanted)
     if sets.adjustment is not None:
         scores += sets.adjustment.scores(sets.of_y)[:, None, None, :, None]
     return scores[..., 0]
 
 
+def room_for_scores(shape: tuple[int, ...], rows: Array | None) -> tuple[Array, Array]:
+    """Return room for scores (k, m, L, n, T), and which rows are wanted, (k, n), from (n, k)."""
+    if rows is None:
+        return np.empty(shape), np.ones((shape[0], shape[3]), dtype=bool)
+    return np.full(shape, np.nan), np.ascontiguousarray(rows.T)
+
+
 def refit_all(
-    sets: TrainingSets, Y: Array, path: Path, lam: Array, offset: Array, scores: Array
-) -> None:
+    sets: TrainingSets, Y: Array, path: Path, lam: Array, offset: Array, scores: Array,
+    wanted: Array,
+) -> None:  # fmt: skip
     """Fill scores (k, m, L, n, T) with refits to Y (k, T, N), which start from offset (k, T)."""
     lam, none = np.pad(lam, ((0, 0), (0, -lam.shape[1] % LANES)), mode="edge"), np.empty((0, 0, 1))
     out = Refits(scores, none, np.empty((len(lam), 0, 0, 1)))
-    refit_each(sets.matrix, sets.padded, Y, _lists(path), lam, offset, out)
+    refit_each(sets.matrix, sets.padded, Y, _lists(path), lam, offset, wanted, out)
 
 
 def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
@@ -81,9 +93,10 @@ def coef_all(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> tu
     (k, m), T = path.shape, Y.shape[1]
     lam = np.repeat(np.broadcast_to(np.asarray(lam, float), (k,))[:, None], LANES, axis=1)
     out = Refits(
-        np.empty((k, 0, 0, 0, T)), np.empty((1, len(path.indices), T)), np.zeros((k, m, 1, T))
+        np.empty((k, m, 0, 0, T)), np.empty((1, len(path.indices), T)), np.zeros((k, m, 1, T))
     )  # fmt: skip
-    refit_each(sets.matrix, sets.padded, Y, _lists(path), lam, np.zeros((k, T)), out)
+    none, offset = np.zeros((k, 0), dtype=bool), np.zeros((k, T))
+    refit_each(sets.matrix, sets.padded, Y, _lists(path), lam, offset, none, out)
     return out.values[0], out.constant[:, :, 0]
 
 

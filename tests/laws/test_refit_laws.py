@@ -6,22 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ridge_by_svd import minimum_norm_ridge, supports
 
 from genesig.optim.refit import refit_coef, refit_scores
-from genesig.optim.solution import Path
 from genesig.optim.training import training_sets
-
-
-def supports(*columns):
-    coefs = [(np.sort(np.array(a, dtype=np.int64)), np.ones(len(a))) for a in columns]
-    shape = (1, len(columns))
-    return Path.of(shape, coefs, np.zeros(shape), np.zeros(shape, np.int64), 1e-9)
-
-
-def minimum_norm_ridge(Z, y, ridge):
-    U, s, Vt = np.linalg.svd(Z, full_matrices=False)
-    keep = s > 1e-12 * s[0]
-    return Vt[keep].T @ (s[keep] / (s[keep] ** 2 + ridge) * (U[:, keep].T @ y))
 
 
 @settings(deadline=None, max_examples=60)

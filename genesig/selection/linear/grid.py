@@ -77,11 +77,12 @@ def stage_one(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface
     rule = pick("linear.list", RULES, protocol.list)
     folds = np.array([len(task.inner) for task in todo])
     rows = np.hstack([task.inner_rows() for task in todo])
+    left = np.hstack([task.left_rows() for task in todo])
     Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
     held = [task.held for task in todo for _ in task.inner]
     inner = outer.inner(Y, rows, held, np.repeat(np.arange(len(todo)), folds))
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
-    found = [_search(inner, tau, mu, protocol, rule) for mu in rule.mu(protocol)]
+    found = [_search(inner, tau, mu, left, protocol, rule) for mu in rule.mu(protocol)]
     ends = np.cumsum(folds).tolist()
     columns = [range(end - len(task.inner), end) for task, end in zip(todo, ends, strict=True)]
     searched = map(partial(_searched, found, protocol), todo, columns)
@@ -89,11 +90,11 @@ def stage_one(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface
 
 
 def _search(
-    inner: Sets, tau: Array, mu: float, protocol: Protocol, rule: Rule
+    inner: Sets, tau: Array, mu: float, left: Array, protocol: Protocol, rule: Rule
 ) -> tuple[Path, Array]:  # fmt: skip
-    """Go down the paths of one mu; return the lists and what their refits score."""
+    """Go down the paths of one mu; return the lists and what their refits score of those left."""
     lists = inner.path(tau, mu * inner.norm[:, None], protocol, rule.longest(protocol))
-    return lists, inner.scores(lists, protocol.lam_grid() * inner.norm[:, None])
+    return lists, inner.scores(lists, protocol.lam_grid() * inner.norm[:, None], left)
 
 
 def _searched(

@@ -65,8 +65,11 @@ class Task:
 
     def inner_rows(self) -> Array:
         """Return the (n_samples, n_folds) mask of rows that train each inner fold."""
-        train = self.training_rows()
-        return np.hstack([train & ~_mask(len(self.y), fold)[:, None] for fold in self.inner])
+        return np.asarray(self.training_rows() & ~self.left_rows())
+
+    def left_rows(self) -> Array:
+        """Return the (n_samples, n_folds) mask of rows that each inner fold leaves out."""
+        return np.stack([_mask(len(self.y), fold) for fold in self.inner], axis=1)
 
 
 def _mask(length: int, rows: Array) -> Array:

@@ -62,9 +62,9 @@ class LeastSquares:
         return path(self.sets, tau, mu, solver=protocol.solver, tolerance=protocol.tolerance,
                     longest=longest)  # fmt: skip
 
-    def scores(self, lists: Path, lam: Array) -> Array:
+    def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
         """Refit by ridge, see `refit.refit_scores`."""
-        return refit_scores(self.sets, lists, lam)
+        return refit_scores(self.sets, lists, lam, rows)
 
     def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
         """Refit by ridge, see `refit.refit_coef`."""

@@ -64,8 +64,8 @@ class Sets(Protocol):
     def path(self, tau: Array, mu: Array, protocol: settings.Protocol, longest: int | None) -> Path:
         """Select along absolute tau and mu; a row ends after its first list of more than this."""
 
-    def scores(self, lists: Path, lam: Array) -> Array:
-        """Refit at each lam (k, L); return the scores of all rows, (k, m, L, n)."""
+    def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit at each lam (k, L); return scores (k, m, L, n) of at least the `rows` (n, k)."""
 
     def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
         """Refit at lam (k,); return values (nnz,) and intercept (k, m), in the units of X.

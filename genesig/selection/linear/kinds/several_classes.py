@@ -83,9 +83,9 @@ class ClassColumns:
         return joint_path(self.joint, tau, mu, tolerance=protocol.tolerance, longest=longest,
                           groups=self.group)  # fmt: skip
 
-    def scores(self, lists: Path, lam: Array) -> Array:
+    def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
         """Refit by ridge; (k, m, L, n, T)."""
-        return joint_scores(self.joint, lists, lam)
+        return joint_scores(self.joint, lists, lam, rows)
 
     def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
         """Refit by ridge; values (nnz, T) and intercept (k, m, T)."""

@@ -97,8 +97,8 @@ class PartialLikelihood:
         return cox_path(self.sets, tau, mu, tolerance=protocol.tolerance, longest=longest,
                         groups=self.group)  # fmt: skip
 
-    def scores(self, lists: Path, lam: Array) -> Array:
-        """Refit by ridge Cox, see `scores.ridge_scores`."""
+    def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit by ridge Cox, see `scores.ridge_scores`; risk sets ask for all rows."""
         return ridge_scores(self.sets, lists, lam)
 
     def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:

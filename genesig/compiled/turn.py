@@ -1,0 +1,89 @@
+"""Q'X and Q X for the Q of a tridiagonal form, sixteen reflections at a time (compact WY form)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.compiled import inner, plain
+from genesig.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.compiled.operations import zeros
+from genesig.compiled.upper import outer, take
+
+Array = np.ndarray[Any, Any]
+PANEL = 2 * LANES
+
+
+class Panel(NamedTuple):
+    """Room for the product I - V T V' of PANEL reflections of s rows.
+
+    V (s, PANEL), also as rows (PANEL, s), both 0 where a reflector is; T (PANEL, PANEL) upper;
+    inside, share (PANEL, w): V'X and T V'X.
+    """
+
+    V: Array
+    rows: Array
+    T: Array
+    inside: Array
+    share: Array
+
+
+@inner
+def panel_room(s: int, w: int) -> Any:
+    """Return room for reflectors of s rows and matrices of w columns, in whole lanes."""
+    return Panel(
+        zeros((s, PANEL), np.float64), zeros((PANEL, s), np.float64),
+        zeros((PANEL, PANEL), np.float64), zeros((PANEL, w), np.float64),
+        zeros((PANEL, w), np.float64),
+    )  # fmt: skip
+
+
+@plain
+def turn(
+    M: Array, m: int, beta: Array, X: Array, width: int, panel: Panel, back: bool
+) -> None:  # fmt: skip
+    """Replace X (m, :width), in whole lanes, by Q'X, or by Q X to turn it `back`.
+
+    Q = H_0 H_1 ..., its reflectors in the rows of M, as `dense.tridiagonal` leaves them.
+    """
+    number = (m - 2 + PANEL - 1) // PANEL
+    for b in range(number):
+        k = (number - 1 - b if back else b) * PANEL
+        gather(M, m, k, beta, panel)
+        reflect(k, lanes(m), X, width, panel, back)
+
+
+@plain
+def gather(M: Array, m: int, k: int, beta: Array, panel: Panel) -> None:
+    """Fill the panel with reflectors from k on."""
+    V, rows, T, width = panel.V, panel.rows, panel.T, lanes(m)
+    for r in range(PANEL):
+        q = k + r
+        for j in range(k, width):
+            rows[r, j] = M[q, j] if q < j < m and q < m - 2 else 0.0
+            V[j, r] = rows[r, j]
+        for p in range(PANEL):
+            T[p, r] = 0.0
+        T[r, r] = beta[q] if q < m - 2 else 0.0
+        for p in range(r):
+            along = -T[r, r] * dot(rows[p][k:width], rows[r][k:width])
+            for s in range(p + 1):
+                T[s, r] += T[s, p] * along
+
+
+@plain
+def reflect(first: int, last: int, X: Array, width: int, panel: Panel, back: bool) -> None:
+    """Apply the product of the panel to X, or its transpose, which is not `back`."""
+    for j in range(0, width, LANES):
+        for r in range(0, PANEL, LANES):
+            outer(panel.V, r, X, j, first, last, panel.inside)
+    for r in range(PANEL):
+        for j in range(width):
+            panel.share[r, j] = 0.0
+        for p in range(r if back else 0, PANEL if back else r + 1):
+            number = panel.T[r, p] if back else panel.T[p, r]
+            add_row(number, panel.inside, p, panel.share, r, 0, width)
+    for i in range(first, last, LANES):
+        for j in range(0, width, LANES):
+            take(panel.rows, i, panel.share, j, 0, PANEL, X)

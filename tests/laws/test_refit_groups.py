@@ -1,0 +1,104 @@
+"""Supports that share most of their features are solved together: each as if it were alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ridge_by_svd import minimum_norm_ridge, supports
+
+from genesig.optim.multitask import joint_coef, joint_scores, joint_sets
+from genesig.optim.refit import refit_coef, refit_scores
+from genesig.optim.training import training_sets
+
+LAM = [1e-5, 1e-2, 1.0]
+
+
+def study(n, d, k=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6)) @ rng.normal(size=(6, d)) + rng.normal(size=(n, d)) + 3
+    rows = np.arange(n)[:, None] % 4 != np.arange(k)
+    return X, rng.normal(size=(n, k)), rows
+
+
+def nearly_nested(d, sizes, seed=0):
+    """Each list is the one before with some features more and some less."""
+    rng, now, lists = np.random.default_rng(seed), np.array([], dtype=int), []
+    for size in sizes:
+        keep = now[rng.random(len(now)) < 0.95][:size]
+        rest = rng.permutation(np.setdiff1d(np.arange(d), keep))
+        now = np.sort(np.concatenate([keep, rest[: size - len(keep)]]))
+        lists.append(now)
+    return lists
+
+
+WALKS = {
+    "a path": nearly_nested(300, [0, 0, 3, 9, 17, 25, 33, 34, 40, 41, 47, 52]),
+    "more than the samples": nearly_nested(300, [50, 58, 61, 90, 95, 52]),
+    "one after another": [np.arange(a, a + 7) for a in range(0, 60, 7)],
+    "the same again": [np.arange(40)] * 5,
+    "none": [np.arange(0)] * 3,
+    "many steps": nearly_nested(300, np.arange(12, 56)),
+}
+
+
+def expected(Z, inside, y, A, lam):
+    b = minimum_norm_ridge(Z[inside][:, A], y[inside], inside.sum() * lam)
+    return Z[:, A] @ b
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
+    X, Y, rows = study(80, 300)
+    sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
+    lists = WALKS[walk]
+    path = supports(*lists, sets=2)
+    scores = refit_scores(sets, path, LAM)
+    values, intercept = refit_coef(sets, path, 1e-2)
+    for k in range(2):
+        Z, inside = sets.standardised(k), rows[:, k]
+        for f, A in enumerate(lists):
+            for e, lam in enumerate(LAM):
+                want = sets.y_mean[k] + expected(Z, inside, sets.Y[:, k], A, lam)
+                np.testing.assert_allclose(scores[k, f, e], want, rtol=1e-9, atol=1e-9)
+            part = slice(*path.indptr[k * len(lists) + f :][:2])
+            by_values = intercept[k, f] + X[:, A] @ values[part]
+            np.testing.assert_allclose(by_values, scores[k, f, 1], rtol=1e-9, atol=1e-9)
+
+
+def test_only_the_rows_that_are_asked_for_are_scored_and_like_all_of_them():
+    X, Y, rows = study(80, 300)
+    sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
+    path, asked = supports(*WALKS["a path"], sets=2), ~rows
+    asked[:7] = False
+    every, some = refit_scores(sets, path, LAM), refit_scores(sets, path, LAM, asked)
+    for k in range(2):
+        assert np.isnan(some[k][..., ~asked[:, k]]).all()
+        want = every[k][..., asked[:, k]]
+        np.testing.assert_allclose(some[k][..., asked[:, k]], want, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("walk", ["a path", "more than the samples"])
+def test_several_responses_have_the_scores_of_each(walk):
+    X, _, rows = study(80, 300)
+    Y = np.random.default_rng(1).normal(size=(80, 2, 3))
+    path, lam = supports(*WALKS[walk], sets=2), np.array(LAM)
+    joint = joint_sets(X, Y, rows, centre=True, unit_variance=True)
+    scores, (values, intercept) = joint_scores(joint, path, lam), joint_coef(joint, path, 1e-2)
+    for t in range(3):
+        one = training_sets(X, Y[..., t], rows, centre=True, unit_variance=True)
+        np.testing.assert_allclose(scores[..., t], refit_scores(one, path, lam), atol=1e-10)
+        alone, left = refit_coef(one, path, 1e-2)
+        np.testing.assert_allclose(values[:, t], alone, atol=1e-10)
+        np.testing.assert_allclose(intercept[..., t], left, atol=1e-10)
+
+
+def test_a_penalty_beside_nothing_keeps_ten_digits():
+    """n lam at 1e-8 of the trace, twins among the extras: what the Schur complement must stand."""
+    X, Y, rows = study(80, 60, 1)
+    X[:, 30:40] = X[:, :10] + 1e-7 * np.random.default_rng(2).normal(size=(80, 10))
+    sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
+    lists = [np.arange(m) for m in range(24, 44)]
+    scores = refit_scores(sets, supports(*lists), [1e-6])
+    for f, A in enumerate(lists):
+        want = expected(sets.standardised(0), rows[:, 0], sets.Y[:, 0], A, 1e-6)
+        np.testing.assert_allclose(scores[0, f, 0] - sets.y_mean[0], want, rtol=1e-8, atol=1e-8)
