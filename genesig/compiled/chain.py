@@ -16,6 +16,7 @@ from genesig.compiled.lanes import (
     types,
     written_out,
 )
+from genesig.compiled.tiles import splat
 
 
 @written_out
@@ -86,6 +87,39 @@ def subtract(typing: Any, A: Any, a: Any, B: Any, b: Any, count: Any, out: Any, 
 
     whole = types.intp
     return types.void(A, whole, B, whole, whole, out, whole), build
+
+
+@written_out
+def set_row(typing: Any, number: Any, out: Any, k: Any) -> Any:
+    """Write a number to all of out[k]."""
+    matrices(out)
+
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        out = _arrays(context, builder, signature, values, (1,))[0]
+        k, width = values[2], builder.extract_value(out.shape, 1)
+        wide, step = splat(builder, values[0], VECTOR), k.type(LANES)
+        with cgutils.for_range_slice(builder, k.type(0), width, step, k.type) as (j, _):
+            builder.store(wide, place(builder, out, k, j, VECTOR), align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.float64, out, types.intp), build
+
+
+@written_out
+def times_row(typing: Any, A: Any, i: Any, out: Any, k: Any) -> Any:
+    """Multiply out[k] by A[i], entry by entry."""
+    matrices(A, out)
+
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        A, out = _arrays(context, builder, signature, values, (0, 2))
+        i, k, width = values[1], values[3], builder.extract_value(out.shape, 1)
+        step = k.type(LANES)
+        with cgutils.for_range_slice(builder, k.type(0), width, step, k.type) as (j, _):
+            product = builder.fmul(load(builder, A, i, j), load(builder, out, k, j))
+            builder.store(product, place(builder, out, k, j, VECTOR), align=8)
+        return context.get_dummy_value()
+
+    return types.void(A, types.intp, out, types.intp), build
 
 
 def _arrays(context: Any, builder: Any, signature: Any, values: Any, which: Any) -> list[Any]:

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, plain
-from genesig.compiled.chain import pass_down, pass_up, subtract
+from genesig.compiled.chain import pass_down, pass_up, set_row, subtract, times_row
 from genesig.compiled.dense import tridiagonal
 from genesig.compiled.known import Known
-from genesig.compiled.lanes import LANES, dot, lanes
+from genesig.compiled.lanes import LANES, add_row, dot, lanes
 from genesig.compiled.operations import larger, zeros
 from genesig.compiled.turn import Panel, panel_room, turn
-from genesig.compiled.upper import outer, take
+from genesig.compiled.upper import add_products, clear
 
 Array = np.ndarray[Any, Any]
 
@@ -104,9 +104,7 @@ def fill(known: Known, asked: Asked, group: Group, room: Core) -> None:
     M, W, found, c, x = room.M, room.W, group.found, group.core, group.extras
     R, T = len(asked.rows), asked.pulls.shape[1]
     first = lanes(T) + lanes(R)
-    for a in range(lanes(c) + x):
-        for k in range(first + lanes(x)):
-            W[a, k] = 0.0
+    clear(W, 0, lanes(c) + x)
     for a in range(c):
         p = found[a]
         for b in range(a + 1):
@@ -149,8 +147,7 @@ def solve_core(room: Core, c: int, column: int) -> None:
 def spread(room: Core, c: int, column: int) -> None:
     """Write a column of W to all columns of S."""
     for a in range(lanes(c)):
-        for e in range(room.S.shape[1]):
-            room.S[a, e] = room.W[a, column]
+        set_row(room.W[a, column], room.S, a)
 
 
 @plain
@@ -164,17 +161,16 @@ def sweep(room: Core, c: int) -> None:
 
 @plain
 def along(room: Core, first: int, last: int, rows: int) -> None:
-    """Set out[first:last] to columns of W times S, over some rows; first in whole lanes."""
-    for k in range(first, last, LANES):
-        for e in range(0, room.S.shape[1], LANES):
-            outer(room.W, k, room.S, e, 0, rows, room.out)
+    """Set out[first:last], in whole lanes, to columns of W times S, over some rows."""
+    clear(room.out, first, lanes(last))
+    add_products(1.0, room.W, first, last, room.S, room.S.shape[1], rows, room.out)
 
 
 @plain
 def complement(known: Known, asked: Asked, group: Group, room: Core) -> None:
     """Fill the Schur complement of the core, and the right-hand sides of the extras."""
     c, x = group.core, group.extras
-    T, stride = asked.pulls.shape[1], len(room.across)
+    T, stride, width = asked.pulls.shape[1], len(room.across), len(room.ridges)
     first = lanes(T) + lanes(len(asked.rows))
     for k in range(x):
         p = group.found[c + k]
@@ -183,18 +179,17 @@ def complement(known: Known, asked: Asked, group: Group, room: Core) -> None:
         solve_core(room, c, first + k)
         along(room, first + k - k % LANES, first + x, lanes(c))
         for i in range(k, x):
-            product = entry(known, p, group.found[c + i])
-            for e in range(len(room.ridges)):
-                room.K[k * stride + i, e] = product - room.out[first + i, e]
-        for e in range(len(room.ridges)):
+            at = k * stride + i
+            set_row(entry(known, p, group.found[c + i]), room.K, at)
+            add_row(-1.0, room.out, first + i, room.K, at, 0, width)
+        for e in range(width):
             room.K[k * stride + k, e] += room.ridges[e]
     for t in range(T if x > 0 else 0):
         solve_core(room, c, t)
         along(room, first, first + x, lanes(c))
         for k in range(x):
-            for e in range(len(room.ridges)):
-                pull = asked.pulls[group.found[c + k], t]
-                room.right[t * stride + k, e] = pull - room.out[first + k, e]
+            set_row(asked.pulls[group.found[c + k], t], room.right, t * stride + k)
+            add_row(-1.0, room.out, first + k, room.right, t * stride + k, 0, width)
 
 
 @plain
@@ -212,12 +207,15 @@ def choose(group: Group, A: Array, room: Core) -> int:
             a += 1
     for i in range(a):
         for k in range(i + 1):
-            at, of = i * stride + k, group.inside[k] * stride + group.inside[i]
-            for e in range(F.shape[1]):
-                F[at, e] = room.K[of, e]
+            at = i * stride + k
+            set_row(0.0, F, at)
+            of = group.inside[k] * stride + group.inside[i]
+            add_row(1.0, room.K, of, F, at, 0, F.shape[1])
             subtract(F, i * stride, F, k * stride, k, F, at)
-            for e in range(F.shape[1]):
-                F[at, e] = F[at, e] * F[k * stride + k, e] if k < i else 1.0 / np.sqrt(F[at, e])
+            if k < i:
+                times_row(F, k * stride + k, F, at)
+        for e in range(F.shape[1]):
+            F[i * stride + i, e] = 1.0 / np.sqrt(F[i * stride + i, e])
     return a
 
 
@@ -226,24 +224,18 @@ def solve(group: Group, a: int, t: int, room: Core) -> None:
     """Fill S for response t of the support whose a extras are chosen."""
     c, x, F, own, S = group.core, group.extras, room.factor, room.own, room.S
     stride, first, width = len(room.across), lanes(c), S.shape[1]
+    clear(own, 0, a)
+    clear(S, first, first + x)
     for i in range(a):
-        for e in range(width):
-            own[i, e] = room.right[t * stride + group.inside[i], e]
+        add_row(1.0, room.right, t * stride + group.inside[i], own, i, 0, width)
         subtract(F, i * stride, own, 0, i, own, i)
-        for e in range(width):
-            own[i, e] *= F[i * stride + i, e]
-    for k in range(x):
-        for e in range(width):
-            S[first + k, e] = 0.0
+        times_row(F, i * stride + i, own, i)
     for i in range(a - 1, -1, -1):
-        for e in range(width):
-            own[i, e] *= F[i * stride + i, e]
-            S[first + group.inside[i], e] = own[i, e]
+        times_row(F, i * stride + i, own, i)
+        add_row(1.0, own, i, S, first + group.inside[i], 0, width)
         for k in range(i):
             subtract(F, i * stride + k, own, i, 1, own, k)
     spread(room, c, t)
     if a > 0:
-        for i in range(0, c, LANES):
-            for e in range(0, width, LANES):
-                take(room.across, i, S[first:], e, 0, x, S)
+        add_products(-1.0, room.across, 0, c, S[first:], width, x, S)
     sweep(room, c)

@@ -7,15 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.compiled import inner, plain
-from genesig.compiled.alone import (
-    FEATURES,
-    SAMPLES,
-    Alone,
-    by_samples,
-    form,
-    score_alone,
-    solve_alone,
-)
 from genesig.compiled.core import (
     Asked,
     Core,
@@ -33,9 +24,13 @@ from genesig.compiled.lanes import dot, lanes
 from genesig.compiled.moments import Matrix, Rows, copy
 from genesig.compiled.nested import members, plan
 from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled.samples import fill_samples, weights_of_samples
+from genesig.compiled.singular import by_singular_values
 from genesig.compiled.turn import turn
 
 Array = np.ndarray[Any, Any]
+FEATURES, SAMPLES, SINGULAR = 0, 1, 2
+TINY = 1e-9  # below this share of the trace, n lam is left to the singular value decomposition
 SHARED = 4  # as many features as this times the samples have one Gram matrix for all supports
 
 
@@ -79,7 +74,8 @@ def refit(
 ) -> None:  # fmt: skip
     """Refit the supports of one training set to Y (T, N) for lam (L,), in whole lanes.
 
-    The first L' are kept.
+    The first L' are kept. A support whose values are kept is solved by itself: their bytes depend
+    on no other.
     """
     U, ridges, forms = len(supports.features), zeros(len(lam), np.float64), len(supports.indptr) - 1
     known, lowest = known_of(matrix, rows, supports.features), np.inf
@@ -90,19 +86,24 @@ def refit(
     prepare(task, lowest)
     count = zeros(U, np.int64)
     beside = len(Y) + len(asked.rows)
-    starts = plan(supports.indptr, supports.places, task.forms, count, beside, len(lam))
-    room, alone = rooms(task, starts, ridges, count)
+    alone = zeros(forms, np.int64)
+    for f in range(forms):
+        alone[f] = 1 if refits.values.shape[1] > 0 or task.forms[f] != FEATURES else 0
+    starts = plan(supports.indptr, supports.places, alone, count, beside, len(lam))
+    room, B = rooms(task, starts, ridges, count)
     found, where, inside = zeros(U, np.int64), zeros(U, np.int64), zeros(len(room.own), np.int64)
     for g in range(len(starts) - 1):
         first, last = starts[g], starts[g + 1]
-        if task.forms[first] != FEATURES:
-            one(task, first, room, alone, refits)
+        if task.forms[first] == SINGULAR:
+            by_itself(task, first, ridges, B, refits)
             continue
-        indptr = supports.indptr[first : last + 1]
-        c, x = members(indptr, supports.places, count, found)
-        for k in range(c + x):
-            where[found[k]] = k
-        together(task, Group(c, x, found, where, inside), first, last, room, alone, refits)
+        c, x = known.masked.shape[1], 0
+        if task.forms[first] == FEATURES:
+            indptr = supports.indptr[first : last + 1]
+            c, x = members(indptr, supports.places, count, found)
+            for k in range(c + x):
+                where[found[k]] = k
+        together(task, Group(c, x, found, where, inside), first, last, room, B, refits)
 
 
 @inner
@@ -128,13 +129,17 @@ def prepare(task: Task, lowest: float) -> None:
         for t in range(len(task.Y)):
             pulls[p, t] = dot(masked[p], task.Y[t])
     for f in range(len(task.forms)):
-        A = task.supports.places[indptr[f] : indptr[f + 1]]
-        task.forms[f] = form(squares, A, lowest, masked.shape[1])
+        A, trace = task.supports.places[indptr[f] : indptr[f + 1]], 0.0
+        for p in A:
+            trace += squares[p]
+        task.forms[f] = SAMPLES if len(A) > masked.shape[1] else FEATURES
+        if len(A) > 0 and lowest <= TINY * trace:
+            task.forms[f] = SINGULAR
 
 
 @inner
 def rooms(task: Task, starts: Array, ridges: Array, count: Array) -> Any:
-    """Return room for the largest group of supports, and for the largest support."""
+    """Return room for the largest group of supports, and for coefficients of the largest one."""
     indptr, places, core, extras, most = task.supports.indptr, task.supports.places, 0, 0, 0
     found, L, N = zeros(len(count), np.int64), len(ridges), task.known.masked.shape[1]
     for g in range(len(starts) - 1):
@@ -145,50 +150,55 @@ def rooms(task: Task, starts: Array, ridges: Array, count: Array) -> Any:
         core, extras = larger(core, c), larger(extras, x)
     for f in range(len(task.forms)):
         most = larger(most, indptr[f + 1] - indptr[f])
-    B, R = zeros((most, L), np.float64), lanes(len(task.asked.rows))
-    alone = Alone(B, zeros((most, R), np.float64), zeros((R, L), np.float64))
-    return core_room(ridges, core, extras, task.asked), alone
+    return core_room(ridges, core, extras, task.asked), zeros((most, L), np.float64)
 
 
 @inner
-def one(task: Task, f: int, room: Core, alone: Alone, refits: Refits) -> None:
-    """Refit a support by itself."""
-    indptr = task.supports.indptr
-    A, by = task.supports.places[indptr[f] : indptr[f + 1]], task.forms[f]
-    if by == SAMPLES:
-        by_samples(task.known, A, task.Y, room)
+def by_itself(task: Task, f: int, ridges: Array, B: Array, refits: Refits) -> None:
+    """Refit a support by its singular values."""
+    known, indptr, asked = task.known, task.supports.indptr, task.asked
+    A = task.supports.places[indptr[f] : indptr[f + 1]]
     for t in range(len(task.Y)):
-        copy(task.Y[t], task.known.y)
-        solve_alone(task.known, A, by, t, room, alone.B)
-        score_alone(task.known, A, task.asked.rows, alone)
-        keep_scores(alone.out, 0, task.asked, t, refits.scores[f])
-        keep_values(task, f, t, alone.B, refits)
+        copy(task.Y[t], known.y)
+        by_singular_values(known, A, ridges, B)
+        keep_values(task, f, t, B, refits)
+        for e in range(refits.scores.shape[1]):
+            for i in asked.rows:
+                total = asked.offset[t]
+                for a in range(len(A)):
+                    total += known.Z[A[a], i] * B[a, e]
+                refits.scores[f, e, i, t] = total
 
 
 @inner
 def together(
-    task: Task, group: Group, first: int, last: int, room: Core, alone: Alone, refits: Refits
+    task: Task, group: Group, first: int, last: int, room: Core, B: Array, refits: Refits
 ) -> None:
-    """Refit supports first to last - 1, which share a core."""
-    known, asked, S, c = task.known, task.asked, room.S, group.core
+    """Refit supports first to last - 1, which share a core; or the one of many features."""
+    known, asked, c, many = task.known, task.asked, group.core, task.forms[first] == SAMPLES
     of_rows, indptr, places = lanes(len(task.Y)), task.supports.indptr, task.supports.places
     of_extras = of_rows + lanes(len(asked.rows))
-    fill(known, asked, group, room)
+    if many:
+        fill_samples(known, task.Y, places[indptr[first] : indptr[last]], asked, room)
+    else:
+        fill(known, asked, group, room)
     turn_form(room, c, of_extras + lanes(group.extras))
     complement(known, asked, group, room)
     for f in range(first, last):
         A = places[indptr[f] : indptr[f + 1]]
-        extras = choose(group, A, room)
+        extras = choose(group, A, room) if group.extras > 0 else 0
         for t in range(len(task.Y)):
             solve(group, extras, t, room)
             along(room, of_rows, of_extras, lanes(c) + group.extras)
             keep_scores(room.out, of_rows, asked, t, refits.scores[f])
-            if refits.values.shape[1] > 0:
-                turn(room.M, c, room.work[4], S, S.shape[1], room.panel, True)
-                for a in range(len(A)):
-                    at = group.where[A[a]]
-                    copy(S[at if at < c else lanes(c) - c + at], alone.B[a])
-                keep_values(task, f, t, alone.B, refits)
+            if refits.values.shape[1] == 0:
+                continue
+            turn(room.M, c, room.work[4], room.S, B.shape[1], room.panel, True)
+            if many:
+                weights_of_samples(known, A, room, B)
+            for a in range(0 if many else len(A)):
+                copy(room.S[group.where[A[a]]], B[a])
+            keep_values(task, f, t, B, refits)
 
 
 @plain

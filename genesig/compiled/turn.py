@@ -9,7 +9,7 @@ import numpy as np
 from genesig.compiled import inner, plain
 from genesig.compiled.lanes import LANES, add_row, dot, lanes
 from genesig.compiled.operations import zeros
-from genesig.compiled.upper import outer, take
+from genesig.compiled.upper import add_products, clear
 
 Array = np.ndarray[Any, Any]
 PANEL = 2 * LANES
@@ -75,15 +75,11 @@ def gather(M: Array, m: int, k: int, beta: Array, panel: Panel) -> None:
 @plain
 def reflect(first: int, last: int, X: Array, width: int, panel: Panel, back: bool) -> None:
     """Apply the product of the panel to X, or its transpose, which is not `back`."""
-    for j in range(0, width, LANES):
-        for r in range(0, PANEL, LANES):
-            outer(panel.V, r, X, j, first, last, panel.inside)
+    clear(panel.inside, 0, PANEL)
+    clear(panel.share, 0, PANEL)
+    add_products(1.0, panel.V[first:], 0, PANEL, X[first:], width, last - first, panel.inside)
     for r in range(PANEL):
-        for j in range(width):
-            panel.share[r, j] = 0.0
         for p in range(r if back else 0, PANEL if back else r + 1):
             number = panel.T[r, p] if back else panel.T[p, r]
             add_row(number, panel.inside, p, panel.share, r, 0, width)
-    for i in range(first, last, LANES):
-        for j in range(0, width, LANES):
-            take(panel.rows, i, panel.share, j, 0, PANEL, X)
+    add_products(-1.0, panel.rows, first, last, panel.share, width, PANEL, X)

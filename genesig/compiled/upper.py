@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 
 from genesig.compiled import plain
+from genesig.compiled.chain import set_row
 from genesig.compiled.lanes import (
     INT,
     LANES,
@@ -111,7 +113,7 @@ def outer(typing: Any, A: Any, i: Any, B: Any, j: Any, first: Any, last: Any, C:
         i, j, first, last = (values[k] for k in (1, 3, 4, 5))
         sums = [cgutils.alloca_once_value(builder, ir.Constant(VECTOR, [0.0] * LANES))
                 for _ in range(LANES)]  # fmt: skip
-        _add(builder, (A, i), (B, j), (first, last), sums, less=False)
+        _add(builder, (A, i), (B, j), (first, last), sums, lambda here: here)
         for q, total in enumerate(sums):
             to = place(builder, C, builder.add(i, i.type(q)), j, VECTOR)
             builder.store(builder.load(total), to, align=8)
@@ -121,24 +123,47 @@ def outer(typing: Any, A: Any, i: Any, B: Any, j: Any, first: Any, last: Any, C:
     return types.void(A, whole, B, whole, whole, whole, C), build
 
 
+@plain
+def clear(X: Array, first: int, last: int) -> None:
+    """Write 0 to some rows, which are whole lanes."""
+    for i in range(first, last):
+        set_row(0.0, X, i)
+
+
+@plain
+def add_products(
+    scale: float, A: Array, i: int, last: int, B: Array, width: int, rows: int, C: Array
+) -> None:  # fmt: skip
+    """Add ``scale A[:rows]'B[:rows]`` to C, but for columns i to last of A and :width of B alone.
+
+    Rows i to last of C, in whole blocks of eight; C is none of the others.
+    """
+    for k in range(i, last, LANES):
+        for j in range(0, width, LANES):
+            add_block(scale, A, k, B, j, rows, C)
+
+
 @written_out
-def take(typing: Any, A: Any, i: Any, B: Any, j: Any, first: Any, last: Any, C: Any) -> Any:
-    """Subtract from ``C[i:i+8, j:j+8]`` what `outer` would set it to; C is none of the others."""
+def add_block(typing: Any, scale: Any, A: Any, i: Any, B: Any, j: Any, rows: Any, C: Any) -> Any:
+    """Add ``scale A[:rows, i:i+8]'B[:rows, j:j+8]`` to ``C[i:i+8, j:j+8]``."""
     matrices(A, B, C)
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         A, B, C = (context.make_array(signature.args[k])(context, builder, values[k])
-                   for k in (0, 2, 6))  # fmt: skip
-        i, j, first, last = (values[k] for k in (1, 3, 4, 5))
+                   for k in (1, 3, 6))  # fmt: skip
+        scale, i, j, rows = (values[k] for k in (0, 2, 4, 5))
+        wide = splat(builder, scale, VECTOR)
         places = [place(builder, C, builder.add(i, i.type(q)), j, VECTOR) for q in range(LANES)]
         sums = [cgutils.alloca_once_value(builder, builder.load(to, align=8)) for to in places]
-        _add(builder, (A, i), (B, j), (first, last), sums, less=True)
+        _add(
+            builder, (A, i), (B, j), (i.type(0), rows), sums, lambda here: builder.fmul(wide, here)
+        )
         for to, total in zip(places, sums, strict=True):
             builder.store(builder.load(total), to, align=8)
         return context.get_dummy_value()
 
     whole = types.intp
-    return types.void(A, whole, B, whole, whole, whole, C), build
+    return types.void(numba.float64, A, whole, B, whole, whole, C), build
 
 
 @written_out
@@ -206,11 +231,10 @@ def _entry(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
     return splat(builder, builder.load(place(builder, matrix, row, column, SCALAR)), VECTOR)
 
 
-def _add(builder: Any, left: Any, right: Any, rows: Any, sums: Any, *, less: bool) -> None:
+def _add(builder: Any, left: Any, right: Any, rows: Any, sums: Any, of: Any) -> None:
     (A, i), (B, j), (first, last) = left, right, rows
     with cgutils.for_range_slice(builder, first, last, i.type(1), i.type) as (k, _):
-        here = builder.load(place(builder, B, k, j, VECTOR), align=8)
-        here = builder.fneg(here) if less else here
+        here = of(builder.load(place(builder, B, k, j, VECTOR), align=8))
         for q, total in enumerate(sums):
             accumulate(builder, _entry(builder, A, k, builder.add(i, i.type(q))), here, total)
 
@@ -219,7 +243,7 @@ def _reduced(builder: Any, U: Any, i: Any, B: Any, j: Any, first: Any) -> list[A
     """Return rows i to i + 7 of columns j to j + 7 of B, less what the rows above say of them."""
     places = [place(builder, B, builder.add(i, i.type(q)), j, VECTOR) for q in range(LANES)]
     sums = [cgutils.alloca_once_value(builder, builder.load(p, align=8)) for p in places]
-    _add(builder, (U, i), (B, j), (first, i), sums, less=True)
+    _add(builder, (U, i), (B, j), (first, i), sums, builder.fneg)
     return sums
 
 

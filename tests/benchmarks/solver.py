@@ -3,11 +3,11 @@
     OPENBLAS_NUM_THREADS=1 python tests/benchmarks/solver.py [RUNS]
 
 Stage I: all folds, 30 tau from tau_max to .02 tau_max, 20 lam, mu = 1e-6 ||Z'Z||/n, standardised
-within each fold. genesig is timed with everything (training sets, path, ridge refit, scores of all
-rows); a peer with its warm path alone, fold after fold, the time of its median fold times the
-number of folds. The floor is 30 products X'R. Peers that are not installed are named as such
-(docs/speed.md tells how they are); glmnet needs R. Times are processor seconds: they do not see
-what else the machine does.
+within each fold. genesig is timed with everything (training sets, path, ridge refits, scores of
+the samples left out); a peer with its warm path alone, fold after fold, the time of its median
+fold times the number of folds. The floor is 30 products X'R. Peers that are not installed are
+named as such (docs/speed.md tells how they are); glmnet needs R. Times are processor seconds: they
+do not see what else the machine does.
 """
 
 import resource
@@ -89,7 +89,7 @@ def describe(X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> TrainingSets:
 def stage_one(X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> np.ndarray:
     sets = describe(X, y, rows)
     fits = path_of(sets)
-    refit_scores(sets, fits, sets.norm[:, None] * LAM)
+    refit_scores(sets, fits, sets.norm[:, None] * LAM, ~sets.rows)
     return fits.gap
 
 
