@@ -116,9 +116,9 @@ def fill(known: Known, asked: Asked, group: Group, room: Core) -> None:
         for k in range(x):
             W[a, first + k] = entry(known, p, found[c + k])
     for a in range(c + x):
-        row = W[a if a < c else lanes(c) - c + a]
+        row = a if a < c else lanes(c) - c + a
         for k in range(R):
-            row[lanes(T) + k] = known.Z[found[a], asked.rows[k]]
+            W[row, lanes(T) + k] = known.Z[found[a], asked.rows[k]]
 
 
 @plain
@@ -198,9 +198,10 @@ def choose(group: Group, A: Array, room: Core) -> int:
     c, x, stride, F, a = group.core, group.extras, len(room.across), room.factor, 0
     for k in range(x):
         group.inside[k] = 0
-    for p in A:
-        if group.where[p] >= c:
-            group.inside[group.where[p] - c] = 1
+    for p in range(len(A)):
+        at = group.where[A[p]]
+        if at >= c:
+            group.inside[at - c] = 1
     for k in range(x):
         if group.inside[k] > 0:
             group.inside[a] = k

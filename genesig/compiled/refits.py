@@ -39,7 +39,8 @@ def refit_each(
         first, last = indptr[0], indptr[m]
         some = supports(indptr, lists.indices[first:last], slot)
         own = Rows(rows.mask[i], rows.y[i], rows.number[i], rows.basis[i])
-        out = Refits(refits.scores[i], refits.values[:, first:last], refits.constant[i])
+        values, left = refits.values[:, first:last], refits.left[i]
+        out = Refits(refits.scores[i], values, refits.constant[i], left)
         pulls = zeros((len(some.features), Y.shape[1]), np.float64)
         refit(matrix, own, Y[i], some, lam[i], Asked(marked(wanted[i]), pulls, offset[i]), out)
 

@@ -25,12 +25,11 @@ from genesig.compiled.moments import Matrix, Rows, copy
 from genesig.compiled.nested import members, plan
 from genesig.compiled.operations import larger, smaller, zeros
 from genesig.compiled.samples import fill_samples, weights_of_samples
-from genesig.compiled.singular import by_singular_values
 from genesig.compiled.turn import turn
 
 Array = np.ndarray[Any, Any]
 FEATURES, SAMPLES, SINGULAR = 0, 1, 2
-TINY = 1e-9  # below this share of the trace, n lam is left to the singular value decomposition
+TINY = 1e-9  # below this share of the trace, a Gram matrix would lose n lam
 SHARED = 4  # as many features as this times the samples have one Gram matrix for all supports
 
 
@@ -50,11 +49,13 @@ class Refits(NamedTuple):
 
     scores (M, L', n, T) of the first n rows, written for those that are asked for; values
     (L', nnz, T) the coefficients per unit of the caller's X, constant (M, L', T) what these leave.
+    left (M,) marks supports left to `singular.refit_singular`: some lam is next to nothing.
     """
 
     scores: Array
     values: Array
     constant: Array
+    left: Array
 
 
 class Task(NamedTuple):
@@ -95,7 +96,7 @@ def refit(
     for g in range(len(starts) - 1):
         first, last = starts[g], starts[g + 1]
         if task.forms[first] == SINGULAR:
-            by_itself(task, first, ridges, B, refits)
+            refits.left[first] = 1
             continue
         c, x = known.masked.shape[1], 0
         if task.forms[first] == FEATURES:
@@ -129,11 +130,11 @@ def prepare(task: Task, lowest: float) -> None:
         for t in range(len(task.Y)):
             pulls[p, t] = dot(masked[p], task.Y[t])
     for f in range(len(task.forms)):
-        A, trace = task.supports.places[indptr[f] : indptr[f + 1]], 0.0
-        for p in A:
-            trace += squares[p]
-        task.forms[f] = SAMPLES if len(A) > masked.shape[1] else FEATURES
-        if len(A) > 0 and lowest <= TINY * trace:
+        trace, size = 0.0, indptr[f + 1] - indptr[f]
+        for a in range(indptr[f], indptr[f + 1]):
+            trace += squares[task.supports.places[a]]
+        task.forms[f] = SAMPLES if size > masked.shape[1] else FEATURES
+        if size > 0 and lowest <= TINY * trace:
             task.forms[f] = SINGULAR
 
 
@@ -151,23 +152,6 @@ def rooms(task: Task, starts: Array, ridges: Array, count: Array) -> Any:
     for f in range(len(task.forms)):
         most = larger(most, indptr[f + 1] - indptr[f])
     return core_room(ridges, core, extras, task.asked), zeros((most, L), np.float64)
-
-
-@inner
-def by_itself(task: Task, f: int, ridges: Array, B: Array, refits: Refits) -> None:
-    """Refit a support by its singular values."""
-    known, indptr, asked = task.known, task.supports.indptr, task.asked
-    A = task.supports.places[indptr[f] : indptr[f + 1]]
-    for t in range(len(task.Y)):
-        copy(task.Y[t], known.y)
-        by_singular_values(known, A, ridges, B)
-        keep_values(task, f, t, B, refits)
-        for e in range(refits.scores.shape[1]):
-            for i in asked.rows:
-                total = asked.offset[t]
-                for a in range(len(A)):
-                    total += known.Z[A[a], i] * B[a, e]
-                refits.scores[f, e, i, t] = total
 
 
 @inner
@@ -213,9 +197,10 @@ def keep_scores(out: Array, first: int, asked: Asked, t: int, scores: Array) -> 
 def keep_values(task: Task, f: int, t: int, B: Array, refits: Refits) -> None:
     """Write coefficients per unit of the caller's X, and the constant that they leave."""
     known, first, values = task.known, task.supports.indptr[f], refits.values
-    for e in range(values.shape[0] if values.shape[1] > 0 else 0):
+    size = task.supports.indptr[f + 1] - first
+    for e in range(len(values)):
         constant = 0.0
-        for a in range(task.supports.indptr[f + 1] - first):
+        for a in range(size):
             p = task.supports.places[first + a]
             values[e, first + a, t] = known.inverse[p] * B[a, e]
             constant -= values[e, first + a, t] * known.mean[p]

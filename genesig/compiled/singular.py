@@ -6,15 +6,57 @@ from typing import Any
 
 import numpy as np
 
-from genesig.compiled import inner, plain
-from genesig.compiled.known import Known, gather
+from genesig.compiled import inner, jit, plain
+from genesig.compiled.core import Asked
+from genesig.compiled.known import Known, gather, learn
 from genesig.compiled.lanes import dot
+from genesig.compiled.moments import Matrix, Rows, copy
 from genesig.compiled.operations import larger, zeros
+from genesig.compiled.ridge import Refits, Supports, Task, keep_values
 
 Array = np.ndarray[Any, Any]
 
 RANK = 1e-12  # singular values below this share of the largest are the rounding of the means
 SWEEPS = 60
+
+
+@jit
+def refit_singular(
+    matrix: Matrix, rows: Rows, Y: Array, A: Array, lam: Array, offset: Array, wanted: Array,
+    refits: Refits,
+) -> None:  # fmt: skip
+    """Refit one support, features A (m,), of a training set to Y (T, N), as `ridge.refit` does."""
+    m, N, ridges = len(A), matrix.F.shape[1], zeros(len(lam), np.float64)
+    known = Known(
+        zeros((m, N), np.float64), zeros((m, N), np.float64), zeros((0, 0), np.float64),
+        zeros(m, np.float64), zeros(m, np.float64), zeros(N, np.float64),
+    )  # fmt: skip
+    learn(matrix, rows, A, known)
+    for e in range(len(lam)):
+        ridges[e] = rows.number[0] * lam[e]
+    B, every, places = zeros((m, len(lam)), np.float64), zeros(2, np.int64), zeros(m, np.int64)
+    every[1] = m
+    for a in range(m):
+        places[a] = a
+    asked = Asked(every, B, offset)
+    task = Task(known, Y, Supports(every, A, places), every, asked)
+    for t in range(len(Y)):
+        copy(Y[t], known.y)
+        by_singular_values(known, places, ridges, B)
+        keep_values(task, 0, t, B, refits)
+        for e in range(refits.scores.shape[1]):
+            for i in range(len(wanted)):
+                if wanted[i]:
+                    refits.scores[0, e, i, t] = scored(known, B, e, i, offset[t])
+
+
+@plain
+def scored(known: Known, B: Array, e: int, i: int, offset: float) -> float:
+    """Return the score of row i by column e of B."""
+    total = offset
+    for a in range(len(B)):
+        total += known.Z[a, i] * B[a, e]
+    return total
 
 
 @inner

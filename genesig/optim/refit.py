@@ -9,8 +9,9 @@ import numpy as np
 from genesig.compiled.lanes import LANES
 from genesig.compiled.refits import Lists, refit_each
 from genesig.compiled.ridge import Refits
+from genesig.compiled.singular import refit_singular
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets
+from genesig.optim.training import TrainingSets, part_of
 
 Array = np.ndarray[Any, Any]
 
@@ -61,8 +62,8 @@ def refit_all(
 ) -> None:  # fmt: skip
     """Fill scores (k, m, L, n, T) with refits to Y (k, T, N), which start from offset (k, T)."""
     lam, none = np.pad(lam, ((0, 0), (0, -lam.shape[1] % LANES)), mode="edge"), np.empty((0, 0, 1))
-    out = Refits(scores, none, np.empty((len(lam), 0, 0, 1)))
-    refit_each(sets.matrix, sets.padded, Y, _lists(path), lam, offset, wanted, out)
+    out = Refits(scores, none, np.empty((len(lam), 0, 0, 1)), _left(path))
+    _refit(sets, Y, path, lam, offset, wanted, out)
 
 
 def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
@@ -93,10 +94,11 @@ def coef_all(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> tu
     (k, m), T = path.shape, Y.shape[1]
     lam = np.repeat(np.broadcast_to(np.asarray(lam, float), (k,))[:, None], LANES, axis=1)
     out = Refits(
-        np.empty((k, m, 0, 0, T)), np.empty((1, len(path.indices), T)), np.zeros((k, m, 1, T))
+        np.empty((k, m, 0, 0, T)), np.empty((1, len(path.indices), T)), np.zeros((k, m, 1, T)),
+        _left(path),
     )  # fmt: skip
     none, offset = np.zeros((k, 0), dtype=bool), np.zeros((k, T))
-    refit_each(sets.matrix, sets.padded, Y, _lists(path), lam, offset, none, out)
+    _refit(sets, Y, path, lam, offset, none, out)
     return out.values[0], out.constant[:, :, 0]
 
 
@@ -123,5 +125,24 @@ def covariate_coef(
     return gamma
 
 
-def _lists(path: Path) -> Lists:
-    return Lists(path.shape[1], path.indptr, path.indices)
+def _refit(
+    sets: TrainingSets, Y: Array, path: Path, lam: Array, offset: Array, wanted: Array, out: Refits
+) -> None:  # fmt: skip
+    """Refit all supports; by singular values those for which some lam is next to nothing."""
+    m = path.shape[1]
+    refit_each(
+        sets.matrix, sets.padded, Y, Lists(m, path.indptr, path.indices), lam, offset, wanted, out
+    )
+    for i, f in np.argwhere(out.left):
+        part = slice(*path.indptr[i * m + f :][:2])
+        one = Refits(
+            out.scores[i, f : f + 1], out.values[:, part], out.constant[i, f : f + 1], out.left[i]
+        )
+        refit_singular(
+            sets.matrix, part_of(sets.padded, i), Y[i], path.indices[part], lam[i], offset[i],
+            wanted[i], one,
+        )  # fmt: skip
+
+
+def _left(path: Path) -> Array:
+    return np.zeros(path.shape, dtype=np.int64)
