@@ -125,6 +125,8 @@ def fill(known: Known, asked: Asked, group: Group, room: Core) -> None:
 def turn_form(room: Core, c: int, width: int) -> None:
     """Bring M[:c, :c] to tridiagonal form, factor that for each rho, and turn W[:c, :width]."""
     work = room.work
+    if c == 0:
+        return
     tridiagonal(room.M, c, work[2], work[3], work[4], work)
     turn(room.M, c, work[4], room.W, width, room.panel, False)
     for i in range(c):

@@ -14,8 +14,8 @@ from genesig.compiled import inner, plain
 from genesig.compiled.operations import zeros
 
 Array = np.ndarray[Any, Any]
-TOGETHER = 16  # supports
-EXTRAS = 128
+TOGETHER = 16  # supports of a group
+EXTRAS = 128  # features that not all of them have
 SLOW = 2.5  # what a product takes while a matrix is reduced, in products of a whole block
 
 
@@ -32,8 +32,8 @@ def cost(core: int, extras: int, number: int, beside: int, lam: int) -> float:
 def plan(indptr: Array, places: Array, alone: Array, count: Array, beside: int, lam: int) -> Any:
     """Return where the groups of supports start that cost least, and the number of supports.
 
-    alone (M,) is 0 where a support may be solved with others; count
-    (U,) is room of zeros, and left so.
+    alone (M,) is 0 where a support may be solved with others; count (U,) is room of zeros, and
+    left so.
     """
     number = len(indptr) - 1
     best, before = zeros(number + 1, np.float64), zeros(number + 1, np.int64)

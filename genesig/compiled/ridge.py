@@ -182,7 +182,7 @@ def together(
                 weights_of_samples(known, A, room, B)
             for a in range(0 if many else len(A)):
                 copy(room.S[group.where[A[a]]], B[a])
-            keep_values(task, f, t, B, refits)
+            keep_values(known, task.supports, f, t, B, refits)
 
 
 @plain
@@ -194,14 +194,16 @@ def keep_scores(out: Array, first: int, asked: Asked, t: int, scores: Array) -> 
 
 
 @plain
-def keep_values(task: Task, f: int, t: int, B: Array, refits: Refits) -> None:
+def keep_values(
+    known: Known, supports: Supports, f: int, t: int, B: Array, refits: Refits
+) -> None:  # fmt: skip
     """Write coefficients per unit of the caller's X, and the constant that they leave."""
-    known, first, values = task.known, task.supports.indptr[f], refits.values
-    size = task.supports.indptr[f + 1] - first
+    first, values = supports.indptr[f], refits.values
+    size = supports.indptr[f + 1] - first
     for e in range(len(values)):
         constant = 0.0
         for a in range(size):
-            p = task.supports.places[first + a]
+            p = supports.places[first + a]
             values[e, first + a, t] = known.inverse[p] * B[a, e]
             constant -= values[e, first + a, t] * known.mean[p]
         refits.constant[f, e, t] = constant

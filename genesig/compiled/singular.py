@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from genesig.compiled import inner, jit, plain
-from genesig.compiled.core import Asked
 from genesig.compiled.known import Known, gather, learn
 from genesig.compiled.lanes import dot
 from genesig.compiled.moments import Matrix, Rows, copy
 from genesig.compiled.operations import larger, zeros
-from genesig.compiled.ridge import Refits, Supports, Task, keep_values
+from genesig.compiled.ridge import Refits, Supports, keep_values
 
 Array = np.ndarray[Any, Any]
 
@@ -34,16 +33,14 @@ def refit_singular(
     learn(matrix, rows, A, known)
     for e in range(len(lam)):
         ridges[e] = rows.number[0] * lam[e]
-    B, every, places = zeros((m, len(lam)), np.float64), zeros(2, np.int64), zeros(m, np.int64)
-    every[1] = m
+    B, ends, places = zeros((m, len(lam)), np.float64), zeros(2, np.int64), zeros(m, np.int64)
+    ends[1] = m
     for a in range(m):
         places[a] = a
-    asked = Asked(every, B, offset)
-    task = Task(known, Y, Supports(every, A, places), every, asked)
     for t in range(len(Y)):
         copy(Y[t], known.y)
         by_singular_values(known, places, ridges, B)
-        keep_values(task, 0, t, B, refits)
+        keep_values(known, Supports(ends, A, places), 0, t, B, refits)
         for e in range(refits.scores.shape[1]):
             for i in range(len(wanted)):
                 if wanted[i]:
