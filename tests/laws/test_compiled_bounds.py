@@ -1,0 +1,29 @@
+"""No kernel reads or writes beyond its arrays: the laws of the solvers, every index checked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from places import ROOT
+
+LAWS = (
+    *("adjustment", "classes", "compiled_algebra", "cox", "cox_lists", "cox_together", "cox_wide"),
+    *("multitask", "normalise", "refit_groups", "refit_laws", "refit_plan", "solver_laws"),
+)
+
+
+@pytest.mark.slow
+def test_the_laws_hold_where_every_index_is_checked(tmp_path):
+    """Rows that are machine operations, as in `lanes`, are not checked: numba knows no index."""
+    files = [f"tests/laws/test_{law}.py" for law in LAWS]
+    own = {
+        "NUMBA_BOUNDSCHECK": "1",
+        "NUMBA_CACHE_DIR": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path),
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", *files]
+    job = subprocess.run(command, env=os.environ | own, cwd=ROOT, capture_output=True, text=True)
+    assert job.returncode == 0, job.stdout[-2000:]
