@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -45,6 +46,20 @@ def test_the_command_prints_every_method_and_goes_on_from_what_it_kept(tmp_path)
     assert "simulated, ridge" in first.stderr
     again = quick(tmp_path)
     assert (again.stdout, again.stderr) == (first.stdout, "")
+
+
+@pytest.mark.slow
+def test_the_other_rules_are_measured_on_any_data(tmp_path):
+    script = TESTS / "benchmarks/answers_alternatives.py"
+    command = [sys.executable, str(script), "--seeds", "1", simulated(tmp_path)]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = ["inner folds", "half pairs", "weights"]
+    rows = [[float(x) for x in re.findall(rf"^{name} +(.*)", told, re.M)[0].split()]
+            for name in names]  # fmt: skip
+    for seconds, *errors, stability, genes in rows:
+        assert min(seconds, stability) > 0
+        assert max(errors) < 0.3  # ten genes of 200 tell the classes apart
+        assert stability <= 1 <= genes
 
 
 def test_agreement_by_its_formula():
