@@ -2,12 +2,13 @@
 
     OMP_NUM_THREADS=1 python tests/benchmarks/reading.py [RUNS]
 
-Each in a process of its own, in turn: processor seconds (the best of the runs) and how far the
-process grows, in sizes of the matrix. pandas reads without checks, to within the last digits.
+Each in a process of its own, in turn: processor seconds and how far the process grows, in sizes of
+the matrix, the median of the runs. pandas reads without checks, to within the last digits.
 """
 
 import gzip
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -62,9 +63,10 @@ def main(runs: int) -> None:
                     command = [sys.executable, __file__, "read", reader, str(path)]
                     done = subprocess.run(command, capture_output=True, text=True, check=True)
                     figures.append([float(word) for word in done.stdout.split()])
-        best = {reader: min(figures) for reader, figures in found.items()}
-        for reader, (seconds, grown) in best.items():
-            ratio = seconds / best["pandas"][0]
+        typical = {reader: [statistics.median(column) for column in zip(*figures, strict=True)]
+                   for reader, figures in found.items()}  # fmt: skip
+        for reader, (seconds, grown) in typical.items():
+            ratio = seconds / typical["pandas"][0]
             print(f"{name}, {reader}: {seconds:.2f} s ({ratio:.2f} times pandas), "
                   f"{grown:.0f} MB ({grown / matrix:.1f} times the matrix)")  # fmt: skip
 
@@ -73,4 +75,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["read"]:
         read(*sys.argv[2:])
     else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 9)

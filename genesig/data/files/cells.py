@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Block = tuple[list[str], Array, dict[tuple[int, int], str]]
 
-BLOCK = 100_000
+BLOCK = 50_000
 """Cells at a time: what is made of a text on the way takes no more memory than a few of these."""
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.files.cells import end_of_name, parse_cells
-from genesig.data.files.lines import lines_of
+from genesig.data.files.lines import PIECE, lines_of
 from genesig.errors import refuse
 from genesig.results.cells import plain
 from genesig.words import counted
@@ -32,6 +33,12 @@ DECIMALS = re.compile(r';"?[-+]?(0|\d{4,}|),|,\d{1,2}(?!\d)|,\d{4,}|,\d+[eE]')
 THOUSAND = re.compile(r';"?([-+]?\d{1,3},\d{3})"?(?=;|$)')
 WHOLE = re.compile(r';"?[-+]?[1-9]\d{0,2}"?(?=;|$)')
 NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
+
+SHORT = 9
+"""Bytes a cell up to which rows are kept: with the text and the numbers, less than four matrices.
+
+Longer ones are cut twice, to be checked and to be read.
+"""
 
 
 @dataclass(frozen=True)
@@ -80,20 +87,15 @@ class Matrix:
 class _Lines:
     """A delimited text: names of its header, lines and quotes of the rows that are not blank.
 
-    `filled` has a 1 for each line that is such a row; `quoted` tells whether one has quotes
-    elsewhere than around its first field.
+    `rows` goes through them once more; `quoted` tells whether one has quotes elsewhere than around
+    its first field.
     """
 
-    text: str | bytes
-    filled: bytes
+    rows: Callable[[], Iterator[str]]
     delimiter: str
     names: list[str]
     numbers: list[int]
     quoted: bool
-
-    def rows(self) -> Iterator[str]:
-        """Go through the rows once more; none is kept."""
-        return compress(lines_of(self.text), self.filled)
 
 
 def parse_table(text: str | bytes, suffix: str, where: str) -> pd.DataFrame:
@@ -157,25 +159,53 @@ def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1) -> _Lines
     if not first:
         raise refuse(where, "is empty; it needs a header line and at least one row")
     delimiter = _delimiter(header, suffix, f"{where}, line {first}")
-    if '"' in text if isinstance(text, str) else b'"' in text:
-        rows = [(number, _width(row, delimiter), _is_quoted(row)) for number, row in lines]
-    else:
-        rows = [(number, row.count(delimiter) + 1, False) for number, row in lines]
-    if not rows:
+    kept = list(lines) if _is_short(text, delimiter) else None
+    quotes = '"' in text if isinstance(text, str) else b'"' in text
+    numbers, widths, quoted = _shape(lines if kept is None else kept, delimiter, quotes)
+    if not numbers:
         raise refuse(
             where,
             "has a header line but no rows below it; is it cut off? Copy or export it again",
         )
-    numbers, widths, quoted = map(list, zip(*rows, strict=True))
     names = [name.strip() for name in _split(header, delimiter)]
     if set(widths) == {len(names) + 1}:  # R's write.table leaves the corner out
         names.insert(0, "")
     elif set(widths) != {len(names)}:
         _refuse_widths(len(names), numbers, widths, where)
+    again = partial(_again, text, numbers, begin) if kept is None else partial(_kept, kept)
+    return _Lines(again, delimiter, names, numbers, quoted)
+
+
+def _shape(
+    lines: Iterable[tuple[int, str]], delimiter: str, quotes: bool
+) -> tuple[list[int], list[int], bool]:
+    """Return the number and the width of each row, and whether one has quotes behind its name."""
+    numbers, widths, quoted = list[int](), list[int](), False
+    for number, row in lines:
+        numbers.append(number)
+        widths.append(_width(row, delimiter) if quotes else row.count(delimiter) + 1)
+        quoted = quoted or (quotes and _is_quoted(row))
+    return numbers, widths, quoted
+
+
+def _is_short(text: str | bytes, delimiter: str) -> bool:
+    """Tell, by what stands in its middle, whether the rows take little more than their numbers."""
+    middle = len(text) // 2
+    part = text[middle : middle + PIECE]
+    cells = part.count(delimiter) if isinstance(part, str) else part.count(delimiter.encode())
+    return len(part) <= SHORT * cells
+
+
+def _kept(lines: Sequence[tuple[int, str]]) -> Iterator[str]:
+    return (line for _, line in lines)
+
+
+def _again(text: str | bytes, numbers: list[int], begin: int) -> Iterator[str]:
+    """Cut the rows of a text once more; none is kept."""
     filled = bytearray(numbers[-1] - begin + 1)
     for number in numbers:
         filled[number - begin] = 1
-    return _Lines(text, bytes(filled), delimiter, names, numbers, any(quoted))
+    return compress(lines_of(text), filled)
 
 
 def _filled(text: str | bytes, suffix: str, begin: int = 1) -> Iterator[tuple[int, str]]:
