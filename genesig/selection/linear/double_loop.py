@@ -143,12 +143,20 @@ def _fit_within(
 ) -> Fits:  # fmt: skip
     """Fit at the choices; where the list itself has more genes than `most`, at a shorter choice.
 
-    The inner folds, which choose, have fewer samples, and often shorter lists.
+    So too where all are longer than `longest`, and none is kept. The inner folds, which choose,
+    have fewer samples, and often shorter lists.
     """
     fits = _fit_together(todo, surfaces, outer, reference, protocol)
     size = fits.sizes()[np.arange(len(todo)), fits.choice[:, 2]]
-    again = {fit: surfaces[fit].shorter() for fit in np.flatnonzero(size > protocol.most)}
+    none = np.isnan(fits.gap).all(axis=1)
+    again = {fit: surfaces[fit].shorter() for fit in np.flatnonzero(none | (size > protocol.most))}
     shorter = {fit: surface for fit, surface in again.items() if surface is not None}
+    if lost := [todo[fit] for fit in np.flatnonzero(none) if fit not in shorter]:
+        labels = f", permutation {lost[0].permutation}" if lost[0].permutation else ""
+        raise GenesigError(
+            f"split {lost[0].split}{labels}: every list has more than {protocol.longest} genes; "
+            "raise linear.longest or linear.tau_min"
+        )
     if not shorter:
         return fits
     some = [todo[fit] for fit in shorter]
@@ -205,12 +213,7 @@ def _listed(todo: list[Task], lists: Lists, choice: Array, protocol: Protocol) -
     """
     kept = ~np.isnan(lists.gap)
     for fit, (_, _, mu) in enumerate(choice):
-        if not kept[fit].any():
-            raise GenesigError(
-                f"split {todo[fit].split}: every list has more than {protocol.longest} genes; raise"
-                " linear.longest or linear.tau_min"
-            )
-        if not kept[fit, mu]:
+        if kept[fit].any() and not kept[fit, mu]:
             choice[fit, 2] = np.flatnonzero(kept[fit])[-1]
             said = "split %s: the list at mu %g has more than %s genes; the longest kept one serves"
             log.warning(said, todo[fit].split, protocol.mu[mu], protocol.longest)

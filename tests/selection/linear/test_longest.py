@@ -72,3 +72,16 @@ def test_in_the_place_of_a_chosen_list_that_is_too_long_stands_the_longest_kept_
 def test_lists_of_which_none_can_be_kept_are_one_line():
     with pytest.raises(GenesigError, match="split r1f1: every list has more than 1 genes; raise"):
         fitted(list="minimal", tau_min=1e-4, lam=[1e-4], longest=1)
+
+
+def test_where_no_list_can_be_kept_a_shorter_one_is_chosen():
+    _, whole, _ = fitted(longest=None, most=30)
+    longest = int(np.sort(whole.sizes()[:, 0])[-2])
+    _, fits, _ = fitted(longest=longest, most=30)
+    long = whole.sizes()[:, 0] > longest
+    assert 0 < long.sum() < len(long)
+    assert (fits.choice[long, 0] < whole.choice[long, 0]).all()
+    np.testing.assert_array_equal(fits.choice[~long], whole.choice[~long])
+    chosen = fits.sizes()[np.arange(len(long)), fits.choice[:, 2]]
+    assert (chosen >= 1).all()
+    assert (chosen <= longest).all()
