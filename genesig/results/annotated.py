@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,16 @@ Array = np.ndarray[Any, Any]
 
 COPIES = 4
 """Memory that reading takes, in sizes of a file's arrays; a few bytes can promise any number."""
+PARTS = 10_000
+"""Groups and arrays of a file; more would take minutes to go through."""
+PIECE = 1 << 20
+"""Bytes of text looked at together."""
 AGAIN = "write it again by AnnData.write_h5ad"
+
+
+SPARSE, SHAPES = ("encoding-type", "h5sparse_format"), ("shape", "h5sparse_shape")
+LINES = {"csr_matrix": "csr", "csr": "csr", "csc_matrix": "csc", "csc": "csc"}
+"""Attributes of a sparse matrix, today's and those before anndata 0.7, and what they say."""
 
 
 @contextmanager
@@ -122,7 +132,8 @@ def _check(file: h5py.File, where: str) -> None:
             size += _check_sparse(each, where) if _is_sparse(each) else 0
             _check_frame(each, where)
         else:
-            arrays += each.size * each.dtype.itemsize
+            # A chunk is unpacked whole, however little of it belongs to the array.
+            arrays += max(each.size, prod(each.chunks or ())) * each.dtype.itemsize
             if each.external or each.is_virtual:
                 raise refuse(f"{where}, {each.name}", f"lies in another file; {AGAIN}")
             if each.dtype.kind == "c":
@@ -130,6 +141,26 @@ def _check(file: h5py.File, where: str) -> None:
                 raise refuse(f"{where}, {each.name}", what)
         check_size(where, arrays, file.id.get_filesize(), COPIES)
         check_size(where, size, size, COPIES)
+    _check_texts(file, where)
+
+
+def _check_texts(file: h5py.File, where: str) -> None:
+    """Refuse more text than the file has bytes: all may be one object, and none is packed."""
+    import h5py
+
+    size = 0
+    for each in _inside(file, where):
+        texts = isinstance(each, h5py.Dataset) and h5py.check_string_dtype(each.dtype)
+        if not texts or texts.length is not None or each.ndim != 1:
+            continue
+        start, step = 0, 1
+        while start < len(each):
+            read = sum(map(len, each[start : start + step]))
+            start, size = start + step, size + read
+            step = 2 * step if read < PIECE else max(1, step // 2)
+            if size > file.id.get_filesize():
+                at = f"{where}, {each.name}"
+                raise refuse(at, f"holds more text than the file; it is damaged, {AGAIN}")
 
 
 def _inside(group: h5py.Group, where: str) -> Iterator[h5py.Group | h5py.Dataset]:
@@ -143,7 +174,10 @@ def _inside(group: h5py.Group, where: str) -> Iterator[h5py.Group | h5py.Dataset
         if hash(each.id) in seen:
             continue
         seen.add(hash(each.id))
-        names = list(each) if isinstance(each, h5py.Group) else []
+        held = len(each) if isinstance(each, h5py.Group) else 0
+        if held + len(waiting) + len(seen) > PARTS:
+            raise refuse(where, f"has more than {PARTS} parts; take out what is in its uns")
+        names = list(each) if held else []
         for name in names:
             if not isinstance(each.get(name, getlink=True), h5py.HardLink):
                 at = f"{where}, {each.name.rstrip('/')}/{name}"
@@ -154,9 +188,9 @@ def _inside(group: h5py.Group, where: str) -> Iterator[h5py.Group | h5py.Dataset
 
 def _check_frame(group: h5py.Group, where: str) -> None:
     """Refuse a table with a column of another length; pandas would repeat a single value."""
-    if str(group.attrs.get("encoding-type")) != "dataframe":
+    if _said(group, "encoding-type") != "dataframe":
         return
-    index = group.get(str(group.attrs.get("_index")))
+    index = group.get(_said(group, "_index"))
     rows, columns = getattr(index, "shape", None), list(group.attrs.get("column-order", ()))
     if len(set(columns)) < len(columns):
         raise refuse(f"{where}, {group.name}", f"has two columns of one name; {AGAIN}")
@@ -169,29 +203,44 @@ def _check_frame(group: h5py.Group, where: str) -> None:
             raise refuse(f"{where}, {column.name}", what)
 
 
+def _said(group: h5py.Group, name: str) -> str:
+    """Return an attribute as text: AnnData reads those in bytes, too."""
+    value = group.attrs.get(name, "")
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
 def _is_sparse(group: h5py.Group) -> bool:
-    said = group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", ""))
-    return str(said) in ("csr_matrix", "csc_matrix", "csr", "csc")
+    """Tell by its parts, since it may say what it is in several ways, or not at all."""
+    words = {_said(group, name) for name in SPARSE}
+    return {"indptr", "indices"} <= {*group} or bool(words & {*LINES})
 
 
 def _check_sparse(group: h5py.Group, where: str) -> int:
     """Refuse pointers and indices that lead out of the matrix; return its size when dense."""
     at = f"{where}, {group.name}"
-    shape = np.asarray(group.attrs.get("shape", group.attrs.get("h5sparse_shape", ())))
+    lines, shape = _form(group)
     data, indices, indptr = parts = [group.get(name) for name in ("data", "indices", "indptr")]
     kinds = ("biuf", "iu", "iu")
-    whole = shape.shape == (2,) and shape.dtype.kind in "iu" and (shape >= 0).all()
-    if not whole or any(part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
+    if not lines or any(part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
                         for part, kind in zip(parts, kinds, strict=True)):  # fmt: skip
         raise refuse(at, f"is no sparse matrix as AnnData writes it; {AGAIN}")
     size, stored = int(shape[0]) * int(shape[1]) * 8, sum(p.size * p.dtype.itemsize for p in parts)
     check_size(at, stored, group.file.id.get_filesize(), COPIES)
     check_size(at, size, size, COPIES)
-    rows = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format")))[:3] == "csr"
-    major, minor = shape if rows else shape[::-1]
+    major, minor = shape if lines == "csr" else shape[::-1]
     if fault := _fault(data, indices, indptr, int(major), int(minor)):
         raise refuse(at, f"{fault}; the file is damaged, {AGAIN}")
     return size
+
+
+def _form(group: h5py.Group) -> tuple[str, Array]:
+    """Return what lies in lines, and the shape; '' where attributes are none or do not agree."""
+    said = {LINES.get(_said(group, name), "") for name in SPARSE if name in group.attrs}
+    shapes = [np.asarray(group.attrs[name]) for name in SHAPES if name in group.attrs]
+    shape = shapes[0] if shapes else np.empty(0)
+    one = len(said) == 1 and all(np.array_equal(shape, other) for other in shapes)
+    whole = shape.shape == (2,) and shape.dtype.kind in "iu" and (shape >= 0).all()
+    return said.pop() if one and whole else "", shape
 
 
 def _fault(data: Any, indices: Any, indptr: Any, major: int, minor: int) -> str:

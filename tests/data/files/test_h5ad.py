@@ -75,6 +75,35 @@ def virtual(file: h5py.File) -> None:
     file.create_virtual_dataset("X", layout)
 
 
+def said(
+    word: object, *changes: Callable[[h5py.File], None], path: str = "X"
+) -> Callable[[h5py.File], None]:
+    """Change what a group says that it is, and more."""
+
+    def change(file: h5py.File) -> None:
+        del file[path].attrs["encoding-type"]
+        if word is not None:
+            file[path].attrs["encoding-type"] = word
+        for each in changes:
+            each(file)
+
+    return change
+
+
+def same_text(file: h5py.File) -> None:
+    """Let all of 3000 texts be one object of the heap, of a megabyte."""
+    texts = file.create_dataset("uns/t", (3000,), dtype=TEXT, chunks=(3000,))
+    texts[0] = "a" * 2**20
+    file.flush()
+    _, places = texts.id.read_direct_chunk((0,))
+    texts.id.write_direct_chunk((0,), places[:16] * 3000)
+
+
+def many_parts(file: h5py.File) -> None:
+    for k in range(10_001):
+        file["uns"].create_group(f"g{k}")
+
+
 N, D = DENSE.shape
 NAMES, TEXT = NUMBERS.genes, h5py.string_dtype()
 BROKEN = {
@@ -124,6 +153,44 @@ BROKEN = {
     "too few names": ("plain", instead("var/_index", NAMES[:2], dtype=TEXT), "has another number"),
     "other samples": ("plain", instead("X", DENSE[1:]), "AnnData cannot read it"),
     "a class that is none": ("plain", put("obs/class/codes", 0, 99), "AnnData cannot read it"),
+    "said in bytes, index below the first": (
+        "csr",
+        said(np.bytes_("csr_matrix"), put("X/indices", 2, -3)),
+        "indices holds -3",
+    ),
+    "said as it was, in bytes": (
+        "csr",
+        said(
+            None,
+            attribute("X", "h5sparse_format", np.bytes_("csr")),
+            attribute("X", "h5sparse_shape", [N, D]),
+            put("X/indices", 2, D),
+        ),
+        f"indices holds {D}",
+    ),
+    "said in two ways": ("csr", attribute("X", "h5sparse_format", "csc"), "X: is no sparse matrix"),
+    "of two shapes": ("csr", attribute("X", "h5sparse_shape", [D, N]), "X: is no sparse matrix"),
+    "not said": ("csr", said(None), "X: is no sparse matrix as AnnData"),
+    "a table said in bytes": (
+        "plain",
+        said(np.bytes_("dataframe"), instead("obs/age", [1.0]), path="obs"),
+        "age: has another number of values",
+    ),
+    "a vast chunk": (
+        "plain",
+        instead(
+            "X",
+            None,
+            shape=DENSE.shape,
+            dtype="f8",
+            chunks=(8000, 8000),
+            maxshape=(None, None),
+            compression="gzip",
+        ),
+        "unpacks to more than 100 times",
+    ),
+    "one long text many times": ("plain", same_text, "uns/t: holds more text than the file"),
+    "many parts": ("plain", many_parts, "has more than 10000 parts"),
     "a loop": ("plain", lambda file: file["uns"].__setitem__("u", file["uns"]), "cannot read it"),
 }
 
