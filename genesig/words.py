@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -101,11 +102,19 @@ def is_number(text: str) -> bool:
 
 
 def alike(names: Iterable[str]) -> list[list[str]]:
-    """Find the names that differ in upper and lower case or blanks only."""
+    """Find the names that differ in upper and lower case, blanks or invisible characters only."""
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        groups.setdefault(" ".join(name.split()).casefold(), []).append(name)
+        groups.setdefault(_as_seen(name), []).append(name)
     return [group for group in groups.values() if len(group) > 1]
+
+
+def _as_seen(name: str) -> str:
+    """Return what a reader tells names apart by."""
+    if not name.isascii():  # one accented letter or two, of full width, soft hyphens
+        seen = unicodedata.normalize("NFKC", name)
+        name = "".join(letter for letter in seen if unicodedata.category(letter) != "Cf")
+    return " ".join(name.split()).casefold()
 
 
 def control_first(names: Sequence[str]) -> list[str]:

@@ -78,7 +78,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "classes that differ in case": (
         _column("diagnosis", ["Tumor", "tumor", "normal"] * 4),
-        ["3 classes", "some differ only in upper and lower case"],
+        ["the classes 'Tumor', 'tumor' differ in upper and lower case, blanks or invisible "],
     ),
     "numbers as classes": (
         _set(label="age"),
@@ -123,15 +123,26 @@ CASES: dict[str, tuple[Break, list[str]]] = {
          "class; if it says that there is no label, leave these cells blank, else write "
          "data: {classes: ["],
     ) for word in ("?", ".", "unknown", "Missing", "n.d.", "-9", "-99", "not available")},
+    **{f"{word} as one of three classes": (
+        _column("diagnosis", [word, "normal", "tumor"] * 4),
+        [f"error: samples.tsv, line 2, column 'diagnosis': '{word}' (4 samples) is taken for a "
+         "class; if it says that there is no label, leave these cells blank, else write "
+         "data: {classes: ["],
+    ) for word in ("unknown", "-99")},
+    **{f"classes that look the same: {kind}": (
+        _column("diagnosis", pair * 6), ["' differ in upper and lower case, blanks or invisible "],
+    ) for kind, pair in (("one or two letters", ["caf\u00e9", "cafe\u0301"]),
+                         ("no width", ["ctrl", "ctrl\u200b"]), ("soft", ["ctrl", "ct\u00adrl"]),
+                         ("full width", ["a1", "a\uff11"]))},
     "two classes that differ in case": (
         _column("diagnosis", ["tumor", "Tumor"] * 6),
-        ["the classes 'Tumor', 'tumor' differ in upper and lower case or blanks only; write them"],
+        ["the classes 'Tumor', 'tumor' differ in upper and lower case, blanks or invisible "],
     ),
     "a patient by two names": (
         _column("family", ["p0", "P0", *(f"p{k}" for k in range(1, 11))], data__group="family",
                 splits__scheme="stratified_group_kfold"),
         ["error: samples.tsv, line 3, column 'family': data.group: 'P0' differs from 'p0' in upper "
-         "and lower case or blanks only; write them alike, or quite differently"],
+         "and lower case, blanks or invisible characters only; write them alike, or "],
     ),
     "one number for all": (
         _column("age", ["7"] * 12, label="age", data__task="regression"),
@@ -378,7 +389,7 @@ def test_a_fault_is_one_line(
 FAULTY_KEYS: dict[str, Break] = {
     "a mu that is nowhere, where none is asked for": _set(signature__mu=0.02),
     "YAML booleans for three classes": _column(
-        "diagnosis", ["true", "false", "unknown"] * 4, data__classes=[True, False]),
+        "diagnosis", ["true", "false", "neither"] * 4, data__classes=[True, False]),
     "a task that is none": _set(label="age", data__task="regresion"),
 }  # fmt: skip
 
@@ -477,7 +488,8 @@ WARNED: dict[str, tuple[Break, str, str]] = {
         _column("matched", ["run1", "run1", "Run1", "Run1", "run2", "run2"] * 2,
                 data__batch="matched"),
         "warning: samples.tsv, line 4, column 'matched': data.batch: 'Run1' differs from 'run1' in "
-        "upper and lower case or blanks only; write them alike, or quite differently",
+        "upper and lower case, blanks or invisible characters only; write them alike, or quite "
+        "differently",
         "12 samples (6 normal, 6 tumor; positive: tumor), 8 genes",
     ),
     "test samples of one class": (

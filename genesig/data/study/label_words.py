@@ -15,16 +15,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+BY_SIGHT = "upper and lower case, blanks or invisible characters only"
+
+
 def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
                       where: str) -> Iterator[Problem]:  # fmt: skip
-    """Yield that one of two classes which the config does not name may be none.
+    """Yield that a class which the config does not name may be none.
 
     `names` are the classes. ``-`` beside ``+`` is one; ``none`` or ``-`` beside another word may
     be one, ``?`` or ``-99`` is not.
     """
     if pairs := alike(names):
-        what = f"the classes {listing(pairs[0])} differ in upper and lower case or blanks only; "
-        yield Problem(f"{where}, column '{label}'", what + "write them alike")
+        what = f"the classes {listing(pairs[0])} differ in {BY_SIGHT}; write them alike"
+        yield Problem(f"{where}, column '{label}'", what)
     for name in names:
         unknown, nothing = UNKNOWN.fullmatch(name), NOTHING.fullmatch(name)
         if not (unknown or nothing) or (name == "-" and "+" in names):
@@ -61,7 +64,7 @@ def check_names_alike(table: pd.DataFrame, key: str, column: str, where: str) ->
     if pairs:
         one, other = pairs[0][:2]
         row = int(np.argmax(table[column] == other))
-        what = f"{key}: '{other}' differs from '{one}' in upper and lower case or blanks only"
+        what = f"{key}: '{other}' differs from '{one}' in {BY_SIGHT}"
         what += f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
         at = f"{where}, line {table.attrs['lines'][row]}, column '{column}'"
         yield Problem(at, what, "warning" if key == "data.batch" else "error")

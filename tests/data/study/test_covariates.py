@@ -112,7 +112,7 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "words alike": (
         ["F", "f", "m", "m"] * 3, {},
         "error: samples.tsv, line 3, column 'x': data.covariates: 'f' differs from 'F' in upper and"
-        " lower case or blanks only; write them alike, or quite differently",
+        " lower case, blanks or invisible characters only; write them alike, or quite differently",
     ),
     "the label by another name": (
         ["0", "1"] * 6, {},

@@ -22,7 +22,7 @@ MOST = 20  # classes
 def _choose(asked: Asked, problems: Problems) -> Chosen:
     labels, where, classes = asked.labels, asked.where, asked.settings["classes"]
     chosen = _choose_classes(labels, where, asked, classes, problems)
-    if classes is None and labels.nunique() == 2:
+    if classes is None:
         problems.extend(check_class_words(asked.table, asked.label, chosen, where))
     others = {} if classes is None else _of_other_classes(labels, chosen, where, problems)
     return Chosen(chosen, others)
@@ -52,9 +52,7 @@ def _many_classes(counts: Counter[str], at: str, numbers: str) -> Iterator[Probl
     found = ", ".join(f"'{name}' ({times})" for name, times in counts.most_common(6))
     more = f" and {len(counts) - 6} more" if len(counts) > 6 else ""
     what = f"{len(counts)} classes: {found}{more}"
-    if len({name.casefold() for name in counts}) < len(counts):
-        yield Problem(at, f"{what}; some differ only in upper and lower case, write them alike")
-    elif len(counts) > 6 and all(map(is_number, counts)):
+    if len(counts) > 6 and all(map(is_number, counts)):
         yield Problem(at, f"{what}; {numbers}")
         return
     two = flow({"classes": control_first([name for name, _ in counts.most_common(2)])})
