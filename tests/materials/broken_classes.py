@@ -68,7 +68,7 @@ SEVERAL: dict[str, Broken] = {
     "a class as a number": _set("data.classes", ["EWS", "RMS", 3], ["item 3", "in quotes"]),
     "classes as one text": _set("data.classes", "EWS", ["data.classes", "write it as [EWS]"]),
     "a class in two cases": _column(["EWS", "ews", "RMS", "NB"] * 3,
-                                    ["4 classes", "only in upper and lower case"]),
+                                    ["the classes 'EWS', 'ews'", "differ in upper and lower case"]),
     "a class of two": _column(["EWS"] * 5 + ["RMS"] * 5 + ["NB"] * 2,
                               ["class 'NB' has 2 samples", "at least 3 are needed"]),
     "numbers": _column([f"{k}.5" for k in range(12)], ["12 classes", "data: {task: regression}"]),
