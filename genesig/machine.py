@@ -14,6 +14,7 @@ from genesig.errors import InvalidInput, Problem, refuse
 from genesig.words import size_of
 
 AGAIN = "run again: what is finished is kept"
+NO_PLACE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
 NO_DISK = (errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EREMOTEIO)
 # What the loader of libraries says instead of an error of its own.
 NO_MEMORY = re.compile("cannot allocate memory|failed to map segment|can't start new thread", re.I)
@@ -25,13 +26,19 @@ LEAST = 450_000_000
 
 
 def check_writable(*folders: str) -> None:
-    """Refuse folders that are there and cannot be written to.
+    """Refuse folders that are there and cannot be written to, and what is none.
 
     Raises
     ------
     InvalidInput
     """
     for folder in folders:
+        if Path(folder).is_symlink() and not Path(folder).exists():
+            raise refuse(
+                folder, "is a link to nowhere: make the folder that it names, or remove it"
+            )
+        if Path(folder).exists() and not Path(folder).is_dir():
+            raise refuse(folder, "is a file, where a folder is to be: rename it, or move it away")
         if Path(folder).exists() and not os.access(folder, os.W_OK):
             what = "cannot be written to: get the right to, or work in a folder of your own"
             raise refuse(folder, what)
@@ -50,7 +57,7 @@ def check_memory() -> None:
 
 TIMES = 12
 """Memory that reading a table takes, in sizes of its text: measured on 20000 × 100 values."""
-RATIO, ROOM = 100, 1 << 26
+RATIO, ROOM = 100, 1 << 23
 """Tables of measurements pack to a third, counts of many zeros to a thirtieth; a file that unpacks
 to so many times its size, and to more than this, is made to fill memory."""
 
@@ -129,6 +136,8 @@ def refusal(error: BaseException, path: str | Path | None = None) -> Problem | N
         return Problem(at, _full(number, where))
     if where is None:
         return None
+    if number in NO_PLACE:
+        return Problem(at[:80], f"is no name for this ({os.strerror(number)}): choose another")
     if number in (errno.EROFS, errno.EACCES, errno.EPERM):
         what = f"cannot be read or written ({os.strerror(number)}): get the right to, or work in"
         return Problem(at, f"{what} a folder of your own, and {AGAIN}")

@@ -21,6 +21,8 @@ ENSEMBL = re.compile(r"ENS[A-Z]{0,6}G\d{11}(\.\d+)?", re.ASCII)
 ENTREZ = re.compile(r"\d{1,9}", re.ASCII)
 # float() also takes 4_2 for 42, and the digits of every alphabet.
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+LARGEST = 1e100
+"""Above this a value is no measurement, and its square is infinite."""
 # Thousands, as 8,123 or 1,234,567; but 0,123 is a decimal comma.
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 # What people write for no value: never a class by itself...
@@ -85,7 +87,7 @@ def number_fault(text: str) -> str:
         return f"is '{text}', with a decimal comma; write {text.replace(',', '.')}"
     if is_missing(text):
         return f"is missing ('{text}')"
-    if is_number(text):
+    if NUMBER.fullmatch(text):
         return f"is {text.strip()}, larger than any measurement"
     infinite = text.strip().lower().lstrip("+-").startswith("inf")
     return f"is infinite ('{text}')" if infinite else f"is '{text}', not a number"
@@ -97,8 +99,8 @@ def is_missing(text: str) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is a finite number."""
-    return NUMBER.fullmatch(text) is not None and abs(float(text)) < float("inf")
+    """Tell whether a text is a number that may have been measured."""
+    return NUMBER.fullmatch(text) is not None and abs(float(text)) <= LARGEST
 
 
 def alike(names: Iterable[str]) -> list[list[str]]:

@@ -81,6 +81,14 @@ CONFIGS: dict[str, tuple[bytes, str]] = {
     "comments": (b"# label: x\n", "error: config.yaml: is empty; a study needs three keys: "),
     "a list": (b"- label\n", "error: config.yaml: needs lines 'key: value'"),
     "a tab": (b"data:\n\tgroup: a\n", "error: config.yaml, line 2: is not YAML: "),
+    "half a character": (
+        b'label: "x\\ud800"\n',
+        "error: config.yaml: holds half a character (\\ud800); write the whole one as it is",
+    ),
+    "half a character in a key": (
+        b'"l\\udfffbel": x\n',
+        "error: config.yaml: holds half a character (\\udfff); write the whole one as it is",
+    ),
     "a key twice": (
         b"seed: 1\ndata: {}\nseed: 2\n",
         "error: config.yaml, line 3: the key 'seed' is already on line 1",

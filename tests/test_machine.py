@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 from places import ROOT
 from small_study import Study
 
+from genesig.data.files import content
 from genesig.errors import InvalidInput
-from genesig.machine import interruption, memory, refusal
+from genesig.machine import check_writable, interruption, memory, refusal
 from genesig.results import save_arrays, save_table, save_text
 from genesig.words import size_of
 
@@ -51,6 +53,13 @@ def test_a_refusal_says_where_what_and_what_to_do(name: str) -> None:
     assert line.startswith(f"error: {begins}")
     assert line.endswith("run again: what is finished is kept")
     assert "\n" not in line
+
+
+def test_a_name_that_no_file_can_have_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="too long") as caught:
+        (tmp_path / ("x" * 300)).write_text("")
+    assert re.match(r"error: /.*: is no name for this \(File name too long\): choose another$",
+                    str(refusal(caught.value)))  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -107,6 +116,33 @@ def _genesig(folder: Path, limits: str) -> subprocess.CompletedProcess[str]:
     command = ["bash", "-c", f"{limits}; exec {sys.executable} -m genesig.cli validate config.yaml"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60,
                           env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["file", "link to nowhere", "link to a file"])
+def test_a_place_for_results_that_is_no_folder_is_named(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    if kind == "file":
+        Path("results").touch()
+    else:
+        Path("results").symlink_to("file" if kind.endswith("file") else "nowhere")
+    said = "is a link to nowhere: make" if kind == "link to nowhere" else "is a file, where"
+    with pytest.raises(InvalidInput, match=f"^error: results: {said}"):
+        check_writable("logs", "results")
+
+
+def test_a_disk_that_stops_while_a_table_is_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stops(*_: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    (tmp_path / "e.tsv").write_bytes(b"a\tb\n1\t2\n")
+    monkeypatch.setattr(content, "_whole", stops)
+    with pytest.raises(InvalidInput, match=r"e\.tsv: cannot be read: Input/output error"):
+        content.read_content(tmp_path / "e.tsv")
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,13 @@ def test_a_bomb_is_refused_early(tmp_path: Path) -> None:
     assert peak() < 200e6
 
 
+def test_a_bomb_of_short_rows_is_refused_before_they_are_cut(tmp_path: Path) -> None:
+    path = tmp_path / "e.tsv.gz"
+    path.write_bytes(gzip.compress(b"gene\ta\n" + b"g\t1\n" * 5_000_000))
+    with pytest.raises(InvalidInput, match="100 times its size"):
+        read_content(path)
+
+
 def test_sizes_are_held_against_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "memory", lambda: 1_200_000)
     path = tmp_path / "e.tsv"

@@ -103,6 +103,7 @@ SURVIVAL: dict[str, Broken] = {
     "a negative time": _cell("years", 2, "-0.7", ["line 4", "'years'", "-0.7, before the start"]),
     "a time that is a word": _cell("years", 2, "soon", ["line 4", "'soon', not a number"]),
     "a decimal comma": _cell("years", 0, "1,5", ["line 2", "decimal comma", "1.5"]),
+    "a time of 1e200": _cell("years", 0, "1e200", ["line 2", "1e200, larger than any measure"]),
     "an infinite time": _cell("years", 0, "inf", ["line 2", "'years'", "time of 'P01'"]),
     "one time for all": _column("years", ["3"] * 12, ["every time is 3", "times that differ"]),
     "no time at all": _column("years", [""] * 12, ["no sample has a time"]),

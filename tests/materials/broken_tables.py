@@ -94,9 +94,18 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         lambda s: s.set("expression", "e.gcf"),
         ["e.gcf: the ending '.gcf' is not known (known: .tsv", "did you mean '.gct'?"],
     ),
+    "a quote that is never closed in the last column": (
+        lambda s: s.matrix[3].__setitem__(12, f'"{s.matrix[3][12]}'),
+        ["expression.tsv: has a quote that is left open; close every quote, or export"]),
+    "a name in quotes of 200000 letters": (
+        lambda s: s.matrix[0].__setitem__(3, f'"{"P" * 200_000}"'),
+        ["expression.tsv: has a quote that is left open; close every quote, or export"]),
+    "a value in quotes of 200000 digits": (
+        lambda s: s.matrix[3].__setitem__(3, f'"{"1" * 200_000}"'),
+        ["expression.tsv: has a quote that is left open; close every quote, or export"]),
     "a quote that is never closed": (
         placed("expression", "e.csv", lambda s: b'g,a,b\nx,1,"2\ny,3,4\n'),
-        ["e.csv: cannot be parsed: ", "; close every quote, or export the table again"],
+        ["e.csv: has a quote that is left open; close every quote, or export the table"],
     ),
     "commas in a tsv": (
         lambda s: s.files.update({"expression.tsv": as_text(s.matrix, ",")}),
@@ -226,8 +235,18 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "number too large": (
         _cell("1e999"),
-        ["line 4, gene 'gene3', sample 'P05': the value is", "finite number"],
+        ["line 4, gene 'gene3', sample 'P05': the value is 1e999, larger than any"],
     ),
+    "a label of 1e200": (
+        lambda s: (s.set("label", "age"), s.set("data.task", "regression"),
+                   s.sheet[3].__setitem__(5, "1e200")),
+        ["samples.tsv, line 4, column 'age': the label of 'P03' is 1e200, larger than any"]),
+    "a covariate of 1e200": (
+        lambda s: (s.set("data.covariates", ["age"]), s.sheet[3].__setitem__(5, "1e200")),
+        ["data.covariates: the value of 'P03' is 1e200, larger than any measurement; the others"]),
+    "a weight of 1e200": (
+        lambda s: (s.set("data.weights", "age"), s.sheet[3].__setitem__(5, "1e200")),
+        ["data.weights: the weight of 'P03' is 1e200, larger than any measurement; each"]),
     "decimal comma": (
         lambda s: [row.__setitem__(c, row[c].replace(".", ",")) for row in s.matrix[1:]
                    for c in range(1, 13)],

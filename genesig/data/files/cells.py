@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable
 from io import StringIO
 from itertools import islice
@@ -20,6 +21,25 @@ Block = tuple[list[str], Array, dict[tuple[int, int], str]]
 
 BLOCK = 50_000
 """Cells at a time: what is made of a text on the way takes no more memory than a few of these."""
+
+
+OPEN = "has a quote that is left open; close every quote, or export the table again"
+
+
+def split_row(row: str, delimiter: str, where: str) -> list[str]:
+    """Cut a row into its fields, as quotes ask.
+
+    Raises
+    ------
+    InvalidInput
+        A field is longer than any: its quote is left open.
+    """
+    if '"' not in row:
+        return row.split(delimiter)
+    try:
+        return next(csv.reader([row], delimiter=delimiter))
+    except csv.Error:
+        raise refuse(where, OPEN) from None
 
 
 def parse_cells(
@@ -59,6 +79,8 @@ def parse_cells(
         block = list(islice(rows, step))
         plain = _plain(block, delimiter, width) if count * width > BLOCK else None
         found = plain or _any(block, delimiter, where)
+        if found[1].shape != (len(block), width - 1):
+            raise refuse(where, OPEN)
         names += found[0]
         cells[start : start + step] = found[1]
         texts |= {(start + row, column): text for (row, column), text in found[2].items()}
@@ -118,7 +140,7 @@ def _any(rows: list[str], delimiter: str, where: str) -> Block:
             float_precision="round_trip",
         )  # fmt: skip
     except pd.errors.ParserError as error:
-        what = f"cannot be parsed: {error}; close every quote, or export the table again"
+        what = OPEN if "inside string" in str(error) else f"cannot be parsed: {error}"
         raise refuse(where, what) from None
     cells, texts = numbers(frame.iloc[:, 1:])
     return list(frame[0].str.strip()), cells, texts

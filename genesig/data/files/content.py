@@ -53,17 +53,22 @@ def read_content(path: str | Path) -> bytes:
     InvalidInput
         No such file, none that is regular, cut off, damaged, or more than memory can hold.
     """
-    stream = _opened(Path(path))
-    with stream:
-        check_kept(Path(path))
-        packed = stream.read(2) == b"\x1f\x8b"
-        stream.seek(0)
-        if packed:
-            return _unpacked(stream, str(path), b"\x1f\x8b")
-        if str(path).lower().endswith(".gz"):
-            what = "is named .gz but is not gzip; rename it, or compress it with gzip"
-            raise refuse(path, what)
-        return _whole(_blocks(stream), stream, str(path))
+    with _opened(Path(path)) as stream:
+        try:
+            return _content(stream, path)
+        except OSError as error:  # a disk that does not answer
+            raise refuse(path, f"cannot be read: {error.strerror}") from None
+
+
+def _content(stream: BinaryIO, path: str | Path) -> bytes:
+    check_kept(Path(path))
+    packed = stream.read(2) == b"\x1f\x8b"
+    stream.seek(0)
+    if packed:
+        return _unpacked(stream, str(path), b"\x1f\x8b")
+    if str(path).lower().endswith(".gz"):
+        raise refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
+    return _whole(_blocks(stream), stream, str(path))
 
 
 def unpacked(content: bytes, where: str) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.files.cells import end_of_name, parse_cells
+from genesig.data.files.cells import end_of_name, parse_cells, split_row
 from genesig.data.files.lines import PIECE, lines_of
 from genesig.errors import refuse
 from genesig.results.cells import plain
@@ -103,7 +102,8 @@ def parse_table(text: str | bytes, suffix: str, where: str) -> pd.DataFrame:
     import pandas as pd
 
     lines = _lines(text, suffix, where)
-    cells = [[plain(cell.strip()) for cell in _split(row, lines.delimiter)] for row in lines.rows()]
+    rows = (split_row(row, lines.delimiter, where) for row in lines.rows())
+    cells = [[plain(cell.strip()) for cell in row] for row in rows]
     # Spreadsheets leave empty columns at the right-hand side.
     width = max(k for row in [lines.names, *cells] for k, cell in enumerate(row, 1) if cell)
     table = pd.DataFrame([r[1:width] for r in cells], columns=lines.names[1:width], dtype=object)
@@ -161,13 +161,13 @@ def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1) -> _Lines
     delimiter = _delimiter(header, suffix, f"{where}, line {first}")
     kept = list(lines) if _is_short(text, delimiter) else None
     quotes = '"' in text if isinstance(text, str) else b'"' in text
-    numbers, widths, quoted = _shape(lines if kept is None else kept, delimiter, quotes)
+    numbers, widths, quoted = _shape(lines if kept is None else kept, delimiter, quotes, where)
     if not numbers:
         raise refuse(
             where,
             "has a header line but no rows below it; is it cut off? Copy or export it again",
         )
-    names = [name.strip() for name in _split(header, delimiter)]
+    names = [name.strip() for name in split_row(header, delimiter, where)]
     if set(widths) == {len(names) + 1}:  # R's write.table leaves the corner out
         names.insert(0, "")
     elif set(widths) != {len(names)}:
@@ -177,13 +177,13 @@ def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1) -> _Lines
 
 
 def _shape(
-    lines: Iterable[tuple[int, str]], delimiter: str, quotes: bool
+    lines: Iterable[tuple[int, str]], delimiter: str, quotes: bool, where: str
 ) -> tuple[list[int], list[int], bool]:
     """Return the number and the width of each row, and whether one has quotes behind its name."""
     numbers, widths, quoted = list[int](), list[int](), False
     for number, row in lines:
         numbers.append(number)
-        widths.append(_width(row, delimiter) if quotes else row.count(delimiter) + 1)
+        widths.append(_width(row, delimiter, where) if quotes else row.count(delimiter) + 1)
         quoted = quoted or (quotes and _is_quoted(row))
     return numbers, widths, quoted
 
@@ -241,13 +241,11 @@ def _delimiter(header: str, suffix: str, where: str) -> str:
     )
 
 
-def _split(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter)) if '"' in line else line.split(delimiter)
-
-
-def _width(line: str, delimiter: str) -> int:
+def _width(line: str, delimiter: str, where: str) -> int:
     end = end_of_name(line)
-    return len(_split(line, delimiter)) if '"' in line[end:] else line.count(delimiter, end) + 1
+    if '"' in line[end:]:
+        return len(split_row(line, delimiter, where))
+    return line.count(delimiter, end) + 1
 
 
 def _is_quoted(line: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -95,7 +96,19 @@ def _checked(raw: Any, tree: Any, where: str) -> dict[str, Any]:
         what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
         raise refuse(where, what, line=again)
     check_numbers(tree, where)
+    if half := re.search("[\ud800-\udfff]", "".join(_texts(raw))):
+        what = f"holds half a character (\\u{ord(half[0]):x}); write the whole one as it is"
+        raise refuse(where, what)
     return raw
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a value, which is not nested too deep."""
+    if isinstance(value, str):
+        yield value
+    else:
+        for each in inside(value):
+            yield from _texts(each)
 
 
 def _repeated(node: Any) -> Iterator[tuple[str, int, int]]:

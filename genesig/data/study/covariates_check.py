@@ -131,7 +131,7 @@ def _of_words(
         name, cell = odd[0]
         what = f"data.covariates: the value of '{name}' {number_fault(cell)}"
         if 2 * len(odd) < len(cells):
-            what += ", as the others are; correct it, or leave it blank"
+            what += "; the others are numbers: correct it, or leave it blank"
         yield Problem(at, what + too(len(odd) - 1, "sample"))
         return
     if SHARE * (len(times) - 1) > len(obs):

@@ -14,13 +14,10 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.steps.scale import missing_codes
 from genesig.data.study.gene_names import check_gene_names
 from genesig.errors import Problem, did_you_mean
-from genesig.words import counted, listing, number_fault, too
+from genesig.words import LARGEST, counted, listing, number_fault, too
 
 Array = np.ndarray[Any, Any]
 Problems = list[Problem]
-
-LARGEST = 1e100
-"""No measurement is larger, and the square of one that is may be no number."""
 
 
 @dataclass(frozen=True)

@@ -86,13 +86,13 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     ),
     "a number is a word": (
         [*AGE[:-1], "old"], {},
-        f"{AT}: the value of 'P12' is 'old', not a number, as the others are; correct it, or leave"
-        " it blank",
+        f"{AT}: the value of 'P12' is 'old', not a number; the others are numbers: correct it, or"
+        " leave it blank",
     ),
     "a decimal comma": (
         ["40,5", *AGE[1:]], {},
-        f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5, as the others are;"
-        " correct it, or leave it blank",
+        f"{AT}: the value of 'P01' is '40,5', with a decimal comma; write 40.5; the others are"
+        " numbers: correct it, or leave it blank",
     ),
     "decimal commas throughout": (
         [f"{age},5" for age in AGE], {},
@@ -101,8 +101,8 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     ),
     "infinite": (
         [*AGE[:-1], "inf"], {},
-        f"{AT}: the value of 'P12' is infinite ('inf'), as the others are; correct it, or leave it"
-        " blank",
+        f"{AT}: the value of 'P12' is infinite ('inf'); the others are numbers: correct it, or"
+        " leave it blank",
     ),
     "a name for every sample": (
         [f"n{k}" for k in range(12)], {},

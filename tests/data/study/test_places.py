@@ -113,7 +113,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "too large a number": (
         {"at": changed(AT, 1, "1e999")},
-        f"{TABLE}: {BAD} ('gene2' is '1e999', not a number); {NEEDS}",
+        f"{TABLE}: {BAD} ('gene2' is 1e999, larger than any measurement); {NEEDS}",
     ),
     "thousands": (
         {"at": changed(AT, 1, "12,345,678")},
