@@ -13,7 +13,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import looks_raw, missing_codes, sizes
 from genesig.data.steps.segment import among
-from genesig.errors import refuse
+from genesig.errors import Problem, refuse
 from genesig.words import counted, is_missing, listing, number_fault
 
 Array = np.ndarray[Any, Any]
@@ -23,6 +23,8 @@ FAR, ODD = 5.0, 1.0
 LOGARITHMS = {"log2", "log_cpm", "rma_background"}
 # How often the range of the training values lies between them and a value that is none.
 ABSURD = 5.0
+# As a share of that range: a zero so far below it is rather a blank.
+GAP = 0.1
 # So many genes of one and the same value were not measured.
 FEWEST = 10
 # Steps that do to a gene what they would do without the others, once they are fitted.
@@ -173,6 +175,26 @@ def check_values(X: Array, values: Array, known: Array, genes: Sequence[str],
     # The step quantile puts a sample right that is far off as a whole.
     far &= 2 * far.sum(axis=1, keepdims=True) < known.sum(axis=1, keepdims=True)
     _refuse_cells(far, X, genes, names, scale, where)
+
+
+def zeros(X: Array, values: Array, known: Array, genes: Sequence[str], names: Sequence[str],
+          scale: Scale, where: str) -> list[Problem]:  # fmt: skip
+    """Warn of zeros below all training values, which may stand for what was not measured.
+
+    Parameters
+    ----------
+    X, values, known, genes, names, scale, where
+        As in `check_values`.
+    """
+    low = scale.least - GAP * (scale.most - scale.least)
+    found = np.argwhere(known & (X == 0) & (values < low))
+    if not len(found):
+        return []
+    row, gene = found[0].tolist()
+    more = f" ({counted(len(found) - 1, 'further zero')})" if len(found) > 1 else ""
+    what = (f"0{more}, where the training values go from {scale.least:.4g} to {scale.most:.4g}; if "
+            "it stands for a missing value, write NA")  # fmt: skip
+    return [Problem(f"{where}, gene '{genes[gene]}', sample '{names[row]}'", what, "warning")]
 
 
 def _refuse_cells(wrong: Array, X: Array, genes: Sequence[str], names: Sequence[str],

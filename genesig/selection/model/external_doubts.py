@@ -10,7 +10,8 @@ import numpy as np
 from genesig.data.cohorts.read import Cohort
 from genesig.results import Dataset
 from genesig.selection.model.chain import Model
-from genesig.selection.model.new_samples import Prepared, scale_fault
+from genesig.selection.model.new_samples import Prepared, scale_values
+from genesig.selection.model.same_scale import other_scale
 
 Array = np.ndarray[Any, Any]
 OTHER_MIX = 0.2
@@ -19,7 +20,7 @@ OTHER_MIX = 0.2
 
 def off_scale(model: Model, found: Prepared, values: Array, where: str) -> Iterator[str]:
     """Warn of what `predict` would refuse: here labels tell what the scores are worth."""
-    if fault := scale_fault(model, found, values):
+    if fault := other_scale(*scale_values(model, found, values)):
         yield f"{where}{fault[0]}: {fault[1]}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from genesig.data.cohorts.new_matrix import (
     matched,
     row_wise,
     samples_in_rows,
+    zeros,
 )
 from genesig.data.files.delimited import Matrix
 from genesig.errors import GenesigError, Problem, refuse
@@ -23,7 +24,7 @@ from genesig.selection.genes.frequency import mu_number
 from genesig.selection.model.chain import Model, check_steps, imputes, seen_by, split_steps
 from genesig.selection.model.covariates import covariate_scores, covariates_of, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
-from genesig.selection.model.same_scale import other_scale
+from genesig.selection.model.same_scale import odd_samples, other_scale
 from genesig.selection.model.shape import check_model
 from genesig.words import counted, listing
 
@@ -116,7 +117,8 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         _check_about(model, samples, found.samples)
         about = samples[~samples.index.duplicated()].reindex(list(found.samples))
     known = refuse_unknown(model, about, "--samples")
-    if fault := scale_fault(model, found, found.values, about):
+    on_scale = scale_values(model, found, found.values, about)
+    if fault := other_scale(*on_scale):
         raise refuse(where + fault[0], fault[1])
     scores = score_values(seen_by(model, chosen, found.values, about), chosen)
     scores = scores + covariate_scores(model, chosen, about)
@@ -124,7 +126,10 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     own = MODELLED[model["task"]].predicted(model, at, scores)
     one = {"score": scores} if scores.ndim == 1 else {}
     columns = {"sample": found.samples, **one, **own, "imputed": found.imputed}
-    said = _not_corrected(model, found.samples, about, where)
+    said = [
+        *_odd(odd_samples(*on_scale), where),
+        *_not_corrected(model, found.samples, about, where),
+    ]
     return pd.DataFrame(columns), [*found.problems, *known, *said]
 
 
@@ -160,12 +165,13 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     values = row_wise(split_steps(model)[0], X, known, fill)
     scale = _scale(model)
     check_values(X, values, known, genes, matrix.rows, scale, where)
+    problems += zeros(X, values, known, genes, matrix.rows, scale, where)
     return Prepared(matrix.rows, values, known, used, problems)
 
 
-def scale_fault(model: Model, found: Prepared, values: Array,
-                about: pd.DataFrame | None = None) -> tuple[str, str] | None:  # fmt: skip
-    """Hold samples against the training ones as the coefficients see them, see `other_scale`.
+def scale_values(model: Model, found: Prepared, values: Array, about: pd.DataFrame | None = None,
+                 ) -> tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]:  # fmt: skip
+    """Return what `other_scale` holds against the training samples: as the coefficients see them.
 
     Steps after which the scale is of no account (quantiles, ranks) have been applied by then.
 
@@ -177,7 +183,7 @@ def scale_fault(model: Model, found: Prepared, values: Array,
     scale = model["training"]["scale"]
     place = {gene: k for k, gene in enumerate(model["training"]["genes"])}
     known = found.known[:, [place[gene] for gene in scale["genes"]]]
-    return other_scale(seen_by(model, scale, values, about), known, found.samples, scale)
+    return seen_by(model, scale, values, about), known, found.samples, scale
 
 
 def score_values(values: Array, chosen: Model) -> Array:
@@ -246,6 +252,15 @@ def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> Non
         if not about.index.isin(list(names)).any():
             what = f"none of the new samples is in this table: they are {listing(names)}, it has "
             raise refuse("--samples", what + listing(map(str, about.index)))
+
+
+def _odd(found: Sequence[tuple[str, str]], where: str) -> list[Problem]:
+    if not found:
+        return []
+    (name, fault), *others = found
+    too = f" (as would be {listing(other for other, _ in others)})" if others else ""
+    what = f"{fault}; alone it would be refused{too}: look at it before you use its score"
+    return [Problem(f"{where}, sample '{name}'", what, "warning")]
 
 
 def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,

@@ -18,7 +18,13 @@ from genesig.results import Dataset, Design, Split, Splits
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
-from genesig.selection.model.same_scale import FEWEST, other_scale, profile, training_scale
+from genesig.selection.model.same_scale import (
+    FEWEST,
+    odd_samples,
+    other_scale,
+    profile,
+    training_scale,
+)
 
 Array = np.ndarray[Any, Any]
 OTHER: dict[str, Callable[[Array], Array]] = {
@@ -108,6 +114,30 @@ def test_a_sample_among_others_is_named() -> None:
     assert found[0] == ", sample 's7'"
     assert "the 60 genes of the model lie" in found[1]
     assert "below the training samples; bring the values to the study's scale" in found[1]
+
+
+@pytest.mark.parametrize("name", ["ln", "2 more", "genes exchanged"])
+def test_a_sample_that_would_be_refused_alone_is_named_among_others(name: str) -> None:
+    turn = OTHER.get(name, lambda v: v[::-1])
+    for seed in range(20):
+        here = Centre(150, seed)
+        X, scale = here.arrays(both(20)), trained(here, both(24))
+        X[7] = turn(X[7])
+        assert fault(X[7:8], scale) is not None
+        assert [who for who, _ in odd(X, scale)] == ["s7"]
+
+
+@pytest.mark.parametrize("genes", [1, 2, 5, 12, 40, 150])
+def test_samples_of_the_same_laboratory_are_rarely_named(genes: int) -> None:
+    named = 0
+    for seed in range(40):
+        here = Centre(genes, seed)
+        named += len(odd(here.arrays(both(20)), trained(here, both(24))))
+    assert named <= 4
+
+
+def odd(X: Array, scale: dict[str, Any]) -> list[tuple[str, str]]:
+    return odd_samples(X, np.ones(X.shape, dtype=bool), [f"s{k}" for k in range(len(X))], scale)
 
 
 def test_an_unbalanced_study_is_no_yardstick_for_the_rare_class() -> None:
