@@ -23,6 +23,8 @@ ENTREZ = re.compile(r"\d{1,9}", re.ASCII)
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 LARGEST = 1e100
 """Above this a value is no measurement, and its square is infinite."""
+SMALLEST = 1 / LARGEST
+"""Below this a spread is none: nothing can be divided by its square."""
 # Thousands, as 8,123 or 1,234,567; but 0,123 is a decimal comma.
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 # What people write for no value: never a class by itself...

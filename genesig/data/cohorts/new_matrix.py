@@ -14,7 +14,7 @@ from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import looks_raw, missing_codes, sizes
 from genesig.data.steps.segment import among
 from genesig.errors import Problem, refuse
-from genesig.words import counted, is_missing, listing, number_fault
+from genesig.words import SMALLEST, counted, is_missing, listing, number_fault
 
 Array = np.ndarray[Any, Any]
 # In training standard deviations. Batches shift the median gene by one or two of them; another
@@ -223,7 +223,7 @@ def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], sc
     takes_logarithms = bool(LOGARITHMS & scale.steps)
     then = looks_raw(scale.p99, scale.most)
     for row, name in enumerate(names):
-        used = known[row] & (scale.sds > 0)
+        used = known[row] & (scale.sds > SMALLEST)
         if not used.any():
             continue
         off = np.abs(values[row] - scale.means)[used] / scale.sds[used]

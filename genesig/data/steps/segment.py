@@ -47,6 +47,14 @@ class Segment:
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 
+    def __post_init__(self) -> None:
+        """Refuse lines that are empty or lead out of `order`: they may be those of a file."""
+        if self.order is None or self.starts is None or not (len(self.order) or len(self.starts)):
+            return
+        begins = [*self.starts, len(self.order)]
+        if begins[0] != 0 or np.diff(begins).min() < 1 or len({*self.order}) < len(self.order):
+            raise GenesigError(f"{NAME}: lines must begin at 0 and grow, and hold a column once")
+
     def transform(self, X: Array) -> Array:
         """Denoise each row."""
         from genesig.genome.total_variation import ONE, denoised  # compiled, which takes a while

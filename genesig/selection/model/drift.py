@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from genesig.words import SMALLEST
+
 Array = np.ndarray[Any, Any]
 
 
@@ -21,7 +23,7 @@ def balanced_means(X: Array, y: Array, classes: bool, present: tuple[float, ...]
 
 def shift(means: Array, training_means: Array, training_sds: Array) -> Array:
     """(m - m_train) / s_train, NaN for a gene that does not vary in the training samples."""
-    scale = np.where(training_sds > 0, training_sds, np.nan)
+    scale = np.where(training_sds > SMALLEST, training_sds, np.nan)
     return np.asarray((means - training_means) / scale)
 
 

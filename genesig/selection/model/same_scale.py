@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.words import counted
+from genesig.words import SMALLEST, counted
 
 Array = np.ndarray[Any, Any]
 
@@ -93,7 +93,7 @@ def profile(x: Array, known: Array, scale: Mapping[str, Any]) -> Profile:
         As `training_scale` gives it.
     """
     m, s = (np.asarray(scale[key], dtype=float) for key in ("means", "sds"))
-    used = known & (s > 0)
+    used = known & (s > SMALLEST)
     d, x, m, w = int(used.sum()), x[used], m[used], 1 / s[used] ** 2
     if not d:
         return Profile(0, 0.0, np.inf, 1.0, np.inf)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from genesig.words import LARGEST
+
 FORMAT = "genesig linear model"
 VERSION = 2
 WITH_COVARIATES = 3
@@ -13,8 +15,8 @@ Node = dict[str, Any]
 
 TEXT: Node = {"type": "string"}
 NAME: Node = {"type": "string", "minLength": 1}
-NUMBER: Node = {"type": "number"}
-SIZE: Node = {"type": "number", "minimum": 0}
+NUMBER: Node = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
+SIZE: Node = {"type": "number", "minimum": 0, "maximum": LARGEST}
 COUNT: Node = {"type": "integer", "minimum": 0}
 
 
@@ -49,13 +51,13 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
         " next; null is one of all columns. min 1/2 ||f - x||^2 + tau sd sum |f_(i+1) - f_i|, sd ="
         " 1.4826 MAD of the steps of x over sqrt(2); tau null: segments of tau 2, 4, 8, 16, pruned"
         " by BIC, with their means",
-        {"tau": {"type": ["number", "null"], "minimum": 0},
+        {"tau": {**SIZE, "type": ["number", "null"]},
          "order": {"type": ["array", "null"], "items": COUNT},
          "starts": {"type": ["array", "null"], "items": COUNT}},
     ),
     "knn_impute": (
         "fills in what is missing from the nearest genes over the donors",
-        {"donors": _list(_list({"type": ["number", "null"]})), "neighbours": COUNT},
+        {"donors": _list(_list({**NUMBER, "type": ["number", "null"]})), "neighbours": COUNT},
     ),
     "quantile": ("target[rank - 1], halfway between two for a half rank",
                  {"target": _list(NUMBER)}),
@@ -98,12 +100,12 @@ SCALE = _object(
     "genes of all `models` over the training samples, as coefficients see them; location and slope"
     " of a sample (genesig/selection/model/same_scale.py): least and largest mean of a class, sd in"
     " a class",
-    samples=COUNT, genes=_list(NAME), means=_list(NUMBER), sds=_list(SIZE),
+    samples={**COUNT, "minimum": 1}, genes=_list(NAME), means=_list(NUMBER), sds=_list(SIZE),
     location=BOUNDS, slope=BOUNDS,
 )  # fmt: skip
 SURVIVAL = _object(
     "of survival: S(t) = exp(-H(t) exp(score)), H from each of `times` on, for each of `models`",
-    event=NAME, horizon={"type": "number", "exclusiveMinimum": 0}, times=_list(SIZE, minItems=1),
+    event=NAME, horizon={**SIZE, "exclusiveMinimum": 0}, times=_list(SIZE, minItems=1),
     cumulative=_list(_list(SIZE)),
 )  # fmt: skip
 SCHEMA: Node = {
@@ -152,7 +154,7 @@ SCHEMA: Node = {
 }  # fmt: skip
 SCHEMA["properties"]["survival"] = SURVIVAL
 SCHEMA["properties"]["slope"] = {
-    "type": "number", "exclusiveMinimum": 0,
+    **SIZE, "exclusiveMinimum": 0,
     "description": "of several classes: the probability of each is proportional to"
     " exp(slope * its score)",
 }  # fmt: skip

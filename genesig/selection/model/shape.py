@@ -116,6 +116,10 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
         yield "normalisation.genes"
     if steps["steps"] and steps["n_genes"] != len(steps["genes"]):
         yield "normalisation.n_genes"
+    if any(
+        max(sets, default=-1) >= len(sets) for sets in (s.get("sets", []) for s in steps["steps"])
+    ):
+        yield "normalisation.steps"
     held = model.get("covariates", {"columns": [], "names": [], "means": []})
     names = names_of(covariates_of(model))
     if bool(names) != (model["version"] == WITH_COVARIATES):
@@ -163,8 +167,12 @@ def _items(validator: Any, schema: Any, values: Any, node: Any) -> Iterator[Any]
     if isinstance(values, list) and set(map(type, values)) <= right:
         if "minLength" in schema and "" in values:
             yield ValidationError("blank")
-        if "minimum" in schema and any(value < schema["minimum"] for value in values):
+        numbers = [value for value in values if value is not None]
+        least, most = schema.get("minimum"), schema.get("maximum")
+        if least is not None and min(numbers, default=least) < least:
             yield ValidationError("below the minimum")
+        if most is not None and max(numbers, default=most) > most:
+            yield ValidationError("above the maximum")
     else:
         yield from Draft202012Validator.VALIDATORS["items"](validator, schema, values, node)
 
