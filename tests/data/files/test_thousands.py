@@ -1,0 +1,65 @@
+"""Points of thousands are told from decimal ones, whatever the scale of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from format_files import tabbed
+
+from genesig.data.files.readers import read_matrix
+from genesig.errors import InvalidInput
+
+RNG = np.random.default_rng(5)
+RAW = np.exp2(RNG.normal(9, 2.2, (300, 8))) + 20
+LOG = np.log2(RAW)
+
+
+def _of_thousands(value: float) -> str:
+    return f"{round(value):,}".replace(",", ".")
+
+
+def _stripped(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+SOUND: dict[str, tuple[Any, Callable[[float], str]]] = {
+    "logarithms of three decimals": (LOG, "{:.3f}".format),
+    "logarithms of three decimals, without zeros at the end": (LOG, _stripped),
+    "logarithms cut at 0": (np.maximum(LOG - 9, 0), _stripped),
+    "logarithms cut at 5": (np.maximum(LOG, 8), _stripped),
+    "logarithms of whole levels": (np.where(LOG < 9, np.rint(LOG), LOG), _stripped),
+    "intensities of one decimal": (RAW, "{:.1f}".format),
+    "intensities of three decimals": (RAW, "{:.3f}".format),
+    "intensities of four digits": (RAW, "{:.4g}".format),
+    "intensities of four digits, none above 1000": (np.minimum(RAW, 999), "{:.4g}".format),
+    "whole intensities": (RAW, "{:.0f}".format),
+    "whole intensities below 1000": (np.minimum(RAW, 999), "{:.0f}".format),
+    "ratios": (RAW / 700, _stripped),
+}
+
+
+def _table(folder: Path, X: Any, write: Callable[[float], str]) -> Path:
+    header = ["gene", *(f"s{k}" for k in range(X.shape[1]))]
+    rows = [[f"g{k}", *map(write, map(float, x))] for k, x in enumerate(X)]
+    (folder / "e.tsv").write_text(tabbed([header, *rows]))
+    return folder / "e.tsv"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_points_of_thousands_are_refused(turned: bool, tmp_path: Path) -> None:
+    path = _table(tmp_path, RAW.T if turned else RAW, _of_thousands)
+    with pytest.raises(
+        InvalidInput, match=r"e\.tsv: (\d+)\.(\d{3}) and every .*\(\1\2\): they have"
+    ):
+        read_matrix(str(path))
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_decimal_points_are_read(name: str, tmp_path: Path) -> None:
+    X, write = SOUND[name]
+    expected = [[float(write(float(value))) for value in row] for row in X]
+    np.testing.assert_array_equal(read_matrix(str(_table(tmp_path, X, write))).cells, expected)
