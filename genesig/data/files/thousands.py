@@ -15,8 +15,10 @@ ROWS = 1000
 """Looked at together; the first ones tell nearly every other table."""
 WHOLE = 0.05
 """Least share of whole numbers; one in a thousand values of three decimals is whole."""
-LARGE = 100
-"""One of them is at least this: a scale of logarithms goes as far as 20."""
+DIFFERENT = 10
+"""Least of different ones among them: -999 stands for a missing value."""
+BELOW, ABOVE = 500, 2
+"""Some lie on either side of a thousand: whole ones from 500 on, and fractions below 2."""
 THIRD = 0.8
 """Least share of fractions whose third digit is not 0; nine in ten if all digits are alike."""
 
@@ -32,8 +34,8 @@ def check_points(matrix: Matrix, where: str) -> None:
     InvalidInput
         With one of the numbers, both ways.
     """
-    cells, whole, third, known, largest = matrix.cells, 0, 0, 0, 0.0
-    example = 0.0
+    cells, whole, third, known, example = matrix.cells, 0, 0, 0, 0.0
+    numbers, least = set[float](), np.inf
     for start in range(0, len(cells), ROWS):
         x = np.abs(cells[start : start + ROWS])
         x = x[np.isfinite(x)]
@@ -43,11 +45,11 @@ def check_points(matrix: Matrix, where: str) -> None:
             return
         known, whole = known + len(x), whole + len(x) - len(parted)
         third += int((thousands % 10 > 0).sum())
-        largest = max(largest, x[x % 1 == 0].max(initial=0.0))
+        least = min(least, parted.min(initial=np.inf))
+        numbers |= {*np.unique(x[x % 1 == 0]).tolist()}
         example = example or float(parted.max(initial=0.0))
-    if whole >= WHOLE * known and largest >= LARGE and third > THIRD * (known - whole):
+    varied = len(numbers) >= DIFFERENT and max(numbers) >= BELOW and least < ABOVE
+    if varied and whole >= WHOLE * known and third > THIRD * (known - whole):
         what = f"{example:.3f} and every number with a point looks like one of thousands "
-        what += (
-            f"({1000 * example:.0f}): they have three digits behind it, and the others are below "
-        )
+        what += f"({1000 * example:.0f}): three digits stand behind it, and the others are below "
         raise refuse(where, f"{what}1000; export the table without such points")

@@ -49,7 +49,7 @@ class Segment:
 
     def __post_init__(self) -> None:
         """Refuse lines that are empty or lead out of `order`: they may be those of a file."""
-        if self.order is None or self.starts is None or not (len(self.order) or len(self.starts)):
+        if self.order is None or self.starts is None or not len(self.order):
             return
         begins = [*self.starts, len(self.order)]
         if begins[0] != 0 or np.diff(begins).min() < 1 or len({*self.order}) < len(self.order):

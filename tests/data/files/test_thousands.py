@@ -38,6 +38,7 @@ SOUND: dict[str, tuple[Any, Callable[[float], str]]] = {
     "intensities of four digits, none above 1000": (np.minimum(RAW, 999), "{:.4g}".format),
     "whole intensities": (RAW, "{:.0f}".format),
     "whole intensities below 1000": (np.minimum(RAW, 999), "{:.0f}".format),
+    "999 for what is missing": (np.where(LOG < 9, 999, LOG), _stripped),
     "ratios": (RAW / 700, _stripped),
 }
 
@@ -53,7 +54,7 @@ def _table(folder: Path, X: Any, write: Callable[[float], str]) -> Path:
 def test_points_of_thousands_are_refused(turned: bool, tmp_path: Path) -> None:
     path = _table(tmp_path, RAW.T if turned else RAW, _of_thousands)
     with pytest.raises(
-        InvalidInput, match=r"e\.tsv: (\d+)\.(\d{3}) and every .*\(\1\2\): they have"
+        InvalidInput, match=r"e\.tsv: (\d+)\.(\d{3}) and every .*\(\1\2\): three digits"
     ):
         read_matrix(str(path))
 
