@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +19,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from genesig.errors import GenesigError
     from genesig.machine import check_memory, refusal
 
+    if isinstance(
+        sys.stdout, io.TextIOWrapper
+    ):  # a name may hold what the terminal has no sign for
+        sys.stdout.reconfigure(errors="backslashreplace")
     chosen = _chosen(arguments)
     try:
         check_memory()
@@ -142,6 +147,7 @@ def _checked(configs: Sequence[str]) -> int:
     from genesig.data.files.readers import load_schema, read_config
     from genesig.data.study.config_check import on_top
     from genesig.data.validate import examine
+    from genesig.errors import printable
     from genesig.words import counted
 
     source = " + ".join(configs)
@@ -151,7 +157,8 @@ def _checked(configs: Sequence[str]) -> int:
     levels = [problem.level for problem in found.problems]
     errors, warnings = levels.count("error"), levels.count("warning")
     counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
-    print("; ".join([f"{source}: {counts}", *([] if errors else [found.summary, found.cost])]))
+    said = [f"{source}: {counts}", *([] if errors else [found.summary, found.cost])]
+    print(printable("; ".join(said)))
     return 1 if errors else 0
 
 

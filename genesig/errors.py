@@ -38,9 +38,12 @@ class Problem:
 
     def __str__(self) -> str:
         """Render the problem as its one line; line ends and control codes of names are escaped."""
-        line = f"{self.level}: {self.where}: {self.what}"
-        signs = (s if s.isprintable() else s.encode("unicode_escape").decode() for s in line)
-        return "".join(signs)
+        return printable(f"{self.level}: {self.where}: {self.what}")
+
+
+def printable(line: str) -> str:
+    """Escape the line ends and control codes that names may hold."""
+    return "".join(s if s.isprintable() else s.encode("unicode_escape").decode() for s in line)
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:

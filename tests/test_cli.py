@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import subprocess
@@ -141,6 +142,33 @@ def test_a_closed_pipe_is_no_fault_of_the_user() -> None:
     command = f"{sys.executable} -m genesig.cli parameters | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("encoding", "folder", "line"),
+    [("utf-8", b"st\xff", "st\\udcff"), ("ascii", "stü".encode(), "st\\xfc")],
+)
+def test_names_that_the_terminal_has_no_signs_for_are_escaped(
+    encoding: str, folder: bytes, line: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "genesig.cli", "init", os.fsdecode(folder)]
+    own = {"PYTHONIOENCODING": f"{encoding}:strict", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | own)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().splitlines()[0] == f"{line}/config.yaml"
+
+
+def test_control_codes_of_a_class_do_not_reach_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path)
+    study.column("diagnosis", ["ill\x1b[31m", "well"] * 6)
+    study.write()
+    assert main(["validate", "config.yaml"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("ill\\x1b[31m") >= 1
+    assert "\x1b" not in out
 
 
 def test_an_unknown_command_is_a_usage_error() -> None:
