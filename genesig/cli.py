@@ -119,12 +119,8 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("model", help="results/model.json of the study")
     predict.add_argument("matrix", nargs="+", help="expression of the new samples, in any format "
                          "that is read; or files of one array each (CEL, Agilent)")  # fmt: skip
-    predict.add_argument(
-        "-o",
-        "--output",
-        default="predictions.tsv",
-        help="table to write; - is the terminal (default: %(default)s)",
-    )
+    predict.add_argument("-o", "--output", default="predictions.tsv", help="table to write; - is "
+                         "the terminal (default: %(default)s)")  # fmt: skip
     predict.add_argument("--missing", type=float, default=0.1, metavar="SHARE",
                          help="largest share, 0 to 1, of the model's genes that a sample may lack; "
                          "they get their training means (default: %(default)s)")  # fmt: skip
