@@ -28,6 +28,8 @@ COPIES = 4
 """Memory that reading takes, in sizes of a file's arrays; a few bytes can promise any number."""
 PARTS = 10_000
 """Groups and arrays of a file; more would take minutes to go through."""
+ROWS = 2_000_000
+"""Genes or samples of a file: twice those of the largest arrays; names alone take 10 µs each."""
 PIECE = 1 << 20
 """Bytes of text looked at together."""
 AGAIN = "write it again by AnnData.write_h5ad"
@@ -192,6 +194,9 @@ def _check_frame(group: h5py.Group, where: str) -> None:
         return
     index = group.get(_said(group, "_index"))
     rows, columns = getattr(index, "shape", None), list(group.attrs.get("column-order", ()))
+    if rows is not None and max(rows, default=0) > ROWS:
+        what = f"has {rows[0]} rows, and at most {ROWS} are read; keep those of the study"
+        raise refuse(f"{where}, {group.name}", what)
     if len(set(columns)) < len(columns):
         raise refuse(f"{where}, {group.name}", f"has two columns of one name; {AGAIN}")
     for name in group:

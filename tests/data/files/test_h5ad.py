@@ -151,6 +151,11 @@ BROKEN = {
     "codes of one": ("plain", instead("obs/class/codes", np.zeros(1, "i1")), "class: has another"),
     "a column twice": ("plain", attribute("obs", "column-order", ["age"] * 2), "two columns"),
     "too few names": ("plain", instead("var/_index", NAMES[:2], dtype=TEXT), "has another number"),
+    "more names than any": (
+        "plain",
+        instead("var/_index", np.zeros(2_000_001, "S1"), compression="gzip"),
+        "/var: has 2000001 rows, and at most 2000000 are read; keep those of the study",
+    ),
     "other samples": ("plain", instead("X", DENSE[1:]), "AnnData cannot read it"),
     "a class that is none": ("plain", put("obs/class/codes", 0, 99), "AnnData cannot read it"),
     "said in bytes, index below the first": (
