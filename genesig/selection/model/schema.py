@@ -57,7 +57,8 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     ),
     "knn_impute": (
         "fills in what is missing from the nearest genes over the donors",
-        {"donors": _list(_list({**NUMBER, "type": ["number", "null"]})), "neighbours": COUNT},
+        {"donors": _list(_list({**NUMBER, "type": ["number", "null"]}), minItems=1),
+         "neighbours": COUNT},
     ),
     "quantile": ("target[rank - 1], halfway between two for a half rank",
                  {"target": _list(NUMBER)}),

@@ -1,0 +1,81 @@
+"""Whatever stands in a model that is well sealed: refused, or every score is finite."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import fitted_model
+import kinds_cohort
+import numpy as np
+import pytest
+from fitted_model import CHAINS
+
+from genesig.data.files.delimited import Matrix
+from genesig.errors import InvalidInput
+from genesig.selection.model.new_samples import predict
+from genesig.selection.model.shape import digest_of
+
+NUMBERS = [0, -1, 3, 10**9, 5e-324, 1e100, -1e100, sys.float_info.max, -sys.float_info.max]
+SHAPES: list[Callable[[list[Any]], Any]] = [
+    lambda v: [], lambda v: v[:-1], lambda v: v + v[-1:], lambda v: v[::-1], lambda v: [v],
+    lambda v: [[each] for each in v], lambda v: [None] * len(v), lambda v: None, lambda v: 1.5,
+]  # fmt: skip
+KINDS = ["several_classes", "survival", "regression"]
+
+
+def _parts(part: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Go through the parts and their places, of a list the first two and the last one."""
+    yield way, part
+    below: list[tuple[Any, Any]] = []
+    if isinstance(part, dict):
+        below = list(part.items())
+    elif isinstance(part, list):
+        below = [(k, part[k]) for k in sorted({0, 1, len(part) - 1} & {*range(len(part))})]
+    for key, each in below:
+        yield from _parts(each, (*way, key))
+
+
+def _with(model: dict[str, Any], way: tuple[Any, ...], other: Any) -> dict[str, Any]:
+    changed = deepcopy(model)
+    place: Any = changed
+    for key in way[:-1]:
+        place = place[key]
+    place[way[-1]] = other
+    return changed | {"digest": digest_of(changed)}
+
+
+def _model(name: str) -> tuple[dict[str, Any], Matrix]:
+    if name in CHAINS:
+        model, data = fitted_model.model_of(name)
+    else:
+        data, model = kinds_cohort.fitted(name)
+    return model, Matrix(tuple(data.samples), tuple(data.genes), data.X, {}, (2,) * len(data.X))
+
+
+def _changed(name: str) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Yield places and what to put there; chains differ in their steps alone."""
+    own_steps = name in CHAINS and name != "plain"
+    for way, part in _parts(_model(name)[0]):
+        if way and (way[0] == "normalisation" or not own_steps):
+            others = NUMBERS if type(part) in (int, float) else []
+            yield from ((way, other) for other in others)
+            yield from ((way, shape(part)) for shape in (SHAPES if isinstance(part, list) else []))
+
+
+@pytest.mark.parametrize(
+    "name", [*CHAINS, *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS)]
+)
+def test_any_part_is_refused_or_scored(name: str) -> None:
+    model, matrix = _model(name)
+    refused = 0
+    for way, other in _changed(name):
+        try:
+            table, _ = predict(_with(model, way, other), matrix, "new", missing=0.2, mu=None)
+        except InvalidInput:
+            refused += 1
+        else:
+            assert np.isfinite(table.select_dtypes("number").to_numpy()).all(), (way, other)
+    assert refused > 0
