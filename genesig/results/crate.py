@@ -42,7 +42,7 @@ def write_crate(record: Any, home: Path, source: str) -> Path:
         raise refuse(source, what) from None
     try:
         made = _described(record, home)
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise refuse(source, "is no record of a run: it was changed, or cut off") from None
     save_json(home / NAME, made)
     return home / NAME

@@ -63,7 +63,8 @@ def test_a_record_that_is_not_whole_is_refused(
 ) -> None:
     pytest.importorskip("rocrate")
     record = json.loads((home / "run.json").read_text())
-    for broken in ({**record, key: 3}, {k: v for k, v in record.items() if k != key}):
+    nested = {**record, "versions": {"genesig": {"x": 1}}}
+    for broken in ({**record, key: 3}, {k: v for k, v in record.items() if k != key}, nested):
         (home / "run.json").write_text(json.dumps(broken))
         assert main(["crate"]) == 1
         assert capsys.readouterr().err.startswith("error: results/run.json: is no record of a run")
