@@ -1,7 +1,8 @@
-"""What the nonlinear estimators ask of their data."""
+"""What estimators ask of their settings, and the nonlinear ones of their data."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,23 @@ from genesig.models.weights import counts
 from genesig.optim.nonlinear.checks import InvalidProblem
 
 Array = np.ndarray[Any, Any]
+
+
+def check_numbers(
+    estimator: BaseEstimator, *, positive: Sequence[str] = (), not_negative: Sequence[str] = ()
+) -> None:
+    """Refuse settings that are infinite, no number, or negative (`positive`: or 0).
+
+    Raises
+    ------
+    InvalidProblem
+        With the name and what was found.
+    """
+    for name in (*positive, *not_negative):
+        value = getattr(estimator, name)
+        if not (np.isfinite(value) and (value > 0 or (value == 0 and name in not_negative))):
+            bound = "> 0" if name in positive else ">= 0"
+            raise InvalidProblem(f"{name} must be a finite number {bound}, found {value!r}")
 
 
 def checked(

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import GenesigError
+from genesig.models.checks import check_numbers
 from genesig.models.selects import Selects
 from genesig.models.weights import shares
 from genesig.optim.cox.hazard import baseline_hazard
@@ -82,6 +83,7 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
 
         Rows are weighted by sample_weight (n,), as in R's ``coxph``.
         """
+        check_numbers(self, not_negative=("lam",))
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         time, event = time_and_event(y)
         v = shares(sample_weight, X)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genesig.models.checks import checked
+from genesig.models.checks import check_numbers, checked
 from genesig.models.selects import Selects
 from genesig.optim.nonlinear.checks import InvalidProblem, check_tau
 from genesig.optim.nonlinear.choice import Settings, fit_path, validation_errors
@@ -138,6 +138,7 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         return checked(self, X, y, sample_weight, "their derivative means nothing")
 
     def _settings(self, lam: Sequence[float]) -> Settings:
+        check_numbers(self, positive=("tolerance", "tau_min"))
         shrunk = np.asarray(lam, dtype=float) if self.debias else np.zeros(0)
         if self.debias and not (len(shrunk) and (shrunk > 0).all()):
             raise InvalidProblem(f"lam must be positive numbers, found {list(shrunk)}")

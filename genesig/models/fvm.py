@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genesig.models.checks import checked
+from genesig.models.checks import check_numbers, checked
 from genesig.models.selects import Selects
 from genesig.optim.feature_vectors import select_feature_vectors
 from genesig.optim.mutual_information import pointwise_information
@@ -74,6 +74,7 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         self.tolerance = tolerance
 
     def _check(self) -> None:
+        check_numbers(self, positive=("tolerance",))
         if self.n_bins < 2 or not 0 <= self.lam <= 1:
             raise InvalidProblem(
                 f"n_bins must be at least 2 and lam in [0, 1]; found {self.n_bins}, {self.lam:g}"

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.models.checks import check_numbers
 from genesig.models.selects import Selects
 from genesig.models.two_classes import SignClassifier
 from genesig.models.weights import check_classes, passed_on, shares
@@ -46,6 +47,7 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Array, y: Array, v: Array | None) -> None:
         """Fill the fitted attributes from checked X (n, d), a real response y, weights v (n,)."""
+        check_numbers(self, not_negative=("lam",))
         rows = np.ones((len(y), 1), dtype=bool)
         weighted = None if v is None else adjustment(rows, weights=v[:, None])
         sets = training_sets(

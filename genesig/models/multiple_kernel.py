@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import pick
+from genesig.models.checks import check_numbers
 from genesig.models.structured import ClassColumns, Scale, levels, warn_of
 from genesig.models.weights import passed_on, roots, shares
 from genesig.optim.nonlinear.checks import InvalidProblem
@@ -93,6 +94,7 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         self.tolerance = tolerance
 
     def _fit(self, X: Array, Y: Array, v: Array | None) -> None:
+        check_numbers(self, positive=("width",))
         self._parts, root = self._columns_of(X.shape[1]), roots(v, len(X))
         self._scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
         self.intercept_, self._v = np.average(Y, axis=0, weights=v), v

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.models.checks import check_numbers
 from genesig.models.probabilities import CrossFitted
 from genesig.models.selects import Selects
 from genesig.models.weights import check_classes
@@ -47,9 +48,8 @@ class Scale:
 
 def levels(estimator: Any, largest: float, norm: float) -> tuple[Array, float]:
     """Return tau (1,) and mu, absolute, from fractions of tau_max and in units of a norm."""
+    check_numbers(estimator, positive=("tau",), not_negative=("mu",))
     tau, mu = estimator.tau, estimator.mu
-    if not (tau > 0 and mu >= 0):
-        raise InvalidProblem(f"tau must be > 0 and mu >= 0; found {tau} and {mu}")
     return np.array([tau * (largest or 1.0)]), float(mu * norm)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import TESTS
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -29,6 +29,7 @@ from genesig import (
     SparsePCA,
     TotalVariation,
 )
+from genesig.optim.nonlinear.checks import InvalidProblem
 
 ESTIMATORS = {
     name for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)
@@ -205,3 +206,22 @@ def test_several_classes_have_probabilities(model):
 def test_a_regressor_has_no_such_setting():
     with pytest.raises(TypeError, match="calibration"):
         L1L2Regressor(calibration=3)
+
+
+NO_NUMBERS = {
+    "lam": [L1L2Classifier(), L1L2Regressor(), L1L2Cox()],
+    "tau": [GroupLassoClassifier([[0, 1], [2]]), MultipleKernelClassifier()],
+    "width": [MultipleKernelClassifier()],
+    "tolerance": [DerivativeClassifier(), DerivativeRegressor(), FeatureVectorMachine()],
+}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
+@pytest.mark.parametrize("name", NO_NUMBERS)
+def test_a_setting_that_is_no_number_is_refused_before_any_work(name, value):
+    X, y = data(20, 3)
+    for model in NO_NUMBERS[name]:
+        times = np.column_stack([1.0 + np.arange(len(y)), np.ones(len(y))])
+        response = times if isinstance(model, L1L2Cox) else np.where(y == "b", 1.0, -1.0)
+        with pytest.raises(InvalidProblem, match=f"{name} must be a finite number"):
+            clone(model).set_params(**{name: value}).fit(X, response)

@@ -118,7 +118,7 @@ def test_what_sets_there_are_is_said_in_one_line():
         GeneSetRegressor({"s": [30]}).fit(frame, y)
     with pytest.raises(GenesigError, match="weights: 'sizes' is not known; did you mean 'size'"):
         GeneSetRegressor({"s": [3]}, weights="sizes").fit(frame, y)
-    with pytest.raises(InvalidProblem, match="tau must be > 0"):
+    with pytest.raises(InvalidProblem, match="tau must be a finite number > 0"):
         GeneSetRegressor(tau=0.0).fit(frame, y)
 
 
