@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from genesig.errors import GenesigError
+from genesig.machine import check_writable
 
 PACKAGE = Path(__file__).parent
 SHIPPED = PACKAGE / "shipped"
@@ -43,11 +44,12 @@ def command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
     Raises
     ------
     GenesigError
-        An option would run something else.
+        An option would run something else; what is written has no place here.
     """
     for option in options:
         if why := OWN.get(option.partition("=")[0]):
             raise GenesigError(f"error: {option}: genesig run takes no such option: {why}")
+    check_writable(str(Path.cwd()), "results", "logs")
     options = [_of_workflow(word, follower) for word, follower in pairwise([*options, ""])]
     said = any(option.startswith(ALLOTTED) for option in options)
     # The configs come last but one: Snakemake's --configfile takes all words up to an option.

@@ -108,6 +108,17 @@ def test_no_option_runs_what_was_not_validated(
         study_command(["mystudy.yaml"], [f"{option}=other"])
 
 
+@pytest.mark.parametrize("place", ["results", "logs"])
+def test_a_run_says_itself_that_results_have_no_place(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By Snakemake it would be the same line, and two of Snakemake's own about it."""
+    monkeypatch.chdir(tmp_path)
+    Path(place).touch()
+    with pytest.raises(GenesigError, match=f"^error: {place}: is a file, where a folder is to be"):
+        study_command(["a.yaml"], [])
+
+
 @pytest.mark.parametrize(
     ("options", "added"),
     [
