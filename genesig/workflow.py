@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,6 +18,9 @@ SHIPPED = PACKAGE / "shipped"
 
 ALLOTTED = ("--cores", "-c", "--jobs", "-j", "--executor", "-e", "--profile", "--workflow-profile")
 """Options of Snakemake after which it is not for genesig to say how many cores are used."""
+
+NO_CORES = re.compile(r"(--cores|-c|--jobs|-j)=?0+(=.*)?")
+"""With none of them Snakemake waits for ever."""
 
 OWN = {
     **dict.fromkeys(("--configfile", "--configfiles"), "configs are named first"),
@@ -49,6 +53,10 @@ def command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
     for option in options:
         if why := OWN.get(option.partition("=")[0]):
             raise GenesigError(f"error: {option}: genesig run takes no such option: {why}")
+    if nothing := next(filter(NO_CORES.fullmatch, map("=".join, pairwise([*options, ""]))), None):
+        raise GenesigError(
+            f"error: {nothing.rstrip('=')}: a run needs a core; give 1 or more, or all"
+        )
     check_writable(str(Path.cwd()), "results", "logs")
     options = [_of_workflow(word, follower) for word, follower in pairwise([*options, ""])]
     said = any(option.startswith(ALLOTTED) for option in options)

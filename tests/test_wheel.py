@@ -108,6 +108,14 @@ def test_no_option_runs_what_was_not_validated(
         study_command(["mystudy.yaml"], [f"{option}=other"])
 
 
+@pytest.mark.parametrize("options", [["--cores", "0"], ["-c0"], ["--jobs=0"], ["-n", "-j", "00"]])
+def test_a_run_without_a_core_is_refused(options: list[str]) -> None:
+    """Snakemake would wait for ever."""
+    with pytest.raises(GenesigError, match="a run needs a core; give 1 or more, or all"):
+        study_command(["a.yaml"], options)
+    study_command(["a.yaml"], ["--cores", "10", "-c1", "--jobs=20", "--retries", "0"])
+
+
 @pytest.mark.parametrize("place", ["results", "logs"])
 def test_a_run_says_itself_that_results_have_no_place(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

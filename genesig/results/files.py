@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 
 @contextmanager
 def whole_file(path: str | Path, room: int = 0) -> Iterator[Path]:
-    """Give a temporary path to write to; rename it to `path` when the block ends well.
+    """Give a temporary path to write to; rename it to `path`, or what it links to, at a good end.
 
     Parameters
     ----------
@@ -39,13 +39,16 @@ def whole_file(path: str | Path, room: int = 0) -> Iterator[Path]:
         The disk is full, or may not be written to.
     """
     path = Path(path)
-    part = path.with_name(f".{os.getpid()}.{path.name}")
+    target = (
+        Path(os.path.realpath(path)) if path.is_symlink() else path
+    )  # a link stays, what it names is written
+    part = target.with_name(f".{os.getpid()}.{target.name}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         if free_bytes(path) < room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         yield part
-        part.replace(path)
+        part.replace(target)
     except Exception as error:  # HDF5 says by a RuntimeError that the disk is full
         if found := refusal(error, path):
             raise InvalidInput([found]) from error

@@ -5,7 +5,7 @@ import pytest
 
 from genesig.errors import InvalidInput
 from genesig.results import load_arrays, save_arrays
-from genesig.results.files import check_output
+from genesig.results.files import check_output, save_text
 
 
 @pytest.mark.parametrize("size", [0, 10, 300])
@@ -30,3 +30,15 @@ def test_what_is_read_is_not_written_over(tmp_path):
     }.items():  # fmt: skip
         with pytest.raises(InvalidInput, match=said):
             check_output(tmp_path / name, inputs)
+
+
+def test_a_link_stays_and_what_it_names_is_written(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/p.tsv").write_text("old")
+    for name, there in (("link.tsv", "real/p.tsv"), ("new.tsv", "real/new.tsv")):
+        (tmp_path / name).symlink_to(there)
+        save_text(tmp_path / name, "new")
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / there).read_text() == "new"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.tsv", "new.tsv", "real"]
+    assert sorted(path.name for path in (tmp_path / "real").iterdir()) == ["new.tsv", "p.tsv"]
