@@ -28,6 +28,7 @@ from genesig.data.study.scale_check import (
     check_counts,
     check_empty,
     check_lone,
+    check_mixed,
     check_probes,
     check_scale,
     rehearse_steps,
@@ -207,6 +208,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
         return lone
     problems = list(check_probes(genes, normalise, where))
     problems = problems or list(check_scale(X, normalise, where))
+    problems += check_mixed(X[: len(names)], names, normalise, where)
     faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
     faults = faults or list(check_empty(X[: len(names)], names, normalise, where))
     steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}

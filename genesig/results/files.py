@@ -39,9 +39,8 @@ def whole_file(path: str | Path, room: int = 0) -> Iterator[Path]:
         The disk is full, or may not be written to.
     """
     path = Path(path)
-    target = (
-        Path(os.path.realpath(path)) if path.is_symlink() else path
-    )  # a link stays, what it names is written
+    # A link stays, and what it names is written.
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
     part = target.with_name(f".{os.getpid()}.{target.name}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -26,6 +26,9 @@ MOST_FLAT = 0.5
 ABSURD = 5.0
 # Largest share of counts that are no whole numbers: some programs share reads out among genes.
 MOST_BROKEN = 0.5
+# How many times the 99th percentile of raw samples is that of logged ones among them: 15-bit
+# intensities, 200 times.
+APART = 10.0
 # From this share of zeros on, a sample of nothing else may be meant, unless it is to be counts.
 MOST_ZEROS = 0.5
 # A probe of a CEL file that is not the first one of its set.
@@ -63,6 +66,24 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
         share = 100 * float((X < 0).mean())
         yield Problem(where, f"{share:.2g} % of the values are negative; log2 raises them to its "
                       "floor", "warning")  # fmt: skip
+
+
+def check_mixed(X: Array, samples: Sequence[str], normalise: dict[str, Any],
+                where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield that some samples look as if they were logged already, and others do not."""
+    size = [sizes(x)[1:] if np.isfinite(x).any() else (np.nan, np.nan) for x in X]
+    found = np.array(size).reshape(-1, 2)
+    raw = np.array([looks_raw(*each) for each in found], dtype=bool)
+    logged = ~raw & np.isfinite(found[:, 0])
+    ranked = "rank_samples" in [step["step"] for step in normalise["samples"]]
+    if ranked or not raw.any() or not logged.any():
+        return
+    low, high = found[logged, 0].max(), np.median(found[raw, 0])
+    if low > 0 and high > APART * low:
+        names = [samples[int(row)] for row in np.flatnonzero(logged)]
+        yield Problem(where, f"{listing(names)} look as if they were logged already (99th "
+                      f"percentile {low:.4g} at most), and {counted(int(raw.sum()), 'sample')} do "
+                      f"not ({high:.4g}); bring all to one scale", "warning")  # fmt: skip
 
 
 def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str],

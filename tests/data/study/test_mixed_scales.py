@@ -1,0 +1,45 @@
+"""Samples that were logged, among others that were not, are named before a study begins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from genesig.data.study.scale_check import check_mixed
+
+RNG = np.random.default_rng(2)
+RAW = np.exp2(RNG.normal(8, 2, (20, 400)))
+NAMES = [f"s{k}" for k in range(20)]
+
+
+def said(X: np.ndarray, *steps: str) -> list[str]:
+    normalise = {"samples": [{"step": step} for step in steps], "folds": []}
+    return [str(problem) for problem in check_mixed(X, NAMES, normalise, "e.tsv")]
+
+
+@pytest.mark.parametrize("logged", [1, 7, 19])
+def test_some_samples_were_logged(logged: int) -> None:
+    X = RAW.copy()
+    X[:logged] = np.log2(X[:logged])
+    X[0, 5] = np.nan
+    (line,) = said(X, "log2")
+    others = f"{20 - logged} sample{'s' if logged < 19 else ''} do not ("
+    assert line.startswith("warning: e.tsv: 's0'")
+    assert others in line
+    assert line.endswith("; bring all to one scale")
+    assert said(X, "rank_samples") == []
+
+
+@pytest.mark.parametrize("spread", [0.2, 0.6])
+def test_brighter_and_darker_scans_are_of_one_scale(spread: float) -> None:
+    assert said(RAW * np.exp2(RNG.normal(0, spread, (20, 1)))) == []
+    assert said(np.log2(RAW) + RNG.normal(0, spread, (20, 1))) == []
+
+
+def test_low_values_near_the_bound_and_empty_samples_are_no_logarithms() -> None:
+    small = RAW / RAW.max() * 60
+    assert said(small * np.linspace(0.5, 1.5, 20)[:, None]) == []
+    X = RAW.copy()
+    X[3], X[4] = np.nan, 0.0
+    assert said(X) == []
+    assert said(X[:0]) == []
