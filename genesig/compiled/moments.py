@@ -210,8 +210,8 @@ def describe(
 ) -> None:  # fmt: skip
     """Fill mean and inverse scale of all features for up to COLUMNS training sets.
 
-    Means (q, d) are less `shift`. Where norm (q,) is not empty, fills it with ``||Z'Z|| / n``, and
-    tau_max, 0 before, with ``(2/n) max_j share_j |z_j'y|``.
+    Means (q, d) are less `shift`. Where norm (q,) is not empty, fills it with ``||Z'Z|| / n``;
+    where tau_max is not, 0 before, with ``(2/n) max_j share_j |z_j'y|``.
     """
     F, shift, number = matrix.F, matrix.shift, rows.number
     (n, d), N, scratch = matrix.X.shape, F.shape[1], zeros(F.shape[1], np.float64)
@@ -238,7 +238,7 @@ def describe(
                         F[j], shift[j], rows.mask[q], number[q], scratch
                     )
                     product = dot(rows.y[q], scratch)
-                if len(norm) > 0:
+                if len(tau_max) > 0:
                     pull = 2.0 / count * inverse[q, j] * abs(product)
                     tau_max[q] = larger(tau_max[q], share[j] * pull)
     spectral_norms(F, rows, mean, inverse, norm)

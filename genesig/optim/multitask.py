@@ -74,7 +74,7 @@ class JointSets:
 def joint_sets(
     X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
     like: JointSets | None = None, weights: Array | None = None,
-    adjustment: Adjustment | None = None,
+    adjustment: Adjustment | None = None, norm: Array | None = None,
 ) -> JointSets:  # fmt: skip
     """Describe k training sets with T responses each.
 
@@ -83,12 +83,12 @@ def joint_sets(
     X : (n, d) array
     Y : (n, k, T) array
         Raw responses; values outside the training rows are ignored.
-    rows, centre, unit_variance, like, weights, adjustment
+    rows, centre, unit_variance, like, weights, adjustment, norm
         As in `training_sets`; weights must be positive.
     """
     sets = training_sets(
         X, Y[:, :, 0], rows, centre=centre, unit_variance=unit_variance,
-        like=None if like is None else like.sets, weights=weights, adjustment=adjustment,
+        like=None if like is None else like.sets, weights=weights, adjustment=adjustment, norm=norm,
     )  # fmt: skip
     if not (sets.weights > 0).all():
         raise GenesigError("with several responses every weight must be positive")

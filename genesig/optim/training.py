@@ -115,7 +115,7 @@ class TrainingSets:
 def training_sets(
     X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
     like: TrainingSets | None = None, weights: Array | None = None,
-    adjustment: Adjustment | None = None,
+    adjustment: Adjustment | None = None, norm: Array | None = None,
 ) -> TrainingSets:  # fmt: skip
     """Describe k training sets of one matrix.
 
@@ -135,6 +135,8 @@ def training_sets(
         Of each feature's l1 term, 1 unless given.
     adjustment : Adjustment, optional
         Weights of the samples, and covariates without a penalty, of the same training rows.
+    norm : (k,) array, optional
+        Taken for ``||Z'Z|| / n_k``, which costs more than all the rest, where another will do.
 
     Raises
     ------
@@ -155,13 +157,16 @@ def training_sets(
     number = np.column_stack([rows.sum(axis=0), np.tile([centre, unit_variance], (k, 1))])
     every = Rows(_padded(root.T, matrix.F), _padded(Y.T, matrix.F), number.astype(float),
                  _padded(basis, matrix.F))  # fmt: skip
-    norm, tau_max = np.empty(k), np.empty(k)
+    known, tau_max = norm is not None, np.empty(k)
+    norm = np.array(norm, dtype=float) if known else np.empty(k)
     kept = np.empty((2, k, d)) if 16 * k * d <= KEPT else None
     for first in range(0, k, COLUMNS):
         part = slice(first, first + COLUMNS)
-        mean, inverse, norm[part], tau_max[part] = _describe(
-            matrix, part_of(every, part), weights, spectrum=True
+        mean, inverse, own, tau_max[part] = _describe(
+            matrix, part_of(every, part), weights, spectrum=not known
         )
+        if not known:
+            norm[part] = own
         if kept is not None:
             kept[:, part] = mean, inverse
     return TrainingSets(
@@ -212,10 +217,10 @@ def part_of(rows: Rows, columns: slice | int) -> Rows:
 
 
 def _describe(matrix: Matrix, rows: Rows, weights: Array, *, spectrum: bool) -> tuple[Array, ...]:
-    """Return mean less shift, inverse scale (k, d); with `spectrum` norm and tau_max (k,)."""
+    """Return mean less shift, inverse scale (k, d), norm, with `spectrum`, and tau_max (k,)."""
     k, d = len(rows.mask), len(matrix.F)
     mean, inverse = np.empty((k, d)), np.empty((k, d))
-    norm, tau_max = np.zeros(k * spectrum), np.zeros(k * spectrum)
+    norm, tau_max = np.zeros(k * spectrum), np.zeros(k)
     share = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
     for first in range(0, k, COLUMNS):
         part = slice(first, first + COLUMNS)

@@ -53,6 +53,14 @@ class Fits:
     gamma, covariate_mean : (m, n_mu, q), (m, q) float, or None
         Weight of each covariate, in its own units, (m, n_mu, q, T) with several classes; and
         its mean over the training samples; None where the study has none.
+    answer_indptr, answer_indices, answer_values : (2 m + 1,), (nnz,), (nnz,) or (nnz, T)
+        The two answers of each fit, in the order of `ANSWERS`, as coefficients above. None, as
+        all that follows, where the chosen list is the only answer.
+    answer_intercept, answer_scores : (m, 2) or (m, 2, T), (t, 2) or (t, 2, T)
+        Less the threshold: above 0 the positive class.
+    answer_gamma : (m, 2, q) or (m, 2, q, T), or None
+    controlled : (m,) bool
+        Whether the list of the predictive model is that of the half-frequencies.
     """
 
     split: Array
@@ -79,6 +87,13 @@ class Fits:
     scores: Array
     gamma: Array | None = None
     covariate_mean: Array | None = None
+    answer_indptr: Array | None = None
+    answer_indices: Array | None = None
+    answer_values: Array | None = None
+    answer_intercept: Array | None = None
+    answer_scores: Array | None = None
+    answer_gamma: Array | None = None
+    controlled: Array | None = None
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -124,6 +139,8 @@ class Fits:
         Its mu differs from fit to fit, so it has none of its own; whatever is measured along mu is
         so measured for the answer, too.
         """
+        if self.answer_indptr is not None:
+            return self._with(self.answer("predictive"))
         m, n_mu = len(self), len(self.mu)
         mu = self.choice[:, 2]
         places = np.column_stack([np.tile(np.arange(n_mu), (m, 1)), mu])
@@ -142,6 +159,50 @@ class Fits:
             ),
             gamma=None if self.gamma is None else self.gamma[np.arange(m)[:, None], places],
         )
+
+    def answer(self, name: str) -> Fits:
+        """Return the fits with one of the `ANSWERS` as their only list, which has no mu.
+
+        Its scores are less the threshold, which is 0 then.
+        """
+        at, m = ANSWERS.index(name), len(self)
+        parts = {key: getattr(self, f"answer_{key}") for key in _OF_ANSWERS}
+        indptr, entries = _ragged(parts["indptr"], 2 * np.arange(m) + at)
+        column = np.array([at])
+        gamma = parts["gamma"]
+        return replace(
+            self, mu=np.array([np.nan]), indptr=indptr, indices=parts["indices"][entries],
+            values=parts["values"][entries], intercept=parts["intercept"][:, column],
+            scores=parts["scores"][:, column], threshold=np.zeros(m),
+            gamma=None if gamma is None else gamma[:, column], gap=np.zeros((m, 1)),
+            choice=self.choice * [1, 1, 0], **dict.fromkeys(f"answer_{key}" for key in _OF_ANSWERS),
+        )  # fmt: skip
+
+    def _with(self, last: Fits) -> Fits:
+        """Return the fits, less their threshold, with the one list of others as the last one."""
+        m, n_mu, times = len(self), len(self.mu), np.diff(self.test_indptr)
+        tail = [1] * (self.scores.ndim - 1)
+        both = np.concatenate([self.indptr, self.indptr[-1] + last.indptr[1:]])
+        places = np.column_stack(
+            [np.arange(m * n_mu).reshape(m, n_mu), m * n_mu + np.arange(m)]
+        )  # fmt: skip
+        indptr, entries = _ragged(both, places.ravel())
+        return replace(
+            self, mu=np.append(self.mu, np.nan), indptr=indptr,
+            indices=np.concatenate([self.indices, last.indices])[entries],
+            values=np.concatenate([self.values, last.values])[entries],
+            intercept=np.concatenate(
+                [self.intercept - self.threshold.reshape(-1, *tail), last.intercept], axis=1
+            ),
+            scores=np.concatenate(
+                [self.scores - np.repeat(self.threshold, times).reshape(-1, *tail), last.scores],
+                axis=1,
+            ),
+            gamma=None if self.gamma is None else np.concatenate([self.gamma, last.gamma], axis=1),
+            gap=np.concatenate([self.gap, last.gap], axis=1), threshold=last.threshold,
+            choice=np.column_stack([self.choice[:, :2], np.full(m, n_mu)]),
+            **dict.fromkeys(f"answer_{key}" for key in _OF_ANSWERS),
+        )  # fmt: skip
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
@@ -179,7 +240,9 @@ class Fits:
         """Join records that share tau, lam and mu, in the order given."""
         parts = [part for part in parts if len(part)] or parts[:1]
         joined: dict[str, Array] = {name: getattr(parts[0], name) for name in SHARED}
-        for name in ("indptr", "test_indptr"):
+        for name in ("indptr", "test_indptr", "answer_indptr"):
+            if getattr(parts[0], name) is None:
+                continue
             counts = np.concatenate([np.diff(getattr(part, name)) for part in parts])
             joined[name] = np.concatenate([[0], np.cumsum(counts)])
         for field in fields(cls):
@@ -203,12 +266,17 @@ class Fits:
         taken: dict[str, Array] = {name: getattr(self, name) for name in SHARED}
         n_mu = len(self.mu)
         lists = (np.asarray(order, dtype=np.int64)[:, None] * n_mu + np.arange(n_mu)).ravel()
+        both = (np.asarray(order, dtype=np.int64)[:, None] * 2 + np.arange(2)).ravel()
         for name, ragged, rows in (
             ("indptr", ("indices", "values"), lists),
-            ("test_indptr", ("test_rows", "scores"), order),
+            ("test_indptr", ("test_rows", "scores", "answer_scores"), order),
+            ("answer_indptr", ("answer_indices", "answer_values"), both),
         ):
+            if getattr(self, name) is None:
+                continue
             taken[name], places = _ragged(getattr(self, name), rows)
-            taken |= {key: getattr(self, key)[places] for key in ragged}
+            known = {key: getattr(self, key) for key in ragged}
+            taken |= {key: each[places] for key, each in known.items() if each is not None}
         for field in fields(self):
             if field.name not in taken and getattr(self, field.name) is not None:
                 taken[field.name] = getattr(self, field.name)[order]
@@ -220,6 +288,10 @@ def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
     known = np.where(np.isnan(C), mean, C)
     return np.asarray(known @ gamma.T if gamma.ndim == 2 else np.tensordot(known, gamma, (1, 1)))
 
+
+ANSWERS = ("predictive", "named")
+"""What a fit answers: the model that predicts best, and that of the genes with evidence."""
+_OF_ANSWERS = ("indptr", "indices", "values", "intercept", "scores", "gamma")
 
 SHARED = ("tau", "lam", "mu", "searched")
 

@@ -1,7 +1,7 @@
 # The two-stage l1-l2 protocol: outer splits, all samples, half-subsamples.
 #
 # INPUTS: results/dataset.h5ad, results/splits.json
-# OUTPUTS: results/linear/{labels}/{batch}.npz, results/linear/{final,subsamples}.npz
+# OUTPUTS: results/linear/{labels}/{batch}.npz, results/linear/{chance,final,subsamples}.npz
 
 
 wildcard_constraints:
@@ -12,6 +12,7 @@ wildcard_constraints:
 rule fit:
     input:
         **STUDY,
+        chance="results/linear/chance.npz",
         first="results/linear/final.npz",  # jobs that begin together would each compile
         code=sources("fit.py"),
     output:
@@ -32,9 +33,34 @@ rule fit:
 
 
 # First of the fits: after an installation it compiles the solver, and it does so once for all.
+rule chance:
+    input:
+        **STUDY,
+        code=sources("chance.py"),
+    output:
+        "results/linear/chance.npz",
+    log:
+        "logs/chance.log",
+    benchmark:
+        "results/times/chance.tsv"
+    priority: 30
+    conda:
+        "../envs/genesig.yaml"
+    resources:
+        **needs("chance"),
+    params:
+        **keywords(config),
+        folds=config["normalise"]["folds"],
+        permutations=config["signature"]["null"],
+    script:
+        "../scripts/chance.py"
+
+
+# It compiles what is left.
 rule fit_final:
     input:
         **STUDY,
+        chance="results/linear/chance.npz",
         code=sources("fit_final.py"),
     output:
         "results/linear/final.npz",
@@ -57,6 +83,7 @@ rule fit_final:
 rule fit_subsamples:
     input:
         **STUDY,
+        chance="results/linear/chance.npz",
         final="results/linear/final.npz",
         code=sources("fit_subsamples.py"),
     output:

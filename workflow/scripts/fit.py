@@ -2,10 +2,12 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
+from genesig.results.chance import Chance
 from genesig.selection.linear.double_loop import double_loop
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
-fits = double_loop(dataset, splits, **snakemake.wildcards, **snakemake.params)
+chance = Chance.load(snakemake.input.chance)
+fits = double_loop(dataset, splits, chance, **snakemake.wildcards, **snakemake.params)
 fits.save(snakemake.output[0])

@@ -2,9 +2,11 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
+from genesig.results.chance import Chance
 from genesig.selection.linear.double_loop import fit_final
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
-fit_final(dataset, splits, **snakemake.params).save(snakemake.output[0])
+chance = Chance.load(snakemake.input.chance)
+fit_final(dataset, splits, chance, **snakemake.params).save(snakemake.output[0])

@@ -13,7 +13,9 @@ from genesig.results import Dataset, Splits
 Array = np.ndarray[Any, Any]
 
 
-def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
+def permutation(
+    dataset: Dataset, splits: Splits, number: int, stage: int = PERMUTATION
+) -> Array:  # fmt: skip
     """Return rows pi such that ``X[pi]`` with the unpermuted y and splits is a study under H0.
 
     Samples are exchanged as far as they are exchangeable when expression tells nothing of the
@@ -29,6 +31,8 @@ def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
         Their seed, and the sides of a single split, are used.
     number : int
         0 for the observed study (the identity), 1, 2, ... for permutations.
+    stage : int
+        What the permutation is for, see `seeds`: each has draws of its own.
 
     Returns
     -------
@@ -50,7 +54,7 @@ def permutation(dataset: Dataset, splits: Splits, number: int) -> Array:
     if number == 0:
         return pi
     y = dataset.response()
-    rng = generator(splits.seed, spawn_key(PERMUTATION, permutation=number))
+    rng = generator(splits.seed, spawn_key(stage, permutation=number))
     moved = False
     batches = dataset.batches()
     for blocks in _exchangeable(y, dataset.groups(), batches, _sides(dataset, splits)):

@@ -16,6 +16,8 @@ BASELINE = 5
 RESAMPLE = 6
 SET_WEIGHTS = 7
 MODULE = 8
+HALF = 9
+CHANCE = 10
 
 Key = tuple[int, int, int, int]
 

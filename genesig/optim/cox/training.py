@@ -128,7 +128,7 @@ class CoxSets:
 def cox_sets(
     X: Array, time: Array, event: Array, rows: Array, *, centre: bool, unit_variance: bool,
     ties: str = USUAL, weights: Array | None = None, sample_weights: Array | None = None,
-    like: CoxSets | None = None, fixed: Adjustment | None = None,
+    like: CoxSets | None = None, fixed: Adjustment | None = None, norm: Array | None = None,
 ) -> CoxSets:  # fmt: skip
     """Describe k training sets of one matrix.
 
@@ -151,6 +151,8 @@ def cox_sets(
         Others of the same X: their copy of it and weights serve both.
     fixed : Adjustment, optional
         Covariates without a penalty, of the same training rows and weights.
+    norm : (k,) array, optional
+        As in `training_sets`.
 
     Raises
     ------
@@ -178,7 +180,7 @@ def cox_sets(
     known = None if V is None else adjustment(rows, weights=np.broadcast_to(V.T, rows.T.shape).T)
     sets = training_sets(
         X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights,
-        like=None if like is None else like.sets, adjustment=known,
+        like=None if like is None else like.sets, adjustment=known, norm=norm,
     )  # fmt: skip
     free, fewest = int(np.sum(sets.weights == 0)), min(map(len, order))
     if free >= fewest:

@@ -10,19 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.steps.normalise import Reference, bound, moments
+from genesig.data.steps.normalise import Reference, bound
 from genesig.errors import GenesigError, pick
-from genesig.genome.order import Genome
-from genesig.optim.structured.stretches import Stretches
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import covariate_part
+from genesig.results.chance import Chance
+from genesig.selection.linear.answers import Expected, answer
 from genesig.selection.linear.grid import Surface, stage_one
+from genesig.selection.linear.ground import Steps, inner_sets, outer_sets
+from genesig.selection.linear.halves import FINAL, HALVED, TRAINING
 from genesig.selection.linear.kinds.known import FITTED
-from genesig.selection.linear.kinds.record import Ground, Sets
+from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.rules import RULES
 from genesig.selection.linear.tasks import (
+    Pairs,
     Task,
     batch_of,
     permutation_numbers,
@@ -31,8 +34,7 @@ from genesig.selection.linear.tasks import (
 )
 
 Array = np.ndarray[Any, Any]
-Steps = Sequence[dict[str, Any]]
-Choice = Callable[[list[Task], Sets, Protocol], list[Surface]]
+Choice = Callable[[list[Task], Sets, Any, Protocol], list[Surface]]
 
 MEMORY = 5e6
 """Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
@@ -44,8 +46,9 @@ log = logging.getLogger(__name__)
 
 
 def double_loop(
-    dataset: Dataset, splits: Splits, *, labels: str, batch: str, folds: Steps, **linear: Any
-) -> Fits:
+    dataset: Dataset, splits: Splits, chance: Chance | None = None, *, labels: str, batch: str,
+    folds: Steps, **linear: Any,
+) -> Fits:  # fmt: skip
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
 
     Parameters
@@ -53,6 +56,8 @@ def double_loop(
     dataset : Dataset
         After the row-wise steps.
     splits : Splits
+    chance : Chance, optional
+        Without it, or where it is empty, the chosen list of the two stages is the only answer.
     labels : str
         ``observed`` or ``permuted-FIRST-LAST``.
     batch : str
@@ -62,47 +67,65 @@ def double_loop(
     **linear
         The config section of this name, see `Protocol`.
     """
-    todo = tasks(dataset, splits, batch_of(splits.outer, batch), permutation_numbers(labels))
-    return _fit(dataset, todo, folds, Protocol(**linear), stage_one)
+    some = batch_of(splits.outer, batch)
+    known, pairs = Expected.of(chance, "outer"), TRAINING if chance else Pairs()
+    todo = tasks(dataset, splits, some, permutation_numbers(labels), pairs=pairs)
+    return _fit(dataset, todo, folds, Protocol(**linear), stage_one, known)
 
 
-def fit_final(dataset: Dataset, splits: Splits, *, folds: Steps, **linear: Any) -> Fits:
+def fit_final(
+    dataset: Dataset, splits: Splits, chance: Chance | None = None, *, folds: Steps, **linear: Any
+) -> Fits:
     """Run both stages on all samples: the model to be used, whose error the double loop tells."""
-    todo = tasks(dataset, splits, [splits.final], [0])
-    return _fit(dataset, todo, folds, Protocol(**linear), stage_one)
+    known, pairs = Expected.of(chance, "final"), FINAL if chance else Pairs()
+    todo = tasks(dataset, splits, [splits.final], [0], pairs=pairs)
+    return _fit(dataset, todo, folds, Protocol(**linear), stage_one, known)
 
 
 def fit_subsamples(
-    dataset: Dataset, splits: Splits, final: Fits, *, folds: Steps, **linear: Any
-) -> Fits:
+    dataset: Dataset, splits: Splits, final: Fits, chance: Chance | None = None, *, folds: Steps,
+    **linear: Any,
+) -> Fits:  # fmt: skip
     """Run stage II on every half-subsample, at the tau fraction, lam and mu of the final model.
+
+    Its predictive model is that of the list so chosen; genes are named anew in each half.
 
     How many genes are sought is so fixed beforehand, as stability selection asks (Meinshausen
     and Buhlmann 2010), and the stability measured is that of the lists, not of the model choice.
     """
     tau, lam, mu = (int(index) for index in final.choice[0])
 
-    def as_final(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface]:
+    def as_final(
+        todo: list[Task], outer: Sets, inner: Sets | None, protocol: Protocol
+    ) -> list[Surface]:
         unknown = np.full((len(final.searched), protocol.tau_count, len(protocol.lam)), np.nan)
         none = unknown[:, :, 0]
-        return [Surface(unknown, unknown, none, none, (tau, lam, mu), np.nan) for _ in todo]
+        choice = tau, lam, mu
+        return [Surface(unknown, unknown, none, none, choice, np.nan, none) for _ in todo]
 
-    todo = tasks(dataset, splits, splits.subsamples, [0])
-    return _fit(dataset, todo, folds, Protocol(**linear), as_final)
+    known, pairs = Expected.of(chance, "half"), HALVED if chance else Pairs()
+    todo = tasks(dataset, splits, splits.subsamples, [0], pairs=pairs)
+    return _fit(dataset, todo, folds, Protocol(**linear), as_final, known)
 
 
 def _fit(
-    dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol, choose: Choice
-) -> Fits:
+    dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol, choose: Choice,
+    chance: Expected | None = None,
+) -> Fits:  # fmt: skip
     tail = FITTED[dataset.design.kind].columns(dataset.design)
     parts, done, start = [_none(protocol, tail)], 0, time.monotonic()
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes)))) // int(np.prod(tail)) or 1
     steps = bound(folds, dataset)
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
-        describe = partial(_outer_sets, X, folds, dataset, reference.genes, protocol)
+        describe = partial(outer_sets, X, folds, dataset, reference.genes, protocol)
         outer = describe(some)
-        surfaces = choose(some, outer, protocol)
-        parts.append(_fit_within(some, surfaces, outer, describe, reference, protocol))
+        inner = inner_sets(some, outer) if some[0].inner else None
+        surfaces = choose(some, outer, inner, protocol)
+        fits, surfaces = _fit_within(some, surfaces, outer, describe, reference, protocol)
+        if chance is not None:
+            sets = outer, inner
+            fits = answer(some, surfaces, fits, sets, reference.genes, protocol, chance)
+        parts.append(fits)
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)
     return Fits.concatenate(parts)
@@ -114,33 +137,10 @@ def _none(protocol: Protocol, tail: tuple[int, ...]) -> Fits:
     return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched, tail)
 
 
-def _outer_sets(
-    X: Array, folds: Steps, dataset: Dataset, genes: Array, protocol: Protocol, todo: list[Task]
-) -> Sets:  # fmt: skip
-    Y = np.column_stack([task.y for task in todo])
-    rows = np.hstack([task.training_rows() for task in todo])
-    weights, kind = dataset.prior_weights(), FITTED[todo[0].kind]
-    ground = Ground(
-        **moments(folds), ties=todo[0].ties, stretches=_stretches(dataset, genes, protocol),
-        weights=None if weights is None else weights[genes],
-    )  # fmt: skip
-    if ground.stretches is not None and not kind.stretches:
-        raise GenesigError(f"linear.penalty: 'fused' is not made for {todo[0].kind}; take l1")
-    return kind.sets(X, Y, rows, [task.held for task in todo], ground)
-
-
-def _stretches(dataset: Dataset, genes: Array, protocol: Protocol) -> Stretches | None:
-    """Return the norm of the penalty fused, for the genes that are columns of a matrix."""
-    if protocol.penalty == "l1":
-        return None
-    names, positions = dataset.places()
-    return Stretches(Genome.of(len(genes), names[genes], positions[genes]), protocol.jump)
-
-
 def _fit_within(
     todo: list[Task], surfaces: list[Surface], outer: Sets, describe: Callable[[list[Task]], Sets],
     reference: Reference, protocol: Protocol,
-) -> Fits:  # fmt: skip
+) -> tuple[Fits, list[Surface]]:  # fmt: skip
     """Fit at the choices; where the list itself has more genes than `most`, at a shorter choice.
 
     So too where all are longer than `longest`, and none is kept. The inner folds, which choose,
@@ -158,14 +158,15 @@ def _fit_within(
             "raise linear.longest or linear.tau_min"
         )
     if not shorter:
-        return fits
+        return fits, surfaces
     some = [todo[fit] for fit in shorter]
-    rest = _fit_within(
+    rest, last = _fit_within(
         some, list(shorter.values()), describe(some), describe, reference, protocol
     )  # fmt: skip
     order = np.arange(len(todo))
     order[list(shorter)] = len(todo) + np.arange(len(some))
-    return Fits.concatenate([fits, rest]).take(order)
+    every = [*surfaces, *last]
+    return Fits.concatenate([fits, rest]).take(order), [every[at] for at in order]
 
 
 def _fit_together(

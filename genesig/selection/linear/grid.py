@@ -39,6 +39,10 @@ class Surface:
         Chosen indices of tau, of lam, and of the list's mu in ``linear.mu``.
     threshold : float or array
         Where a score is cut, as its kind has it.
+    left_out : (n, ...) float
+        Score of each training sample at the choice, by the fold that left it out; else NaN.
+    lowest : float
+        Its validation error.
     length : float
         Mean number of genes of the chosen list.
     again : callable
@@ -51,6 +55,8 @@ class Surface:
     agreement: Array
     choice: tuple[int, int, int]
     threshold: Any
+    left_out: Array
+    lowest: float = np.nan
     length: float = np.nan
     again: Callable[[float], Surface] | None = None
 
@@ -64,29 +70,30 @@ class Surface:
         return replace(found, agreement=self.agreement)
 
 
-def stage_one(todo: list[Task], outer: Sets, protocol: Protocol) -> list[Surface]:
+def stage_one(
+    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
+) -> list[Surface]:  # fmt: skip
     """Search the grid for every task; their inner folds are solved together.
 
     Parameters
     ----------
     todo : list of Task
     outer : Sets
-        Those of the tasks, one column each; inner folds are centred and scaled as they are.
+        Those of the tasks, one column each.
+    inner : Sets
+        What trains their inner folds, one after the other.
     protocol : Protocol
     """
     rule = pick("linear.list", RULES, protocol.list)
     folds = np.array([len(task.inner) for task in todo])
-    rows = np.hstack([task.inner_rows() for task in todo])
     left = np.hstack([task.left_rows() for task in todo])
-    Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
-    held = [task.held for task in todo for _ in task.inner]
-    inner = outer.inner(Y, rows, held, np.repeat(np.arange(len(todo)), folds))
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
     found = [_search(inner, tau, mu, left, protocol, rule) for mu in rule.mu(protocol)]
     ends = np.cumsum(folds).tolist()
     columns = [range(end - len(task.inner), end) for task, end in zip(todo, ends, strict=True)]
     searched = map(partial(_searched, found, protocol), todo, columns)
-    return [_surface(each, rule, protocol, outer.X.shape[1]) for each in searched]
+    d = outer.X.shape[1]
+    return [_surface(t, each, rule, protocol, d) for t, each in zip(todo, searched, strict=True)]
 
 
 def _search(
@@ -112,11 +119,14 @@ def _searched(
         one, error, spread = (np.split(each, len(found))[m].copy() for each in surfaces)
         ended = (lists.iterations[part] < 0).any(axis=0)
         error[ended] = spread[ended] = np.nan
-        out.append(Searched(error, spread, one, lists, columns))
+        own = scores[:, m * error.shape[0] : (m + 1) * error.shape[0]]
+        out.append(Searched(error, spread, one, lists, columns, own))
     return out
 
 
-def _surface(searched: list[Searched], rule: Rule, protocol: Protocol, d: int) -> Surface:
+def _surface(
+    task: Task, searched: list[Searched], rule: Rule, protocol: Protocol, d: int
+) -> Surface:  # fmt: skip
     (tau, lam, mu), agreement = rule.choose(searched, protocol, d)
     size = np.stack([found.size for found in searched])
     return Surface(
@@ -126,6 +136,19 @@ def _surface(searched: list[Searched], rule: Rule, protocol: Protocol, d: int) -
         agreement=agreement,
         choice=(tau, lam, rule.listed(protocol, mu)),
         threshold=searched[mu].cut[tau, lam],
+        left_out=left_out(task, searched[mu].scores[:, tau, lam]),
+        lowest=float(searched[mu].error[tau, lam]),
         length=float(size[mu, tau]),
-        again=lambda most: _surface(searched, rule, replace(protocol, most=most), d),
+        again=lambda most: _surface(task, searched, rule, replace(protocol, most=most), d),
     )
+
+
+def left_out(task: Task, scores: Array) -> Array:
+    """Return the score of each sample by the fold that left it out, (n, ...), NaN where none did.
+
+    Scores (n_folds, n, ...) are those of all samples by each fold.
+    """
+    found = np.full(scores.shape[1:], np.nan)
+    for fold, rows in enumerate(task.inner):
+        found[rows] = scores[fold, rows]
+    return found

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.solution import Path
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 
@@ -58,6 +59,11 @@ def stage_two(sets: Sets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
     """
     mu = np.asarray(protocol.mu) * sets.norm[:, None]
     chosen = sets.path((tau * sets.tau_max)[:, None], mu, protocol, protocol.longest)
+    return refitted(sets, chosen, lam)
+
+
+def refitted(sets: Sets, chosen: Path, lam: Array) -> Lists:
+    """Refit each support by ridge, lam (k,) in units of ||X'X||/n."""
     values, intercept = sets.coef(chosen, lam * sets.norm)
     gamma, mean = sets.covariates(chosen, values, lam * sets.norm)
     if gamma is not None and mean is not None:

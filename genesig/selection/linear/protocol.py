@@ -18,8 +18,8 @@ MODERATE = 1e-2
 class Protocol:
     """One attribute for each key of the section; the schema explains and bounds them.
 
-    ``most`` and ``list_mu`` are ``signature.most`` and ``signature.mu``: they say which of the
-    nested lists becomes the answer.
+    ``most``, ``list_mu``, ``fdr``, ``least`` and ``size`` are keys of ``signature``: they say which
+    lists become the answers.
     """
 
     list: str
@@ -38,6 +38,9 @@ class Protocol:
     tolerance: float
     most: float
     list_mu: float | None
+    fdr: float
+    least: int
+    size: int | None
 
     def tau_fractions(self) -> Array:
         """Return the grid of tau as falling fractions of tau_max, (tau_count,).
@@ -59,4 +62,5 @@ class Protocol:
 def keywords(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of a `Protocol` from a resolved config."""
     wanted = config["signature"]
-    return {**config["linear"], "most": wanted["most"], "list_mu": wanted["mu"]}
+    own = {key: wanted[key] for key in ("most", "fdr", "least", "size")}
+    return {**config["linear"], **own, "list_mu": wanted["mu"]}

@@ -29,6 +29,8 @@ class Searched:
         Fits of many training sets.
     columns : range
         Those of the folds of this one.
+    scores : (n_folds, n_tau, n_lam, n, ...) float
+        Of all samples, by the refits of each fold.
     """
 
     error: Array
@@ -36,6 +38,7 @@ class Searched:
     cut: Array
     lists: Path
     columns: range
+    scores: Array
 
     @property
     def size(self) -> Array:
@@ -136,13 +139,17 @@ def _list_mu(protocol: Protocol, _: int) -> int:
     return list(protocol.mu).index(mu)
 
 
+STABLE = Rule(
+    mu=Protocol.searched_mu,
+    longest=lambda protocol: int(2 * protocol.most),
+    choose=choose_stable,
+    listed=lambda protocol, at: list(protocol.mu).index(protocol.searched_mu()[at]),
+)
+
 RULES = {
-    "stable": Rule(
-        mu=Protocol.searched_mu,
-        longest=lambda protocol: int(2 * protocol.most),
-        choose=choose_stable,
-        listed=lambda protocol, at: list(protocol.mu).index(protocol.searched_mu()[at]),
-    ),
+    "best": STABLE,
+    "controlled": STABLE,
+    "stable": STABLE,
     "minimal": Rule(
         mu=lambda protocol: np.asarray(protocol.mu[:1], dtype=float),
         longest=lambda protocol: None,

@@ -6,11 +6,13 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.data.splits.folds import Samples
 from genesig.data.splits.permute import permutation
+from genesig.data.splits.seeds import HALF, PERMUTATION
 from genesig.data.steps.normalise import MOMENTS, Reference, fit_reference_steps
 from genesig.data.steps.together import steps_together
 from genesig.errors import GenesigError
@@ -46,6 +48,10 @@ class Task:
         How ties of survival are treated.
     held : Held or None
         What is held fixed, of each row of X under this permutation.
+    halves : (n_samples, 2 P) bool
+        Complementary halves of the training rows, see `halves.draw_halves`; P may be 0.
+    inner_halves : (n_folds, n_samples, 2 p) bool
+        Those of the rows that train each inner fold.
     """
 
     split: str
@@ -58,6 +64,8 @@ class Task:
     kind: str
     ties: str | None = None
     held: Held | None = None
+    halves: Array | None = None
+    inner_halves: Array | None = None
 
     def training_rows(self) -> Array:
         """Return the (n_samples, 1) mask of training rows."""
@@ -95,31 +103,69 @@ def batch_of(splits: tuple[Split, ...], batch: str) -> tuple[Split, ...]:
     return splits[number - 1 :: count]
 
 
+class Pairs(NamedTuple):
+    """Pairs of halves that are drawn of a training set, and of what trains each of its folds."""
+
+    outer: int = 0
+    inner: int = 0
+
+
 def tasks(
-    dataset: Dataset, splits: Splits, chosen: Iterable[Split], numbers: Iterable[int]
-) -> list[Task]:
+    dataset: Dataset, splits: Splits, chosen: Iterable[Split], numbers: Iterable[int], *,
+    pairs: Pairs = Pairs(), stage: int = PERMUTATION,
+) -> list[Task]:  # fmt: skip
     """Return the tasks of every permutation and split, permutations outermost.
 
     A permutation pi puts row pi[i] of X in the place of sample i: label, covariates, weight, side
     of the split and inner fold stay with the place, so the permuted study has the splits of the
-    observed one, and covariates tell of the label in it what they tell in the observed one.
+    observed one, and covariates tell of the label in it what they tell in the observed one. Halves
+    stay with the place, too.
     """
-    y, held = dataset.response(), Held.of(dataset)
+    y, held, samples = dataset.response(), Held.of(dataset), Samples.of(dataset)
     out = []
-    chosen = list(chosen)
+    drawn = [(split, _halves(samples, splits.seed, split, pairs)) for split in chosen]
     for number in numbers:
-        pi = permutation(dataset, splits, number)
+        pi = permutation(dataset, splits, number, stage)
         y_of_row = np.empty_like(y)
         y_of_row[pi] = y
         of_row = None if held is None else held.permuted(pi)
-        out += [_task(dataset, split, number, pi, y_of_row, of_row) for split in chosen]
+        out += [_task(dataset, split, number, pi, y_of_row, of_row, half) for split, half in drawn]
     return out
 
 
+def _halves(samples: Samples, seed: int, split: Split, pairs: Pairs) -> tuple[Array, Array]:
+    train = samples.rows(split.train)
+    folds = [np.setdiff1d(train, samples.rows(fold)) for fold in split.inner] if pairs.inner else []
+    inner = [
+        draw_halves(samples, rows, pairs.inner, seed, (*split.seed, number))
+        for number, rows in enumerate(folds, start=1)
+    ]
+    none = np.zeros((0, len(samples.names), 0), dtype=bool)
+    whole = draw_halves(samples, train, pairs.outer, seed, (*split.seed, 0))
+    return whole, np.stack(inner) if inner else none
+
+
+def draw_halves(
+    samples: Samples, rows: Array, pairs: int, seed: int, key: tuple[int, ...]
+) -> Array:  # fmt: skip
+    """Return the masks (n, 2 P) of P complementary pairs of halves of some rows.
+
+    Columns 2i and 2i + 1 are a pair. Halves are stratified, and groups stay together; a pair more
+    leaves the others as they are.
+    """
+    masks = np.zeros((len(samples.names), 2 * pairs), dtype=bool)
+    for pair in range(pairs):
+        parts = samples.parts(rows, 2, seed, (HALF, *key, pair))
+        for side, half in enumerate(parts):
+            masks[half, 2 * pair + side] = True
+    return masks
+
+
 def _task(
-    dataset: Dataset, split: Split, number: int, pi: Array, y: Array, held: Held | None
-) -> Task:
-    positions = dataset.rows(split.test)
+    dataset: Dataset, split: Split, number: int, pi: Array, y: Array, held: Held | None,
+    halves: tuple[Array, Array],
+) -> Task:  # fmt: skip
+    positions, place = dataset.rows(split.test), np.argsort(pi)
     return Task(
         split=split.name,
         permutation=number,
@@ -131,6 +177,8 @@ def _task(
         kind=dataset.design.kind,
         ties=dataset.design.ties,
         held=held,
+        halves=halves[0][place],
+        inner_halves=halves[1][:, place],
     )
 
 

@@ -50,12 +50,16 @@ class LeastSquares:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.norm
 
-    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array) -> LeastSquares:
+    def inner(
+        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
+        together: bool = True,
+    ) -> LeastSquares:  # fmt: skip
         """Return other training sets of the matrix, centred and scaled as these are."""
         own = self.sets
         return LeastSquares(training_sets(own.X, Y, rows, centre=own.centre, like=own,
                                           unit_variance=own.unit_variance,
-                                          adjustment=held_fixed(held, Y, rows)))  # fmt: skip
+                                          adjustment=held_fixed(held, Y, rows),
+                                          norm=None if together else own.norm[of]))  # fmt: skip
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
         """Minimise ``(1/n)||y - Zb||² + mu ||b||² + tau Σ w_j |b_j|``."""

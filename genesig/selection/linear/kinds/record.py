@@ -55,10 +55,15 @@ class Sets(Protocol):
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each, the unit of mu and lam, (k,)."""
 
-    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array) -> Sets:
+    def inner(
+        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
+        together: bool = True,
+    ) -> Sets:  # fmt: skip
         """Return training sets inside of these, treated alike.
 
-        Responses and masks (n, m), and the numbers (m,) of those they are in.
+        Responses and masks (n, m), and the numbers (m,) of those they are in. `together`, paths of
+        those in one set may end where the first of them does, because all must have their list;
+        otherwise they take the norm of that set, which is near enough to theirs.
         """
 
     def path(self, tau: Array, mu: Array, protocol: settings.Protocol, longest: int | None) -> Path:
@@ -104,6 +109,9 @@ class Fitting:
     decide : callable
         The `path.Lists` of the training sets and where the scores of each are cut, to the lists
         whose scores decide, and where these are cut, (k,).
+    predict : callable
+        Tasks, their training sets and those of their inner folds, the `answers.Model` of each
+        task's list, and the protocol, to the models that predict.
     columns : callable
         A design to the further shape of a weight and of a score: none, or one for each class.
     """
@@ -117,4 +125,5 @@ class Fitting:
         lists,
         np.array(cuts),
     )
+    predict: Callable[..., list[Any]] = lambda todo, outer, inner, lists, protocol: lists
     columns: Callable[[Design], tuple[int, ...]] = lambda design: ()

@@ -69,14 +69,18 @@ class ClassColumns:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.joint.norm
 
-    def inner(self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array) -> ClassColumns:
+    def inner(
+        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
+        together: bool = True,
+    ) -> ClassColumns:  # fmt: skip
         """Return other training sets of the matrix, coded by the shares of the outer ones."""
         own, share = self.joint.sets, self.share[of]
         joint = joint_sets(
             own.X, coded(Y, share), rows, centre=own.centre, unit_variance=own.unit_variance,
             like=self.joint, adjustment=held_fixed(held, Y, rows),
+            norm=None if together else self.norm[of],
         )  # fmt: skip
-        return ClassColumns(joint, share, of)
+        return ClassColumns(joint, share, of if together else None)
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
         """Minimise ``(1/n)||Y - ZB||² + mu ||B||² + tau Σ w_j ||B_j||``."""

@@ -83,14 +83,16 @@ class PartialLikelihood:
         return self.sets.sets.norm
 
     def inner(
-        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array
-    ) -> PartialLikelihood:
+        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
+        together: bool = True,
+    ) -> PartialLikelihood:  # fmt: skip
         """Return other training sets of the matrix, centred and scaled as these are."""
         own, more = self.sets.sets, _Held.of(held, Y, rows)
         sets = cox_sets(own.X, Y["time"], Y["event"], more.rows, centre=own.centre, ties=self.ties,
                         unit_variance=own.unit_variance, like=self.sets,
-                        sample_weights=more.weights, fixed=more.fixed)  # fmt: skip
-        return PartialLikelihood(sets, self.ties, of)
+                        sample_weights=more.weights, fixed=more.fixed,
+                        norm=None if together else self.norm[of])  # fmt: skip
+        return PartialLikelihood(sets, self.ties, of if together else None)
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
         """Minimise ``-(2/n) l(Zb) + mu ||b||² + tau Σ w_j |b_j|``."""

@@ -1,0 +1,265 @@
+"""The two answers of a training set: named genes, and the model that predicts best.
+
+Named genes have a half-frequency that chance seldom gives (see `evidence`), and a ridge refit. The
+predictive model is that of the list whose inner error is smaller: the chosen one of the two stages,
+or the genes of twice the rate of error; with two classes its mean with a logistic model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.optim.solution import Path
+from genesig.results import Fits
+from genesig.results.chance import Chance
+from genesig.results.fits import covariate_part
+from genesig.selection.genes.evidence import expected, q_values, ranked
+from genesig.selection.linear.grid import Surface, left_out
+from genesig.selection.linear.halves import count_lists
+from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.path import refitted
+from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import Task
+
+Array = np.ndarray[Any, Any]
+
+BEST, CONTROLLED = "best", "controlled"
+LOOSE = 2.0
+"""Rate of error of the genes that predict, in units of that of named ones."""
+
+
+class Expected(NamedTuple):
+    """E(t) of training sets, and of what trains their folds; (1,) where nothing is known."""
+
+    outer: Array
+    inner: Array
+
+    @classmethod
+    def of(cls, chance: Chance | None, outer: str) -> Expected | None:
+        """Return those of the training sets of outer splits, of ``final`` or of a ``half``."""
+        if not chance:
+            return None
+        inner = {"outer": "inner", "final": "final_inner"}.get(outer)
+        none = np.zeros((0, 0), dtype=np.int64)
+        levels = getattr(chance, outer), none if inner is None else getattr(chance, inner)
+        return cls(*map(expected, levels))
+
+
+@dataclass(frozen=True)
+class Model:
+    """One linear model of one training set.
+
+    Attributes
+    ----------
+    genes, values : (m,) int, (m,) or (m, T) float
+        Columns of the matrix, ascending, and weights.
+    intercept : float or (T,) float
+        Less the threshold.
+    gamma : (q,) or (q, T) float, or None
+    left_out : (n, ...) float
+        Score of each training sample by the fold that left it out, less the threshold; else NaN.
+    """
+
+    genes: Array
+    values: Array
+    intercept: Any
+    gamma: Array | None
+    left_out: Array
+
+    def scores(self, X: Array, rows: Array) -> Array:
+        """Return the scores of some rows of the matrix, without covariates."""
+        return np.asarray(self.intercept + X[np.ix_(rows, self.genes)] @ self.values)
+
+
+class Found(NamedTuple):
+    """What left-out samples say of a list: its lam, error, cut, and their scores."""
+
+    lam: int
+    error: float
+    cut: Any
+    scores: Array
+
+
+def answer(
+    todo: list[Task], surfaces: Sequence[Surface], fits: Fits, sets: tuple[Sets, Sets | None],
+    genes: Array, protocol: Protocol, chance: Expected,
+) -> Fits:  # fmt: skip
+    """Return the fits with their answers.
+
+    Parameters
+    ----------
+    todo : list of Task
+    surfaces : list of Surface
+        At whose choices the fits are.
+    fits : Fits
+        Those of the two stages.
+    sets : (Sets, Sets or None)
+        Of the tasks, and of what trains their inner folds, one after the other. Without inner folds
+        lam is that of the surfaces, and the chosen list predicts.
+    genes : (d,) int
+        Numbers in the data set of the columns of the matrix.
+    protocol : Protocol
+    chance : Expected
+    """
+    chosen = [_chosen(fits, k, surface, genes) for k, surface in enumerate(surfaces)]
+    outer, inner = sets
+    better = np.full(len(todo), protocol.list == CONTROLLED)
+    if inner is None:
+        own, predictive = _as_chosen(todo, surfaces, outer, protocol, chance), chosen
+    else:
+        own, loose, error = controlled(todo, outer, inner, protocol, chance)
+        if protocol.list == BEST:
+            better = error[:, 1] <= [surface.lowest + 1e-12 for surface in surfaces]
+        ours = loose if protocol.list == BEST else own
+        lists = [ours[k] if better[k] else chosen[k] for k in range(len(todo))]
+        predictive = FITTED[todo[0].kind].predict(todo, outer, inner, lists, protocol)
+    both = list(zip(predictive, own, strict=True))
+    return replace(fits, **_arrays(todo, both, sets[0].X, genes, fits), controlled=better)
+
+
+def _arrays(
+    todo: list[Task], both: list[tuple[Model, ...]], X: Array, genes: Array, fits: Fits
+) -> dict[str, Array | None]:  # fmt: skip
+    every = [model for models in both for model in models]
+    scores = []
+    for fit, (task, models) in enumerate(zip(todo, both, strict=True)):
+        found = np.stack([model.scores(X, task.test) for model in models], axis=1)
+        if fits.covariate_mean is not None and task.held is not None:
+            gamma = np.stack([model.gamma for model in models])
+            found += covariate_part(
+                task.held.covariates[task.test], fits.covariate_mean[fit], gamma
+            )  # fmt: skip
+        scores.append(found)
+    gamma = None
+    if fits.gamma is not None:
+        gamma = np.stack([np.stack([model.gamma for model in models]) for models in both])
+    return {
+        "answer_indptr": np.cumsum([0, *(len(model.genes) for model in every)]),
+        "answer_indices": np.concatenate([genes[model.genes] for model in every]),
+        "answer_values": np.concatenate([model.values for model in every]),
+        "answer_intercept": np.stack([[m.intercept for m in models] for models in both]),
+        "answer_scores": np.concatenate(scores),
+        "answer_gamma": gamma,
+    }
+
+
+def _chosen(fits: Fits, fit: int, surface: Surface, genes: Array) -> Model:
+    """Return the model of the chosen list of the two stages."""
+    at, cut = int(fits.choice[fit, 2]), fits.threshold[fit]
+    indices, values = fits.coef(fit, at)
+    return Model(
+        np.searchsorted(genes, indices), values, fits.intercept[fit, at] - cut,
+        None if fits.gamma is None else fits.gamma[fit, at], surface.left_out - cut,
+    )  # fmt: skip
+
+
+def controlled(
+    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol, chance: Expected
+) -> tuple[list[Model], list[Model], Array]:  # fmt: skip
+    """List genes by half-frequency at two rates of error, and refit them.
+
+    The lists are made anew in each inner fold: these say at which lam a list is refitted, what it
+    errs, and where its scores are cut.
+
+    Returns
+    -------
+    own, loose : list of Model
+        At ``signature.fdr``, and at `LOOSE` times that.
+    error : (k, 2) float
+        Of the inner folds.
+    """
+    of_inner = [(k, half) for k, task in enumerate(todo) for half in _known(task.inner_halves)]
+    of_outer = [(k, _known(task.halves)) for k, task in enumerate(todo)]
+    lam, left = protocol.lam_grid(), np.hstack([task.left_rows() for task in todo])
+    of_folds = _supports(listed(outer, todo, of_inner, protocol, chance.inner))
+    scores = inner.scores(of_folds, lam * inner.norm[:, None], left)
+    parts = np.split(scores, np.cumsum([len(task.inner) for task in todo])[:-1])
+    found = [_held_against(task, part, protocol) for task, part in zip(todo, parts, strict=True)]
+    lists = listed(outer, todo, of_outer, protocol, chance.outer)
+    own, loose = (
+        _refitted(todo, outer, [each[at] for each in lists], [each[at] for each in found], lam)
+        for at in range(2)
+    )
+    return own, loose, np.array([[one.error for one in each] for each in found])
+
+
+def listed(
+    outer: Sets, todo: list[Task], halves: Sequence[tuple[int, Array]], protocol: Protocol,
+    chance: Array,
+) -> list[tuple[Array, Array]]:  # fmt: skip
+    """Return the genes at the two rates of error, ascending, by each list of halves.
+
+    At least ``signature.least`` and at most ``signature.most`` of those that any half lists, or
+    ``signature.size`` whatever their q.
+    """
+    counts = count_lists(outer, todo, halves, protocol)
+    return [
+        (_list(times, strength, protocol.fdr, protocol, chance),
+         _list(times, strength, LOOSE * protocol.fdr, protocol, chance))
+        for times, strength in zip(counts.times, counts.strength, strict=True)
+    ]  # fmt: skip
+
+
+def _list(
+    times: Array, strength: Array, rate: float, protocol: Protocol, chance: Array
+) -> Array:  # fmt: skip
+    passing = np.count_nonzero(q_values(times, chance) <= rate) if len(chance) > 1 else 0
+    number = int(np.clip(passing, protocol.least, max(protocol.least, protocol.most)))
+    return np.sort(ranked(times, strength)[: protocol.size or number])
+
+
+def _as_chosen(
+    todo: list[Task], surfaces: Sequence[Surface], outer: Sets, protocol: Protocol, chance: Expected
+) -> list[Model]:  # fmt: skip
+    """Return the models of the named genes at the lam of the surfaces, not cut."""
+    halves = [(k, _known(task.halves)) for k, task in enumerate(todo)]
+    lists = [named for named, _ in listed(outer, todo, halves, protocol, chance.outer)]
+    found = [Found(each.choice[1], np.nan, each.threshold, each.left_out) for each in surfaces]
+    return _refitted(todo, outer, lists, found, protocol.lam_grid())
+
+
+def _supports(lists: Sequence[Sequence[Array]]) -> Path:
+    """Return supports, (k, m) lists of features, as fits that a refit takes."""
+    shape = len(lists), len(lists[0])
+    coefs = [(each, np.ones(len(each))) for row in lists for each in row]
+    return Path.of(shape, coefs, np.zeros(shape), np.ones(shape, dtype=np.int64), 0.0)
+
+
+def _held_against(task: Task, scores: Array, protocol: Protocol) -> list[Found]:
+    """Choose the lam of each list by the inner folds, from scores (n_folds, m, n_lam, n, ...)."""
+    kind, cut = FITTED[task.kind], np.zeros(scores.shape[1:3])
+    if protocol.threshold == "midpoint":
+        cut = kind.cut(task, scores)
+    error, _ = kind.error(task, scores, cut, protocol.criterion)
+    at = [int(np.flatnonzero(row == row.min())[-1]) for row in error.round(12)]
+    return [
+        Found(lam, float(error[m, lam]), cut[m, lam], left_out(task, scores[:, m, lam]))
+        for m, lam in enumerate(at)
+    ]
+
+
+def _refitted(
+    todo: list[Task], outer: Sets, lists: list[Array], found: list[Found], lam: Array
+) -> list[Model]:  # fmt: skip
+    plain = refitted(outer, _supports([[each] for each in lists]), lam[[f.lam for f in found]])
+    decided, cut = FITTED[todo[0].kind].decide(plain, [each.cut for each in found])
+    return [
+        Model(
+            decided.indices[slice(*decided.indptr[k:][:2])],
+            decided.values[slice(*decided.indptr[k:][:2])],
+            decided.intercept[k, 0] - cut[k],
+            None if decided.gamma is None else decided.gamma[k, 0],
+            each.scores - cut[k],
+        )
+        for k, each in enumerate(found)
+    ]  # fmt: skip
+
+
+def _known(halves: Array | None) -> Array:
+    assert halves is not None
+    return halves

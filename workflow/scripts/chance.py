@@ -1,0 +1,10 @@
+"""Count how often halves of the samples list each gene, and how often they do by chance."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, Splits
+from genesig.selection.linear.chance import chance_study
+
+log_to(snakemake.log[0])
+dataset = Dataset.load(snakemake.input.dataset)
+splits = Splits.load(snakemake.input.splits)
+chance_study(dataset, splits, **snakemake.params).save(snakemake.output[0])
