@@ -10,6 +10,7 @@ rule gather:
         observed=batches("observed"),
         final="results/linear/final.npz",
         subsamples="results/linear/subsamples.npz",
+        chance="results/linear/chance.npz",
         code=sources("gather.py"),
     output:
         **shown(*GATHERED, *PLACED),
@@ -20,7 +21,7 @@ rule gather:
     resources:
         **needs("gather"),
     params:
-        frequency=config["signature"]["frequency"],
+        **{key: config["signature"][key] for key in ("frequency", "fdr")},
         clusters=config["clusters"],
     script:
         "../scripts/gather.py"

@@ -25,7 +25,7 @@ if set("{}") & set(str(PACKAGE)):
 IMPORTED = not workflow.modifier.is_main_snakefile()
 
 GATHERED = (
-    "signature nested_lists lists blocks prototypes scores predictions rejection stability univariate"
+    "signature evidence nested_lists lists blocks prototypes scores predictions rejection stability univariate"
 ).split()
 
 try:

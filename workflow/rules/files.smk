@@ -21,7 +21,7 @@ def fits():
     """Return the files that hold all fits, and the settings that permuted ones are read at."""
     observed = batches("observed")
     files = [*observed, *permuted(), "results/null.npz"]
-    files += [f"results/linear/{name}.npz" for name in ("final", "subsamples")]
+    files += [f"results/linear/{name}.npz" for name in ("chance", "final", "subsamples")]
     names = [*(Path(file).name for file in observed), "final.npz"]
     files += [f"results/nonlinear/{name}" for name in nonlinear(*names)]
     kept = (f"results/sets/{name}.npz" for name in ("known", "final", "subsamples"))
@@ -36,7 +36,7 @@ def given(*paths):
 def costs():
     """Return the benchmark files of the jobs that compute."""
     fits = [Path(f).relative_to("results/linear") for f in [*batches("observed"), *permuted()]]
-    jobs = [*map(Path, ("fit_final", "fit_subsamples", "baselines")), *fits]
+    jobs = [*map(Path, ("chance", "fit_final", "fit_subsamples", "baselines")), *fits]
     if config["nonlinear"]["enabled"]:
         names = [Path(file).name for file in batches("observed")]
         jobs += [Path("nonlinear", name) for name in [*names, "final.npz"]]

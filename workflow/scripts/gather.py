@@ -2,11 +2,13 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, save_tables
+from genesig.results.chance import Chance
 from genesig.selection.gather import gather
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
 observed = [Fits.load(path) for path in snakemake.input.observed]
-rest = (Fits.load(snakemake.input[name]) for name in ("final", "subsamples"))
+rest = [Fits.load(snakemake.input[name]) for name in ("final", "subsamples")]
+rest.append(Chance.load(snakemake.input.chance))
 save_tables(snakemake.output, gather(dataset, splits, observed, *rest, **snakemake.params))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+NAMED = "genesig, named genes"
+
 COLUMNS = [
     "model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value",
     "difference", "difference_low", "difference_high",
@@ -35,7 +37,8 @@ def controls_table(
 ) -> pd.DataFrame:
     """Return controls.tsv: error and AUC of genesig at each mu and of each other predictor.
 
-    The row of genesig without a mu is that of the chosen lists: the answer.
+    The row of genesig without a mu is that of the predictive model: the answer. Where genes are
+    named, ``genesig, named genes`` is the model of these.
 
     The error is the balanced error, or 1 - R² for regression, with the interval of `assess`; the
     p-value is that of the permutations at the same mu (see `p_value`). ``difference`` is the error
@@ -46,12 +49,18 @@ def controls_table(
 
     kind = ASSESSED[dataset.design.kind]
     headline = kind.headline
-    fits = joined(observed, splits).with_chosen()
+    whole = joined(observed, splits)
+    fits = whole.with_chosen()
     rows: list[tuple[Any, ...]] = []
     own = held_out(dataset, splits, fits)
     for at, found in enumerate(assess(own, headline)):
         p = p_value(found.error, null["error"][:, at])
         rows.append(("genesig", fits.mu[at], *vars(found).values(), p, *[np.nan] * 3))
+    if whole.answer_indptr is not None:
+        here = held_out(dataset, splits, whole.answer("named"))
+        (found,) = assess(here, headline)
+        p = p_value(found.error, null["named"])
+        rows.append((NAMED, np.nan, *vars(found).values(), p, *difference(here, own, -1, headline)[2:]))
     numbers = {split.name: number for number, split in enumerate(splits.outer)}
     models = [pair for table in others for pair in table.groupby("model", sort=False)]
     for name, table in models:

@@ -43,9 +43,11 @@ def null_study(
     tables : dict of DataFrame
         frequency_curve, null_frequency.
     """
-    fits = joined(observed, splits).with_chosen()
-    null = joined(permuted, splits).with_chosen() if permuted else fits.take(np.arange(0))
-    return null_errors(dataset, splits, null), {
+    fits = joined(observed, splits)
+    null = joined(permuted, splits) if permuted else fits.take(np.arange(0))
+    named = _named_errors(dataset, splits, null)
+    fits, null = fits.with_chosen(), null.with_chosen()
+    return null_errors(dataset, splits, null) | named, {
         "frequency_curve": frequency_curves(dataset, fits, null),
         "null_frequency": null_frequencies(dataset, null),
     }
@@ -59,7 +61,7 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
     dict
         ``permutation`` (B,), ``mu`` (n_mu,), ``error`` (B, n_mu), and ``size`` (B, n_mu), the
         mean number of selected genes over the splits; NaN where a list was too long to be kept.
-        The last mu, NaN, is the chosen list.
+        The last mu, NaN, is the answer.
     """
     number, group = np.unique(permuted.permutation, return_inverse=True)
     shape = (len(number), len(permuted.mu))
@@ -75,6 +77,13 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
         ),
         "size": size / np.bincount(group)[:, None],
     }
+
+
+def _named_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, Array]:
+    """Return ``named`` (B,), the errors of the named genes' models, where there are any."""
+    if permuted.answer_indptr is None:
+        return {}
+    return {"named": null_errors(dataset, splits, permuted.answer("named"))["error"][:, 0]}
 
 
 def p_value(observed: float, null: Array) -> float:
