@@ -51,7 +51,7 @@ rule chance:
     params:
         **keywords(config),
         folds=config["normalise"]["folds"],
-        permutations=config["signature"]["null"],
+        permutations=config["signature"]["permutations"],
     script:
         "../scripts/chance.py"
 

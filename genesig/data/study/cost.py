@@ -96,7 +96,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     costs = {
         "fit": Cost(START + max(1, min(permutations, most)) * share * fit, held,
                     jobs * START + fits * fit),
-        "chance": _alone(config["signature"]["null"] * fit, held),
+        "chance": _alone(config["signature"]["permutations"] * fit, held),
         "fit_final": _alone(fit, held),
         "fit_subsamples": _alone(halves, held),
         "baselines": _alone(forest, 190 + 5 * matrix),

@@ -39,7 +39,7 @@ def chance_study(
         After the row-wise steps.
     splits : Splits
     permutations : int
-        ``signature.null`` of the config.
+        ``signature.permutations`` of the config.
     folds : list of dict
         ``normalise.folds`` of the config.
     **linear
