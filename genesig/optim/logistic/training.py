@@ -1,0 +1,190 @@
+"""Many training sets of one matrix with two classes, told apart by their logarithmic odds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genesig.errors import GenesigError
+from genesig.optim.adjustment import Adjustment, adjustment
+from genesig.optim.logistic.side_by_side import Ground, Levels, State, solve_sets
+from genesig.optim.training import TrainingSets, training_sets
+
+Array = np.ndarray[Any, Any]
+
+FADED = 1e-6
+"""Information about a covariate, for each sample, that is none."""
+WIDE = 30.0
+"""Logarithm of an odds ratio between two samples that is no finite fit, either."""
+SLACK = 1e-14
+"""Decrease of the loss at which a fit of the covariates alone ends."""
+
+
+@dataclass(frozen=True)
+class LogisticSets:
+    """k training sets, each with two classes.
+
+    Attributes
+    ----------
+    sets : TrainingSets
+        Its Y are half the residuals t - p of the fit without features, so that its `tau_max` is
+        that of the logistic loss. Weights of samples are in them, in the scales of features and in
+        its `norm`.
+    y, v : (k, N) float arrays
+        Classes -1 and 1, and weights of sum 1, 0 on left-out rows; N as in the sets' copy of X.
+    columns : (k, 1 + q, N) float array
+        1, and what spans the covariates, of mean square 1 on the training rows.
+    ease : (k, 1 + q) float array
+        The ridge of the columns where covariates separate the classes, elsewhere 0.
+    start : State
+        The fits without features.
+    deviance : (k,) float array
+        Their losses: what gaps are relative to.
+    fixed : Adjustment or None
+        Weights and covariates, as they were given.
+    balanced : bool
+        Whether both classes weigh alike.
+    """
+
+    sets: TrainingSets
+    y: Array
+    v: Array
+    columns: Array
+    ease: Array
+    start: State
+    deviance: Array
+    fixed: Adjustment | None
+    balanced: bool
+
+    @property
+    def tau_max(self) -> Array:
+        """``(1/n_k) max_j |z_j'V(t - p)| / w_j`` of each, (k,); see `TrainingSets.tau_max`."""
+        return self.sets.tau_max
+
+    @property
+    def norm(self) -> Array:
+        """``||Z'Z||/n`` of each, the unit of mu, (k,)."""
+        return self.sets.norm
+
+    def ground(self, part: slice) -> Ground:
+        """Return some training sets for compiled code."""
+        own = self.sets
+        mean, inverse = own.moments(part)
+        return Ground(
+            F=own.matrix.F, mean=mean - own.matrix.shift if own.centre else mean, inverse=inverse,
+            weights=own.weights, y=self.y[part], v=self.v[part], columns=self.columns[part],
+            ease=self.ease[part],
+        )  # fmt: skip
+
+
+def logistic_sets(
+    X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
+    weights: Array | None = None, fixed: Adjustment | None = None, balanced: bool = False,
+    like: LogisticSets | None = None,
+) -> LogisticSets:  # fmt: skip
+    """Describe k training sets of one matrix.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    Y : (n, k) array
+        -1 and 1 on the training rows; values outside are ignored.
+    rows : (n, k) bool array
+    centre, unit_variance : bool
+        As in `training.training_sets`; with the free intercept centring changes no fit, only
+        rounding.
+    weights : (d,) array, optional
+        Of each feature's l1 term, 1 unless given; 0 has the term of mu only.
+    fixed : Adjustment, optional
+        Weights of the samples, and covariates without a penalty, of the same training rows. Where
+        these separate the classes there is no finite fit: they have a ridge then, ``ρ ||a||²``,
+        ρ = 1/n, of coefficients a on columns of mean square 1, as in `cox.separation`.
+    balanced : bool
+        Multiply the weights of each class so that both have the same sum.
+    like : LogisticSets, optional
+        Others of the same X: their copy of it and their weights serve both.
+
+    Raises
+    ------
+    GenesigError
+        Where `training_sets` raises one; for values other than -1 and 1; and for a training set
+        in which a class has no sample of a weight above 0.
+    """
+    Y, rows = np.asarray(Y, dtype=float), np.asarray(rows, dtype=bool)
+    v = _weights(Y, rows, fixed, balanced)
+    width = -(-len(Y) // 8) * 8
+    y = np.pad(np.where(rows, Y, 1.0).T, ((0, 0), (0, width - len(Y))), constant_values=1.0)
+    share = np.pad((v / v.sum(axis=0)).T, ((0, 0), (0, width - len(Y))))
+    columns = _columns(rows, fixed, share)
+    start, ease = _without_features(y, share, columns, rows.sum(axis=0))
+    deviance = np.sum(share * np.logaddexp(0, -y * start.eta), axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        residuals = np.where(share > 0, -start.u / share / 2, 0.0)[:, : len(Y)].T
+    plain = np.isin(v, (0.0, 1.0))[rows].all() and (v[rows] == 1).all()
+    sets = training_sets(
+        X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights,
+        like=None if like is None else like.sets,
+        adjustment=None if plain else adjustment(rows, weights=v),
+    )  # fmt: skip
+    return LogisticSets(sets, y, share, columns, ease, start, deviance, fixed, balanced)
+
+
+def _weights(Y: Array, rows: Array, fixed: Adjustment | None, balanced: bool) -> Array:
+    """Return the weights of all samples (n, k), 0 outside, of mean 1; or refuse the classes."""
+    if Y.ndim != 2 or rows.shape != Y.shape or (fixed and fixed.root.shape != rows.shape):
+        raise GenesigError(f"Y and rows must be (n, k) alike; found {Y.shape}, {rows.shape}")
+    if not np.isin(Y[rows], (-1.0, 1.0)).all():
+        raise GenesigError("the logistic loss needs classes -1 and 1 on all training rows")
+    v = rows.astype(float) if fixed is None else np.square(fixed.root)
+    for sign, name in ((-1.0, "-1"), (1.0, "1")):
+        member = np.equal(Y, sign)
+        total = np.where(rows & member, v, 0.0).sum(axis=0)
+        if not total.all():
+            raise GenesigError(
+                f"training set {int(np.flatnonzero(total == 0)[0])} has no sample of class {name}:"
+                " the logistic loss needs both classes in each"
+            )
+        if balanced:
+            v = np.where(member, v * (rows.sum(axis=0) / (2 * total)), v)
+    return v
+
+
+def _columns(rows: Array, fixed: Adjustment | None, share: Array) -> Array:
+    """Return 1 and the columns of the covariates, (k, 1 + q, N)."""
+    q = 0 if fixed is None else fixed.basis.shape[1]
+    columns = np.zeros((len(share), 1 + q, share.shape[1]))
+    columns[:, 0] = 1.0
+    if fixed is not None:
+        columns[:, 1:, : len(rows)] = fixed.basis * np.sqrt(rows.sum(axis=0))[:, None, None]
+    return columns
+
+
+def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple[State, Array]:
+    """Fit the columns alone; return where that is, and the ridge that they need."""
+    ease = np.zeros(columns.shape[:2])
+    state = _fit(y, v, columns, ease, np.arange(len(y)))
+    if columns.shape[1] == 1:
+        return state, ease
+    for k, (C, eta, inside) in enumerate(zip(columns, state.eta, v > 0, strict=True)):
+        p = 1 / (1 + np.exp(-eta[inside]))
+        D = C[np.square(C[:, inside]).any(axis=1)][:, inside]
+        left = np.linalg.eigvalsh((D * (v[k, inside] * p * (1 - p))) @ D.T)[0]
+        if left < FADED or np.ptp(eta[inside]) > WIDE:
+            ease[k, 1:] = 2 / sizes[k]
+    again = np.flatnonzero(ease.any(axis=1))
+    if len(again):
+        for old, new in zip(state, _fit(y, v, columns, ease, again), strict=True):
+            old[again] = new[again]
+    return state, ease
+
+
+def _fit(y: Array, v: Array, columns: Array, ease: Array, which: Array) -> State:
+    """Return the state without features, of those that are named."""
+    (k, c, N), none = columns.shape, np.zeros((len(y), 0))
+    state = State(none, np.zeros((k, c)), np.zeros((k, N)), np.zeros((k, N)), none.copy())
+    zero = np.zeros(k)
+    ground = Ground(np.zeros((0, N)), none, none, np.zeros(0), y, v, columns, ease)
+    solve_sets(ground, state, which, Levels(zero, zero, zero, zero + SLACK), np.zeros(k, np.int64))
+    return state

@@ -1,0 +1,337 @@
+"""What the logistic loss, its certificate and its fits are held to, whatever the data."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from logistic_by_hand import BOTH, KINDS, classes, covariates, fits, held, objective, parts, problem
+
+from genesig.errors import GenesigError
+from genesig.optim.adjustment import adjustment
+from genesig.optim.logistic.algebra import solve_by_features, solve_by_samples
+from genesig.optim.logistic.newton import Problem, solve_working_set
+from genesig.optim.logistic.path import logistic_path
+from genesig.optim.logistic.scores import covariate_coef, logistic_coef, logistic_scores
+from genesig.optim.logistic.side_by_side import Levels, State, judge_sets, solve_sets
+from genesig.optim.logistic.training import logistic_sets
+
+SHARES = np.array([0.8, 0.4, 0.1, 0.02])
+seeds = st.integers(0, 10_000)
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def stationary(sets, k, b, a, tau, mu):
+    """Return the largest breach of the optimality conditions, as a share of tau's scale."""
+    Z, y, v, C = parts(sets, k)
+    u = -y * v / (1 + np.exp(y * (C @ a + Z @ b)))
+    g, cut = Z.T @ u + 2 * mu * b, tau * sets.sets.weights
+    off = np.where(b != 0, np.abs(g + cut * np.sign(b)), np.maximum(np.abs(g) - cut, 0))
+    return max(off.max(), np.abs(C.T @ u + sets.ease[k] * a).max()) / float(sets.tau_max[k])
+
+
+@kinds
+@settings(deadline=None, max_examples=15)
+@given(seed=seeds, n=st.integers(8, 40), d=st.integers(1, 80),
+       mu=st.sampled_from([0, 1e-6, 1e-2, 1.0]), balanced=st.booleans())  # fmt: skip
+def test_every_fit_is_stationary_and_certified(kind, seed, n, d, mu, balanced):
+    sets = problem(seed, n, d, kind, balanced=balanced)
+    tau, mus = sets.tau_max[:, None] * SHARES, mu * sets.norm[:, None]
+    path, B, A = fits(sets, tau, mus)
+    assert path.converged.all(), path.message
+    for k in range(2):
+        for m in range(len(SHARES)):
+            breach = stationary(sets, k, B[k, m], A[k, m], tau[k, m], mus[k, 0])
+            assert breach < 1e-8
+
+
+@kinds
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_features_without_an_l1_term_keep_their_ridge(kind, share):
+    weights = np.where(np.arange(30) < 3, 0.0, 1.0)
+    sets = problem(3, 25, 30, kind, weights=weights)
+    tau, mu = share * sets.tau_max[:, None], 0.05 * sets.norm[:, None]
+    path, B, A = fits(sets, tau, mu)
+    assert path.converged.all()
+    for k in range(2):
+        assert B[k, 0, :3].all()
+        assert stationary(sets, k, B[k, 0], A[k, 0], tau[k, 0], mu[k, 0]) < 1e-8
+
+
+def test_features_without_any_penalty_are_free():
+    sets = problem(3, 60, 30, weights=np.where(np.arange(30) < 3, 0.0, 2.0))
+    path, B, A = fits(sets, 0.3 * sets.tau_max[:, None], 0.0)
+    assert path.converged.all()
+    assert stationary(sets, 0, B[0, 0], A[0, 0], 0.3 * sets.tau_max[0], 0.0) < 1e-8
+
+
+@kinds
+@settings(deadline=None, max_examples=25)
+@given(seed=seeds, d=st.integers(2, 40), mu=st.sampled_from([0, 1e-3, 0.3]),
+       spread=st.floats(0, 1))  # fmt: skip
+def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
+    """Weak duality, far from the solution, too: where the fit was stopped or moved away."""
+    sets, rng = problem(seed, 20, d, kind), np.random.default_rng(seed)
+    tau, mus = 0.3 * sets.tau_max, mu * sets.norm
+    _, B, A = fits(sets, tau[:, None], mus[:, None])
+    ground, none = sets.ground(slice(0, 2)), np.zeros(2)
+    state = State(np.zeros((2, d)), A[:, 0].copy(), *(x.copy() for x in sets.start[2:4]),
+                  np.zeros((2, d)))  # fmt: skip
+    shut = Levels(none + 1e9, mus, none + np.inf, none + 1e-14)  # the columns alone
+    solve_sets(ground, state, np.arange(2), shut, np.zeros(2, np.int64))
+    state.b[:] = B[:, 0] * rng.uniform(1 - spread, 1 + spread, d)
+    state.b[:, 0] += spread * rng.normal(size=2) * 0.1
+    solve_sets(ground, state, np.arange(2), shut._replace(slack=none + np.inf),
+               np.zeros(2, np.int64))  # fmt: skip
+    np.matmul(state.u, ground.F.T, out=state.g)
+    gap, outside = np.zeros(2), np.zeros(2)
+    judge_sets(ground, state, np.arange(2), Levels(tau, mus, none, none), gap, outside)
+    for k in range(2):
+        here = objective(sets, k, state.b[k], state.a[k], tau[k], mus[k])
+        assert gap[k] >= here - objective(sets, k, B[k, 0], A[k, 0], tau[k], mus[k]) - 1e-12
+
+
+@kinds
+def test_the_largest_tau_selects_nothing_and_the_next_one_feature(kind):
+    sets = problem(1, 30, 50, kind)
+    path, _, A = fits(sets, sets.tau_max[:, None] * [1.0001, 0.9999], 1e-6 * sets.norm[:, None])
+    np.testing.assert_array_equal(path.sizes(), [[0, 1]] * 2)
+    scores = logistic_scores(sets, path, A[..., 0], A[..., 1:])
+    v, y = sets.v[:, :30], sets.y[:, :30]
+    np.testing.assert_allclose(np.sum(v * np.logaddexp(0, -y * scores[:, 0]), axis=1),
+                               sets.deviance, rtol=1e-12)  # fmt: skip
+
+
+def test_whole_weights_are_repeated_samples():
+    X, Y, rows = classes(2, 24, 30)
+    often = 1 + np.arange(24) % 3
+    tau, mu = [0.05, 0.02], 1e-3
+    weighted = logistic_sets(
+        X, Y, rows, fixed=adjustment(rows, weights=np.stack([often] * 2, 1)), **BOTH
+    )
+    again = [np.repeat(each, often, axis=0) for each in (X, Y, rows)]
+    repeated = logistic_sets(*again, **BOTH)
+    np.testing.assert_allclose(weighted.tau_max, repeated.tau_max, rtol=1e-12)
+    np.testing.assert_allclose(weighted.norm, repeated.norm, rtol=1e-9)
+    for one, other in zip(fits(weighted, tau, mu)[1:], fits(repeated, tau, mu)[1:], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-11)
+
+
+def test_a_weight_of_0_is_a_sample_left_out():
+    X, Y, rows = classes(5, 24, 30)
+    out = np.arange(24) == 7
+    v = np.where(out, 0.0, 1.0)[:, None] * rows
+    weighted = logistic_sets(X, Y, rows, fixed=adjustment(rows, weights=v), **BOTH)
+    without = logistic_sets(X, Y, rows & ~out[:, None], **BOTH)
+    tau = 0.2 * without.tau_max[:, None]
+    for one, other in zip(fits(weighted, tau, 1e-3)[1:], fits(without, tau, 1e-3)[1:], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-11)
+
+
+def test_balanced_classes_weigh_alike():
+    sets = problem(4, 30, 10, "weights", balanced=True)
+    for sign in (-1, 1):
+        np.testing.assert_allclose(np.where(sets.y == sign, sets.v, 0).sum(axis=1), 0.5)
+    np.testing.assert_allclose(sets.start.a, 0, atol=1e-12)
+    np.testing.assert_allclose(sets.deviance, np.log(2))
+
+
+@kinds
+def test_training_sets_do_not_know_each_other(kind):
+    X, Y, rows = classes(6, 30, 200, 70)
+    fixed = held(6, rows, kind)
+    sets = logistic_sets(X, Y, rows, fixed=fixed, **BOTH)
+    tau = sets.tau_max[:, None] * SHARES
+    path, B, A = fits(sets, tau, 1e-6)
+    for k in (0, 1, 69):
+        own = None
+        if fixed is not None:
+            own = type(fixed)(fixed.root[:, [k]], *(x[[k]] for x in
+                              (fixed.basis, fixed.turn, fixed.mean)))  # fmt: skip
+        alone = logistic_sets(X, Y[:, [k]], rows[:, [k]], fixed=own, like=sets, **BOTH)
+        found, b, a = fits(alone, tau[[k]], 1e-6)
+        np.testing.assert_array_equal(found.sizes()[0], path.sizes()[k])
+        np.testing.assert_allclose(b[0], B[k], atol=1e-12)
+        np.testing.assert_allclose(a[0], A[k], atol=1e-12)
+
+
+def test_other_names_of_the_classes_mirror_the_fit():
+    X, Y, rows = classes(7, 30, 60)
+    one, other = (logistic_sets(X, S * Y, rows, **BOTH) for S in (1, -1))
+    tau = one.tau_max[:, None] * SHARES
+    for a, b in zip(fits(one, tau, 1e-6)[1:], fits(other, tau, 1e-6)[1:], strict=True):
+        np.testing.assert_allclose(a, -b, atol=1e-12)
+
+
+def test_what_is_held_out_does_not_matter():
+    X, Y, rows = classes(8, 30, 40)
+    rows[:, 1] = rows[:, 0]
+    spoiled = np.where(rows[:, :1], X, 1e6)
+    one, other = (logistic_sets(each, Y, rows, **BOTH) for each in (X, spoiled))
+    tau = one.tau_max[:, None] * SHARES
+    for a, b in zip(fits(one, tau, 1e-6)[1:], fits(other, tau, 1e-6)[1:], strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+@pytest.mark.parametrize("centre", [True, False])
+@pytest.mark.parametrize("unit_variance", [True, False])
+def test_coefficients_in_the_units_of_the_matrix_give_the_scores(centre, unit_variance):
+    sets = problem(9, 30, 40, "both", centre=centre, unit_variance=unit_variance)
+    path, intercept, gamma = logistic_path(
+        sets, sets.tau_max[:, None] * SHARES, 1e-3, tolerance=1e-9
+    )
+    scores = logistic_scores(sets, path, intercept, gamma)
+    values, constant = logistic_coef(sets, path, intercept)
+    of_covariates, C = covariate_coef(sets, gamma), covariates(9, 30)
+    for k in range(2):
+        Z = sets.sets.standardised(k)
+        for m in range(len(SHARES)):
+            part = slice(*path.indptr[4 * k + m :][:2])
+            A = path.indices[part]
+            by_hand = intercept[k, m] + Z[:, A] @ path.values[part]
+            by_hand = by_hand + (C - sets.fixed.mean[k]) @ of_covariates[k, m]
+            np.testing.assert_allclose(scores[k, m], by_hand, atol=1e-10)
+            by_units = constant[k, m] + sets.sets.X[:, A] @ values[part]
+            by_units = by_units + (C - sets.fixed.mean[k]) @ of_covariates[k, m]
+            np.testing.assert_allclose(scores[k, m], by_units, atol=1e-10)
+
+
+def test_constant_genes_are_never_selected():
+    X, Y, rows = classes(10, 20, 12)
+    X[:, 3], X[:, 5] = 7.0, 0.0
+    sets = logistic_sets(X, Y, rows, **BOTH)
+    for tau, mu in ((0.0, 0.1), (1e-3, 0.0)):
+        path, B, _ = fits(sets, tau, mu)
+        assert path.converged.all()
+        assert not B[..., [3, 5]].any()
+
+
+@pytest.mark.parametrize("d", [3, 300])
+def test_separated_classes_are_certified_without_a_ridge(d):
+    X, Y, rows = classes(11, 25, d)
+    X[:, 0] = Y[:, 0] * np.linspace(1, 2, 25)
+    sets = logistic_sets(X, Y[:, :1], rows[:, :1], **BOTH)
+    path, *_ = fits(sets, sets.tau_max[:, None] * np.geomspace(1, 1e-6, 20), 0.0)
+    assert path.converged.all(), path.message
+
+
+def test_covariates_that_separate_the_classes_are_eased():
+    X, Y, rows = classes(12, 30, 20)
+    C = np.stack([np.column_stack([Y[:, k], np.arange(30.0)]) for k in range(2)])
+    sets = logistic_sets(X, Y, rows, fixed=adjustment(rows, C), **BOTH)
+    np.testing.assert_allclose(sets.ease[:, 1:], 2 / rows.sum(axis=0)[:, None] * np.ones(2))
+    tau = 0.5 * sets.tau_max[:, None]
+    path, B, A = fits(sets, tau, 1e-3)
+    assert path.converged.all()
+    for k in range(2):
+        assert stationary(sets, k, B[k, 0], A[k, 0], tau[k, 0], 1e-3) < 1e-8
+
+
+def test_covariates_that_say_the_same_share_a_coefficient():
+    X, Y, rows = classes(13, 30, 20)
+    c = np.random.default_rng(0).normal(size=30)
+    once, twice = (adjustment(rows, np.stack([np.column_stack(C)] * 2))
+                   for C in ([c], [c, 2 * c]))  # fmt: skip
+    one, other = (logistic_sets(X, Y, rows, fixed=each, **BOTH) for each in (once, twice))
+    assert not other.ease.any()
+    scores = []
+    for sets in (one, other):
+        found = logistic_path(sets, 0.3 * one.tau_max[:, None], 1e-3, tolerance=1e-9)
+        scores.append(logistic_scores(sets, *found))
+    np.testing.assert_allclose(*scores, atol=1e-10)
+
+
+def test_a_row_ends_before_its_first_long_list():
+    sets = problem(14, 40, 300)
+    tau, mu = sets.tau_max[:, None] * np.geomspace(1, 0.02, 12), 1e-3 * sets.norm[:, None]
+    whole, *_ = logistic_path(sets, tau, mu, tolerance=1e-9)
+    path, intercept, gamma = logistic_path(sets, tau, mu, tolerance=1e-9, longest=9)
+    ended = path.iterations < 0
+    assert ended.any(axis=1).all()
+    assert not ended[:, 0].any()
+    np.testing.assert_array_equal(path.indptr, whole.ended(9).indptr)
+    np.testing.assert_array_equal(path.values, whole.ended(9).values)
+    np.testing.assert_array_equal(np.isnan(intercept), ended)
+    np.testing.assert_array_equal(np.isnan(logistic_scores(sets, path, intercept, gamma)[..., 0]),
+                                  ended)  # fmt: skip
+
+
+@pytest.mark.parametrize(("m", "free"), [(12, 2), (40, 0), (40, 3)])
+def test_both_linear_systems_have_one_solution(m, free):
+    rng = np.random.default_rng(m + free)
+    E, ridge, h = rng.normal(size=(m, 10)), rng.uniform(0.1, 1, m), rng.normal(size=m)
+    ridge[rng.permutation(m)[:free]] = 0.0
+    expected = np.linalg.solve(E @ E.T + np.diag(ridge), h)
+    for solve in (solve_by_features, solve_by_samples):
+        found = h.copy()
+        solve(E, ridge, found)
+        np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_what_is_dependent_gets_no_step():
+    E, h = np.ones((3, 4)), np.array([4.0, 4.0, 4.0])
+    solve_by_features(E, np.zeros(3), h)
+    np.testing.assert_allclose(h, [1, 0, 0], atol=1e-12)
+
+
+UNCOMPILED = """
+import sys, numpy as np
+from genesig.optim.logistic.newton import Problem, solve_working_set
+given = np.load(sys.argv[1])
+found = {}
+for case in "few", "many":
+    x, eta = given["x"].copy(), given["eta"].copy()
+    problem = Problem(*(given[case + name] for name in Problem._fields))
+    solve_working_set(problem, x, eta, 1e-13)
+    found[case] = np.append(x, eta)
+np.savez(sys.argv[2], **found)
+"""
+
+
+@pytest.mark.parametrize("switch", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch):
+    """With few features, and with so many that the system is one of samples."""
+    rng, n, d = np.random.default_rng(0), 12, 30
+    D, y = np.vstack([rng.normal(size=(d, n)), np.ones(n)]), np.where(np.arange(n) < 5, 1.0, -1.0)
+    x, eta, held = np.zeros(d + 1), np.zeros(n), np.append(np.ones(d), 0)
+    cases = {"few": (0.1, 0.0), "many": (0.02, 0.5)}
+    given = {case: Problem(D, y, np.full(n, 1 / n), tau * held, mu * held)
+             for case, (tau, mu) in cases.items()}  # fmt: skip
+    arrays = {case + name: array for case, each in given.items()
+              for name, array in each._asdict().items()}  # fmt: skip
+    np.savez(tmp_path / "given.npz", x=x, eta=eta, **arrays)
+    environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", UNCOMPILED, tmp_path / "given.npz", tmp_path / "found.npz"]
+    subprocess.run(command, check=True, env=environment)
+    found = np.load(tmp_path / "found.npz")
+    for case, one in given.items():
+        x[:], eta[:] = 0.0, 0.0
+        solve_working_set(one, x, eta, 1e-13)
+        np.testing.assert_allclose(found[case], np.append(x, eta), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda Y, rows: (np.where(rows, 1.0, Y), rows),
+            "training set 0 has no sample of class -1",
+        ),
+        (lambda Y, rows: (0 * Y, rows), "classes -1 and 1"),
+        (lambda Y, rows: (Y[:, :1], rows), "alike"),
+    ],
+)
+def test_what_is_no_pair_of_classes_is_refused(change, said):
+    X, Y, rows = classes(0, 12, 4)
+    with pytest.raises(GenesigError, match=said):
+        logistic_sets(X, *change(Y, rows), **BOTH)
+
+
+def test_without_any_penalty_nothing_is_determined():
+    with pytest.raises(GenesigError, match="undetermined"):
+        logistic_path(problem(0, 12, 4), 0.0, 0.0, tolerance=1e-9)
