@@ -8,7 +8,7 @@ or the genes of twice the rate of error; with two classes its mean with a logist
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +18,11 @@ from genesig.results import Fits
 from genesig.results.chance import Chance
 from genesig.results.fits import covariate_part
 from genesig.selection.genes.evidence import expected, q_values, ranked
-from genesig.selection.linear.grid import Surface, left_out
+from genesig.selection.linear.grid import Surface
 from genesig.selection.linear.halves import count_lists
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.models import Model
 from genesig.selection.linear.path import refitted
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task
@@ -48,32 +49,6 @@ class Expected(NamedTuple):
         none = np.zeros((0, 0), dtype=np.int64)
         levels = getattr(chance, outer), none if inner is None else getattr(chance, inner)
         return cls(*map(expected, levels))
-
-
-@dataclass(frozen=True)
-class Model:
-    """One linear model of one training set.
-
-    Attributes
-    ----------
-    genes, values : (m,) int, (m,) or (m, T) float
-        Columns of the matrix, ascending, and weights.
-    intercept : float or (T,) float
-        Less the threshold.
-    gamma : (q,) or (q, T) float, or None
-    left_out : (n, ...) float
-        Score of each training sample by the fold that left it out, less the threshold; else NaN.
-    """
-
-    genes: Array
-    values: Array
-    intercept: Any
-    gamma: Array | None
-    left_out: Array
-
-    def scores(self, X: Array, rows: Array) -> Array:
-        """Return the scores of some rows of the matrix, without covariates."""
-        return np.asarray(self.intercept + X[np.ix_(rows, self.genes)] @ self.values)
 
 
 class Found(NamedTuple):
@@ -238,7 +213,7 @@ def _held_against(task: Task, scores: Array, protocol: Protocol) -> list[Found]:
     error, _ = kind.error(task, scores, cut, protocol.criterion)
     at = [int(np.flatnonzero(row == row.min())[-1]) for row in error.round(12)]
     return [
-        Found(lam, float(error[m, lam]), cut[m, lam], left_out(task, scores[:, m, lam]))
+        Found(lam, float(error[m, lam]), cut[m, lam], task.left_out(scores[:, m, lam]))
         for m, lam in enumerate(at)
     ]
 

@@ -136,19 +136,9 @@ def _surface(
         agreement=agreement,
         choice=(tau, lam, rule.listed(protocol, mu)),
         threshold=searched[mu].cut[tau, lam],
-        left_out=left_out(task, searched[mu].scores[:, tau, lam]),
+        left_out=task.left_out(searched[mu].scores[:, tau, lam]),
         lowest=float(searched[mu].error[tau, lam]),
         length=float(size[mu, tau]),
         again=lambda most: _surface(task, searched, rule, replace(protocol, most=most), d),
     )
 
-
-def left_out(task: Task, scores: Array) -> Array:
-    """Return the score of each sample by the fold that left it out, (n, ...), NaN where none did.
-
-    Scores (n_folds, n, ...) are those of all samples by each fold.
-    """
-    found = np.full(scores.shape[1:], np.nan)
-    for fold, rows in enumerate(task.inner):
-        found[rows] = scores[fold, rows]
-    return found

@@ -23,6 +23,7 @@ class Protocol:
     """
 
     list: str
+    model: str
     penalty: str
     jump: float
     tau_min: float

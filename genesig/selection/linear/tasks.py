@@ -79,6 +79,16 @@ class Task:
         """Return the (n_samples, n_folds) mask of rows that each inner fold leaves out."""
         return np.stack([_mask(len(self.y), fold) for fold in self.inner], axis=1)
 
+    def left_out(self, scores: Array) -> Array:
+        """Return the score of each sample by the fold that left it out, (n, ...), else NaN.
+
+        Scores (n_folds, n, ...) are those of all samples by each fold.
+        """
+        found = np.full(scores.shape[1:], np.nan)
+        for fold, rows in enumerate(self.inner):
+            found[rows] = scores[fold, rows]
+        return found
+
 
 def _mask(length: int, rows: Array) -> Array:
     mask = np.zeros(length, dtype=bool)
