@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,13 @@ class Chance:
         Of all samples, and of what trains a fold of them.
     half : (B, T + 1) int
         Of half the samples; (B, 0) where no halves are drawn, and so of what has no folds.
-    indptr, indices, times : (B + 1,), (nnz,), (nnz,) int
-        How many halves of all samples list each gene that any does.
-    observed, strength : (d,) int, (d,) float
-        The same under the observed labels, and the sum of each gene's absolute weights.
+    indptr, indices : ((B + 1) H + 1,), (nnz,) int
+        Genes that each of the H halves of all samples lists, under the observed labels first.
+    halves : () int
+        H.
+    strength : (d,) float
+        Sum of each gene's absolute weights over the halves under the observed labels, by which
+        genes that are listed equally often are told apart.
     """
 
     number: Array
@@ -46,18 +49,18 @@ class Chance:
     half: Array
     indptr: Array
     indices: Array
-    times: Array
-    observed: Array
+    halves: Array
     strength: Array
 
     def __len__(self) -> int:
         """Return the number of permutations."""
         return len(self.number)
 
-    def of_genes(self, n_genes: int) -> Array:
-        """Return how many halves of all samples list each gene under each permutation, (B, d)."""
-        out = np.zeros((len(self), n_genes), dtype=np.int64)
-        out[np.repeat(np.arange(len(self)), np.diff(self.indptr)), self.indices] = self.times
+    def times(self) -> Array:
+        """Return how many halves of all samples list each gene, (B + 1, d), observed ones first."""
+        out = np.zeros((len(self) + 1, len(self.strength)), dtype=np.int64)
+        of = np.repeat(np.arange(len(self.indptr) - 1) // int(self.halves), np.diff(self.indptr))
+        np.add.at(out, (of, self.indices), 1)
         return out
 
     def save(self, path: str | Path) -> None:
@@ -74,16 +77,16 @@ class Chance:
         """Return the record of no permutation."""
         no, tail = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
         start = np.zeros(1, dtype=np.int64)
-        return cls(no, tail, tail, tail, tail, tail, start, no, no, no, np.zeros(0))
+        return cls(no, tail, tail, tail, tail, tail, start, no, np.array(1), np.zeros(0))
 
     @classmethod
-    def joined(cls, parts: Sequence[Chance]) -> Chance:
-        """Join permutations, in their order."""
-        parts = [part for part in parts if len(part)] or [cls.none()]
-        parts = sorted(parts, key=lambda part: int(part.number.min(initial=0)))
-        counts = np.concatenate([np.diff(part.indptr) for part in parts])
-        shared = {name: getattr(parts[0], name) for name in ("observed", "strength")}
-        shared["indptr"] = np.concatenate([[0], np.cumsum(counts)])
-        whole = {f.name: np.concatenate([getattr(part, f.name) for part in parts])
-                 for f in fields(cls) if f.name not in shared}  # fmt: skip
-        return cls(**shared, **whole)
+    def joined(cls, observed: Chance, parts: Sequence[Chance]) -> Chance:
+        """Join what the observed labels give and permutations, in the order given."""
+        names = ("number", "outer", "inner", "final", "final_inner", "half")
+        whole = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        every = [observed, *parts]
+        sizes = np.concatenate([np.diff(part.indptr) for part in every])
+        return replace(
+            observed, **whole, indptr=np.concatenate([[0], np.cumsum(sizes)]),
+            indices=np.concatenate([part.indices for part in every]),
+        )  # fmt: skip

@@ -14,6 +14,7 @@ from genesig.results.joined import joined
 from genesig.selection.assess.held_out import predictions_table, scores_table
 from genesig.selection.assess.rejection import rejection_table
 from genesig.selection.assess.stability import stability_table
+from genesig.selection.genes.block_evidence import block_evidence
 from genesig.selection.genes.evidence import (
     FEWEST,
     LEVEL,
@@ -75,6 +76,8 @@ def gather(
     dataset, fits = described(dataset), joined(observed, splits).with_chosen()
     nested = nested_lists(dataset, fits, frequency=frequency)
     blocks, prototypes = block_tables(dataset, final, **clusters)
+    led = dataset.var.index.get_indexer(prototypes["gene"]).astype(np.int64)
+    prototypes = prototypes.join(block_evidence(dataset.X, led, chance))
     univariate, evidence = univariate_table(dataset), evidence_table(dataset, chance, fdr)
     placed = {"stretches": stretches_table(dataset, nested, final)} if dataset.placed else {}
     predictions = predictions_table(dataset, splits, fits)
@@ -106,16 +109,16 @@ def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame
 
     if not chance:
         return pd.DataFrame(columns=EVIDENCE)
-    most, null = chance.final.shape[1] - 1, chance.of_genes(len(dataset.genes))
-    genes = ranked(chance.observed, chance.strength)
-    q = q_values(chance.observed, expected(chance.final))
-    passed = gate(tails(chance.observed[None], most)[0], chance.final, fdr) <= LEVEL
+    most, (times, *null) = int(chance.halves), chance.times()
+    genes = ranked(times, chance.strength)
+    q = q_values(times, expected(chance.final))
+    passed = gate(tails(times[None], most)[0], chance.final, fdr) <= LEVEL
     columns = {
         "gene": np.array(dataset.genes, dtype=object)[genes],
         "symbol": dataset.var["symbol"].to_numpy()[genes],
-        "half_frequency": chance.observed[genes] / most,
-        "chance": null.mean(axis=0)[genes] / most,
-        "p": p_values(chance.observed, null)[genes],
+        "half_frequency": times[genes] / most,
+        "chance": np.mean(null, axis=0)[genes] / most,
+        "p": p_values(times, np.array(null))[genes],
         "q": q[genes],
         "named": (q <= fdr)[genes] & passed & (len(chance) >= FEWEST),
     }

@@ -60,7 +60,9 @@ def controls_table(
         here = held_out(dataset, splits, whole.answer("named"))
         (found,) = assess(here, headline)
         p = p_value(found.error, null["named"])
-        rows.append((NAMED, np.nan, *vars(found).values(), p, *difference(here, own, -1, headline)[2:]))
+        rows.append(
+            (NAMED, np.nan, *vars(found).values(), p, *difference(here, own, -1, headline)[2:])
+        )
     numbers = {split.name: number for number, split in enumerate(splits.outer)}
     models = [pair for table in others for pair in table.groupby("model", sort=False)]
     for name, table in models:

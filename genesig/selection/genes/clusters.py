@@ -14,7 +14,7 @@ def correlations(X: Array, genes: Array, others: Array) -> Array:
 
     A gene that is constant over the samples has r = 0 with every other, 1 with itself.
     """
-    r = np.clip(_standardised(X[:, genes]).T @ _standardised(X[:, others]), -1.0, 1.0)
+    r = np.clip(standardised(X[:, genes]).T @ standardised(X[:, others]), -1.0, 1.0)
     return np.where(np.asarray(genes)[:, None] == np.asarray(others), 1.0, r)
 
 
@@ -71,7 +71,7 @@ def merge(r: Array, score: Array, above: float | None) -> Array:
     return np.asarray(best[first][component])
 
 
-def _standardised(X: Array) -> Array:
+def standardised(X: Array) -> Array:
     """Return the columns with mean 0 and length 1; constant ones become 0."""
     centred = X - X.mean(axis=0)
     length = np.sqrt(np.sum(np.square(centred), axis=0))

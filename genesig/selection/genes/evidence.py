@@ -39,9 +39,12 @@ def expected(null: Array) -> Array:
     return np.asarray((1 + null.sum(axis=0)) / (len(null) + 1))
 
 
-def q_values(times: Array, chance: Array) -> Array:
-    """Return q of each gene (d,), from its number of lists and E(t); 1 where no list holds it."""
-    found = tails(times[None], len(chance) - 1)[0]
+def q_values(times: Array, chance: Array, among: Array | None = None) -> Array:
+    """Return q of each gene (d,), from its number of lists and E(t); 1 where no list holds it.
+
+    R counts the genes themselves, or `among` others.
+    """
+    found = tails((times if among is None else among)[None], len(chance) - 1)[0]
     return np.asarray(_q(found, chance)[times])
 
 
@@ -64,7 +67,7 @@ def gate(found: Array, null: Array, fdr: float) -> float:
     """Return p of the number of genes called: whether there is anything to be named at all.
 
     The best of many t passes too often in noise. So each permutation is called by the E of the
-    others: p = (1 + #{b : called_b >= max(1, called)}) / (B + 1).
+    others: p = (1 + #{b : called_b >= called}) / (B + 1).
 
     Parameters
     ----------
@@ -76,14 +79,13 @@ def gate(found: Array, null: Array, fdr: float) -> float:
     Returns
     -------
     float
-        1 with fewer than two permutations.
+        1 where no gene is called, and with fewer than two permutations.
     """
-    if len(null) < 2:
+    own = int(_called(found, expected(null), fdr)) if len(null) > 1 else 0
+    if not own:
         return 1.0
     others = (1 + null.sum(axis=0) - null) / len(null)
-    called = _called(null, others, fdr)
-    own = int(_called(found, expected(null), fdr))
-    return float((1 + np.sum(called >= max(1, own))) / (len(null) + 1))
+    return float((1 + np.sum(_called(null, others, fdr) >= own)) / (len(null) + 1))
 
 
 def p_values(times: Array, null: Array) -> Array:

@@ -19,13 +19,13 @@ from genesig.results.chance import Chance
 from genesig.results.fits import covariate_part
 from genesig.selection.genes.evidence import expected, q_values, ranked
 from genesig.selection.linear.grid import Surface
-from genesig.selection.linear.halves import count_lists
+from genesig.selection.linear.halves import list_halves
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.models import Model
 from genesig.selection.linear.path import refitted
 from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import Task, known_halves
 
 Array = np.ndarray[Any, Any]
 
@@ -148,8 +148,10 @@ def controlled(
     error : (k, 2) float
         Of the inner folds.
     """
-    of_inner = [(k, half) for k, task in enumerate(todo) for half in _known(task.inner_halves)]
-    of_outer = [(k, _known(task.halves)) for k, task in enumerate(todo)]
+    of_inner = [
+        (k, half) for k, task in enumerate(todo) for half in known_halves(task.inner_halves)
+    ]
+    of_outer = [(k, known_halves(task.halves)) for k, task in enumerate(todo)]
     lam, left = protocol.lam_grid(), np.hstack([task.left_rows() for task in todo])
     of_folds = _supports(listed(outer, todo, of_inner, protocol, chance.inner))
     scores = inner.scores(of_folds, lam * inner.norm[:, None], left)
@@ -172,11 +174,11 @@ def listed(
     At least ``signature.least`` and at most ``signature.most`` of those that any half lists, or
     ``signature.size`` whatever their q.
     """
-    counts = count_lists(outer, todo, halves, protocol)
+    found = list_halves(outer, todo, halves, protocol)
     return [
         (_list(times, strength, protocol.fdr, protocol, chance),
          _list(times, strength, LOOSE * protocol.fdr, protocol, chance))
-        for times, strength in zip(counts.times, counts.strength, strict=True)
+        for times, strength in zip(found.times(), found.weights(), strict=True)
     ]  # fmt: skip
 
 
@@ -192,7 +194,7 @@ def _as_chosen(
     todo: list[Task], surfaces: Sequence[Surface], outer: Sets, protocol: Protocol, chance: Expected
 ) -> list[Model]:  # fmt: skip
     """Return the models of the named genes at the lam of the surfaces, not cut."""
-    halves = [(k, _known(task.halves)) for k, task in enumerate(todo)]
+    halves = [(k, known_halves(task.halves)) for k, task in enumerate(todo)]
     lists = [named for named, _ in listed(outer, todo, halves, protocol, chance.outer)]
     found = [Found(each.choice[1], np.nan, each.threshold, each.left_out) for each in surfaces]
     return _refitted(todo, outer, lists, found, protocol.lam_grid())
@@ -233,8 +235,3 @@ def _refitted(
         )
         for k, each in enumerate(found)
     ]  # fmt: skip
-
-
-def _known(halves: Array | None) -> Array:
-    assert halves is not None
-    return halves

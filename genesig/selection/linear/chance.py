@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from genesig.results import Dataset, Splits
 from genesig.results.chance import Chance
 from genesig.selection.genes.evidence import tails
 from genesig.selection.linear.ground import Steps, outer_sets
-from genesig.selection.linear.halves import FINAL, HALVED, TRAINING, Counts, count_lists
+from genesig.selection.linear.halves import FINAL, HALVED, TRAINING, HalfLists, list_halves
 from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Pairs, Task, shared_matrices, tasks
+from genesig.selection.linear.tasks import Pairs, Task, known_halves, shared_matrices, tasks
 
 Array = np.ndarray[Any, Any]
 
@@ -48,11 +47,19 @@ def chance_study(
     protocol = Protocol(**linear)
     asked = range(1, permutations * (protocol.penalty == "l1") + 1)
     parts = [_one(dataset, splits, number, folds, protocol) for number in asked]
-    if not all(parts):
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or not known:
         return Chance.none()
     todo = tasks(dataset, splits, [splits.final], [0], pairs=Pairs(FINAL.outer))
-    found, _ = _counted(dataset, todo, folds, protocol, 0)
-    return replace(Chance.joined(parts), observed=found.times[0], strength=found.strength[0])
+    found, _ = _listed(dataset, todo, folds, protocol, 0)
+    assert found is not None
+    own = Chance(
+        number=np.zeros(0, np.int64), outer=_tails(None)[:0], inner=_tails(None)[:0],
+        final=_tails(None)[:0], final_inner=_tails(None)[:0], half=_tails(None)[:0],
+        indptr=found.indptr, indices=found.indices, halves=np.array(found.halves),
+        strength=found.weights()[0],
+    )  # fmt: skip
+    return Chance.joined(own, known)
 
 
 def _one(
@@ -60,39 +67,39 @@ def _one(
 ) -> Chance | None:  # fmt: skip
     """Return what one permutation gives; None where no label can change its place."""
     asked = [(splits.outer, TRAINING), ((splits.final,), FINAL), (splits.subsamples, HALVED)]
-    parts: list[Counts | None] = []
+    parts: list[HalfLists | None] = []
     try:
         for some, pairs in asked:
             chosen = some[(number - 1) % len(some) :][:1] if some else ()
             todo = tasks(dataset, splits, chosen, [number], pairs=pairs, stage=CHANCE)
-            parts += _counted(dataset, todo, folds, protocol, number)
+            parts += _listed(dataset, todo, folds, protocol, number)
     except GenesigError as error:
         log.warning("no evidence for single genes: %s", error)
         return None
     outer, inner, final, final_inner, half, _ = parts
     assert final is not None
-    genes = np.flatnonzero(final.times[0])
     return Chance(
         number=np.array([number]), outer=_tails(outer), inner=_tails(inner), final=_tails(final),
-        final_inner=_tails(final_inner), half=_tails(half), indptr=np.array([0, len(genes)]),
-        indices=genes, times=final.times[0, genes], observed=genes[:0], strength=np.zeros(0),
+        final_inner=_tails(final_inner), half=_tails(half), indptr=final.indptr,
+        indices=final.indices, halves=np.array(final.halves), strength=np.zeros(0),
     )  # fmt: skip
 
 
-def _counted(
+def _listed(
     dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol, number: int
-) -> tuple[Counts | None, Counts | None]:  # fmt: skip
-    """Return the counts of a task and of one of its inner folds."""
+) -> tuple[HalfLists | None, HalfLists | None]:  # fmt: skip
+    """Return the lists of halves of a task, and of one of its inner folds."""
     for X, reference, (task,) in shared_matrices(dataset, todo, bound(folds, dataset), 1):
         outer = outer_sets(X, folds, dataset, reference.genes, protocol, [task])
-        whole = count_lists(outer, [task], [(0, task.halves)], protocol)
-        whole = whole.of_all(reference.genes, len(dataset.genes))
-        if not len(task.inner_halves):
+        whole = list_halves(outer, [task], [(0, known_halves(task.halves))], protocol)
+        whole = whole.renamed(reference.genes, len(dataset.genes))
+        folded = known_halves(task.inner_halves)
+        if not len(folded):
             return whole, None
-        fold = task.inner_halves[number % len(task.inner_halves)]
-        return whole, count_lists(outer, [task], [(0, fold)], protocol)
+        fold = folded[number % len(folded)]
+        return whole, list_halves(outer, [task], [(0, fold)], protocol)
     return None, None
 
 
-def _tails(counts: Counts | None) -> Array:
-    return np.zeros((1, 0), np.int64) if counts is None else tails(counts.times, counts.most)
+def _tails(lists: HalfLists | None) -> Array:
+    return np.zeros((1, 0), np.int64) if lists is None else tails(lists.times(), lists.halves)

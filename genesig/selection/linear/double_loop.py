@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,8 +13,8 @@ import numpy as np
 from genesig.data.steps.normalise import Reference, bound
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import covariate_part
 from genesig.results.chance import Chance
+from genesig.results.fits import covariate_part
 from genesig.selection.linear.answers import Expected, answer
 from genesig.selection.linear.grid import Surface, stage_one
 from genesig.selection.linear.ground import Steps, inner_sets, outer_sets

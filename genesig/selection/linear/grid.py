@@ -141,4 +141,3 @@ def _surface(
         length=float(size[mu, tau]),
         again=lambda most: _surface(task, searched, rule, replace(protocol, most=most), d),
     )
-

@@ -9,7 +9,7 @@ Complementary pairs: Shah and Samworth 2013, J R Stat Soc B 75:55.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,42 +26,66 @@ TAU = np.geomspace(0.8, 0.32, 4)
 """Fractions of each half's tau_max; the list at the last one counts that is not too long."""
 LONGEST = 150
 """Most genes of a list that counts."""
-TRAINING, FINAL, HALVED = Pairs(10, 3), Pairs(25, 3), Pairs(10)
+TRAINING, FINAL, HALVED = Pairs(6, 3), Pairs(25, 3), Pairs(6)
 """Pairs of halves of a training set, of all samples, of a half; and inside each inner fold."""
 NUMBERS = 5e6
 """Numbers that the halves of one call may hold (means and scales of k × n_features)."""
 
 
 @dataclass(frozen=True)
-class Counts:
-    """What the halves of k training sets say of d genes.
+class HalfLists:
+    """The lists of halves, P complementary pairs of each of k sets of rows.
 
     Attributes
     ----------
-    times : (k, d) int
-        Number of halves that list the gene.
-    strength : (k, d) float
-        Sum of its absolute standardised weights over them, which tells genes apart that were listed
-        equally often.
-    most : int
-        Number of halves, 2 P.
+    indptr, indices, strength : (2 P k + 1,), (nnz,), (nnz,)
+        Genes that each half lists, the halves of a set one after the other, and their absolute
+        standardised weights.
+    halves : int
+        2 P.
+    d : int
+        Number of genes.
     """
 
-    times: Array
+    indptr: Array
+    indices: Array
     strength: Array
-    most: int
+    halves: int
+    d: int
 
-    def of_all(self, genes: Array, d: int) -> Counts:
-        """Return the counts of all d genes, of which these are some; 0 of the others."""
-        times, strength = np.zeros((len(self.times), d), np.int32), np.zeros((len(self.times), d))
-        times[:, genes], strength[:, genes] = self.times, self.strength
-        return Counts(times, strength, self.most)
+    def times(self) -> Array:
+        """Return how many halves of each set list each gene, (k, d)."""
+        return self._sums(np.ones(len(self.indices), dtype=np.int32))
+
+    def weights(self) -> Array:
+        """Return the sum of the weights of each gene, (k, d), by which equals are told apart."""
+        return self._sums(self.strength).round(9)
+
+    def _sums(self, each: Array) -> Array:
+        out = np.zeros(((len(self.indptr) - 1) // max(1, self.halves), self.d), dtype=each.dtype)
+        of = np.repeat(np.arange(len(self.indptr) - 1) // self.halves, np.diff(self.indptr))
+        np.add.at(out, (of, self.indices), each)
+        return out
+
+    def renamed(self, genes: Array, d: int) -> HalfLists:
+        """Return the lists as numbers of d genes, of which these are the ones that took part."""
+        return replace(self, indices=genes[self.indices], d=d)
+
+    @classmethod
+    def joined(cls, parts: Sequence[HalfLists]) -> HalfLists:
+        """Join the lists of several sets of rows."""
+        sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+        return replace(
+            parts[0], indptr=np.concatenate([[0], np.cumsum(sizes)]),
+            indices=np.concatenate([part.indices for part in parts]),
+            strength=np.concatenate([part.strength for part in parts]),
+        )  # fmt: skip
 
 
-def count_lists(
+def list_halves(
     outer: Sets, todo: Sequence[Task], halves: Sequence[tuple[int, Array]], protocol: Protocol
-) -> Counts:
-    """Count the halves that list each gene, for training sets inside of those of the tasks.
+) -> HalfLists:
+    """List genes in halves of training sets, or of what is inside of these.
 
     Parameters
     ----------
@@ -71,30 +95,25 @@ def count_lists(
     halves : list of (int, (n, 2 P) bool)
         The number of a task, and halves of rows that it trains on; all of one P.
     protocol : Protocol
-
-    Returns
-    -------
-    Counts
-        One row for each of the lists of halves.
     """
     d, each = outer.X.shape[1], halves[0][1].shape[1]
-    times = np.zeros((len(halves), d), dtype=np.int32)
-    strength = np.zeros((len(halves), d))
+    parts = []
     for part in _chunks(len(halves), each * d):
-        own = np.repeat(np.arange(part.start, part.stop), each)
         of = np.repeat([number for number, _ in halves[part]], each)
         some = [todo[k] for k in of]
-        Y, rows = np.column_stack([task.y for task in some]), np.hstack([r for _, r in halves[part]])
+        Y, rows = (
+            np.column_stack([task.y for task in some]),
+            np.hstack([r for _, r in halves[part]]),
+        )
         sets = outer.inner(Y, rows, [task.held for task in some], of, together=False)
         tau = TAU * sets.tau_max[:, None]
         lists = sets.path(tau, MU * sets.norm[:, None], protocol, LONGEST)
         last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
-        counts = np.repeat((np.arange(len(TAU)) == last[:, None]).ravel(), np.diff(lists.indptr))
-        row = np.repeat(np.repeat(own, len(TAU)), np.diff(lists.indptr))
-        at = row[counts], lists.indices[counts]
-        np.add.at(times, at, 1)
-        np.add.at(strength, at, _size(lists.values[counts]))
-    return Counts(times, strength.round(9), each)
+        counts = np.arange(len(TAU)) == last[:, None]
+        kept = np.repeat(counts.ravel(), np.diff(lists.indptr))
+        indptr = np.concatenate([[0], np.cumsum((lists.sizes() * counts).sum(axis=1))])
+        parts.append(HalfLists(indptr, lists.indices[kept], _size(lists.values[kept]), each, d))
+    return HalfLists.joined(parts)
 
 
 def _size(values: Array) -> Array:

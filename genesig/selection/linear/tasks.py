@@ -90,6 +90,13 @@ class Task:
         return found
 
 
+def known_halves(halves: Array | None) -> Array:
+    """Return the halves of a task for which some were drawn."""
+    if halves is None:
+        raise GenesigError("no halves were drawn of this training set")
+    return halves
+
+
 def _mask(length: int, rows: Array) -> Array:
     mask = np.zeros(length, dtype=bool)
     mask[rows] = True

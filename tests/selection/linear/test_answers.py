@@ -1,0 +1,225 @@
+"""Named genes and the predictive model of a training set, for every kind of response."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import settings
+from kinds_study import COLUMNS, study_of
+from linear_settings import of_kind
+from settings import MOMENTS
+from sklearn.linear_model import ElasticNet, LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.folds import Samples
+from genesig.results import Fits
+from genesig.results.chance import Chance
+from genesig.selection.assess.assessment import assess
+from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.genes.evidence import expected, q_values, ranked
+from genesig.selection.linear import committee
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.halves import LONGEST, MU, TAU
+from genesig.selection.linear.tasks import draw_halves
+
+SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 4}
+STUDY = {"batch": "1of1", "folds": MOMENTS}
+
+
+def of(kind, seed=0, signal=2.0, **changes):
+    """Return a study of 48 samples, its splits, its settings, and what chance gives."""
+    dataset = study_of(kind, seed, n=48, d=60, signal=signal)
+    splits = draw_splits(dataset, seed=3, **SPLITS)
+    linear = (
+        of_kind(kind) | {"list": "best", "mu": [1e-6, 1e-3, 1e-2], "model": "committee"} | changes
+    )
+    return dataset, splits, linear, chance_study(
+        dataset, splits, permutations=20, folds=MOMENTS, **linear
+    )  # fmt: skip
+
+
+def fitted(study, labels="observed", **changes):
+    dataset, splits, linear, chance = study
+    return double_loop(dataset, splits, chance, labels=labels, **STUDY, **linear | changes)
+
+
+@pytest.fixture(scope="module", params=list(COLUMNS))
+def study(request):
+    return of(request.param)
+
+
+def test_the_true_genes_are_named_and_both_models_predict(study):
+    dataset, splits, linear, chance = study
+    final = fit_final(dataset, splits, chance, folds=MOMENTS, **linear)
+    times = chance.times()[0]
+    q = q_values(times, expected(chance.final))
+    assert np.sum(q[:3] <= 0.1) >= 2
+    assert set(ranked(times, chance.strength)[:5].tolist()) >= {0, 1, 2}
+    named = set(np.flatnonzero(q <= 0.1).tolist())
+    assert named <= set(final.answer("named").coef(0, 0)[0].tolist())
+    fits = fitted(study)
+    known = {"classification": 0.35, "several_classes": 0.5, "regression": 0.5, "survival": 0.4}
+    for name in ("predictive", "named"):
+        found = held_out(dataset, splits, fits.answer(name))
+        (error,) = assess(found, ASSESSED[dataset.design.kind].headline)
+        assert error.error < known[dataset.design.kind], name
+
+
+def test_test_samples_have_no_part_in_what_is_fitted(study):
+    dataset, splits, linear, chance = study
+    split = splits.outer[0]
+    spoilt = dataset.X.copy()
+    spoilt[dataset.rows(split.test)] = np.random.default_rng(9).normal(40, 9, (len(split.test), 60))
+    own, other = (
+        double_loop(each, replace(splits, outer=(split,)), chance, labels="observed", **STUDY, **linear)
+        for each in (dataset, replace(dataset, X=spoilt))
+    )  # fmt: skip
+    np.testing.assert_array_equal(own.answer_indices, other.answer_indices)
+    np.testing.assert_allclose(own.answer_values, other.answer_values, rtol=1e-9)
+    np.testing.assert_allclose(own.answer_intercept, other.answer_intercept, rtol=1e-8, atol=1e-9)
+    assert np.abs(own.answer_scores - other.answer_scores).max() > 0.1
+
+
+def test_chance_knows_nothing_of_the_labels(study):
+    """Other labels in another order, under the same permutations of them: the same E."""
+    dataset, splits, linear, chance = study
+    if dataset.design.kind != "classification":
+        pytest.skip("one kind will do")
+    turned = dataset.obs["state"].map({"ill": "well", "well": "ill"})
+    other = replace(dataset, obs=dataset.obs.assign(state=turned))
+    again = chance_study(other, splits, permutations=20, folds=MOMENTS, **linear)
+    for name in ("outer", "inner", "final", "final_inner", "half"):
+        np.testing.assert_array_equal(getattr(chance, name), getattr(again, name))
+
+
+def test_permuted_studies_are_answered_by_the_same_chance(study):
+    fits = fitted(study, labels="permuted-001-002")
+    assert len(fits) == 2 * len(study[1].outer)
+    assert np.isfinite(fits.answer_scores).all()
+    alone = fitted(study, labels="permuted-002-002")
+    np.testing.assert_array_equal(fits.answer("named").take(np.arange(len(alone), len(fits))).indices,
+                                  alone.answer("named").indices)  # fmt: skip
+
+
+def test_answers_survive_a_file_and_any_order(study, tmp_path):
+    fits = fitted(study)
+    fits.save(tmp_path / "fits.npz")
+    again = Fits.load(tmp_path / "fits.npz")
+    turned = np.arange(len(fits))[::-1]
+    both = Fits.concatenate([again.take(turned[:1]), again.take(turned[1:])])
+    for name in ("predictive", "named"):
+        own, other = fits.answer(name), both.answer(name)
+        for fit in range(len(fits)):
+            for one, two in zip(own.coef(fit, 0), other.coef(turned[fit], 0), strict=True):
+                np.testing.assert_array_equal(one, two)
+            np.testing.assert_array_equal(own.test(fit)[1], other.test(turned[fit])[1])
+    chosen = fits.with_chosen()
+    np.testing.assert_array_equal(
+        chosen.coef(1, len(fits.mu))[1], fits.answer("predictive").coef(1, 0)[1]
+    )
+    chance = study[3]
+    chance.save(tmp_path / "chance.npz")
+    np.testing.assert_array_equal(Chance.load(tmp_path / "chance.npz").times(), chance.times())
+
+
+def test_a_length_that_was_fixed_beforehand_is_kept(study):
+    dataset, splits, linear, chance = study
+    fits = fitted(study, size=7, list="controlled", model="two_stage")
+    assert set(np.diff(fits.answer_indptr).tolist()) == {7}
+
+
+def test_halves_name_genes_anew(study):
+    dataset, splits, linear, chance = study
+    final = fit_final(dataset, splits, chance, folds=MOMENTS, **linear)
+    halves = fit_subsamples(dataset, splits, final, chance, folds=MOMENTS, **linear)
+    assert len(halves) == 4
+    assert np.diff(halves.answer("named").indptr).min() >= 1
+
+
+def test_without_chance_the_chosen_list_is_the_only_answer(study):
+    dataset, splits, linear, _ = study
+    fits = double_loop(dataset, splits, Chance.none(), labels="observed", **STUDY, **linear)
+    assert fits.answer_indptr is None
+    plain = double_loop(dataset, splits, labels="observed", **STUDY, **linear | {"list": "stable"})
+    np.testing.assert_array_equal(fits.values, plain.values)
+
+
+def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
+    dataset, splits, linear, chance = of("regression")
+    rows = np.arange(len(dataset.samples))
+    masks = draw_halves(Samples.of(dataset), rows, 25, splits.seed, (*splits.final.seed, 0))
+    Z = StandardScaler().fit_transform(dataset.X)
+    norm, y = np.linalg.norm(Z, 2) ** 2 / len(Z), dataset.response()
+    for half in range(6):
+        inside = masks[:, half]
+        H = StandardScaler().fit_transform(dataset.X[inside])
+        target = y[inside] - y[inside].mean()
+        tau = TAU[-1] * 2 / inside.sum() * np.abs(H.T @ target).max()
+        alpha = tau / 2 + MU * norm
+        net = ElasticNet(alpha=alpha, l1_ratio=tau / 2 / alpha, tol=1e-12, max_iter=100_000)
+        listed = np.flatnonzero(net.fit(H, target).coef_)
+        part = slice(*chance.indptr[half:][:2])
+        assert len(listed) <= LONGEST
+        np.testing.assert_array_equal(np.sort(chance.indices[part]), listed)
+
+
+def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_others():
+    dataset, splits, *_ = of("classification")
+    samples, rows = Samples.of(dataset), np.arange(5, 45)
+    masks = draw_halves(samples, rows, 4, 1, (7,))
+    inside = np.isin(np.arange(len(dataset.samples)), rows)
+    for pair in range(4):
+        a, b = masks[:, 2 * pair], masks[:, 2 * pair + 1]
+        np.testing.assert_array_equal(a ^ b, inside)
+        for side in (-1, 1):
+            sizes = [np.sum(dataset.response()[half] == side) for half in (a, b)]
+            assert abs(sizes[0] - sizes[1]) <= 1
+    np.testing.assert_array_equal(draw_halves(samples, rows, 2, 1, (7,)), masks[:, :4])
+
+
+def test_groups_stay_in_one_half():
+    dataset = study_of("classification", 0, n=48, d=5)
+    obs = dataset.obs.assign(patient=[f"p{k // 3}" for k in range(48)])
+    design = replace(dataset.design, group="patient")
+    grouped = replace(dataset, obs=obs, design=design)
+    masks = draw_halves(Samples.of(grouped), np.arange(48), 5, 1, (7,))
+    for half in masks.T:
+        assert all(len(set(half[3 * k : 3 * k + 3].tolist())) == 1 for k in range(16))
+
+
+def test_the_committee_is_the_mean_of_the_list_and_a_logistic_model(monkeypatch):
+    """Held against scikit-learn's logistic regression at the tau that was chosen."""
+    study = of("classification", list="stable")
+    dataset, splits, linear, chance = study
+    one = replace(splits, outer=splits.outer[:1])
+    alone, both = (
+        double_loop(dataset, one, chance, labels="observed", **STUDY, **linear | {"model": model})
+        for model in ("two_stage", "committee")
+    )
+    rows = dataset.rows(splits.outer[0].train)
+    X, y = dataset.X[rows], dataset.response()[rows]
+    # both classes weigh alike, in the scales of genes as in the loss
+    weight = np.where(y > 0, 1 / np.sum(y > 0), 1 / np.sum(y < 0)) / 2
+    mean = weight @ X
+    sd = np.sqrt(weight @ np.square(X - mean))
+    centred = (X - mean) / sd
+    tau_max = np.abs(centred.T @ (weight * y / 2)).max()
+    genes, values = both.answer("predictive").coef(0, 0)
+    other_genes, other_values = alone.answer("predictive").coef(0, 0)
+    mean_model, own = np.zeros(60), np.zeros(60)
+    mean_model[genes], own[other_genes] = values, other_values
+    best = np.inf
+    for fraction in committee.TAU:
+        model = LogisticRegression(
+            C=1 / (fraction * tau_max), l1_ratio=1.0, solver="saga", tol=1e-10, max_iter=200_000
+        ).fit(centred, y, sample_weight=weight)
+        logistic = model.coef_[0] / sd
+        # the mean is a sum of both with some positive weights
+        weights, *_ = np.linalg.lstsq(np.column_stack([own, logistic]), mean_model, rcond=None)
+        rest = np.abs(np.column_stack([own, logistic]) @ weights - mean_model).max()
+        if (weights > 0).all():
+            best = min(best, rest / np.abs(mean_model).max())
+    assert best < 1e-4
