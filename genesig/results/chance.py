@@ -16,8 +16,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Chance:
-    """Half-frequencies under B permutations of the labels, at every size of training set; and
-    those of all samples under the observed labels.
+    """Lists of halves under B permutations of the labels and, of all samples, the observed ones.
 
     Row b of ``outer``, ``inner``, ``final``, ``final_inner`` and ``half`` has at t = 0 ... T the
     number of genes that at least t of T halves list.

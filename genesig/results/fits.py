@@ -175,7 +175,7 @@ class Fits:
             values=parts["values"][entries], intercept=parts["intercept"][:, column],
             scores=parts["scores"][:, column], threshold=np.zeros(m),
             gamma=None if gamma is None else gamma[:, column], gap=np.zeros((m, 1)),
-            choice=self.choice * [1, 1, 0], **dict.fromkeys(f"answer_{key}" for key in _OF_ANSWERS),
+            choice=self.choice * [1, 1, 0], **_NO_ANSWERS,
         )  # fmt: skip
 
     def _with(self, last: Fits) -> Fits:
@@ -201,7 +201,7 @@ class Fits:
             gamma=None if self.gamma is None else np.concatenate([self.gamma, last.gamma], axis=1),
             gap=np.concatenate([self.gap, last.gap], axis=1), threshold=last.threshold,
             choice=np.column_stack([self.choice[:, :2], np.full(m, n_mu)]),
-            **dict.fromkeys(f"answer_{key}" for key in _OF_ANSWERS),
+            **_NO_ANSWERS,
         )  # fmt: skip
 
     def save(self, path: str | Path) -> None:
@@ -292,6 +292,7 @@ def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
 ANSWERS = ("predictive", "named")
 """What a fit answers: the model that predicts best, and that of the genes with evidence."""
 _OF_ANSWERS = ("indptr", "indices", "values", "intercept", "scores", "gamma")
+_NO_ANSWERS: dict[str, Any] = dict.fromkeys(f"answer_{key}" for key in _OF_ANSWERS)
 
 SHARED = ("tau", "lam", "mu", "searched")
 

@@ -70,13 +70,15 @@ def gather(
     Returns
     -------
     dict of DataFrame
-        signature, evidence, nested_lists, lists, blocks, prototypes, scores, predictions, rejection,
-        stability, univariate; stretches, where the study knows the places of its genes.
+        signature, evidence, nested_lists, lists, blocks, prototypes, scores, predictions,
+        rejection, stability, univariate; stretches, where the study knows the places of its genes.
     """
+    import pandas as pd
+
     dataset, fits = described(dataset), joined(observed, splits).with_chosen()
     nested = nested_lists(dataset, fits, frequency=frequency)
     blocks, prototypes = block_tables(dataset, final, **clusters)
-    led = dataset.var.index.get_indexer(prototypes["gene"]).astype(np.int64)
+    led = dataset.var.index.get_indexer(pd.Index(prototypes["gene"]))
     prototypes = prototypes.join(block_evidence(dataset.X, led, chance))
     univariate, evidence = univariate_table(dataset), evidence_table(dataset, chance, fdr)
     placed = {"stretches": stretches_table(dataset, nested, final)} if dataset.placed else {}
@@ -189,9 +191,11 @@ def _used(
     dataset: Dataset, final: Fits, evidence: pd.DataFrame
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the genes of the predictive model and the named ones, ascending, and their weights."""
+    import pandas as pd
+
     model = final.with_chosen()
     genes, weights = model.coef(0, len(model.mu) - 1)
-    named = dataset.var.index.get_indexer(evidence.loc[evidence["named"].eq(True), "gene"])
+    named = dataset.var.index.get_indexer(pd.Index(evidence["gene"][evidence["named"].eq(True)]))
     every = np.union1d(genes, named).astype(np.int64)
     rows = np.zeros((len(every), *weights.shape[1:]))
     rows[np.searchsorted(every, genes)] = weights

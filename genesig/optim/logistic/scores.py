@@ -31,7 +31,7 @@ def logistic_scores(sets: LogisticSets, path: Path, intercept: Array, gamma: Arr
             features = path.indices[part]
             scores[i, j] += values[part] @ X[features, :n]
             scores[i, j] += values[part] @ sets.sets.matrix.shift[features]
-    return scores
+    return np.asarray(scores)
 
 
 def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Array, Array]:

@@ -59,6 +59,7 @@ def controls_table(
     if whole.answer_indptr is not None:
         here = held_out(dataset, splits, whole.answer("named"))
         (found,) = assess(here, headline)
+        apart = difference(here, own, -1, headline)[2:]
         p = p_value(found.error, null["named"])
         rows.append(
             (NAMED, np.nan, *vars(found).values(), p, *difference(here, own, -1, headline)[2:])

@@ -6,7 +6,8 @@ With F_g the number of lists that hold gene g, of T, and F_g^b that under permut
     q_g = min over t <= F_g of min(1, E(t) / R(t)).
 
 E sums the null of every gene, so that genes which are listed easily (of large variance, with heavy
-tails, in large blocks) do not mislead it. The 1 keeps q above 0, as Phipson and Smyth 2010 ask of p.
+tails, in large blocks) do not mislead it. The 1 keeps q above 0, as Phipson and Smyth 2010 ask of
+p.
 
 Source: the plug-in estimate of the false discovery rate of Storey and Tibshirani 2003, PNAS
 100:9440, and of SAM, Tusher et al. 2001, PNAS 98:5116, with lists of halves in the place of t.
@@ -27,7 +28,7 @@ LEVEL = 0.05
 
 
 def tails(times: Array, most: int) -> Array:
-    """Return how many genes at least t lists hold, t = 0 ... most; (k, most + 1) of times (k, d)."""
+    """Return how many of d genes at least t halves list: (k, most + 1) of times (k, d)."""
     counts = np.zeros((len(times), most + 1), dtype=np.int64)
     row = np.repeat(np.arange(len(times)), times.shape[1])
     np.add.at(counts, (row, times.ravel()), 1)

@@ -98,29 +98,32 @@ def answer(
 
 
 def _arrays(
-    todo: list[Task], both: list[tuple[Model, ...]], X: Array, genes: Array, fits: Fits
-) -> dict[str, Array | None]:  # fmt: skip
+    todo: list[Task], both: Sequence[tuple[Model, ...]], X: Array, genes: Array, fits: Fits
+) -> dict[str, Any]:  # fmt: skip
     every = [model for models in both for model in models]
     scores = []
     for fit, (task, models) in enumerate(zip(todo, both, strict=True)):
         found = np.stack([model.scores(X, task.test) for model in models], axis=1)
         if fits.covariate_mean is not None and task.held is not None:
-            gamma = np.stack([model.gamma for model in models])
+            gamma = _weights(models)
             found += covariate_part(
                 task.held.covariates[task.test], fits.covariate_mean[fit], gamma
             )  # fmt: skip
         scores.append(found)
-    gamma = None
-    if fits.gamma is not None:
-        gamma = np.stack([np.stack([model.gamma for model in models]) for models in both])
+    held = None if fits.gamma is None else np.stack([_weights(models) for models in both])
     return {
         "answer_indptr": np.cumsum([0, *(len(model.genes) for model in every)]),
         "answer_indices": np.concatenate([genes[model.genes] for model in every]),
         "answer_values": np.concatenate([model.values for model in every]),
         "answer_intercept": np.stack([[m.intercept for m in models] for models in both]),
         "answer_scores": np.concatenate(scores),
-        "answer_gamma": gamma,
+        "answer_gamma": held,
     }
+
+
+def _weights(models: Sequence[Model]) -> Array:
+    """Return the weights of covariates of some models that have them."""
+    return np.stack([model.gamma for model in models if model.gamma is not None])
 
 
 def _chosen(fits: Fits, fit: int, surface: Surface, genes: Array) -> Model:

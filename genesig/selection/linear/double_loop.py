@@ -25,7 +25,7 @@ from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.rules import RULES
 from genesig.selection.linear.tasks import (
-    Pairs,
+    NO_PAIRS,
     Task,
     batch_of,
     permutation_numbers,
@@ -68,7 +68,7 @@ def double_loop(
         The config section of this name, see `Protocol`.
     """
     some = batch_of(splits.outer, batch)
-    known, pairs = Expected.of(chance, "outer"), TRAINING if chance else Pairs()
+    known, pairs = Expected.of(chance, "outer"), TRAINING if chance else NO_PAIRS
     todo = tasks(dataset, splits, some, permutation_numbers(labels), pairs=pairs)
     return _fit(dataset, todo, folds, Protocol(**linear), stage_one, known)
 
@@ -77,7 +77,7 @@ def fit_final(
     dataset: Dataset, splits: Splits, chance: Chance | None = None, *, folds: Steps, **linear: Any
 ) -> Fits:
     """Run both stages on all samples: the model to be used, whose error the double loop tells."""
-    known, pairs = Expected.of(chance, "final"), FINAL if chance else Pairs()
+    known, pairs = Expected.of(chance, "final"), FINAL if chance else NO_PAIRS
     todo = tasks(dataset, splits, [splits.final], [0], pairs=pairs)
     return _fit(dataset, todo, folds, Protocol(**linear), stage_one, known)
 
@@ -103,7 +103,7 @@ def fit_subsamples(
         choice = tau, lam, mu
         return [Surface(unknown, unknown, none, none, choice, np.nan, none) for _ in todo]
 
-    known, pairs = Expected.of(chance, "half"), HALVED if chance else Pairs()
+    known, pairs = Expected.of(chance, "half"), HALVED if chance else NO_PAIRS
     todo = tasks(dataset, splits, splits.subsamples, [0], pairs=pairs)
     return _fit(dataset, todo, folds, Protocol(**linear), as_final, known)
 

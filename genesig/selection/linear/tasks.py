@@ -127,9 +127,12 @@ class Pairs(NamedTuple):
     inner: int = 0
 
 
+NO_PAIRS = Pairs()
+
+
 def tasks(
     dataset: Dataset, splits: Splits, chosen: Iterable[Split], numbers: Iterable[int], *,
-    pairs: Pairs = Pairs(), stage: int = PERMUTATION,
+    pairs: Pairs = NO_PAIRS, stage: int = PERMUTATION,
 ) -> list[Task]:  # fmt: skip
     """Return the tasks of every permutation and split, permutations outermost.
 

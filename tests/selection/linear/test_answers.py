@@ -72,9 +72,10 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
     dataset, splits, linear, chance = study
     split = splits.outer[0]
     spoilt = dataset.X.copy()
-    spoilt[dataset.rows(split.test)] = np.random.default_rng(9).normal(40, 9, (len(split.test), 60))
+    test, one = dataset.rows(split.test), replace(splits, outer=(split,))
+    spoilt[test] = np.random.default_rng(9).normal(40, 9, (len(test), 60))
     own, other = (
-        double_loop(each, replace(splits, outer=(split,)), chance, labels="observed", **STUDY, **linear)
+        double_loop(each, one, chance, labels="observed", **STUDY, **linear)
         for each in (dataset, replace(dataset, X=spoilt))
     )  # fmt: skip
     np.testing.assert_array_equal(own.answer_indices, other.answer_indices)
@@ -100,8 +101,8 @@ def test_permuted_studies_are_answered_by_the_same_chance(study):
     assert len(fits) == 2 * len(study[1].outer)
     assert np.isfinite(fits.answer_scores).all()
     alone = fitted(study, labels="permuted-002-002")
-    np.testing.assert_array_equal(fits.answer("named").take(np.arange(len(alone), len(fits))).indices,
-                                  alone.answer("named").indices)  # fmt: skip
+    second = fits.answer("named").take(np.arange(len(alone), len(fits)))
+    np.testing.assert_array_equal(second.indices, alone.answer("named").indices)
 
 
 def test_answers_survive_a_file_and_any_order(study, tmp_path):
@@ -126,7 +127,6 @@ def test_answers_survive_a_file_and_any_order(study, tmp_path):
 
 
 def test_a_length_that_was_fixed_beforehand_is_kept(study):
-    dataset, splits, linear, chance = study
     fits = fitted(study, size=7, list="controlled", model="two_stage")
     assert set(np.diff(fits.answer_indptr).tolist()) == {7}
 
@@ -148,7 +148,7 @@ def test_without_chance_the_chosen_list_is_the_only_answer(study):
 
 
 def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
-    dataset, splits, linear, chance = of("regression")
+    dataset, splits, _, chance = of("regression")
     rows = np.arange(len(dataset.samples))
     masks = draw_halves(Samples.of(dataset), rows, 25, splits.seed, (*splits.final.seed, 0))
     Z = StandardScaler().fit_transform(dataset.X)
@@ -167,7 +167,7 @@ def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
 
 
 def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_others():
-    dataset, splits, *_ = of("classification")
+    dataset, *_ = of("classification")
     samples, rows = Samples.of(dataset), np.arange(5, 45)
     masks = draw_halves(samples, rows, 4, 1, (7,))
     inside = np.isin(np.arange(len(dataset.samples)), rows)
