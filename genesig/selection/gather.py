@@ -16,6 +16,7 @@ from genesig.selection.assess.stability import stability_table
 from genesig.selection.genes.frequency import list_sizes, nested_lists
 from genesig.selection.genes.ranking import block_tables
 from genesig.selection.genes.stretches import stretches_table
+from genesig.selection.genes.ties import rounded
 from genesig.selection.genes.univariate import univariate_table
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def signature_table(
     splits chose in the same way, and ``core`` says that at least ``signature.frequency`` of them
     have the gene. ``first_mu`` is the
     smallest mu at which the final model has the gene; p and q are those of the univariate test.
-    Rows fall by frequency, then by size.
+    Rows fall by frequency, then by size; genes alike in both stand by name.
     """
     import pandas as pd
 
@@ -118,7 +119,7 @@ def signature_table(
         }
     )
     table = table.assign(**_of_classes(dataset, rows))
-    order = np.lexsort((genes, -size, -table["frequency"]))
+    order = np.lexsort((genes, -rounded(size), -table["frequency"]))
     table = table.iloc[order].reset_index(drop=True)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     return table
