@@ -1,4 +1,4 @@
-"""Genes that are alike: what rounding leaves of the difference must not put one before the other."""
+"""Genes that are alike: what rounding leaves must not put one before the other."""
 
 from __future__ import annotations
 
