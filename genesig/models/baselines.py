@@ -40,11 +40,8 @@ WIDTHS = (0.5, 1.0, 2.0)
 
 
 def majority(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Return the more frequent class of the training rows; at a tie, the negative one."""
-    from sklearn.dummy import DummyClassifier
-
-    fitted = DummyClassifier(strategy="most_frequent").fit(X, y)
-    return np.asarray(fitted.predict(X_test), dtype=float)
+    """Return the more frequent class of the training rows; at a tie, that of the first row."""
+    return np.full(len(X_test), np.sign(y.sum()) or y[0])
 
 
 def mean(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
@@ -123,7 +120,11 @@ def svm_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
     def fit(C: float, A: Array, b: Array, A_test: Array) -> Array:
         if len(np.unique(b)) < 2:
             return np.full(len(A_test), b[0])
-        return np.asarray(SVC(kernel="linear", C=C).fit(A, b).decision_function(A_test))
+        # Within its tolerance SVC says something else of -y: it sorts the rows by class.
+        side = -b[0]
+        return np.asarray(
+            side * SVC(kernel="linear", C=C).fit(A, side * b).decision_function(A_test)
+        )
 
     X, X_test, _ = _row_space(X, X_test)
     penalties = np.geomspace(0.01, 100, 5) / _mean_square(X)
@@ -138,8 +139,10 @@ def svm_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
     centre, scale = y.mean(), y.std() or 1.0
 
     def fit(C: float, A: Array, b: Array, A_test: Array) -> Array:
-        fitted = SVR(kernel="linear", C=C).fit(A, (b - centre) / scale)
-        return np.asarray(centre + scale * fitted.predict(A_test))
+        z = (b - centre) / scale
+        side = -1.0 if z[np.argmax(np.abs(z) > 0)] < 0 else 1.0  # as in `svm_classes`
+        fitted = SVR(kernel="linear", C=C).fit(A, side * z)
+        return np.asarray(centre + side * scale * fitted.predict(A_test))
 
     X, X_test, _ = _row_space(X, X_test)
     penalties = np.geomspace(0.01, 100, 5) / _mean_square(X)

@@ -38,9 +38,13 @@ def one_against_rest(two: Baseline) -> Baseline:
 
 
 def majority_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Return 1 for the most frequent class of the training rows, the first at a tie, else 0."""
+    """Return 1 for the most frequent class of the training rows, else 0.
+
+    At a tie it is the one that comes first among the rows, whatever the classes are called.
+    """
     scores = np.zeros((len(X_test), int(y.max()) + 1))
-    scores[:, np.argmax(np.bincount(y.astype(np.int64)))] = 1.0
+    number = y.astype(np.int64)
+    scores[:, number[np.argmax(np.bincount(number)[number])]] = 1.0
     return scores
 
 

@@ -181,7 +181,7 @@ def _shown(tables: Mapping[str, pd.DataFrame]) -> list[str]:
 
 
 def _packed(name: str, frame: pd.DataFrame) -> PackedTable:
-    if name == "univariate":  # in the order of the matrix, of which a head says nothing
+    if name == "univariate":  # in the order of the names, of which a head says nothing
         frame = frame.sort_values("p_value", kind="stable")
     if name == "blocks":
         symbol = dict(zip(frame["gene"], frame["symbol"], strict=True))

@@ -20,9 +20,16 @@ def _read(obs: pd.DataFrame, design: Design) -> Array:
 
 
 def _strata(y: Array, parts: int) -> Array:
-    """Cut along the ranks, so that each part gets low, middle and high responses alike."""
+    """Cut along the ranks, so that each part gets low, middle and high responses alike.
+
+    The strata of -y are those of y: both are cut from the end at which the sample lies that is the
+    first to be nearer to one end than to the other.
+    """
     bins = np.empty(len(y), dtype=np.int64)
-    by_rank = np.argsort(y, kind="stable")
+    up, down = (np.unique(each, return_inverse=True)[1] for each in (y, -y))
+    aside = np.flatnonzero(up != down)
+    turned = bool(len(aside)) and down[aside[0]] < up[aside[0]]
+    by_rank = np.argsort(down if turned else up, kind="stable")
     for number, members in enumerate(np.array_split(by_rank, max(1, len(y) // parts))):
         bins[members] = number
     return bins

@@ -35,6 +35,9 @@ CHROMOSOME, POSITION = "chromosome", "position"
 class Dataset:
     """Samples × genes with both tables and the origin of every value.
 
+    A study's are in the order of their names (code points): what is drawn, and which of two equal
+    genes comes first, goes by rows and columns.
+
     Attributes
     ----------
     X : (n_samples, n_genes) float64 array

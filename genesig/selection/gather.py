@@ -28,6 +28,7 @@ from genesig.selection.genes.evidence import (
 from genesig.selection.genes.frequency import list_sizes, nested_lists
 from genesig.selection.genes.ranking import block_tables
 from genesig.selection.genes.stretches import stretches_table
+from genesig.selection.genes.ties import rounded
 from genesig.selection.genes.univariate import univariate_table
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ def signature_table(
     ``named`` are those of `evidence_table`. ``frequency``, ``mean_coef`` and ``sign_consistency``
     are those of the models that the outer splits chose in the same way. ``first_mu`` is the
     smallest mu at which the nested lists have the gene; ``p_value`` and ``q_value`` are those of
-    the univariate test. Named genes stand first; rows fall by half-frequency, then by size.
+    the univariate test. Named genes stand first; rows fall by half-frequency, then by size;
+    genes alike in all of it stand by name.
 
     Where no evidence is looked for, ``core`` says instead that at least ``signature.frequency`` of
     the outer splits have the gene, and rows fall by frequency.
@@ -182,7 +184,7 @@ def signature_table(
         }
     )
     table = table.assign(**_of_classes(dataset, rows))
-    table = table.iloc[np.lexsort((genes, -size, *keys))].reset_index(drop=True)
+    table = table.iloc[np.lexsort((genes, -rounded(size), *keys))].reset_index(drop=True)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     return table
 

@@ -82,7 +82,8 @@ def test_the_minimum_is_that_of_a_general_solver_on_the_joint_problem() -> None:
     rest = Y[:, 0] - np.ones((30, 1)) @ a - X @ B - (C - C.mean(axis=0)) @ G
     loss = cvxpy.sum_squares(cvxpy.multiply(np.sqrt(v / v.mean())[:, None], rest)) / 30
     objective = loss + mu * cvxpy.sum_squares(B) + tau * cvxpy.sum(cvxpy.norm(B, axis=1))
-    tight = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+    # 1e-12 is more than it reaches from the last digits that some kernels of BLAS give
+    tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
     cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver="CLARABEL", **tight)
     np.testing.assert_allclose(ours, B.value, atol=1e-6)
     gamma = covariate_coef(joint.sets, found, found.values, joint.of_y)[0, 0]

@@ -270,12 +270,18 @@ def test_auto_falls_back_to_admm_where_accelerated_gradients_stall(monkeypatch):
     change = {"kernel": Polynomial(3, 1.0), "nu": 1e-5, "tau": [0.1], "max_iterations": 2000}
     stalled = solve(X, y, solver="fista", **change)
     assert "did not reach" in stalled.message
+    module, factored = import_module("genesig.optim.nonlinear.solvers.automatic"), []
+    admm = module.admm
+    monkeypatch.setattr(module, "admm", lambda *given: factored.append(1) or admm(*given))
     found = solve(X, y, **change)
     assert found.message == ""
     assert found.solutions[0].objective <= stalled.solutions[0].objective
-    module = import_module("genesig.optim.nonlinear.solvers.automatic")
+    assert len(factored) == 1
     monkeypatch.setattr(module, "DENSE_LIMIT", 10)
-    assert solve(X, y, **change).message == stalled.message
+    without = solve(X, y, **change)
+    assert "did not reach" in without.message
+    assert without.solutions[0].iterations == 2000
+    assert len(factored) == 1
 
 
 def test_admm_needs_tens_of_iterations_along_a_path():

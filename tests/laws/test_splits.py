@@ -441,3 +441,39 @@ def test_the_file_is_readable_by_people(tmp_path):
     raw = load_json(tmp_path / "splits.json")
     assert raw["outer"][0]["name"] == "r1f1"
     assert raw["outer"][0]["seed"] == [1, 0, 1, 1]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    y=st.lists(st.integers(-3, 3), min_size=8, max_size=20), factor=st.floats(1e-3, 1e3),
+    parts=st.integers(2, 4),
+)  # fmt: skip
+def test_strata_of_a_regression_are_those_of_its_negative(y, factor, parts):
+    assume(len(set(y)) > 1)
+    here = study(y, task="regression")
+    there = study([-factor * each for each in y], task="regression")
+    strata = [each.kind.strata(each.response(), parts) for each in (here, there)]
+    np.testing.assert_array_equal(*strata)
+    first, rest = (np.array(y)[inside] for inside in (strata[0] == 0, strata[0] != 0))
+    assert not len(rest) or first.max() <= rest.min() or first.min() >= rest.max()
+
+
+@every_scheme
+def test_exchanged_names_of_classes_change_no_split(scheme):
+    other = {"a": "b", "b": "a"}
+    here = two_classes(scheme)
+    obs = here.obs.assign(y=[other[each] for each in here.obs["y"]])
+    there = Dataset(here.X, obs, here.var, here.design, {})
+    column = "side" if scheme == "predefined" else None
+    assert drawn(here, scheme=scheme, column=column) == drawn(there, scheme=scheme, column=column)
+
+
+def test_groups_of_several_classes_are_dealt_out_whatever_the_classes_are_called():
+    y = [("a", "b", "c")[row % 3] for row in range(36)]
+    design = Design("y", "classification", ("a", "b", "c"), "group", None, None)
+    found = []
+    for names in ("abc", "cab", "bca"):
+        made = study([names["abc".index(each)] for each in y], [row // 2 for row in range(36)])
+        found.append(drawn(Dataset(made.X, made.obs, made.var, design, {}), folds=4,
+                           scheme="stratified_group_kfold", repeats=3))  # fmt: skip
+    assert found[0] == found[1] == found[2]

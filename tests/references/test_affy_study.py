@@ -71,19 +71,20 @@ def folder(tmp_path, monkeypatch):
 def test_a_folder_becomes_a_study(folder):
     raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
     assert raw.samples == [f"s{k:02}" for k in range(12)]
-    assert raw.genes[:2] == ["0_at", "0_at#2"]
+    assert raw.genes[:3] == ["0_at", "0_at#10", "0_at#11"]
     assert list(raw.var["symbol"][:2]) == ["GENE0", "GENE0"]
     assert raw.provenance["warnings"] == []
     dataset = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
     training, new = np.arange(11), dataset.X[11:]
     fitted = fit_steps(dataset.X[training], with_sets(FOLDS, dataset.var))
-    assert [dataset.genes[k] for k in fitted.genes] == [f"{k}_at" for k in range(N_SETS)]
+    assert [dataset.genes[k] for k in fitted.genes] == sorted(f"{k}_at" for k in range(N_SETS))
     together = rma(raw.X, sets_of(raw.genes))
     # Of its own array only, and yet within a few hundredths of what all arrays together give.
     assert np.abs(fitted.transform(new) - together[11:]).max() < 0.3
     assert np.abs(fitted.transform(new) - together[11:]).mean() < 0.05
     difference = together[6:].mean(axis=0) - together[:6].mean(axis=0)
-    assert set(np.argsort(-difference)[:10]) == set(range(10))
+    highest = [dataset.genes[fitted.genes[k]] for k in np.argsort(-difference)[:10]]
+    assert set(highest) == {f"{k}_at" for k in range(10)}
 
 
 def test_a_sheet_may_name_the_files_of_its_samples(folder):
@@ -95,8 +96,9 @@ def test_a_sheet_may_name_the_files_of_its_samples(folder):
     rows = [f"patient{k}\t{'high' if k > 5 else 'low'}\t{name}\n" for k, name in enumerate(names)]
     (folder / "listed.tsv").write_text("sample\tclass\tcel\n" + "".join(rows[1:]))
     listed = read_dataset("arrays", "listed.tsv", "class", **CHOICES | {"files": "cel"})
-    assert listed.samples == [f"patient{k}" for k in range(1, 12)]
-    np.testing.assert_array_equal(listed.X, plain.X[1:])
+    assert listed.samples == sorted(f"patient{k}" for k in range(1, 12))
+    same = [int(name.removeprefix("patient")) for name in listed.samples]
+    np.testing.assert_array_equal(listed.X, plain.X[same])
     assert listed.genes == plain.genes
     before = listed.provenance["inputs"]["arrays"]
     (folder / "arrays/later/GSM11_scan.CEL").write_bytes(b"other")
@@ -145,7 +147,8 @@ def test_genes_come_after_probe_sets(folder):
     raw = read_dataset("arrays", "samples.tsv", "class", **CHOICES)
     steps = with_sets([*FOLDS, {"step": "collapse", "by": None, "rule": "max_mean"}], raw.var)
     fitted = fit_steps(raw.X, steps)
-    assert list(raw.var["symbol"].iloc[fitted.genes]) == [f"GENE{k}" for k in range(N_SETS // 2)]
+    symbols = list(raw.var["symbol"].iloc[fitted.genes])
+    assert sorted(symbols) == sorted(f"GENE{k}" for k in range(N_SETS // 2))
     assert {raw.genes[k].partition("#")[2] for k in fitted.genes} == {""}
 
 

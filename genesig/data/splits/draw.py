@@ -36,7 +36,8 @@ def draw_splits(
     """Draw every split of the study, or take them from a file.
 
     Each random choice has its own child seed (stage, repeat, fold): more repeats, more subsamples
-    or another number of inner folds leave the other draws as they are.
+    or another number of inner folds leave the other draws as they are. Samples are dealt out in
+    the order of their names, as every data set of a study holds them.
 
     Parameters
     ----------

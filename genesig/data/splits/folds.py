@@ -70,7 +70,7 @@ class Samples:
         GenesigError
             If there are fewer samples or groups, or fewer samples of every class, than parts.
         """
-        strata = self.kind.strata(self.y[rows], number)
+        strata = _by_appearance(self.kind.strata(self.y[rows], number))
         units = len(self.one_by_one(rows))
         if max(np.bincount(strata)) < number or units < number:
             unit = "samples" if self.groups is None else "groups"
@@ -86,16 +86,21 @@ class Samples:
         return [rows[part == which] for which in range(number)]
 
 
+def _by_appearance(strata: Array) -> Array:
+    """Count strata in the order in which they first appear, whatever the classes are called."""
+    _, first, stratum = np.unique(strata, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[stratum])
+
+
 def _stratified(strata: Array, number: int, state: int) -> Array:
     """Return the part of each sample, by the rule and draws of scikit-learn's StratifiedKFold.
 
-    Sorted by stratum, in the order in which strata first appear, samples are dealt out to the parts
-    in turn: so many of a stratum each part takes, and which ones is drawn.
+    Sorted by stratum, the first to appear first, samples are dealt out to the parts in turn: so
+    many of a stratum each part takes, and which ones is drawn.
     """
     rng, part = np.random.RandomState(state), np.empty(len(strata), dtype=np.int64)
-    known, first = np.unique(strata, return_index=True)
     dealt = 0
-    for stratum in known[np.argsort(first)]:
+    for stratum in range(strata.max() + 1):
         inside = strata == stratum
         turns = np.sort((dealt + np.arange(inside.sum())) % number)
         rng.shuffle(turns)

@@ -105,11 +105,13 @@ def _are_names(value: Any) -> bool:
 
 
 def _splits(raw: list[dict[str, Any]]) -> tuple[Split, ...]:
-    """Fill what a hand-written split leaves out."""
+    """Fill what a hand-written split leaves out; names are put in order, as drawn ones are."""
     filled = []
     for number, given in enumerate(raw, start=1):
         split: dict[str, Any] = {"name": f"split{number}", "repeat": 1, "fold": number, "inner": []}
         split |= given
+        split |= {side: sorted(split[side]) for side in ("train", "test")}
+        split["inner"] = [sorted(fold) for fold in split["inner"]]
         key = spawn_key(OUTER_SPLIT, split=split["repeat"], fold=split["fold"])
         filled.append(Split.of({"seed": key} | split))
     return tuple(filled)

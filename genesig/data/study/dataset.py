@@ -137,7 +137,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
     Returns
     -------
     Dataset
-        Samples in the order of the sample table, genes in the order of the matrix;
+        Samples and genes in the order of their names, whatever their order in the files;
         everything left out is in ``provenance["dropped"]``.
 
     Raises

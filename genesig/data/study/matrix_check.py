@@ -27,7 +27,7 @@ class Expression:
     Attributes
     ----------
     X : (n_samples, n_genes) float64 array
-        Rows in the order of the sample table, constant genes left out.
+        Rows by the names of the samples, columns by those of the genes, constant genes left out.
     genes : list of str
     dropped : list of dict
         {kind, name, reason} of matrix columns without a sample and of constant genes.
@@ -152,7 +152,7 @@ def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequen
         kind = counted(len(extra), "column" if matrix.turned else "row")
         what = f"not in {sheet}, so left out: {kind}, {listing(extra)}"
         problems.append(Problem(where, what, "warning"))
-    return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in extra]
+    return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in sorted(extra)]
 
 
 def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
@@ -254,9 +254,11 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
         what = f"there is one gene only, '{gene}', so that there is none to select; is this the "
         problems.append(Problem(where, what + "whole matrix?", "warning"))
     _check_twins(X, [matrix.rows[row] for row in rows], where, problems)
-    dropped = dropped + [{"kind": "gene", "name": n, "reason": "constant"} for n in names]
-    genes = [name for name, same in zip(matrix.columns, constant, strict=True) if not same]
-    return Expression(np.ascontiguousarray(X[:, ~constant]), genes, dropped)
+    dropped = dropped + [{"kind": "gene", "name": n, "reason": "constant"} for n in sorted(names)]
+    # Where genes tie, the first one is taken: by name, so that it is the same in every file.
+    kept = sorted(np.flatnonzero(~constant).tolist(), key=matrix.columns.__getitem__)
+    genes = [matrix.columns[k] for k in kept]
+    return Expression(np.ascontiguousarray(X[:, kept]), genes, dropped)
 
 
 def _check_twins(X: Array, names: list[str], where: str, problems: Problems) -> None:

@@ -31,7 +31,7 @@ class Sheet:
     Attributes
     ----------
     obs : DataFrame
-        Rows of the study's samples, every cell a string.
+        Rows of the study's samples by name, every cell a string.
     names : tuple of str
         Every sample of the table, also those that are left out.
     design : Design
@@ -76,8 +76,9 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: 
             problems.extend(check_names_alike(table, key, str(column), where))
     design = Design(label[0], task, chosen.classes, group=pair or group, pair=pair, batch=batch,
                     **chosen.more)  # fmt: skip
-    notes = [{"kind": "sample", "name": n, "reason": why} for n, why in dropped.items()]
-    return Sheet(obs, tuple(table.index), design, notes)
+    notes = [{"kind": "sample", "name": n, "reason": why} for n, why in sorted(dropped.items())]
+    # All that is drawn goes by rows: in the order of the names, that of the file says nothing.
+    return Sheet(obs.sort_index(kind="stable"), tuple(table.index), design, notes)
 
 
 def check_column(column: str | None, key: str, known: Sequence[str], index: str, where: str,

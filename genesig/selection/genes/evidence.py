@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from genesig.selection.genes.ties import rounded
+
 Array = np.ndarray[Any, Any]
 
 FEWEST = 19
@@ -96,7 +98,7 @@ def p_values(times: Array, null: Array) -> Array:
 
 def ranked(times: Array, strength: Array) -> Array:
     """Return the genes that any list holds, the most frequent first, then the strongest."""
-    order = np.lexsort((np.arange(len(times)), -strength, -times))
+    order = np.lexsort((np.arange(len(times)), -rounded(strength), -times))
     return np.asarray(order[: np.count_nonzero(times)])
 
 

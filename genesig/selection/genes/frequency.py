@@ -8,6 +8,7 @@ import numpy as np
 
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits
+from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ def nested_lists(dataset: Dataset, observed: Fits, *, frequency: float) -> pd.Da
     whether the frequency reaches the threshold.
 
     Rows fall by frequency within each mu, then by |mean_coef| times the gene's standard deviation
-    (the size of its contribution to the score), then in the order of the matrix. The chosen lists
+    (the size of its contribution to the score), then by name. The chosen lists
     have no mu; a mu at which a split's list was too long to be kept has no rows.
     """
     import pandas as pd
@@ -72,7 +73,7 @@ def nested_lists(dataset: Dataset, observed: Fits, *, frequency: float) -> pd.Da
         mu, genes = observed.mu[at], np.flatnonzero(count[at])
         times = count[at, genes]
         mean = total[at, genes] / times
-        order = np.lexsort((genes, -np.abs(mean) * spread[genes], -times))
+        order = np.lexsort((genes, -rounded(np.abs(mean) * spread[genes]), -times))
         table = pd.DataFrame(
             {
                 "mu": mu,

@@ -18,6 +18,7 @@ from genesig.optim.sparse_components import (
     sparse_components,
 )
 from genesig.results import Dataset
+from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +66,7 @@ def gene_modules(
     found = sparse_components(Z, directions(Z, k), tau=tau, mu=MU)
     symbols, rows = dataset.var["symbol"].to_numpy(), []
     for number, (b, share) in enumerate(zip(found.loadings().T, found.explained(Z), strict=True)):
-        for at in np.argsort(-np.abs(b), kind="stable")[: np.count_nonzero(b)]:
+        for at in np.lexsort((-rounded(np.abs(b)), b == 0))[: np.count_nonzero(b)]:
             gene = int(reference.genes[at])
             rows.append((number + 1, dataset.genes[gene], symbols[gene], b[at], share, tau,
                          tried.unexplained[tried.chosen]))  # fmt: skip

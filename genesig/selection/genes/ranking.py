@@ -8,6 +8,7 @@ import numpy as np
 
 from genesig.results import Dataset, Fits
 from genesig.selection.genes.clusters import assign, correlations, merge
+from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,7 @@ def block_tables(
     ||x_p β_p||₂ = √(Σ_i (x_ip - x̄_p)²) |β_p|, what its prototype p contributes to f over the
     samples, β the refit weight at the first mu (with several classes its row of weights). Blocks
     fall by score, genes in a block by first mu
-    of appearance, then |r|, then in the order of the matrix.
+    of appearance, then |r|, then by name.
 
     Parameters
     ----------
@@ -69,8 +70,9 @@ def block_tables(
     centred = dataset.X[:, prototypes] - dataset.X[:, prototypes].mean(axis=0)
     score = np.sqrt(np.sum(np.square(centred), axis=0)) * np.abs(coef)
     between = correlations(dataset.X, prototypes, prototypes)
-    leader = merge(between, score, merge_above)
-    number = _numbers(leader, score)
+    ranked = rounded(score)
+    leader = merge(between, ranked, merge_above)
+    number = _numbers(leader, ranked)
     block, strength = assign(dataset.X, genes, prototypes)
     apart = np.abs(strength) < least
     block = leader[block]
@@ -87,7 +89,7 @@ def block_tables(
     near = _nearest(dataset, prototypes, between, warn_above)
     table = pd.DataFrame({**_names(dataset, prototypes), "block": number, "score": score})
     table = table.assign(coef=coef, **near)
-    order = np.lexsort((prototypes, -score, number))
+    order = np.lexsort((prototypes, -ranked, number))
     return blocks[BLOCK_COLUMNS], table.iloc[order][PROTOTYPE_COLUMNS].reset_index(drop=True)
 
 
@@ -130,7 +132,8 @@ def _nearest(
     """Return for each prototype the other one with the largest |r|; none when it is alone."""
     alone = len(prototypes) == 1
     strength = np.abs(between) - 2 * np.eye(len(prototypes))
-    other = np.argmax(strength, axis=1)
+    # copies of one gene are equal up to rounding, which must not decide
+    other = np.argmax(strength >= strength.max(axis=1, keepdims=True) - 1e-12, axis=1)
     r = between[np.arange(len(prototypes)), other]
     names = _names(dataset, prototypes[other])
     nobody = np.full(1, "", dtype=object)

@@ -8,6 +8,7 @@ import numpy as np
 
 from genesig.genome.order import Genome
 from genesig.results import Dataset, Fits
+from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,7 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
     columns = ["chromosome", "start", "end", "genes", "first", "last", "contribution", "frequency",
                "least_frequency"]  # fmt: skip
     table = pd.DataFrame(rows, columns=columns)
-    order = np.argsort(-table["contribution"].abs().to_numpy(dtype=float), kind="stable")
+    order = np.argsort(-rounded(table["contribution"].abs().to_numpy(dtype=float)), kind="stable")
     return table.iloc[order].reset_index(drop=True)
 
 

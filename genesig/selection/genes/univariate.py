@@ -61,7 +61,7 @@ class Units:
 def univariate_table(dataset: Dataset) -> pd.DataFrame:
     """Return univariate.tsv: statistic, two-sided p and Benjamini-Hochberg q of each gene.
 
-    On all samples, after the row-wise steps, genes in the order of the matrix. Samples of one
+    On all samples, after the row-wise steps, genes in the order of their names. Samples of one
     group (a patient, a pair) are not independent, so `units` averages them first; without groups
     each sample is a unit:
 

@@ -59,7 +59,7 @@ class HalfLists:
 
     def weights(self) -> Array:
         """Return the sum of the weights of each gene, (k, d), by which equals are told apart."""
-        return self._sums(self.strength).round(9)
+        return self._sums(self.strength)
 
     def _sums(self, each: Array) -> Array:
         out = np.zeros(((len(self.indptr) - 1) // max(1, self.halves), self.d), dtype=each.dtype)

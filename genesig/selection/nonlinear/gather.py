@@ -15,6 +15,7 @@ from genesig.selection.assess.held_out import arrange, decisions, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.genes.frequency import least_count, of_list
+from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,7 @@ def genes_table(
     own = np.bincount(final.indices, weights=final.norms, minlength=n_genes)
     found = np.flatnonzero(times)
     mean = total[found] / times[found]
-    order = np.lexsort((found, -mean, -times[found]))
+    order = np.lexsort((found, -rounded(mean), -times[found]))
     found, mean = found[order], mean[order]
     ids = [dataset.genes[gene] for gene in found]
     listed = set(signature["gene"])

@@ -20,6 +20,7 @@ from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.permutations import p_value
 from genesig.selection.assess.stability import pair_stability, stability
 from genesig.selection.genes.frequency import least_count
+from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +110,7 @@ def sets_table(
     own[blocks] = share
     found = np.flatnonzero(times + own)
     mean = total[found] / np.maximum(times[found], 1)
-    found = found[np.lexsort((found, -mean, -times[found]))]
+    found = found[np.lexsort((found, -rounded(mean), -times[found]))]
     described = pd.DataFrame(
         [_described(dataset, sets, int(block)) for block in found],
         columns=["set", "about", "genes", "named"],

@@ -1,0 +1,234 @@
+"""What a study is written as changes nothing that is found in it: a table of changes, all kinds.
+
+Choices, lists and order must be the same, numbers to 1e-9 of the largest of their column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from metamorphic_study import D, Files, Found, Tables, divided, files_of, forest, found
+from metamorphic_undo import (
+    GENES,
+    by_gene,
+    classes_called,
+    genes_times,
+    renamed,
+    response_times,
+)
+from threadpoolctl import threadpool_limits
+
+Studies = tuple[tuple[str, str], ...]
+PLAIN: Studies = tuple(
+    (kind, "plain") for kind in ("classification", "several_classes", "regression", "survival")
+)
+DESIGNED: Studies = (
+    ("classification", "pairs"), ("classification", "weights"), ("several_classes", "groups"),
+    ("several_classes", "covariates"), ("regression", "batches"), ("regression", "groups"),
+    ("regression", "covariates"), ("survival", "covariates"), ("survival", "weights"),
+)  # fmt: skip
+OF_CLASSES: Studies = (*PLAIN[:2], *DESIGNED[:3])
+OF_NUMBERS: Studies = (PLAIN[2], *DESIGNED[4:6])
+CLOSE = 1e-9
+NAMES = list(files_of("regression").X.columns)
+RNG = np.random.default_rng(1)
+SIGNS, POWERS = RNG.choice([-1.0, 1.0], D), 3.0 ** RNG.integers(-20, 20, D)
+SHIFTS = RNG.uniform(-30, 30, D)
+EXCHANGED = {"ill": "well", "well": "ill"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A change of the files; from tables of the changed study and the plain one to the plain."""
+
+    change: Callable[[Files], Files]
+    undo: Callable[[Tables, Tables], Tables] = lambda tables, plain: tables
+    studies: Studies = PLAIN
+
+
+def shuffled(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
+    return frame.iloc[np.random.default_rng(seed).permutation(len(frame))]
+
+
+def reordered(files: Files) -> Files:
+    X, samples = shuffled(shuffled(files.X, 1).T, 2).T, shuffled(files.samples, 3)
+    samples, genes = shuffled(samples.T, 4).T, shuffled(files.genes, 5)
+    return replace(files, X=X, samples=samples, genes=genes, samples_in="rows")
+
+
+def with_constant_genes(files: Files) -> Files:
+    X = files.X.copy()
+    for place, (name, value) in enumerate({"G0": 0.0, "G4505": -3.5, "Z": 1e80}.items()):
+        X.insert(20 * place, name, value)
+    return replace(files, X=X)
+
+
+REORDERED: dict[str, Callable[[Files], Files]] = {
+    "genes": lambda files: replace(files, X=shuffled(files.X.T, 1).T),
+    "samples of the matrix": lambda files: replace(files, X=shuffled(files.X, 1)),
+    "samples of their table": lambda files: replace(files, samples=shuffled(files.samples, 1)),
+    "rows of the gene table": lambda files: replace(files, genes=shuffled(files.genes, 1)),
+    "columns of the sample table": lambda f: replace(f, samples=f.samples.iloc[:, ::-1]),
+    "orientation": lambda files: replace(files, samples_in="rows"),
+    "constant genes": with_constant_genes,
+    "everything": reordered,
+}  # fmt: skip
+
+
+def samples_renamed() -> Row:
+    names = sorted(files_of("regression").X.index)
+    new = {name: f"x{k:02d}" for k, name in enumerate(names)}
+    return Row(
+        lambda f: replace(f, X=f.X.rename(index=new), samples=f.samples.rename(index=new)),
+        lambda tables, _: renamed(tables, ("sample",), {new[name]: name for name in names}),
+    )
+
+
+def genes_renamed() -> Row:
+    """Rename in another order of names; of the two that are alike, the first one stays so."""
+    order = np.random.default_rng(8).permutation(D)
+    new = dict(zip(sorted(NAMES), (f"y{k:02d}" for k in order), strict=True))
+    one, other = sorted((NAMES[0], NAMES[39]))
+    new[one], new[other] = sorted((new[one], new[other]))
+    old = {name: gene for gene, name in new.items()}
+    return Row(
+        lambda f: replace(f, X=f.X.rename(columns=new), genes=f.genes.rename(new)),
+        lambda tables, _: by_gene(renamed(tables, GENES, old)),
+    )
+
+
+def scaled(scale: np.ndarray) -> Row:
+    factor = dict(zip(NAMES, scale.tolist(), strict=True))
+    return Row(lambda f: replace(f, X=f.X * scale), lambda tables, _: genes_times(tables, factor))
+
+
+def classes_exchanged(files: Files) -> Files:
+    state = files.samples["state"].replace(EXCHANGED)
+    return replace(files, samples=files.samples.assign(state=state))
+
+
+def called_back(tables: Tables, plain: Tables) -> Tables:
+    back = classes_called(tables, EXCHANGED, plain)
+    return back if "class" in back["signature"] else response_times(back, -1.0)
+
+
+def numbers_times(factor: float) -> Row:
+    def change(files: Files) -> Files:
+        state = [repr(factor * float(cell)) for cell in files.samples["state"]]
+        return replace(files, samples=files.samples.assign(state=state))
+
+    return Row(change, lambda tables, plain: labels_of(response_times(tables, 1 / factor), plain),
+               OF_NUMBERS)  # fmt: skip
+
+
+def in_days(files: Files) -> Files:
+    state = [repr(365.25 * float(cell)) for cell in files.samples["state"]]
+    samples, data = files.samples.assign(state=state), {**files.data, "horizon": 365.25}
+    return replace(files, samples=samples, data=data)
+
+
+def labels_of(tables: Tables, plain: Tables) -> Tables:
+    """Take the words of the label from the plain study; they are not found, but given."""
+    label = plain["predictions"]["label"]
+    return tables | {"predictions": tables["predictions"].assign(label=label)}
+
+
+ROWS = {
+    "samples renamed in order": samples_renamed(),
+    "genes renamed": genes_renamed(),
+    "x times 1e-100": scaled(np.full(D, 1e-100)),
+    "x times 1e90": scaled(np.full(D, 1e90)),
+    "each gene by a factor": scaled(POWERS),
+    "genes with the other sign": scaled(SIGNS),
+    "each gene shifted": Row(lambda files: replace(files, X=files.X + SHIFTS)),
+    "classes exchanged": Row(classes_exchanged, called_back, OF_CLASSES),
+    "y times -2": numbers_times(-2.0),
+    "y times -3.7": numbers_times(-3.7),
+    "days for years": Row(in_days, labels_of, (PLAIN[3], DESIGNED[8])),
+    "two jobs": Row(lambda files: replace(files, jobs=2)),
+}
+OF_FOREST = {"classes exchanged": (*PLAIN[:2], DESIGNED[2]), "y times -2": OF_NUMBERS[:1]}
+
+
+@cache
+def plain(study: tuple[str, str]) -> Found:
+    return found(files_of(*study))
+
+
+def assert_alike(tables: Tables, expected: Tables) -> None:
+    """Floats may differ by what rounding leaves; words, counts, and where there is none, not."""
+    for name, table in expected.items():
+        assert list(tables[name].columns) == list(table.columns)
+        for column in table:
+            mine, own = tables[name][column], table[column]
+            if own.dtype.kind == "f" and mine.dtype.kind == "f":
+                atol = CLOSE * own.abs().max() if own.notna().any() else 0.0
+                np.testing.assert_allclose(mine, own, 0, atol, err_msg=f"{name}, {column}")
+            else:
+                pd.testing.assert_series_equal(mine, own, check_dtype=False, obj=f"{name}")
+
+
+def assert_same(here: Found, there: Found) -> None:
+    np.testing.assert_array_equal(here.rows, there.rows)
+    np.testing.assert_array_equal(here.choices, there.choices)
+    assert_alike(here.tables, there.tables)
+
+
+def cases(rows: dict[str, Studies]) -> pytest.MarkDecorator:
+    """Give each row its studies; those with a design take their time, and say little new."""
+    listed = []
+    for name, studies in rows.items():
+        for study in studies:
+            marks = [pytest.mark.slow] if study in DESIGNED else []
+            listed.append(pytest.param(name, study, id="-".join((name, *study)), marks=marks))
+    return pytest.mark.parametrize(("name", "study"), listed)
+
+
+@pytest.mark.parametrize(
+    ("name", "study"),
+    [(name, study) for name in REORDERED for study in PLAIN]
+    + [("everything", study) for study in DESIGNED],
+)
+def test_order_changes_no_byte_of_a_data_set_and_no_split(name, study):
+    files = files_of(*study)
+    (one, splits), (other, drawn) = divided(files), divided(REORDERED[name](files))
+    assert one.samples == sorted(files.samples.index)
+    assert one.X.tobytes() == other.X.tobytes()
+    pd.testing.assert_frame_equal(one.obs, other.obs[one.obs.columns])
+    pd.testing.assert_frame_equal(one.var, other.var)
+    assert one.design == other.design
+    assert splits == drawn
+
+
+@cases({"everything": PLAIN + DESIGNED})
+def test_order_changes_no_result(name, study):
+    assert_same(found(REORDERED[name](files_of(*study))), plain(study))
+
+
+@cases({name: row.studies for name, row in ROWS.items()})
+def test_what_means_the_same_finds_the_same(name, study):
+    row, own = ROWS[name], plain(study)
+    other = found(row.change(files_of(*study)))
+    assert_same(replace(other, tables=row.undo(other.tables, own.tables)), own)
+
+
+@cases(OF_FOREST)
+def test_a_forest_votes_the_same(name, study):
+    """Where no rounding is: it decides between splits of a node that are equally good."""
+    files, tables = files_of(*study), plain(study).tables
+    own, other = ({"baselines": forest(each)} for each in (files, ROWS[name].change(files)))
+    back = ROWS[name].undo(tables | other, tables | own)
+    assert_alike({"baselines": back["baselines"]}, own)
+
+
+@pytest.mark.parametrize("study", PLAIN[:1], ids="-".join)
+def test_threads_change_nothing(study):
+    with threadpool_limits(2):
+        two = found(files_of(*study))
+    with threadpool_limits(1):
+        assert_same(found(files_of(*study)), two)
