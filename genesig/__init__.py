@@ -19,6 +19,7 @@ PUBLIC = {
     "normalise": "notebook.single_steps",
     "L1L2Classifier": "models.l1l2",
     "L1L2Regressor": "models.l1l2",
+    "L1L2Logistic": "models.logistic",
     "L1L2Cox": "models.cox",
     "GeneSetClassifier": "models.gene_sets",
     "GeneSetRegressor": "models.gene_sets",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from genesig.models.probabilities import CrossFitted
@@ -13,7 +14,7 @@ from genesig.optim.nonlinear.checks import InvalidProblem
 Array = np.ndarray[Any, Any]
 
 
-class SignClassifier(CrossFitted):
+class TwoClasses(ClassifierMixin):  # type: ignore[misc]
     """A classifier of two classes by the sign of its ``decision_function``, f fitted to ±1."""
 
     classes_: Array
@@ -45,3 +46,7 @@ class SignClassifier(CrossFitted):
         """Return the class of each row of X, (n,)."""
         scores = self.decision_function(X)  # first, because it says when nothing is fitted yet
         return np.asarray(self.classes_[(scores > 0).astype(int)])
+
+
+class SignClassifier(TwoClasses, CrossFitted):
+    """One whose f is no probability: that is made of scores of left-out rows."""

@@ -293,7 +293,9 @@ np.savez(sys.argv[2], **found)
 """
 
 
-@pytest.mark.parametrize("switch", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+@pytest.mark.parametrize(
+    "switch", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.slow)]
+)
 def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch):
     """With few features, and with so many that the system is one of samples."""
     rng, n, d = np.random.default_rng(0), 12, 30

@@ -27,7 +27,7 @@ def classes(seed: int, n: int, d: int, k: int = 2) -> tuple[Array, Array, Array]
 
 def covariates(seed: int, n: int) -> Array:
     """Return two covariates (n, 2)."""
-    return np.random.default_rng(seed).normal(size=(n, 2)) + np.array([50, 0])
+    return np.random.default_rng(seed).normal([50, 0], size=(n, 2))
 
 
 def held(seed: int, rows: Array, kind: str) -> Any:

@@ -24,6 +24,7 @@ from genesig import (
     KernelPCRClassifier,
     L1L2Classifier,
     L1L2Cox,
+    L1L2Logistic,
     L1L2Regressor,
     MultipleKernelClassifier,
     SparsePCA,
@@ -42,7 +43,7 @@ CLASSIFIERS = [
     DerivativeClassifier(**FAST),
 ]  # fmt: skip
 SELECT = [
-    L1L2Regressor(tau=0.3), L1L2Classifier(tau=0.3), GroupLassoRegressor(tau=0.3),
+    L1L2Regressor(tau=0.3), L1L2Classifier(tau=0.3), L1L2Logistic(tau=0.3), GroupLassoRegressor(tau=0.3),
     GroupLassoClassifier(tau=0.3), GeneSetRegressor(tau=0.3), GeneSetClassifier(tau=0.3),
     FeatureVectorMachine(n_features=3), DerivativeRegressor(**FAST), DerivativeClassifier(**FAST),
 ]  # fmt: skip
@@ -108,6 +109,12 @@ def test_conventions_of_scikit_learn_for_times(estimator, check):
     check(estimator)
 
 
+@parametrize_with_checks([L1L2Logistic(), L1L2Logistic(balanced=True)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_conventions_of_scikit_learn_for_odds(estimator, check):
+    check(estimator)
+
+
 def data(n=40, d=12, classes=2, seed=0):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % classes
@@ -126,6 +133,15 @@ def test_what_is_selected_has_its_names_and_can_be_taken(model):
     assert list(names) == [f"G{j}" for j in model.support_]
     np.testing.assert_array_equal(model.transform(X), X[names])
     assert list(model.feature_names_in_) == list(X)
+
+
+def test_odds_are_those_of_the_model():
+    X, y = data()
+    model = L1L2Logistic(tau=0.2).fit(X, y)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_allclose(np.log(p[:, 1] / p[:, 0]), model.decision_function(X))
+    np.testing.assert_allclose(p[:, 1].mean(), 0.5)  # the intercept is free
 
 
 def test_times_select_as_well():

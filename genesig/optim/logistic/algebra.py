@@ -70,6 +70,17 @@ def products(A: Array, b: Array, last: int, out: Array) -> None:
 
 
 @compiled
+def places_of(values: Array, positive: bool) -> Array:
+    """Return where values are above 0, or where they are not."""
+    found, count = np.empty(len(values), np.int64), 0
+    for j in range(len(values)):
+        if (values[j] > 0.0) == positive:
+            found[count] = j
+            count += 1
+    return found[:count]
+
+
+@compiled
 def factor(A: Array) -> None:
     """Overwrite the lower triangle of A by its Cholesky factor; ∞ where a column is dependent."""
     for i in range(len(A)):
@@ -111,23 +122,34 @@ def solve_by_samples(E: Array, ridge: Array, h: Array) -> None:
     With P = √ridge⁻¹ E of the features that have a ridge and B of the others, ``N = I + P'P``: by
     Woodbury's formula ``B N⁻¹ B' x_B = h_B - B N⁻¹ P' √ridge⁻¹ h``, and the rest follows.
     """
-    held, n = ridge > 0.0, E.shape[1]
-    P = E[held] / np.sqrt(ridge[held]).reshape(-1, 1)
-    short, B, N = h[held] / np.sqrt(ridge[held]), E[~held], np.empty((n, n))
-    by_sample, q = np.ascontiguousarray(P.T), np.empty(n)
+    n, held, free = E.shape[1], places_of(ridge, True), places_of(ridge, False)
+    P, short, N, q = np.zeros((n, len(held))), np.empty(len(held)), np.empty((n, n)), np.empty(n)
+    B, V, x = np.empty((len(free), n)), np.empty((len(free), n)), np.empty(len(free))
+    S = np.empty((len(free), len(free)))
+    for j in range(len(held)):
+        root = np.sqrt(ridge[held[j]])
+        short[j] = h[held[j]] / root
+        for i in range(n):
+            P[i, j] = E[held[j], i] / root
     for i in range(n):
-        products(by_sample, by_sample[i], i + 1, N[i])
+        products(P, P[i], i + 1, N[i])
         N[i, i] += 1.0
     factor(N)
-    products(by_sample, short, n, q)
+    products(P, short, n, q)
     substitute(N, q)
-    V, free, S = B.copy(), h[~held], np.empty((len(B), len(B)))
-    for j in range(len(B)):
+    for j in range(len(free)):
+        for i in range(n):
+            B[j, i] = V[j, i] = E[free[j], i]
         substitute(N, V[j])
-        free[j] -= dot(B[j], q)
+        x[j] = h[free[j]] - dot(B[j], q)
         products(V, B[j], j + 1, S[j])
     factor(S)
-    substitute(S, free)
-    for j in range(len(B)):
-        q += V[j] * free[j]
-    h[held], h[~held] = (short - P @ q) / np.sqrt(ridge[held]), free
+    substitute(S, x)
+    for j in range(len(free)):
+        h[free[j]] = x[j]
+        for i in range(n):
+            q[i] += V[j, i] * x[j]
+    for j in range(len(held)):
+        for i in range(n):
+            short[j] -= P[i, j] * q[i]
+        h[held[j]] = short[j] / np.sqrt(ridge[held[j]])

@@ -25,7 +25,6 @@ from genesig.optim.logistic.newton import (
     Problem,
     derivatives,
     loss,
-    predictor,
     solve_working_set,
 )  # fmt: skip
 
@@ -76,16 +75,21 @@ class Levels(NamedTuple):
 def problem_of(ground: Ground, t: int, places: Array, tau: float, mu: float) -> Problem:
     """Return the problem of some features, then the columns, of one training set."""
     y, v, columns, m = ground.y[t], ground.v[t], ground.columns[t], len(places)
-    D, inside = np.empty((m + len(columns), len(v))), np.where(v > 0.0, 1.0, 0.0)
+    D, inside = np.empty((m + len(columns), len(v))), np.empty(len(v))
+    for i in range(len(v)):
+        inside[i] = 1.0 if v[i] > 0.0 else 0.0
     for p in range(m):
         j = places[p]
         mean, inverse, row = ground.mean[t, j], ground.inverse[t, j], ground.F[j]
         for i in range(len(v)):
             D[p, i] = inside[i] * inverse * (row[i] - mean)
-    for p in range(len(columns)):
-        D[m + p] = inside * columns[p]
     cut, ridge = np.zeros(len(D)), np.empty(len(D))
-    cut[:m], ridge[:m], ridge[m:] = tau * ground.weights[places], 2.0 * mu, ground.ease[t]
+    for p in range(len(columns)):
+        ridge[m + p] = ground.ease[t, p]
+        for i in range(len(v)):
+            D[m + p, i] = inside[i] * columns[p, i]
+    for p in range(m):
+        cut[p], ridge[p] = tau * ground.weights[places[p]], 2.0 * mu
     return Problem(D, y, v, cut, ridge)
 
 
@@ -108,19 +112,25 @@ def dual_point(problem: Problem, eta: Array, out: Array) -> None:
 
     With ``C W C' ζ = C u`` for its rows C, ``u - W C' ζ`` is orthogonal to them.
     """
-    free = np.flatnonzero((problem.cut == 0.0) & (problem.ridge == 0.0))
-    w, C = np.empty_like(eta), problem.D[free]
+    w, free, count = np.empty_like(eta), np.empty(len(problem.D), np.int64), 0
     derivatives(problem.y, problem.v, eta, out, w)
-    A, zeta = np.empty((len(C), len(C))), np.empty(len(C))
-    for j in range(len(C)):
-        zeta[j] = dot(C[j], out)
+    for j in range(len(problem.D)):
+        if problem.cut[j] == 0.0 and problem.ridge[j] == 0.0:
+            free[count] = j
+            count += 1
+    A, zeta = np.empty((count, count)), np.empty(count)
+    for j in range(count):
+        C = problem.D[free[j]]
+        zeta[j] = dot(C, out)
         for k in range(j + 1):
-            A[j, k] = dot(C[j], w * C[k])
+            A[j, k] = 0.0
+            for i in range(len(w)):
+                A[j, k] += w[i] * C[i] * problem.D[free[k], i]
     factor(A)
     substitute(A, zeta)
-    for j in range(len(C)):
+    for j in range(count):
         for i in range(len(w)):
-            out[i] -= w[i] * C[j, i] * zeta[j]
+            out[i] -= w[i] * problem.D[free[j], i] * zeta[j]
 
 
 @compiled
@@ -130,12 +140,14 @@ def solve_each(ground: Ground, state: State, which: Array, levels: Levels, steps
         places = working_set(ground, state, t, levels.least[t])
         problem = problem_of(ground, t, places, levels.tau[t], levels.mu[t])
         m, eta, x = len(places), state.eta[t], np.empty(len(problem.D))
-        x[:m], x[m:] = state.b[t][places], state.a[t]
-        predictor(problem.D, x, eta)
+        for p in range(len(x)):
+            x[p] = state.b[t, places[p]] if p < m else state.a[t, p - m]
         steps[t] += solve_working_set(problem, x, eta, levels.slack[t])
-        for p in range(m):
-            state.b[t, places[p]] = x[p]
-        state.a[t] = x[m:]
+        for p in range(len(x)):
+            if p < m:
+                state.b[t, places[p]] = x[p]
+            else:
+                state.a[t, p - m] = x[p]
         dual_point(problem, eta, state.u[t])
 
 

@@ -115,8 +115,9 @@ def logistic_sets(
     Y, rows = np.asarray(Y, dtype=float), np.asarray(rows, dtype=bool)
     v = _weights(Y, rows, fixed, balanced)
     width = -(-len(Y) // 8) * 8
-    y = np.pad(np.where(rows, Y, 1.0).T, ((0, 0), (0, width - len(Y))), constant_values=1.0)
-    share = np.pad((v / v.sum(axis=0)).T, ((0, 0), (0, width - len(Y))))
+    y, share = np.ones((2, Y.shape[1], width))
+    y[:, : len(Y)], share[:, len(Y) :] = np.where(rows, Y, 1.0).T, 0.0
+    share[:, : len(Y)] = (v / v.sum(axis=0)).T
     columns = _columns(rows, fixed, share)
     start, ease = _without_features(y, share, columns, rows.sum(axis=0))
     deviance = np.sum(share * np.logaddexp(0, -y * start.eta), axis=1)
@@ -168,7 +169,7 @@ def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple
     if columns.shape[1] == 1:
         return state, ease
     for k, (C, eta, inside) in enumerate(zip(columns, state.eta, v > 0, strict=True)):
-        p = 1 / (1 + np.exp(-eta[inside]))
+        p = np.exp(-np.logaddexp(0, -eta[inside]))
         D = C[np.square(C[:, inside]).any(axis=1)][:, inside]
         left = np.linalg.eigvalsh((D * (v[k, inside] * p * (1 - p))) @ D.T)[0]
         if left < FADED or np.ptp(eta[inside]) > WIDE:
