@@ -43,7 +43,8 @@ CLASSIFIERS = [
     DerivativeClassifier(**FAST),
 ]  # fmt: skip
 SELECT = [
-    L1L2Regressor(tau=0.3), L1L2Classifier(tau=0.3), L1L2Logistic(tau=0.3), GroupLassoRegressor(tau=0.3),
+    L1L2Regressor(tau=0.3), L1L2Classifier(tau=0.3), L1L2Logistic(tau=0.3),
+    GroupLassoRegressor(tau=0.3),
     GroupLassoClassifier(tau=0.3), GeneSetRegressor(tau=0.3), GeneSetClassifier(tau=0.3),
     FeatureVectorMachine(n_features=3), DerivativeRegressor(**FAST), DerivativeClassifier(**FAST),
 ]  # fmt: skip
