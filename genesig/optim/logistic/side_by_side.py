@@ -14,12 +14,13 @@ Source: Fenchel 1949; Ndiaye, Fercoq, Gramfort and Salmon 2017 (scaling a dual p
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.optim.logistic import algebra, newton
 from genesig.optim.logistic.algebra import compiled, dot, factor, substitute
 from genesig.optim.logistic.newton import (
     Problem,
@@ -227,8 +228,7 @@ def _entry_points(content: str) -> tuple[Callable[..., None], Callable[..., None
 
 def _content() -> str:
     """Return the SHA-256 of the other files."""
-    read = (Path(__file__).with_name(name).read_bytes() for name in ("algebra.py", "newton.py"))
-    return hashlib.sha256(b"".join(read)).hexdigest()
+    return hashlib.sha256("".join(map(inspect.getsource, (algebra, newton))).encode()).hexdigest()
 
 
 solve_sets, judge_sets = _entry_points(_content())
