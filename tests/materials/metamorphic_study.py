@@ -24,6 +24,7 @@ from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.permutations import null_study
 from genesig.selection.gather import gather
 from genesig.selection.genes.modules import gene_modules
+from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 
 Array = np.ndarray[Any, Any]
@@ -170,24 +171,27 @@ def found(files: Files) -> Found:
     """Run a study in this process."""
     dataset, splits = divided(files)
     linear = {"folds": MOMENTS, **of_kind(dataset.design.kind)}
+    linear |= {"list": "best", "mu": [1e-6, 1e-3, 1e-1]}
+    chance = chance_study(dataset, splits, permutations=20, **linear)
     batches = [f"{k + 1}of{files.jobs}" for k in range(files.jobs)]
     numbers = np.array_split(np.arange(1, PERMUTATIONS + 1), files.jobs)
     ranges = [f"permuted-{some[0]}-{some[-1]}" for some in numbers]
 
     def loop(labels: str, batch: str) -> Fits:
-        return double_loop(dataset, splits, labels=labels, batch=batch, **linear)
+        return double_loop(dataset, splits, chance, labels=labels, batch=batch, **linear)
 
     observed = [loop("observed", batch) for batch in batches]
     null = [loop(labels, batch) for labels in ranges for batch in batches]
-    final = fit_final(dataset, splits, **linear)
-    halves = fit_subsamples(dataset, splits, final, **linear)
-    tables = gather(dataset, splits, observed, final, halves, frequency=0.5, clusters=CLUSTERS)
+    final = fit_final(dataset, splits, chance, **linear)
+    halves = fit_subsamples(dataset, splits, final, chance, **linear)
+    fits = observed, final, halves, chance
+    tables = gather(dataset, splits, *fits, frequency=0.5, fdr=0.1, clusters=CLUSTERS)
     errors, further = null_study(dataset, splits, observed, null)
-    tables |= {**further, "null": pd.DataFrame(errors["error"])}
+    tables |= {**further, "null": pd.DataFrame(errors["error"]).assign(named=errors["named"])}
     tables["baselines"] = run_baselines(dataset, splits, folds=MOMENTS, baselines=BASELINES)
     tables["modules"] = gene_modules(dataset, folds=MOMENTS, modules=1, seed=7)
-    fits = [Fits.gather(observed, [each.name for each in splits.outer]), final, halves]
-    choices = np.concatenate([each.choice for each in fits])
+    every = [Fits.gather(observed, [each.name for each in splits.outer]), final, halves]
+    choices = np.concatenate([np.column_stack([each.choice, each.controlled]) for each in every])
     return Found(_drawn(dataset, splits), choices, tables)
 
 
