@@ -38,6 +38,7 @@ from study import settings, splits_of
 
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
+from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.gather import evidence_table
 from genesig.selection.linear.chance import chance_study

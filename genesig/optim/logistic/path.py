@@ -24,6 +24,8 @@ NEAR = 0.9
 """Share of tau from which they join where some were missed."""
 SLACK = 1e-13
 """Decrease, relative to the null deviance, at which a fit of few features ends: rounding."""
+ROUGH = 1e-2
+"""Share of the tolerance at which it ends at first: a Newton step more leaves its square."""
 EXACT = 1e-9
 """Share of tau beyond it at which a feature that is 0 was missed."""
 ROUNDS = 30
@@ -152,7 +154,8 @@ class _Tile:
         """Take some sets to the next point; return the gaps and the Newton steps, (T,)."""
         gap, outside, steps = np.zeros(len(tau)), np.zeros(len(tau)), np.zeros(len(tau), np.int64)
         least = np.maximum(2 * tau - self.last, LEAP * self.last) * (tau > 0)
-        levels, state = Levels(tau, mu, np.minimum(least, tau), SLACK * self.scale), self.state
+        slack = max(SLACK, ROUGH * tolerance) * self.scale
+        levels, state = Levels(tau, mu, np.minimum(least, tau), slack), self.state
         left = going
         for _ in range(ROUNDS):
             solve_sets(self.ground, state, left, levels, steps)
@@ -161,7 +164,7 @@ class _Tile:
             else:
                 state.g[left] = state.u[left] @ self.ground.F.T
             judge_sets(self.ground, state, left, levels, gap, outside)
-            levels.least[left] = NEAR * tau[left]
+            levels.least[left], levels.slack[left] = NEAR * tau[left], SLACK * self.scale[left]
             missed = outside > tau * (1 + EXACT)
             left = left[((gap > tolerance * self.scale) | missed)[left]]
             if not len(left):

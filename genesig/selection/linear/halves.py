@@ -22,8 +22,9 @@ Array = np.ndarray[Any, Any]
 
 MU = 1e-2
 """Weight of the squared l2 term, in units of ||X'X||/n: correlated genes enter together."""
-TAU = np.geomspace(0.8, 0.32, 4)
-"""Fractions of each half's tau_max; the list at the last one counts that is not too long."""
+TAU = np.array([[0.5, 0.32], [0.8, 0.64]])
+"""Fractions of each half's tau_max; the list at the smallest one counts that is not too long. The
+second pair is for halves whose lists at the first one are."""
 LONGEST = 150
 """Most genes of a list that counts."""
 TRAINING, FINAL, HALVED = Pairs(6, 3), Pairs(25, 3), Pairs(6)
@@ -100,20 +101,32 @@ def list_halves(
     parts = []
     for part in _chunks(len(halves), each * d):
         of = np.repeat([number for number, _ in halves[part]], each)
-        some = [todo[k] for k in of]
-        Y, rows = (
-            np.column_stack([task.y for task in some]),
-            np.hstack([r for _, r in halves[part]]),
-        )
-        sets = outer.inner(Y, rows, [task.held for task in some], of, together=False)
-        tau = TAU * sets.tau_max[:, None]
-        lists = sets.path(tau, MU * sets.norm[:, None], protocol, LONGEST)
-        last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
-        counts = np.arange(len(TAU)) == last[:, None]
-        kept = np.repeat(counts.ravel(), np.diff(lists.indptr))
-        indptr = np.concatenate([[0], np.cumsum((lists.sizes() * counts).sum(axis=1))])
-        parts.append(HalfLists(indptr, lists.indices[kept], _size(lists.values[kept]), each, d))
+        rows = np.hstack([masks for _, masks in halves[part]])
+        lists = _lists(outer, todo, of, rows, protocol)
+        indptr = np.cumsum([0, *(len(genes) for genes, _ in lists)])
+        genes, weights = (np.concatenate([one[at] for one in lists]) for at in range(2))
+        parts.append(HalfLists(indptr, genes, weights, each, d))
     return HalfLists.joined(parts)
+
+
+def _lists(
+    outer: Sets, todo: Sequence[Task], of: Array, rows: Array, protocol: Protocol, level: int = 0
+) -> list[tuple[Array, Array]]:  # fmt: skip
+    """Return the genes of each half, and their absolute weights; none where all lists are long."""
+    some = [todo[k] for k in of]
+    Y = np.column_stack([task.y for task in some])
+    sets = outer.inner(Y, rows, [task.held for task in some], of, together=False)
+    tau, mu = TAU[level] * sets.tau_max[:, None], MU * sets.norm[:, None]
+    lists = sets.path(tau, mu, protocol, LONGEST)
+    last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
+    found = [lists.coef(half, max(at, 0)) for half, at in enumerate(last)]
+    found = [(genes, _size(values)) for genes, values in found]
+    long = np.flatnonzero(last < 0)
+    if len(long) and level + 1 < len(TAU):
+        again = _lists(outer, todo, of[long], rows[:, long], protocol, level + 1)
+        for half, one in zip(long, again, strict=True):
+            found[half] = one
+    return found
 
 
 def _size(values: Array) -> Array:

@@ -157,7 +157,7 @@ def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
         inside = masks[:, half]
         H = StandardScaler().fit_transform(dataset.X[inside])
         target = y[inside] - y[inside].mean()
-        tau = TAU[-1] * 2 / inside.sum() * np.abs(H.T @ target).max()
+        tau = TAU[0, -1] * 2 / inside.sum() * np.abs(H.T @ target).max()
         alpha = tau / 2 + MU * norm
         net = ElasticNet(alpha=alpha, l1_ratio=tau / 2 / alpha, tol=1e-12, max_iter=100_000)
         listed = np.flatnonzero(net.fit(H, target).coef_)
