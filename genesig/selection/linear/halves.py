@@ -1,7 +1,7 @@
 """How often complementary halves of training samples list each gene: the half-frequency.
 
-Each half makes one list, that of an elastic net whose weights are fixed beforehand. Nothing is
-chosen, so a permuted study costs one short path a half, and no more.
+Each half makes one list, the first genes of a path of the elastic net. Nothing is chosen, so that a
+permuted study costs one short path a half, and no more.
 
 Complementary pairs: Shah and Samworth 2013, J R Stat Soc B 75:55.
 """
@@ -22,11 +22,11 @@ Array = np.ndarray[Any, Any]
 
 MU = 1e-2
 """Weight of the squared l2 term, in units of ||X'X||/n: correlated genes enter together."""
-TAU = np.array([[0.5, 0.32], [0.8, 0.64]])
-"""Fractions of each half's tau_max; the list at the smallest one counts that is not too long. The
-second pair is for halves whose lists at the first one are."""
-LONGEST = 150
-"""Most genes of a list that counts."""
+TAU = np.geomspace(0.9, 0.15, 8)
+"""Fractions of each half's tau_max at which its path has lists; the last one counts that has at
+most `longest_list` genes."""
+LONGEST, SHARE = 100, 0.1
+"""Most genes of a list, and most of all."""
 TRAINING, FINAL, HALVED = Pairs(6, 3), Pairs(25, 3), Pairs(6)
 """Pairs of halves of a training set, of all samples, of a half; and inside each inner fold."""
 NUMBERS = 5e6
@@ -98,35 +98,29 @@ def list_halves(
     protocol : Protocol
     """
     d, each = outer.X.shape[1], halves[0][1].shape[1]
-    parts = []
+    longest, parts = longest_list(d), []
     for part in _chunks(len(halves), each * d):
         of = np.repeat([number for number, _ in halves[part]], each)
-        rows = np.hstack([masks for _, masks in halves[part]])
-        lists = _lists(outer, todo, of, rows, protocol)
-        indptr = np.cumsum([0, *(len(genes) for genes, _ in lists)])
-        genes, weights = (np.concatenate([one[at] for one in lists]) for at in range(2))
-        parts.append(HalfLists(indptr, genes, weights, each, d))
+        some, rows = [todo[k] for k in of], np.hstack([masks for _, masks in halves[part]])
+        Y = np.column_stack([task.y for task in some])
+        sets = outer.inner(Y, rows, [task.held for task in some], of, together=False)
+        tau, mu = TAU * sets.tau_max[:, None], MU * sets.norm[:, None]
+        lists = sets.path(tau, mu, protocol, longest)
+        last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
+        found = [lists.coef(half, max(at, 0)) for half, at in enumerate(last)]
+        indptr = np.cumsum([0, *(len(genes) for genes, _ in found)])
+        genes, values = (np.concatenate([one[at] for one in found]) for at in range(2))
+        parts.append(HalfLists(indptr, genes, _size(values), each, d))
     return HalfLists.joined(parts)
 
 
-def _lists(
-    outer: Sets, todo: Sequence[Task], of: Array, rows: Array, protocol: Protocol, level: int = 0
-) -> list[tuple[Array, Array]]:  # fmt: skip
-    """Return the genes of each half, and their absolute weights; none where all lists are long."""
-    some = [todo[k] for k in of]
-    Y = np.column_stack([task.y for task in some])
-    sets = outer.inner(Y, rows, [task.held for task in some], of, together=False)
-    tau, mu = TAU[level] * sets.tau_max[:, None], MU * sets.norm[:, None]
-    lists = sets.path(tau, mu, protocol, LONGEST)
-    last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
-    found = [lists.coef(half, max(at, 0)) for half, at in enumerate(last)]
-    found = [(genes, _size(values)) for genes, values in found]
-    long = np.flatnonzero(last < 0)
-    if len(long) and level + 1 < len(TAU):
-        again = _lists(outer, todo, of[long], rows[:, long], protocol, level + 1)
-        for half, one in zip(long, again, strict=True):
-            found[half] = one
-    return found
+def longest_list(d: int) -> int:
+    """Return the most genes of a list, of d.
+
+    All lists are about as long, under permuted labels, too: those at a fixed share of tau_max are
+    longer where there is nothing to be found, so that chance would look larger than it is.
+    """
+    return max(1, min(LONGEST, int(SHARE * d)))
 
 
 def _size(values: Array) -> Array:
