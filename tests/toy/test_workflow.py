@@ -81,7 +81,7 @@ def name_the_same_genes(there):
     """Compare the table, the model that predicts, the h5ad and the page with its first sentence."""
     table = pd.read_csv(there / "signature.tsv", sep="\t")
     model = json.loads((there / "model.json").read_text())
-    (locked,) = [one for one in model["models"] if one["mu"] == model["signature_mu"]]
+    (locked,) = [one for one in model["models"] if one["list"] == model["answer"]]
     weights = dict(zip(locked["genes"], locked["coefficients"], strict=True))
     assert dict(zip(table["gene"], table["coef"], strict=True)) == pytest.approx(weights)
     assert set(anndata.read_h5ad(there / "signature.h5ad").var_names) == set(weights)
@@ -295,7 +295,7 @@ def test_hostile_names_stay_text_and_nothing_is_loaded(finished):
 def test_the_model_scores_the_training_samples_from_its_json(finished):
     model = json.loads((finished / "results/model.json").read_text())
     data = pd.read_csv(finished / "expression.tsv.gz", sep="\t", index_col=0)
-    (chosen,) = [one for one in model["models"] if one["mu"] == model["signature_mu"]]
+    (chosen,) = [one for one in model["models"] if one["list"] == model["answer"]]
     scores = chosen["intercept"] + chosen["coefficients"] @ data.loc[chosen["genes"]].to_numpy()
     sheet = pd.read_csv(finished / "samples.tsv", sep="\t")
     y = np.where(sheet["diagnosis"] == model["classes"]["positive"], 1, -1)
