@@ -91,7 +91,7 @@ def test_both_answers_score_the_training_samples_as_their_fits_do(kind: str) -> 
         own = scores_of(final, name, dataset)
         found = told(dataset, model, named=name == "named")
         assert set(found["list"]) == {name}
-        columns = [c for c in found if c.startswith("score")]
+        columns = [c for c in found if str(c).startswith("score")]
         np.testing.assert_allclose(found[columns].to_numpy().reshape(own.shape), own, atol=1e-10)
         if kind != "covariates":
             by_hand = score(model, dict(zip(dataset.genes, dataset.X.T, strict=True)), by=name)
@@ -102,7 +102,7 @@ def test_both_answers_score_the_training_samples_as_their_fits_do(kind: str) -> 
 def test_above_zero_lies_the_positive_class_whatever_the_list(kind: str) -> None:
     dataset, final, model = fitted(kind)
     assert final.threshold[0] != 0
-    above, below = ("high", "low") if kind == "survival" else dataset.design.classes[::-1]
+    above, below = ("high", "low") if kind == "survival" else (dataset.design.classes or ())[::-1]
     for options in ({}, {"named": True}, *({"mu": mu} for mu in final.mu)):
         found = told(dataset, model, **options)
         assert (found["predicted"] == np.where(found["score"] > 0, above, below)).all()
@@ -192,7 +192,8 @@ def test_an_answer_that_cannot_be_is_one_line(
 
 
 CRAFTED: dict[str, tuple[dict[int, dict[str, Any]], dict[str, Any], str]] = {
-    "two models of one list": ({-1: {"list": "predictive"}}, {}, "models"),
+    "two models of one list": ({0: {"list": "mu 1", "mu": 1.0}}, {}, "models"),
+    "two models of one answer": ({-1: {"list": "predictive"}}, {}, "models"),
     "an answer that is no list": ({}, {"answer": "best"}, "answer"),
     "a list that is not known": ({-2: {"list": "best"}}, {"answer": "best"}, "models"),
     "an answer with a mu": ({-2: {"mu": 3.0}}, {}, "models.2.list"),
@@ -243,7 +244,7 @@ def test_another_cohort_tests_both(kind: str) -> None:
         own, _ = predict(model, matrix, "o", missing=0.1, mu=None, named=name == "named")
         rows = found.tables["predictions"]
         rows = rows[rows["list"] == name].reset_index(drop=True)
-        columns = [c for c in own if c.startswith("score")]
+        columns = [c for c in own if str(c).startswith("score")]
         pd.testing.assert_frame_equal(rows[columns], own[columns])
     about, scores = found.about, found.tables["scores"]
     assert about["list"] == "predictive"
