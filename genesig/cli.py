@@ -19,9 +19,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from genesig.errors import GenesigError
     from genesig.machine import check_memory, refusal
 
-    if isinstance(
-        sys.stdout, io.TextIOWrapper
-    ):  # a name may hold what the terminal has no sign for
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A name may hold what the terminal has no sign for.
         sys.stdout.reconfigure(errors="backslashreplace")
     chosen = _chosen(arguments)
     try:
@@ -124,7 +123,8 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("--missing", type=float, default=0.1, metavar="SHARE",
                          help="largest share, 0 to 1, of the model's genes that a sample may lack; "
                          "they get their training means (default: %(default)s)")  # fmt: skip
-    predict.add_argument("--mu", type=float, help="which nested model (default: the signature's)")
+    predict.add_argument("--mu", type=float, help="score by the nested list at this mu")
+    predict.add_argument("--named", action="store_true", help="score by the named genes alone")
     predict.add_argument("--part", help="which matrix of a file that holds several (data.part)")
     predict.add_argument("--samples", metavar="TABLE",
                          help="sample table of the new samples: covariates that the model holds "
@@ -223,17 +223,17 @@ def _predict(chosen: argparse.Namespace) -> int:
     from genesig.data.files.readers import read_json, read_samples
     from genesig.errors import refuse
     from genesig.results.files import check_output, save_table, write_table
+    from genesig.selection.model.lists import scored_by
     from genesig.selection.model.new_samples import predict
     from genesig.words import counted
 
     if chosen.output != "-":
         check_output(chosen.output, [chosen.model, *chosen.matrix, chosen.samples or ""])
     model, matrix = read_json(chosen.model), read_new(chosen.matrix, chosen.part, chosen.layout)
-    more = len(chosen.matrix) - 1
-    where = chosen.matrix[0] + (f" and {more} more" if more else "")
+    where = chosen.matrix[0] + (f" and {n} more" if (n := len(chosen.matrix) - 1) else "")
     samples = read_samples(chosen.samples, None, None) if chosen.samples else None
     table, problems = predict(model, matrix, where, missing=chosen.missing, mu=chosen.mu,
-                              source=chosen.model, samples=samples)  # fmt: skip
+                              named=chosen.named, source=chosen.model, samples=samples)  # fmt: skip
     for problem in problems:
         print(problem, file=sys.stderr)
     if chosen.output == "-":
@@ -243,7 +243,8 @@ def _predict(chosen: argparse.Namespace) -> int:
         save_table(chosen.output, table)
     except OSError as error:
         raise refuse(chosen.output, f"cannot be written: {error.strerror}") from None
-    print(f"{chosen.output}: {counted(len(table), 'sample')} scored")
+    by = scored_by(model, chosen.mu, named=chosen.named)
+    print(f"{chosen.output}: {counted(len(table), 'sample')} scored by {by}")
     return 0
 
 

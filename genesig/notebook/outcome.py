@@ -116,6 +116,17 @@ class Results:
         return read_annotated(path, str(path))
 
     @property
+    def named(self) -> pd.DataFrame:
+        """The genes with evidence of their own, the most frequent first: rows of ``signature``.
+
+        No rows where the study sought no evidence, or found none.
+        """
+        table = self.tables["signature"]
+        if "named" not in table:
+            return table.iloc[:0]
+        return table[table["named"].eq(True)].reset_index(drop=True)
+
+    @property
     def null(self) -> Any:
         """Errors of the chosen lists under permuted labels, (permutations,)."""
         self._check_same()
@@ -134,7 +145,8 @@ class Results:
 
     def predict(
         self, new: anndata.AnnData | pd.DataFrame | str | Path, *, missing: float = MISSING,
-        mu: float | None = None, part: str | None = None, samples: str | Path | None = None,
+        mu: float | None = None, named: bool = False, part: str | None = None,
+        samples: str | Path | None = None,
     ) -> pd.DataFrame:  # fmt: skip
         """Score new samples with the final model, as ``genesig predict`` does.
 
@@ -145,7 +157,9 @@ class Results:
         missing : float
             Largest share, 0 to 1, of the model's genes that a sample may lack.
         mu : float, optional
-            Which of the nested models; None is that of the signature.
+            Which of the nested models; None is the one that predicts best.
+        named : bool
+            Score by the named genes alone.
         part : str, optional
             Which matrix of a file, or layer of an AnnData.
         samples : path, optional
@@ -153,7 +167,7 @@ class Results:
 
         Returns
         -------
-        DataFrame (sample, score, predicted, imputed)
+        DataFrame (sample, score, predicted, imputed, list)
 
         Raises
         ------
@@ -167,7 +181,7 @@ class Results:
         where, matrix = matrix_of(new, part)
         about = None if samples is None else read_samples(samples, None, None)
         table, problems = predict(
-            self.model, matrix, where, missing=missing, mu=mu,
+            self.model, matrix, where, missing=missing, mu=mu, named=named,
             source=str(self.folder / "model.json"), samples=about,
         )  # fmt: skip
         for problem in problems:

@@ -60,9 +60,11 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
     rows, scores = fits.test(0)
     new = pd.DataFrame(raw.X[rows], columns=raw.genes)
     for at, mu in enumerate(LINEAR["mu"]):
-        np.testing.assert_allclose(score(model, new, mu=mu), scores[:, at], rtol=0, atol=1e-12)
+        cut = scores[:, at] - fits.threshold[0]
+        np.testing.assert_allclose(score(model, new, mu=mu), cut, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(score(model, new), score(model, new, mu=0.01))
-    assert model["threshold"] == fits.threshold[0] != 0
+    assert (model["threshold"], model["answer"]) == (0, "mu 0.01")
+    assert fits.threshold[0] != 0
     assert len(model["models"][0]["genes"]) > 0
     one = {gene: float(value) for gene, value in new.iloc[0].items()}
     assert score(model, one)[0] == pytest.approx(score(model, new)[0], abs=1e-12)

@@ -141,7 +141,7 @@ def test_the_model_predicts_what_the_fit_predicts() -> None:
     genes, b = final.coef(0, at)
     want = final.intercept[0, at] + dataset.X[:, genes] @ b
     want = want + final.of_covariates(0, dataset.covariates())[:, at]
-    np.testing.assert_allclose(table["score"], want, rtol=1e-10)
+    np.testing.assert_allclose(table["score"], want - final.threshold[0], rtol=1e-10)
     lam = float(final.lam[final.choice[0, 1]] * final.norm[0])
     joint = minimum(dataset, np.arange(len(dataset.samples)), genes, lam)
     np.testing.assert_allclose(want, joint, atol=1e-5)

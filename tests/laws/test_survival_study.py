@@ -223,9 +223,10 @@ def test_the_model_foretells_what_the_fit_does():
     table, _ = predict(model, new, "new.tsv", missing=0, mu=None)
     at = int(final.choice[0, 2])
     genes, values = final.coef(0, at)
-    eta = final.intercept[0, at] + dataset.X[:, genes] @ values
+    eta = final.intercept[0, at] + dataset.X[:, genes] @ values - final.threshold[0]
+    assert final.threshold[0] != 0
     np.testing.assert_allclose(table["score"], eta, atol=1e-10)
-    assert (table["predicted"] == np.where(eta > final.threshold[0], "high", "low")).all()
+    assert (table["predicted"] == np.where(eta > 0, "high", "low")).all()
     hazard = hazard_of(dataset.response(), eta, "efron")
     np.testing.assert_allclose(table["survival"], hazard.survival(eta, [1.0])[:, 0], atol=1e-12)
 

@@ -9,7 +9,9 @@ import pandas as pd
 from gathered_study import make_fits, make_study
 
 from genesig.results import load_table, save_arrays, save_json, save_tables, save_text
+from genesig.results.chance import Chance
 from genesig.selection.gather import gather
+from genesig.selection.genes.evidence import tails
 from genesig.selection.genes.export import signature_dataset
 
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
@@ -26,11 +28,25 @@ def controls() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def write_results(folder: Path, task: str = "classification") -> Path:
+def evidence(n_genes: int, permutations: int = 19, most: int = 20) -> Chance:
+    """Return half-frequencies of which three are never reached by chance."""
+    rng = np.random.default_rng(5)
+    null, observed = rng.integers(0, 8, (permutations, n_genes)), rng.integers(0, 8, n_genes)
+    observed[[1, 4, 7]] = most
+    tail, listed = tails(null, most), [np.flatnonzero(row) for row in null]
+    return Chance(
+        np.arange(1, permutations + 1), tail, tail, tail, tail, tail,
+        np.cumsum([0, *map(len, listed)]), np.concatenate(listed), null[null > 0], observed,
+        observed / most,
+    )  # fmt: skip
+
+
+def write_results(folder: Path, task: str = "classification", chance: Chance | None = None) -> Path:
     """Write the tables, the signature and the marks of a finished study; return the folder."""
     dataset, splits, observed, final = make_study(task=task)
     halves = make_fits(dataset, splits.subsamples)
-    tables = gather(dataset, splits, [observed], final, halves, frequency=0.5, clusters=CLUSTERS)
+    tables = gather(dataset, splits, [observed], final, halves, chance or Chance.none(),
+                    frequency=0.5, fdr=0.1, clusters=CLUSTERS)  # fmt: skip
     save_tables({name: folder / f"{name}.tsv" for name in tables}, tables)
     save_tables({"controls": folder / "controls.tsv"}, {"controls": controls()})
     save_tables({"jobs": folder / "times/jobs.tsv"}, {"jobs": pd.DataFrame({"seconds": [1.0]})})

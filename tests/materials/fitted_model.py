@@ -13,6 +13,7 @@ from settings import MOMENTS
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
+from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.final import final_model
 
@@ -52,12 +53,17 @@ def values(raw: bool, seed: int = 0) -> Any:
     return np.exp2(X) if raw else X
 
 
-def model_of(chain: str, task: str = "classification") -> tuple[dict[str, Any], Dataset]:
-    model, data, _ = fitted(chain, task)
+def model_of(
+    chain: str, task: str = "classification", permutations: int = 0
+) -> tuple[dict[str, Any], Dataset]:
+    model, data, _ = fitted(chain, task, permutations)
     return json.loads(json.dumps(model, allow_nan=False)), data
 
 
-def fitted(chain: str, task: str = "classification") -> tuple[dict[str, Any], Dataset, Fits]:
+def fitted(
+    chain: str, task: str = "classification", permutations: int = 0
+) -> tuple[dict[str, Any], Dataset, Fits]:
+    """Fit a model; with permutations it has both answers, and nothing to claim."""
     samples, folds, raw = CHAINS[chain]
     number = task == "regression"
     labels = [str(k) for k in range(N)] if number else ["healthy", "ill"] * (N // 2)
@@ -72,7 +78,8 @@ def fitted(chain: str, task: str = "classification") -> tuple[dict[str, Any], Da
     final = Split("final", 0, 0, tuple(NAMES), (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     dataset = normalise_samples(data, samples=samples, folds=folds)
-    fits = fit_final(dataset, splits, folds=folds, **LINEAR)
+    chance = chance_study(dataset, splits, permutations=permutations, folds=folds, **LINEAR)
+    fits = fit_final(dataset, splits, chance, folds=folds, **LINEAR)
     return final_model(dataset, fits, folds=folds), data, fits
 
 

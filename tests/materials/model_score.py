@@ -13,11 +13,17 @@ from genesig.data.steps.normalise import Reference
 
 def score(
     model: Mapping[str, Any], expression: Mapping[str, Any], *, mu: float | None = None,
-    about: pd.DataFrame | None = None,
+    by: str | None = None, about: pd.DataFrame | None = None,
 ) -> np.ndarray[Any, Any]:  # fmt: skip
-    """f(x) = intercept + Σ_j x_j β_j; `expression` has all values of each gene, as measured."""
-    wanted = model["signature_mu"] if mu is None else mu
-    (chosen,) = (each for each in model["models"] if np.isclose(each["mu"], wanted))
+    """f(x) = intercept + Σ_j x_j β_j, of the answer or of the list `by`.
+
+    `expression` has all values of each gene, as measured.
+    """
+    some = [each for each in model["models"] if each["mu"] is not None]
+    if mu is None:
+        (chosen,) = (each for each in model["models"] if each["list"] == (by or model["answer"]))
+    else:
+        (chosen,) = (each for each in some if np.isclose(each["mu"], mu))
     normalisation = model["normalisation"]
     needed = normalisation["genes"] or chosen["genes"]
     X = np.stack([np.atleast_1d(np.asarray(expression[gene], float)) for gene in needed], axis=1)

@@ -11,7 +11,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from finished_results import write_results
+from finished_results import evidence, write_results
 from matplotlib import pyplot as plt
 
 from genesig import InvalidInput, Results
@@ -134,6 +134,37 @@ def test_new_samples_are_scored_whatever_they_come_in(fitted, tmp_path):
         pd.testing.assert_frame_equal(results.predict(same), found)
 
 
+def test_named_genes_are_a_table_and_a_model(two_classes, tmp_path):
+    assert len(two_classes.named) == 0
+    assert list(two_classes.named) == list(two_classes.tables["signature"])
+    model, _ = fitted_model.model_of("plain", permutations=19)
+    save_json(write_results(tmp_path, chance=evidence(15)) / "model.json", model)
+    results = Results(tmp_path)
+    assert set(results.named["gene"]) == {"g1", "g4", "g7"}
+    assert results.named["named"].all()
+    frame = pd.DataFrame(fitted_model.values(False, 1), fitted_model.NAMES, fitted_model.GENES)
+    with pytest.warns(UserWarning, match="no gene has evidence of its own"):
+        table = results.predict(frame, named=True)
+    assert set(table["list"]) == {"named"}
+    assert set(results.predict(frame)["list"]) == {"predictive"}
+
+
+@pytest.mark.parametrize("sought", [False, True])
+def test_the_signature_has_the_columns_of_its_table(sought, tmp_path):
+    """Of the types that the table has: what is not known is NaN, and a number stays one."""
+    results = Results(write_results(tmp_path, chance=evidence(15) if sought else None))
+    table, found = results.tables["signature"].set_index("gene"), results.signature.var
+    assert list(found.index) == list(table.index)
+    assert set(found) == set(table)
+    assert ("named" in found) == sought != ("core" in found)
+    kinds = {"rank": "int", "block": "int", "named": "bool", "core": "bool", "symbol": "object"}
+    for name, column in found.items():
+        assert column.dtype == kinds.get(name, "float"), name
+    for name in set(table) - {"symbol"}:
+        kept = table[name].fillna(0) if name == "block" else table[name]
+        np.testing.assert_array_equal(found[name].astype(float), kept.astype(float), name)
+
+
 def test_what_is_missing_is_warned_of_or_refused(fitted):
     results, frame = fitted
     used = next(m for m in results.model["models"] if len(m["genes"]) > 1)
@@ -152,5 +183,5 @@ def test_what_is_missing_is_warned_of_or_refused(fitted):
 def test_defaults_are_those_of_the_command_line():
     line = _parser().parse_args(["predict", "model.json", "new.tsv"])
     said = inspect.signature(Results.predict).parameters
-    for name in ("missing", "mu", "part", "samples"):
+    for name in ("missing", "mu", "named", "part", "samples"):
         assert said[name].default == getattr(line, name)

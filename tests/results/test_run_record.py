@@ -64,6 +64,21 @@ def test_the_exported_signature_keeps_order_values_and_a_missing_block(tmp_path)
     assert list(data.var["symbol"]) == ["C", "A"]
 
 
+def test_the_exported_columns_have_their_types_in_any_study(tmp_path):
+    """Shares that are all 1, evidence that is not known, and a signature without a gene."""
+    columns = {"gene": ["g3", "g1"], "symbol": ["C", "A"], "named": [True, False],
+               "chance": [0.5, np.nan], "frequency": [1, 1], "block": [np.nan, 1]}  # fmt: skip
+    signature = pd.DataFrame(columns)
+    for rows in (signature, signature.iloc[:0].astype(object)):
+        signature_dataset(make_dataset(), rows).save(tmp_path / "signature.h5ad")
+        found = anndata.read_h5ad(tmp_path / "signature.h5ad").var
+        assert found["named"].dtype == bool
+        assert found["block"].dtype == int
+        assert all(found[name].dtype.kind == "f" for name in ("chance", "frequency"))
+        assert len(found) == len(rows)
+        np.testing.assert_array_equal(found["chance"], rows["chance"].astype(float))
+
+
 def logged(tmp_path, statement):
     code = f"from genesig.log import log_to; log_to('logs/job.log'); {statement}"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True,

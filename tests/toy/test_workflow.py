@@ -73,7 +73,20 @@ def test_the_signature_as_h5ad(finished):
     signature = pd.read_csv(finished / "results/signature.tsv", sep="\t")
     assert data.shape == (24, len(signature))
     assert list(data.var_names) == list(signature["gene"])
-    for column in ("rank", "core", "frequency", "coef", "size", "block", "first_mu", "mean_coef"):
+    for column in (
+        "rank",
+        "named",
+        "half_frequency",
+        "chance",
+        "p",
+        "q",
+        "frequency",
+        "coef",
+        "size",
+        "block",
+        "first_mu",
+        "mean_coef",
+    ):
         np.testing.assert_allclose(data.var[column].astype(float), signature[column])
 
 
@@ -81,13 +94,18 @@ def name_the_same_genes(there):
     """Compare the table, the model that predicts, the h5ad and the page with its first sentence."""
     table = pd.read_csv(there / "signature.tsv", sep="\t")
     model = json.loads((there / "model.json").read_text())
-    (locked,) = [one for one in model["models"] if one["mu"] == model["signature_mu"]]
+    (locked,) = [one for one in model["models"] if one["list"] == model["answer"]]
     weights = dict(zip(locked["genes"], locked["coefficients"], strict=True))
-    assert dict(zip(table["gene"], table["coef"], strict=True)) == pytest.approx(weights)
-    assert set(anndata.read_h5ad(there / "signature.h5ad").var_names) == set(weights)
+    used = table[table["coef"] != 0]  # the others are named, and do not predict
+    assert dict(zip(used["gene"], used["coef"], strict=True)) == pytest.approx(weights)
+    named = table["named"] if "named" in table else table["coef"].isna()
+    assert named[table["coef"] == 0].all()
+    (said,) = [one["claimed"] for one in model["models"] if one["list"] == "named"] or [False]
+    assert said == named.any()
+    assert set(anndata.read_h5ad(there / "signature.h5ad").var_names) == set(table["gene"])
     data = json.loads((there / "report_data.json").read_text())
     shown = data["tables"]["signature"]
-    assert {row[shown["columns"].index("gene")] for row in shown["rows"]} == set(weights)
+    assert {row[shown["columns"].index("gene")] for row in shown["rows"]} == set(table["gene"])
     assert (data["answer"]["size"], data["answer"]["core"]) == (len(weights), table["core"].sum())
     html = (there / "report.html").read_text()
     assert f"fitted on all samples: {len(weights)} gene" in " ".join(html.split())
@@ -295,13 +313,13 @@ def test_hostile_names_stay_text_and_nothing_is_loaded(finished):
 def test_the_model_scores_the_training_samples_from_its_json(finished):
     model = json.loads((finished / "results/model.json").read_text())
     data = pd.read_csv(finished / "expression.tsv.gz", sep="\t", index_col=0)
-    (chosen,) = [one for one in model["models"] if one["mu"] == model["signature_mu"]]
+    (chosen,) = [one for one in model["models"] if one["list"] == model["answer"]]
     scores = chosen["intercept"] + chosen["coefficients"] @ data.loc[chosen["genes"]].to_numpy()
     sheet = pd.read_csv(finished / "samples.tsv", sep="\t")
     y = np.where(sheet["diagnosis"] == model["classes"]["positive"], 1, -1)
-    assert np.mean(np.sign(scores - model["threshold"]) != y) < 0.15
+    assert np.mean(np.sign(scores) != y) < 0.15
     assert np.mean(scores[y > 0][:, None] > scores[y < 0]) > 0.95
-    assert scores[y < 0].mean() < model["threshold"] < scores[y > 0].mean()
+    assert scores[y < 0].mean() < 0 < scores[y > 0].mean()
 
 
 DESIGNS = {

@@ -73,6 +73,7 @@ rule model:
         final="results/linear/final.npz",
         splits="results/splits.json",
         observed=batches("observed"),
+        **tables("evidence"),
         code=sources("model.py"),
     output:
         "results/model.json",

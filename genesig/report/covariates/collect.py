@@ -25,12 +25,12 @@ def covariates(
     dataset: Dataset, observed: Fits, final: Fits, controls: pd.DataFrame
 ) -> dict[str, CovariatesRecord]:
     """Sum up what the study holds fixed, under its key; nothing where it has no covariates."""
-    held, gamma, of_splits = dataset.design.covariates, final.gamma, observed.gamma
+    held, answer, answers = dataset.design.covariates, final.with_chosen(), observed.with_chosen()
+    gamma, of_splits = answer.gamma, answers.gamma
     if gamma is None or of_splits is None:
         return {}
     C, classes = dataset.covariates(), dataset.design.classes or ()
-    weight = gamma[0, int(final.choice[0, 2])]
-    each = of_splits[np.arange(len(observed)), observed.choice[:, 2]]
+    weight, each = gamma[0, -1], of_splits[:, -1]
     named = [(name, c.levels[0] if c.levels else None) for c in held for name in c.names]
     rows = [
         _row(name + of, reference, float(np.nanstd(C[:, k])), own, splits)

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+TYPES = {"rank": int, "block": int, "named": bool, "core": bool}
+"""Of the columns of signature.tsv that are no measures; ``class`` is text."""
+
+
 def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
     """Return all samples and the genes of the signature, in its order.
 
@@ -22,11 +26,14 @@ def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
     dataset : Dataset
         After the row-wise steps.
     signature : DataFrame
-        signature.tsv; its columns join those of ``var``. An unknown block becomes 0.
+        signature.tsv; its columns join those of ``var``, of one type whatever the study: a share
+        of 1 in every row reads as a whole number, and no rows have no type. An unknown block
+        becomes 0, any other number that is not known NaN.
     """
     place = {gene: column for column, gene in enumerate(dataset.genes)}
     columns = np.array([place[gene] for gene in signature["gene"]], dtype=np.int64)
     notes = signature.drop(columns="symbol").set_index("gene")
-    notes["block"] = notes["block"].fillna(0).astype(int)
+    notes["block"] = notes["block"].fillna(0)
+    notes = notes.astype({name: TYPES.get(name, float) for name in notes if name != "class"})
     var = dataset.var.iloc[columns].join(notes)
     return replace(dataset, X=described(dataset).X[:, columns], var=var)

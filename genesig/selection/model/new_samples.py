@@ -19,11 +19,11 @@ from genesig.data.cohorts.new_matrix import (
     zeros,
 )
 from genesig.data.files.delimited import Matrix
-from genesig.errors import GenesigError, Problem, refuse
-from genesig.selection.genes.frequency import mu_number
+from genesig.errors import Problem, refuse
 from genesig.selection.model.chain import Model, check_steps, imputes, seen_by, split_steps
 from genesig.selection.model.covariates import covariate_scores, covariates_of, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
+from genesig.selection.model.lists import chosen_model, place
 from genesig.selection.model.same_scale import odd_samples, other_scale
 from genesig.selection.model.shape import check_model
 from genesig.words import counted, listing
@@ -64,7 +64,7 @@ class Prepared:
 
 
 def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: float | None,
-            source: str = "the model", samples: pd.DataFrame | None = None,
+            named: bool = False, source: str = "the model", samples: pd.DataFrame | None = None,
             ) -> tuple[pd.DataFrame, list[Problem]]:  # fmt: skip
     """f(x) = intercept + Σ_j x_j β_j for the samples of a matrix, from model.json alone.
 
@@ -84,7 +84,9 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         Largest share of a sample's needed genes that may be filled in, 0 to 1. Needed are the
         genes of the list that is used; all that the steps look at, where they look across genes.
     mu : float or None
-        Which of the nested models; None is that of the signature.
+        Which of the nested models; None is the answer of the study.
+    named : bool
+        Score by the named genes instead.
     source : str
         File of the model, in messages.
     samples : DataFrame or None
@@ -93,8 +95,9 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
 
     Returns
     -------
-    DataFrame (sample, score, predicted, for survival that at the horizon, imputed), list of Problem
-        `imputed` counts the needed genes filled in; the problems are warnings.
+    DataFrame (sample, score, predicted, imputed, list), list of Problem
+        Of survival that at the horizon, too. `imputed` counts the needed genes filled in, `list`
+        says which model scored; the problems are warnings.
 
     Raises
     ------
@@ -106,7 +109,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
 
     check_model(model, source)
     check_steps(model, source)
-    chosen = chosen_model(model, mu)
+    chosen = chosen_model(model, mu, named=named)
     if not 0 <= missing <= 1:
         raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
     oriented = samples_in_rows(matrix, model["training"]["genes"], where)
@@ -122,11 +125,12 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         raise refuse(where + fault[0], fault[1])
     scores = score_values(seen_by(model, chosen, found.values, about), chosen)
     scores = scores + covariate_scores(model, chosen, about)
-    at = [each["mu"] for each in model["models"]].index(chosen["mu"])
-    own = MODELLED[model["task"]].predicted(model, at, scores)
+    own = MODELLED[model["task"]].predicted(model, place(model, chosen), scores)
     one = {"score": scores} if scores.ndim == 1 else {}
     columns = {"sample": found.samples, **one, **own, "imputed": found.imputed}
+    columns["list"] = chosen["list"]
     said = [
+        *_not_claimed(chosen, source),
         *_odd(odd_samples(*on_scale), where),
         *_not_corrected(model, found.samples, about, where),
     ]
@@ -196,21 +200,13 @@ def score_values(values: Array, chosen: Model) -> Array:
     return np.stack([start + (values * w).sum(axis=1) for start, w in each], axis=1)
 
 
-def chosen_model(model: Model, mu: float | None) -> Model:
-    """Return the one of the nested models at `mu`; None is that of the signature.
-
-    Raises
-    ------
-    InvalidInput
-        There is none.
-    """
-    grid = np.array([each["mu"] for each in model["models"]])
-    try:
-        at = mu_number(grid, model["signature_mu"] if mu is None else mu)
-    except GenesigError:
-        what = f"{mu:g} is none of the model's: {', '.join(f'{each:g}' for each in grid)}"
-        raise refuse("--mu", what) from None
-    return dict(model["models"][at])
+def _not_claimed(chosen: Model, source: str) -> Iterator[Problem]:
+    """Warn where the model of the named genes has none with evidence of its own."""
+    if not chosen.get("claimed", True):
+        number = counted(len(chosen["genes"]), "most frequent gene")
+        what = f"no gene has evidence of its own; the model is that of the {number}, of which"
+        what += " nothing is claimed"
+        yield Problem(source, what, "warning")
 
 
 def _used(model: Model, chosen: Model) -> list[int]:

@@ -7,11 +7,14 @@ from typing import Any
 from genesig.words import LARGEST
 
 FORMAT = "genesig linear model"
-VERSION = 2
-WITH_COVARIATES = 3
+VERSION = 4
+WITH_COVARIATES = 5
 """Version of a model that has covariates: what reads the other one would leave them out."""
 
 Node = dict[str, Any]
+
+OPTIONAL = {"covariates", "claimed", "slope"}
+"""What only some models have."""
 
 TEXT: Node = {"type": "string"}
 NAME: Node = {"type": "string", "minLength": 1}
@@ -25,7 +28,7 @@ def _list(items: Node, about: str = "", **more: Any) -> Node:
 
 
 def _object(about: str = "", **parts: Node) -> Node:
-    required = [name for name in parts if name != "covariates"]
+    required = [name for name in parts if name not in OPTIONAL]
     return {**_about(about), "type": "object", "properties": parts, "required": required,
             "additionalProperties": False}  # fmt: skip
 
@@ -86,7 +89,12 @@ def _step(name: str) -> Node:
 
 MODEL = _object(
     "With several classes intercept and coefficients have a number for each, in their order.",
-    mu=NUMBER,
+    list={
+        **NAME,
+        "description": "'mu' and its value, of a nested list; or 'predictive', the model"
+        " that predicts best; or 'named', that of the genes with evidence of their own",
+    },
+    mu=_or_null(NUMBER, "null where the list is none of the nested ones"),
     intercept={"anyOf": [NUMBER, _list(NUMBER)]},
     genes=_list(NAME),
     symbols=_list(TEXT),
@@ -94,6 +102,17 @@ MODEL = _object(
     covariates={
         "description": "weight of each of `covariates.names`, in its own units",
         "anyOf": [_list(NUMBER), _list(_list(NUMBER))],
+    },
+    claimed={
+        "type": "boolean",
+        "description": "of 'named': whether any gene has evidence of its own; where none has, these"
+        " are the most frequent ones, of which nothing is claimed",
+    },
+    slope={
+        **SIZE,
+        "exclusiveMinimum": 0,
+        "description": "of several classes: the probability of each is proportional to"
+        " exp(slope * its score)",
     },
 )
 BOUNDS = _object(low=NUMBER, high=NUMBER, sd=SIZE)
@@ -126,8 +145,12 @@ SCHEMA: Node = {
             "description": "null where there are none; a list where there are more than two",
             "anyOf": [_object(negative=NAME, positive=NAME), _list(NAME), {"type": "null"}],
         },
-        threshold=_or_null(NUMBER, "a score above it is of the positive class, or of high risk"),
-        signature_mu={**NUMBER, "description": "which of `models` is the signature's"},
+        threshold={
+            "description": "0: a score above it is of the positive class, or of high risk; null"
+            " where scores are not cut",
+            "anyOf": [{"type": "number", "const": 0}, {"type": "null"}],
+        },
+        answer={**NAME, "description": "the `list` of the model that scores"},
         chosen=_object("settings that the study chose",
                        tau=NUMBER, tau_max=NUMBER, lam=NUMBER, norm=NUMBER),
         training_samples=COUNT,
@@ -149,13 +172,9 @@ SCHEMA: Node = {
                 column=NAME, levels=_or_null(_list(NAME), "null for a column of numbers"))),
             names=_list(NAME), means=_list(NUMBER), filled={"type": "boolean"},
         ),
-        models=_list(MODEL, "one for each list of the nested ones", minItems=1),
+        models=_list(MODEL, "of each nested list, and of both answers where there are two",
+                     minItems=1),
         versions={"type": "object", "additionalProperties": TEXT},
     ),
 }  # fmt: skip
 SCHEMA["properties"]["survival"] = SURVIVAL
-SCHEMA["properties"]["slope"] = {
-    **SIZE, "exclusiveMinimum": 0,
-    "description": "of several classes: the probability of each is proportional to"
-    " exp(slope * its score)",
-}  # fmt: skip

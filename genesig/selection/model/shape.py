@@ -16,6 +16,7 @@ from genesig.plugins import offered
 from genesig.response.covariates import names_of
 from genesig.selection.model.covariates import covariates_of
 from genesig.selection.model.kinds.known import MODELLED
+from genesig.selection.model.lists import contradictions
 from genesig.selection.model.schema import FORMAT, SCHEMA, VERSION, WITH_COVARIATES
 from genesig.words import listing
 
@@ -107,11 +108,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     if sizes != {len(set(scale["genes"]))} or not known.issuperset(scale["genes"]):
         yield "training.scale"
     yield from MODELLED[model["task"]].faults(model)
-    grid = [each["mu"] for each in model["models"]]
-    if len(set(grid)) < len(grid):
-        yield "models"
-    if model["signature_mu"] not in grid:
-        yield "signature_mu"
+    yield from contradictions(model)
     if steps["genes"] != (training["genes"] if steps["steps"] else []):
         yield "normalisation.genes"
     if steps["steps"] and steps["n_genes"] != len(steps["genes"]):

@@ -226,7 +226,7 @@ def test_training_samples_with_their_batches_are_scored_as_the_model_fits_them(
     fitted = fit_steps(dataset.X, bound(FOLDS[:1], dataset), dataset.obs)
     indices, values = final.coef(0, 1)
     X = fitted.transform(dataset.X, dataset.obs)
-    own = final.intercept[0, 1] + X[:, indices] @ values
+    own = final.intercept[0, 1] + X[:, indices] @ values - final.threshold[0]
     expression = dict(zip(GENES, dataset.X.T, strict=True))
     np.testing.assert_allclose(score(model, expression, about=dataset.obs), own, atol=1e-12)
     sheet = [["sample", "centre"], *map(list, dataset.obs["centre"].items())]
@@ -242,7 +242,7 @@ def test_samples_of_no_known_batch_stay_as_they_are_and_one_line_says_so(
     dataset = _dataset(FOUR)
     model, final = _model(dataset)
     indices, values = final.coef(0, 1)
-    plain = final.intercept[0, 1] + dataset.X[:, indices] @ values
+    plain = final.intercept[0, 1] + dataset.X[:, indices] @ values - final.threshold[0]
     found = _predict(tmp_path, model, dataset)
     np.testing.assert_allclose(found["score"], plain, rtol=1e-9, atol=1e-9)
     (line,) = capsys.readouterr().err.splitlines()

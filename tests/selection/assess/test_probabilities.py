@@ -16,7 +16,8 @@ from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import held_out, predictions_table
 from genesig.selection.assess.several import cross_fitted, fitted_slope, predicted, probabilities
 from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.model.final import final_model
+from genesig.selection.model.final import final_model, held_out_scores
+from genesig.selection.model.lists import chosen_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
 
@@ -78,13 +79,15 @@ def test_the_study_and_its_model_tell_them():
     np.testing.assert_allclose(table[columns].sum(axis=1), 1)
     assert (np.array(classes)[table[columns].to_numpy().argmax(axis=1)] == table["predicted"]).all()
     final = fit_final(dataset, splits, folds=MOMENTS, **settings)
-    found = held_out(dataset, splits, fits.with_chosen())
+    found = held_out_scores(dataset, splits, fits, final)
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS, found=found)))
     check_model(model, "m")
     lines = tuple(range(2, len(dataset.X) + 2))
     new = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
     told, _ = predict(model, new, "new.tsv", missing=0, mu=None)
+    slope = chosen_model(model)["slope"]
+    whole = held_out(dataset, splits, fits.with_chosen())
+    assert slope == fitted_slope(whole.y, whole.scores[:, -1])
     scores = told[[f"score of {name}" for name in classes]].to_numpy()
-    expected = softmax(model["slope"] * scores, axis=1)
+    expected = softmax(slope * scores, axis=1)
     np.testing.assert_allclose(told[columns].to_numpy(), expected, atol=1e-12)
-    assert model["slope"] == fitted_slope(found.y, found.scores[:, -1])

@@ -48,7 +48,9 @@ def _with(model: dict[str, Any], way: tuple[Any, ...], other: Any) -> dict[str, 
 
 
 def _model(name: str) -> tuple[dict[str, Any], Matrix]:
-    if name in CHAINS:
+    if name == "both answers":
+        model, data = fitted_model.model_of("plain", permutations=3)
+    elif name in CHAINS:
         model, data = fitted_model.model_of(name)
     else:
         data, model = kinds_cohort.fitted(name)
@@ -66,14 +68,16 @@ def _changed(name: str) -> Iterator[tuple[tuple[Any, ...], Any]]:
 
 
 @pytest.mark.parametrize(
-    "name", [*CHAINS, *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS)]
+    "name",
+    ["both answers", *CHAINS, *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS)],
 )
 def test_any_part_is_refused_or_scored(name: str) -> None:
     model, matrix = _model(name)
     refused = 0
     for way, other in _changed(name):
         try:
-            table, _ = predict(_with(model, way, other), matrix, "new", missing=0.2, mu=None)
+            table, _ = predict(_with(model, way, other), matrix, "new", missing=0.2, mu=None,
+                               named=name == "both answers")  # fmt: skip
         except InvalidInput:
             refused += 1
         else:

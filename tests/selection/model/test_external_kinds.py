@@ -89,7 +89,8 @@ def test_probabilities_of_several_classes_are_held_against_what_came() -> None:
     written("several_classes")
     dataset, model = fitted("several_classes")
     content = {key: part for key, part in model.items() if key != "digest"}
-    found = score_cohort(dataset, sealed(content | {"slope": 2.5}), {}, **ITEM)
+    models = [each | {"slope": 2.5} for each in model["models"]]
+    found = score_cohort(dataset, sealed(content | {"models": models}), {}, **ITEM)
     columns = [f"probability of {name}" for name in ("well", "ill", "worse")]
     p = found.tables["predictions"][columns].to_numpy()
     np.testing.assert_allclose(p.sum(axis=1), 1)

@@ -45,8 +45,8 @@ def test_training_samples_are_scored_as_the_model_fits_them(chain: str, tmp_path
     found = _predictions(tmp_path)
     own = score(model, dict(zip(GENES, data.X.T, strict=True)))
     np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)  # 10 digits in the file
-    cut = model["threshold"]
-    assert found["predicted"].tolist() == np.where(own > cut, "ill", "healthy").tolist()
+    assert found["predicted"].tolist() == np.where(own > 0, "ill", "healthy").tolist()
+    assert set(found["list"]) == {model["answer"]}
     assert (found["imputed"] == 0).all()
 
 
@@ -65,6 +65,7 @@ def test_the_model_on_disk_predicts_its_own_fit(chain: str, tmp_path: Path) -> N
         genes, coef = fits.coef(0, at)
         place = {int(gene): column for column, gene in enumerate(steps.genes)}
         own = fits.intercept[0, at] + X[:, [place[int(gene)] for gene in genes]] @ coef
+        own -= fits.threshold[0]
         table, _ = predict(loaded, matrix, "new.tsv", missing=0.0, mu=mu)
         np.testing.assert_allclose(table["score"], own, rtol=0, atol=1e-12)
         assert len(genes) > 0
@@ -287,7 +288,7 @@ def test_a_table_that_cannot_be_written_is_one_line(
 def test_samples_are_counted_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, data = _model("plain")
     assert _predict(tmp_path, model, "new.tsv", _table(data.X[:1], NAMES[:1], GENES)) == 0
-    assert capsys.readouterr().out.endswith("p.tsv: 1 sample scored\n")
+    assert " 1 sample scored by the list at mu 1 (9 genes)\n" in capsys.readouterr().out
 
 
 def test_a_file_that_is_no_model_is_one_line(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.results import Dataset, Fits
+from genesig.results import Dataset
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.model.external_scores import Row, two_classes
 from genesig.selection.model.kinds.record import Asked, Model, Modelled
@@ -15,10 +15,9 @@ from genesig.selection.model.kinds.record import Asked, Model, Modelled
 Array = np.ndarray[Any, Any]
 
 
-def _parts(dataset: Dataset, final: Fits, scores: Array) -> dict[str, Any]:
+def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
     negative, positive = dataset.design.classes or ("", "")
-    return {"classes": {"negative": negative, "positive": positive},
-            "threshold": float(final.threshold[0])}  # fmt: skip
+    return {"classes": {"negative": negative, "positive": positive}, "threshold": 0.0}
 
 
 def _predicted(model: Model, at: int, scores: Array) -> dict[str, Array]:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.results import Dataset, Fits
-from genesig.selection.assess.kinds.record import HeldOut
+from genesig.results import Dataset
 from genesig.selection.model.external_scores import Row
 
 Array = np.ndarray[Any, Any]
@@ -33,23 +32,23 @@ class Modelled:
     Attributes
     ----------
     parts : callable
-        Data set, fit on all samples and training scores (n, n_models) of the models that are kept
-        to ``classes``, ``threshold`` and what else stands at the top level.
+        Data set and training scores (n, n_models) of the models to ``classes``, ``threshold`` and
+        what else stands at the top level.
     predicted : callable
         The model, the number of the one that is used among its ``models`` and scores (n,) to the
         columns that follow the score.
     faults : callable
         The model to the parts that contradict each other.
     calibrated : callable
-        What was held out of the study, with the scores of the chosen lists last, to further parts
-        of the top level.
+        Responses (t,) and scores of one list that was held out of the study to further parts of
+        its model.
     tested : callable
         What is `Asked` of a data set of another study to the rows of its scores.tsv, and to what
         else a report shows of it, as JSON has it.
     """
 
-    parts: Callable[[Dataset, Fits, Array], dict[str, Any]]
+    parts: Callable[[Dataset, Array], dict[str, Any]]
     predicted: Callable[[Model, int, Array], dict[str, Array]]
     faults: Callable[[Model], list[str]]
     tested: Callable[[Asked], tuple[Iterable[Row], dict[str, Any]]]
-    calibrated: Callable[[HeldOut], dict[str, Any]] = lambda found: {}
+    calibrated: Callable[[Array, Array], dict[str, Any]] = lambda y, scores: {}

@@ -12,7 +12,7 @@ def _faults(model: Model) -> list[str]:
 
 
 REGRESSION = Modelled(
-    parts=lambda dataset, final, scores: {"classes": None, "threshold": None},
+    parts=lambda dataset, scores: {"classes": None, "threshold": None},
     predicted=lambda model, at, scores: {"predicted": scores},
     faults=_faults,
     tested=lambda asked: (numbers(asked.y, asked.f), {}),

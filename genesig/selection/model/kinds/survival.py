@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.optim.cox.hazard import Hazard
 from genesig.optim.cox.risk_sets import USUAL
-from genesig.results import Dataset, Fits
+from genesig.results import Dataset
 from genesig.selection.assess.intervals import NOTHING
 from genesig.selection.assess.survival.brier import brier_losses
 from genesig.selection.assess.survival.concordance import harrell
@@ -22,13 +22,13 @@ from genesig.selection.survival.tables import times_to, told
 Array = np.ndarray[Any, Any]
 
 
-def _parts(dataset: Dataset, final: Fits, scores: Array) -> dict[str, Any]:
+def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
     y, design = dataset.response(), dataset.design
     v = dataset.sample_weights()
     found = [hazard_of(y, eta, design.ties or USUAL, v) for eta in scores.T]
     return {
         "classes": None,
-        "threshold": float(final.threshold[0]),
+        "threshold": 0.0,
         "survival": {
             "event": design.event,
             "horizon": design.horizon,

@@ -1,0 +1,45 @@
+"""The weights that a report shows are those of the model that predicts, whichever that is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from kinds_study import study_of
+from linear_settings import of_kind
+from settings import MOMENTS, SPLITS
+
+from genesig.data.splits.draw import draw_splits
+from genesig.report.covariates.collect import covariates
+from genesig.response.covariates import Covariate
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.double_loop import double_loop, fit_final
+
+CONTROLS = pd.DataFrame({"model": ["genesig", "covariates"], "mu": np.nan, "error": 0.2,
+                         "difference": 0.1, "difference_low": 0.0,
+                         "difference_high": 0.2})  # fmt: skip
+
+
+@pytest.mark.parametrize("permutations", [0, 3])
+def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> None:
+    made, rng = study_of("classification", 3, n=40, d=20, signal=1.2), np.random.default_rng(4)
+    dataset = replace(
+        made, obs=made.obs.assign(age=(50 + 8 * rng.standard_normal(40)).astype(str)),
+        design=replace(made.design, covariates=(Covariate("age", None),)),
+    )  # fmt: skip
+    splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
+    settings = {"folds": MOMENTS, **of_kind("classification")}
+    chance = chance_study(dataset, splits, permutations=permutations, **settings)
+    observed = double_loop(dataset, splits, chance, labels="observed", batch="1of1", **settings)
+    final = fit_final(dataset, splits, chance, **settings)
+    at, own = observed.choice[:, 2], final.gamma[0, final.choice[0, 2], 0]
+    each = observed.gamma[np.arange(len(observed)), at, 0]
+    if permutations:  # weights of its own, whichever list it took here
+        final = replace(final, answer_gamma=final.answer_gamma + 1)
+        observed = replace(observed, answer_gamma=observed.answer_gamma - 1)
+        own, each = final.answer_gamma[0, 0, 0], observed.answer_gamma[:, 0, 0]
+    (row,) = covariates(dataset, observed, final, CONTROLS)["covariates"]["weights"]
+    assert row["weight"] == pytest.approx(own, abs=1e-5)
+    assert row["mean"] == pytest.approx(each.mean(), abs=1e-5)

@@ -1,0 +1,289 @@
+"""The predictive model and that of the named genes: in model.json, in predict, in other cohorts."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import kinds_cohort
+import numpy as np
+import pandas as pd
+import pytest
+from fitted_model import GENES, NAMES, model_of, table, values
+from kinds_cohort import ITEM, written
+from kinds_study import study_of
+from linear_settings import of_kind
+from model_score import score
+from settings import MOMENTS, SPLITS
+
+from genesig.cli import main
+from genesig.data.files.delimited import Matrix
+from genesig.data.files.readers import read_matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.errors import InvalidInput
+from genesig.response.covariates import Covariate
+from genesig.results import Dataset, Fits
+from genesig.results.fits import ANSWERS
+from genesig.selection.assess.several import fitted_slope
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.model.external import Scored, score_cohort
+from genesig.selection.model.final import final_model, held_out_scores
+from genesig.selection.model.lists import answer_of, chosen_model, nested
+from genesig.selection.model.new_samples import predict
+from genesig.selection.model.shape import check_model, sealed
+
+KINDS = ["classification", "several_classes", "regression", "survival", "covariates"]
+SOME = pd.DataFrame({"named": [True, False]})
+NONE = pd.DataFrame({"named": [False, False]})
+
+
+@cache
+def fitted(kind: str) -> tuple[Dataset, Fits, dict[str, Any]]:
+    """Fit a study with both answers; return its model as read from the file."""
+    dataset, settings = drawn(kind), of_kind("classification" if kind == "covariates" else kind)
+    splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
+    chance = chance_study(dataset, splits, permutations=3, folds=MOMENTS, **settings)
+    final = fit_final(dataset, splits, chance, folds=MOMENTS, **settings)
+    model = final_model(dataset, final, folds=MOMENTS, evidence=SOME)
+    return dataset, final, json.loads(json.dumps(model, allow_nan=False))
+
+
+def drawn(kind: str) -> Dataset:
+    """Draw a study of a kind; that with covariates is one of two classes."""
+    if kind != "covariates":
+        return study_of(kind, 3, n=60, d=20, signal=1.2)
+    dataset = study_of("classification", 3, n=60, d=20, signal=1.2)
+    age = 50 + 8 * np.random.default_rng(4).standard_normal(60)
+    design = type(dataset.design)(
+        **{**vars(dataset.design), "covariates": (Covariate("age", None),)}
+    )
+    return Dataset(dataset.X, dataset.obs.assign(age=age.astype(str)), dataset.var, design,
+                   dataset.provenance)  # fmt: skip
+
+
+def scores_of(final: Fits, name: str, dataset: Dataset) -> Any:
+    """Score all samples by one answer, from the fit alone."""
+    own = final.answer(name)
+    genes, weights = own.coef(0, 0)
+    held = own.of_covariates(0, dataset.covariates())
+    held = held if isinstance(held, float) else held[:, 0]
+    return own.intercept[0, 0] + dataset.X[:, genes] @ weights + held
+
+
+def told(dataset: Dataset, model: dict[str, Any], **options: Any) -> pd.DataFrame:
+    lines = tuple(range(2, 2 + len(dataset.samples)))
+    matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X.copy(), {}, lines)
+    about = dataset.obs if "covariates" in model else None
+    options = {"mu": None, "missing": 0.0, "samples": about, **options}
+    return predict(model, matrix, "new.tsv", **options)[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_answers_score_the_training_samples_as_their_fits_do(kind: str) -> None:
+    dataset, final, model = fitted(kind)
+    check_model(model, "model.json")
+    assert [each["list"] for each in model["models"][-2:]] == [*ANSWERS]
+    assert (model["answer"], model["threshold"] or 0) == ("predictive", 0)
+    for name in ANSWERS:
+        own = scores_of(final, name, dataset)
+        found = told(dataset, model, named=name == "named")
+        assert set(found["list"]) == {name}
+        columns = [c for c in found if str(c).startswith("score")]
+        np.testing.assert_allclose(found[columns].to_numpy().reshape(own.shape), own, atol=1e-10)
+        if kind != "covariates":
+            by_hand = score(model, dict(zip(dataset.genes, dataset.X.T, strict=True)), by=name)
+            np.testing.assert_allclose(by_hand, own, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["classification", "survival"])
+def test_above_zero_lies_the_positive_class_whatever_the_list(kind: str) -> None:
+    dataset, final, model = fitted(kind)
+    assert final.threshold[0] != 0
+    above, below = ("high", "low") if kind == "survival" else (dataset.design.classes or ())[::-1]
+    for options in ({}, {"named": True}, *({"mu": mu} for mu in final.mu)):
+        found = told(dataset, model, **options)
+        assert (found["predicted"] == np.where(found["score"] > 0, above, below)).all()
+    for at, mu in enumerate(final.mu):
+        genes, weights = final.coef(0, at)
+        f = final.intercept[0, at] + dataset.X[:, genes] @ weights
+        own = told(dataset, model, mu=float(mu))["score"]
+        np.testing.assert_allclose(own, f - final.threshold[0], atol=1e-10)
+
+
+def test_each_list_of_several_classes_has_a_slope_of_its_own() -> None:
+    dataset, final, _ = fitted("several_classes")
+    settings = of_kind("several_classes")
+    splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
+    chance = chance_study(dataset, splits, permutations=3, folds=MOMENTS, **settings)
+    fits = double_loop(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
+                       **settings)  # fmt: skip
+    found = held_out_scores(dataset, splits, fits, final)
+    model = final_model(dataset, final, folds=MOMENTS, found=found)
+    slopes = {each["list"]: each["slope"] for each in model["models"]}
+    y = dataset.response()[fits.test_rows]
+    assert slopes["named"] == fitted_slope(y, fits.answer("named").scores[:, 0])
+    assert slopes["predictive"] == fitted_slope(y, fits.with_chosen().scores[:, -1])
+    assert slopes[nested(fits.mu[0])] == fitted_slope(y, fits.scores[:, 0])
+    p = told(dataset, model, named=True).filter(like="probability").to_numpy()
+    f = slopes["named"] * scores_of(final, "named", dataset)
+    expected = np.exp(f - f.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(p, expected / expected.sum(axis=1, keepdims=True), atol=1e-10)
+
+
+def test_the_file_says_whether_a_gene_is_claimed() -> None:
+    dataset, final, _ = fitted("classification")
+    for evidence, claimed in ((SOME, True), (NONE, False), (None, False), (SOME[:0], False)):
+        models = final_model(dataset, final, folds=MOMENTS, evidence=evidence)["models"]
+        assert [each.get("claimed") for each in models] == [None, None, None, claimed]
+
+
+def test_without_permutations_the_chosen_list_is_the_answer() -> None:
+    model, _ = model_of("plain")
+    assert [each["list"] for each in model["models"]] == ["mu 1e-06", "mu 1"]
+    assert model["answer"] == "mu 1"
+    with pytest.raises(InvalidInput, match="--named: the study sought no evidence for single gen"):
+        chosen_model(model, named=True)
+
+
+def run(folder: Path, *options: str, permutations: int = 3) -> int:
+    """Score a few samples on the command line."""
+    model, _ = model_of("plain", permutations=permutations)
+    (folder / "model.json").write_text(json.dumps(model))
+    (folder / "new.tsv").write_text(table(values(False), NAMES, GENES))
+    files = [str(folder / name) for name in ("model.json", "new.tsv", "p.tsv")]
+    return main(["predict", *files[:2], "-o", files[2], *options])
+
+
+WAYS: dict[str, tuple[list[str], str, str]] = {
+    "the answer": ([], "predictive", "by the predictive model (9 genes)"),
+    "the named genes": (["--named"], "named", "by the model of the named genes (5 genes)"),
+    "a nested list": (["--mu", "1e-6"], "mu 1e-06", "by the list at mu 1e-06 (7 genes)"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_table_and_terminal_say_which_model_scored(
+    way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options, name, words = WAYS[way]
+    assert run(tmp_path, *options) == 0
+    said = capsys.readouterr()
+    assert said.out == f"{tmp_path / 'p.tsv'}: 16 samples scored {words}\n"
+    assert ("no gene has evidence of its own" in said.err) == (name == "named")
+    found = pd.read_csv(tmp_path / "p.tsv", sep="\t")
+    model, data = model_of("plain", permutations=3)
+    assert set(found["list"]) == {name}
+    own = score(model, dict(zip(GENES, data.X.T, strict=True)), by=name)
+    np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
+
+
+def test_an_answer_that_cannot_be_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, "--named", "--mu", "1") == 1
+    assert capsys.readouterr().err == (
+        "error: --named: is one model and --mu another; leave one of them out\n"
+    )
+    assert run(tmp_path, "--named", permutations=0) == 1
+    assert "without it 'mu 1' scores" in capsys.readouterr().err
+
+
+CRAFTED: dict[str, tuple[dict[int, dict[str, Any]], dict[str, Any], str]] = {
+    "two models of one list": ({0: {"list": "mu 1", "mu": 1.0}}, {}, "models"),
+    "two models of one answer": ({-1: {"list": "predictive"}}, {}, "models"),
+    "an answer that is no list": ({}, {"answer": "best"}, "answer"),
+    "a list that is not known": ({-2: {"list": "best"}}, {"answer": "best"}, "models"),
+    "an answer with a mu": ({-2: {"mu": 3.0}}, {}, "models.2.list"),
+    "no claim of the named genes": ({-1: {"claimed": ...}}, {}, "models.3.claimed"),
+    "a claim of another model": ({-2: {"claimed": True}}, {}, "models.2.claimed"),
+    "a claim that is a number": ({-1: {"claimed": 1}}, {}, "models.3.claimed"),
+}
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_a_model_that_leaves_its_answer_in_doubt_is_refused(name: str) -> None:
+    """Well sealed, as any program may write it."""
+    models, top, part = CRAFTED[name]
+    model = json.loads(json.dumps(fitted("classification")[2]))
+    for at, changes in models.items():
+        each = model["models"][at] | changes
+        model["models"][at] = {key: value for key, value in each.items() if value is not ...}
+    with pytest.raises(InvalidInput, match=rf"damaged or was edited: '{part}' is not as"):
+        check_model(sealed(model | top), "model.json")
+
+
+def test_one_answer_alone_is_refused() -> None:
+    model = json.loads(json.dumps(fitted("classification")[2]))
+    model["models"].pop()
+    with pytest.raises(InvalidInput, match="damaged or was edited: 'models' is not as"):
+        check_model(sealed(model), "model.json")
+
+
+def on_another(kind: str, **changes: Any) -> Scored:
+    dataset, _, model = fitted(kind)
+    return score_cohort(dataset, model, {}, **{**ITEM, **changes})
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS[:-1])
+def test_another_cohort_tests_both(kind: str) -> None:
+    """As predict scores them; what a report reads is of the predictive model, as ever."""
+    written(kind)
+    found, model = on_another(kind), fitted(kind)[2]
+    for rows in found.tables.values():
+        assert list(dict.fromkeys(rows["list"])) == ["predictive", "named"]
+    matrix = read_matrix("other.tsv")
+    for name in ANSWERS:
+        own, _ = predict(model, matrix, "o", missing=0.1, mu=None, named=name == "named")
+        rows = found.tables["predictions"]
+        rows = rows[rows["list"] == name].reset_index(drop=True)
+        columns = [c for c in own if str(c).startswith("score")]
+        pd.testing.assert_frame_equal(rows[columns], own[columns])
+    about, scores = found.about, found.tables["scores"]
+    assert about["list"] == "predictive"
+    assert about["named"]["genes"] == len(chosen_model(model, named=True)["genes"])
+    assert about["named"]["claimed"]
+    for name, told_of in (("predictive", about["scores"]), ("named", about["named"]["scores"])):
+        own = scores[scores["list"] == name]
+        assert [row["measure"] for row in told_of] == own["measure"].tolist()
+        kept = [np.nan if row["value"] is None else row["value"] for row in told_of]
+        np.testing.assert_array_equal(kept, own["value"])
+    assert len(about["predictions"]) == 40
+
+
+def test_named_genes_that_a_cohort_lacks_leave_the_other_test_standing() -> None:
+    written("classification")
+    model = fitted("classification")[2]
+    best, named = (set(chosen_model(model, named=each)["genes"]) for each in (False, True))
+    some = next(iter(sorted(named)))
+    rows = Path("other.tsv").read_text().splitlines(keepends=True)
+    Path("other.tsv").write_text("".join(r for r in rows if r.split("\t")[0] != some))
+    bound = (1 / len(best) + 1 / len(named)) / 2
+    assert len(named) < len(best)
+    found = on_another("classification", missing=bound)
+    assert set(found.tables["scores"]["list"]) == {"predictive"}
+    assert found.about["named"]["scores"] == []
+    (said,) = [w for w in found.about["warnings"] if "named genes are not tested" in w]
+    assert some in said
+
+
+def test_one_answer_is_tested_alone() -> None:
+    written("classification")
+    found = kinds_cohort.scored("classification")
+    assert "named" not in found.about
+    assert set(found.tables["scores"]["list"]) == {found.about["list"]} == {"mu 1e-06"}
+
+
+def test_the_name_of_the_answer_is_that_of_the_fit() -> None:
+    _, final, _ = fitted("classification")
+    assert answer_of(final) == "predictive"
+    assert {nested(mu) for mu in (1e-6, 1.0, 0.3, 1e-6 + 1e-18)} == {
+        "mu 1e-06", "mu 1", "mu 0.3", "mu 1.000000000001e-06",
+    }  # fmt: skip
