@@ -82,7 +82,7 @@ def noise(number: int) -> tuple[Dataset, str, str]:
         drawn = rank + np.random.default_rng(number).normal(0, 20, 60)
         obs, design = (
             obs.assign(age=drawn.map("{:.2f}".format)),
-            replace(design, covariates=("age",)),
+            replace(design, covariates=(Covariate("age", None),)),
         )
         what.append("covariate")
     return replace(dataset, obs=obs, design=design), kind, " and ".join(what) or "plain"

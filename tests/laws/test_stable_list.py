@@ -55,7 +55,7 @@ def searched_of(error, standard_error, lists):
         steps = np.where(ended, -1, 3)
         path = Path.of((len(rows), n_tau), coefs, np.zeros(steps.shape), steps, 1e-9)
         cut = np.zeros(error.shape[1:])
-        out.append(Searched(error[mu], standard_error[mu], cut, path, range(1, 1 + folds)))
+        out.append(Searched(error[mu], standard_error[mu], cut, path, range(1, 1 + folds), cut))
     return out
 
 

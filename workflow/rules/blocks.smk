@@ -6,11 +6,10 @@
 
 rule gather:
     input:
-        **STUDY,
+        **WEIGHED,
         observed=batches("observed"),
         final="results/linear/final.npz",
         subsamples="results/linear/subsamples.npz",
-        chance="results/linear/chance.npz",
         code=sources("gather.py"),
     output:
         **shown(*GATHERED, *PLACED),
@@ -69,11 +68,11 @@ rule export:
 
 rule model:
     input:
+        **tables("evidence"),
         dataset="results/dataset.h5ad",
         final="results/linear/final.npz",
         splits="results/splits.json",
         observed=batches("observed"),
-        **tables("evidence"),
         code=sources("model.py"),
     output:
         "results/model.json",

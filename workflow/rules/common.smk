@@ -42,6 +42,9 @@ except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
 
 STUDY = {"dataset": "results/dataset.h5ad", "splits": "results/splits.json"}
+# With how often halves of the samples list each gene, and how often they do by chance.
+WEIGHED = {**STUDY, "chance": "results/linear/chance.npz"}
+LINEAR = {**keywords(config), "folds": config["normalise"]["folds"]}
 PLACED = ["stretches"] if config["data"]["chromosome"] else []
 ENRICHMENT = ["enrichment", "enrichment_ranking"]
 

@@ -11,8 +11,7 @@ wildcard_constraints:
 
 rule fit:
     input:
-        **STUDY,
-        chance="results/linear/chance.npz",
+        **WEIGHED,
         first="results/linear/final.npz",  # jobs that begin together would each compile
         code=sources("fit.py"),
     output:
@@ -26,8 +25,7 @@ rule fit:
     resources:
         **needs("fit"),
     params:
-        **keywords(config),
-        folds=config["normalise"]["folds"],
+        **LINEAR,
     script:
         "../scripts/fit.py"
 
@@ -49,8 +47,7 @@ rule chance:
     resources:
         **needs("chance"),
     params:
-        **keywords(config),
-        folds=config["normalise"]["folds"],
+        **LINEAR,
         permutations=config["signature"]["permutations"],
     script:
         "../scripts/chance.py"
@@ -59,8 +56,7 @@ rule chance:
 # It compiles what is left.
 rule fit_final:
     input:
-        **STUDY,
-        chance="results/linear/chance.npz",
+        **WEIGHED,
         code=sources("fit_final.py"),
     output:
         "results/linear/final.npz",
@@ -74,16 +70,14 @@ rule fit_final:
     resources:
         **needs("fit_final"),
     params:
-        **keywords(config),
-        folds=config["normalise"]["folds"],
+        **LINEAR,
     script:
         "../scripts/fit_final.py"
 
 
 rule fit_subsamples:
     input:
-        **STUDY,
-        chance="results/linear/chance.npz",
+        **WEIGHED,
         final="results/linear/final.npz",
         code=sources("fit_subsamples.py"),
     output:
@@ -97,7 +91,6 @@ rule fit_subsamples:
     resources:
         **needs("fit_subsamples"),
     params:
-        **keywords(config),
-        folds=config["normalise"]["folds"],
+        **LINEAR,
     script:
         "../scripts/fit_subsamples.py"

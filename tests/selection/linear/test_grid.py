@@ -65,7 +65,7 @@ def test_a_score_of_zero_counts_as_an_error_in_both_classes():
 
 def chosen(error, standard_error, **settings):
     """Return the choice of list minimal, to which lists mean nothing."""
-    searched = Searched(error, standard_error, np.zeros_like(error), None, range(3))
+    searched = Searched(error, standard_error, np.zeros_like(error), None, range(3), error)
     return choose_minimal([searched], Protocol(**linear(list="minimal", **settings)), 50)[0]
 
 
