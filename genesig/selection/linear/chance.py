@@ -14,7 +14,7 @@ from genesig.results import Dataset, Splits
 from genesig.results.chance import Chance
 from genesig.selection.genes.evidence import tails
 from genesig.selection.linear.ground import Steps, outer_sets
-from genesig.selection.linear.halves import FINAL, HALVED, TRAINING, HalfLists, list_halves
+from genesig.selection.linear.halves import FINAL, TRAINING, HalfLists, list_halves, pairs_of
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Pairs, Task, known_halves, shared_matrices, tasks
 
@@ -50,7 +50,7 @@ def chance_study(
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or not known:
         return Chance.none()
-    todo = tasks(dataset, splits, [splits.final], [0], pairs=Pairs(FINAL.outer))
+    todo = tasks(dataset, splits, [splits.final], [0], pairs=Pairs(FINAL))
     found, _ = _listed(dataset, todo, folds, protocol, 0)
     assert found is not None
     own = Chance(
@@ -66,7 +66,9 @@ def _one(
     dataset: Dataset, splits: Splits, number: int, folds: Steps, protocol: Protocol
 ) -> Chance | None:  # fmt: skip
     """Return what one permutation gives; None where no label can change its place."""
-    asked = [(splits.outer, TRAINING), ((splits.final,), FINAL), (splits.subsamples, HALVED)]
+    training, all_samples = pairs_of(TRAINING, protocol), pairs_of(FINAL, protocol)
+    asked = [(splits.outer, training), ((splits.final,), all_samples),
+             (splits.subsamples, Pairs(TRAINING))]  # fmt: skip
     parts: list[HalfLists | None] = []
     try:
         for some, pairs in asked:

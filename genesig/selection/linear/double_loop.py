@@ -18,7 +18,7 @@ from genesig.results.fits import covariate_part
 from genesig.selection.linear.answers import Expected, answer
 from genesig.selection.linear.grid import Surface, stage_one
 from genesig.selection.linear.ground import Steps, inner_sets, outer_sets
-from genesig.selection.linear.halves import FINAL, HALVED, TRAINING
+from genesig.selection.linear.halves import FINAL, TRAINING, pairs_of
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.path import Lists, stage_two
@@ -26,6 +26,7 @@ from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.rules import RULES
 from genesig.selection.linear.tasks import (
     NO_PAIRS,
+    Pairs,
     Task,
     batch_of,
     permutation_numbers,
@@ -68,18 +69,20 @@ def double_loop(
         The config section of this name, see `Protocol`.
     """
     some = batch_of(splits.outer, batch)
-    known, pairs = Expected.of(chance, "outer"), TRAINING if chance else NO_PAIRS
+    protocol, known = Protocol(**linear), Expected.of(chance, "outer")
+    pairs = pairs_of(TRAINING, protocol) if chance else NO_PAIRS
     todo = tasks(dataset, splits, some, permutation_numbers(labels), pairs=pairs)
-    return _fit(dataset, todo, folds, Protocol(**linear), stage_one, known)
+    return _fit(dataset, todo, folds, protocol, stage_one, known)
 
 
 def fit_final(
     dataset: Dataset, splits: Splits, chance: Chance | None = None, *, folds: Steps, **linear: Any
 ) -> Fits:
     """Run both stages on all samples: the model to be used, whose error the double loop tells."""
-    known, pairs = Expected.of(chance, "final"), FINAL if chance else NO_PAIRS
+    protocol, known = Protocol(**linear), Expected.of(chance, "final")
+    pairs = pairs_of(FINAL, protocol) if chance else NO_PAIRS
     todo = tasks(dataset, splits, [splits.final], [0], pairs=pairs)
-    return _fit(dataset, todo, folds, Protocol(**linear), stage_one, known)
+    return _fit(dataset, todo, folds, protocol, stage_one, known)
 
 
 def fit_subsamples(
@@ -103,7 +106,7 @@ def fit_subsamples(
         choice = tau, lam, mu
         return [Surface(unknown, unknown, none, none, choice, np.nan, none) for _ in todo]
 
-    known, pairs = Expected.of(chance, "half"), HALVED if chance else NO_PAIRS
+    known, pairs = Expected.of(chance, "half"), Pairs(TRAINING) if chance else NO_PAIRS
     todo = tasks(dataset, splits, splits.subsamples, [0], pairs=pairs)
     return _fit(dataset, todo, folds, Protocol(**linear), as_final, known)
 

@@ -27,10 +27,16 @@ TAU = np.geomspace(0.9, 0.15, 8)
 most `longest_list` genes."""
 LONGEST, SHARE = 100, 0.1
 """Most genes of a list, and most of all."""
-TRAINING, FINAL, HALVED = Pairs(6, 3), Pairs(25, 3), Pairs(6)
-"""Pairs of halves of a training set, of all samples, of a half; and inside each inner fold."""
+TRAINING, FINAL, FOLDS = 6, 25, 3
+"""Pairs of halves of a training set (or of half the samples), of all samples, and of what trains an
+inner fold where lists of folds have a say in which list predicts; otherwise there is one."""
 NUMBERS = 5e6
 """Numbers that the halves of one call may hold (means and scales of k × n_features)."""
+
+
+def pairs_of(outer: int, protocol: Protocol) -> Pairs:
+    """Return how many pairs are drawn of training sets, and of what trains their folds."""
+    return Pairs(outer, FOLDS if protocol.list in ("best", "controlled") else 1)
 
 
 @dataclass(frozen=True)
