@@ -69,11 +69,11 @@ rule export:
 
 rule model:
     input:
+        **tables("evidence"),
         dataset="results/dataset.h5ad",
         final="results/linear/final.npz",
         splits="results/splits.json",
         observed=batches("observed"),
-        **tables("evidence"),
         code=sources("model.py"),
     output:
         "results/model.json",
