@@ -34,6 +34,6 @@ def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
     columns = np.array([place[gene] for gene in signature["gene"]], dtype=np.int64)
     notes = signature.drop(columns="symbol").set_index("gene")
     notes["block"] = notes["block"].fillna(0)
-    notes = notes.astype({name: TYPES.get(name, float) for name in notes if name != "class"})
+    notes = notes.astype({name: TYPES.get(str(name), float) for name in notes if name != "class"})
     var = dataset.var.iloc[columns].join(notes)
     return replace(dataset, X=described(dataset).X[:, columns], var=var)
