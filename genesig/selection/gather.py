@@ -101,7 +101,9 @@ def gather(
 
 
 def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame:
-    """Return evidence.tsv: the genes that any half of the samples lists, the most frequent first.
+    """Return evidence.tsv: the genes that halves of the samples list, the most frequent first.
+
+    Those that they list under permuted labels alone come last; what is not there is never listed.
 
     ``half_frequency`` is the share of the halves that list the gene, ``chance`` what permuted
     labels make of it in the mean, ``p`` and ``q`` as in `evidence`; ``named`` says whether q is at
@@ -113,7 +115,8 @@ def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame
     if not chance:
         return pd.DataFrame(columns=EVIDENCE)
     most, (times, *null) = int(chance.halves), chance.times()
-    genes = ranked(times, chance.strength)
+    by_chance = np.flatnonzero((np.sum(null, axis=0) > 0) & (times == 0))
+    genes = np.concatenate([ranked(times, chance.strength), by_chance])
     q = q_values(times, expected(chance.final))
     passed = gate(tails(times[None], most)[0], chance.final, fdr) <= LEVEL
     columns = {
@@ -164,7 +167,7 @@ def signature_table(
     if len(evidence):
         known = evidence.set_index("gene").reindex(ids)
         named = known["named"].eq(True).to_numpy()
-        known = known.fillna({"half_frequency": 0.0, "q": 1.0, "p": 1.0})
+        known = known.fillna({"half_frequency": 0.0, "chance": 0.0, "q": 1.0, "p": 1.0})
         first = {"named": named, **{k: known[k].to_numpy(float) for k in EVIDENCE[2:-1]}}
         keys = [-first["half_frequency"], ~named]
     table = pd.DataFrame(
