@@ -9,6 +9,7 @@ import pandas as pd
 from gathered_study import make_fits, make_study
 
 from genesig.results import load_table, save_arrays, save_json, save_tables, save_text
+from genesig.results.chance import Chance
 from genesig.selection.gather import gather
 from genesig.selection.genes.export import signature_dataset
 
@@ -30,7 +31,8 @@ def write_results(folder: Path, task: str = "classification") -> Path:
     """Write the tables, the signature and the marks of a finished study; return the folder."""
     dataset, splits, observed, final = make_study(task=task)
     halves = make_fits(dataset, splits.subsamples)
-    tables = gather(dataset, splits, [observed], final, halves, frequency=0.5, clusters=CLUSTERS)
+    tables = gather(dataset, splits, [observed], final, halves, Chance.none(), frequency=0.5,
+                    fdr=0.1, clusters=CLUSTERS)  # fmt: skip
     save_tables({name: folder / f"{name}.tsv" for name in tables}, tables)
     save_tables({"controls": folder / "controls.tsv"}, {"controls": controls()})
     save_tables({"jobs": folder / "times/jobs.tsv"}, {"jobs": pd.DataFrame({"seconds": [1.0]})})

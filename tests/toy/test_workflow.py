@@ -73,7 +73,17 @@ def test_the_signature_as_h5ad(finished):
     signature = pd.read_csv(finished / "results/signature.tsv", sep="\t")
     assert data.shape == (24, len(signature))
     assert list(data.var_names) == list(signature["gene"])
-    for column in ("rank", "core", "frequency", "coef", "size", "block", "first_mu", "mean_coef"):
+    for column in (
+        "rank",
+        "named",
+        "q",
+        "frequency",
+        "coef",
+        "size",
+        "block",
+        "first_mu",
+        "mean_coef",
+    ):
         np.testing.assert_allclose(data.var[column].astype(float), signature[column])
 
 
@@ -83,14 +93,16 @@ def name_the_same_genes(there):
     model = json.loads((there / "model.json").read_text())
     (locked,) = [one for one in model["models"] if one["mu"] == model["signature_mu"]]
     weights = dict(zip(locked["genes"], locked["coefficients"], strict=True))
-    assert dict(zip(table["gene"], table["coef"], strict=True)) == pytest.approx(weights)
-    assert set(anndata.read_h5ad(there / "signature.h5ad").var_names) == set(weights)
+    own = table[table["coef"] != 0]
+    assert dict(zip(own["gene"], own["coef"], strict=True)) == pytest.approx(weights)
+    assert set(anndata.read_h5ad(there / "signature.h5ad").var_names) == set(table["gene"])
     data = json.loads((there / "report_data.json").read_text())
     shown = data["tables"]["signature"]
-    assert {row[shown["columns"].index("gene")] for row in shown["rows"]} == set(weights)
-    assert (data["answer"]["size"], data["answer"]["core"]) == (len(weights), table["core"].sum())
+    assert {row[shown["columns"].index("gene")] for row in shown["rows"]} == set(table["gene"])
+    proved = data["answer"]["evidence"]
+    assert (proved["model"], proved["named"]) == (len(weights), table["named"].sum())
     html = (there / "report.html").read_text()
-    assert f"fitted on all samples: {len(weights)} gene" in " ".join(html.split())
+    assert f"fitted on all samples, uses {len(weights)} gene" in " ".join(html.split())
     return len(weights)
 
 
