@@ -8,9 +8,9 @@ from genesig.report.page.measure import speaks_for
 from genesig.report.page.rows import Row
 from genesig.report.page.words import about_so_many, counted, percent, significant
 from genesig.selection.genes.evidence import LEVEL
-from genesig.selection.linear.answers import BEST, CONTROLLED, LOOSE
-from genesig.selection.linear.halves import FINAL, LONGEST, MU, TRAINING
 
+PAIRS, OF_TRAINING, MU, LONGEST, LOOSE = 25, 10, 1e-2, 150, 2.0
+"""Those of `genesig.selection.linear`, whose modules would bring the compiler; a test compares."""
 REFERENCES = (
     "Meinshausen N, Bühlmann P (2010). Stability selection. J R Stat Soc B 72.",
     "Storey JD, Tibshirani R (2003). Statistical significance for genomewide studies. Proc Natl"
@@ -75,11 +75,11 @@ def sentences(data: Genes) -> list[str]:
     if data["answer"]["evidence"] is None:
         return []
     wanted = data["config"]["signature"]
-    permuted, halves = counted(wanted["permutations"], "permutation"), 2 * FINAL.outer
+    permuted, halves = counted(wanted["permutations"], "permutation"), 2 * PAIRS
     return [
         "Which genes can be named was asked of complementary pairs of halves of the samples"
         " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013):"
-        f" {FINAL.outer} pairs, {halves} lists of the elastic net at"
+        f" {PAIRS} pairs, {halves} lists of the elastic net at"
         f" μ = {significant(MU)} ‖XᵀX‖/n and the smallest of four τ whose list has at most"
         f" {LONGEST} genes. With F the number of lists that hold a gene, E(t) is the number of"
         f" genes with F ≥ t under {permuted} of the labels (one added to the sum and to the number"
@@ -88,7 +88,7 @@ def sentences(data: Genes) -> list[str]:
         " and Tibshirani 2003).",
         f"Genes with q ≤ {significant(wanted['fdr'], 2)} were named if their number exceeded that"
         " of permuted labels, each permutation judged by the E of the others, at"
-        f" p ≤ {significant(LEVEL)}. In each training set {TRAINING.outer} pairs gave the list in"
+        f" p ≤ {significant(LEVEL)}. In each training set {OF_TRAINING} pairs gave the list in"
         " the same way, so that the error of models of named genes is a held-out one, too; where"
         f" fewer than {wanted['least']} genes passed, that model took the {wanted['least']} most"
         " frequent.",
@@ -99,10 +99,10 @@ def sentences(data: Genes) -> list[str]:
 def _predictive(data: Genes) -> str:
     which, rate = data["config"]["linear"]["list"], data["config"]["signature"]["fdr"]
     said = {
-        BEST: "The predictive model of each training set has the list with the smaller error over"
+        "best": "The predictive model of each training set has the list with the smaller error over"
         " the inner folds: that of the two-stage protocol, or the genes with"
         f" q ≤ {significant(LOOSE * rate, 2)}.",
-        CONTROLLED: "The predictive model is that of the named genes.",
+        "controlled": "The predictive model is that of the named genes.",
     }.get(which, "The predictive model is that of the two-stage list.")
     if committee(data):
         said += (

@@ -15,6 +15,7 @@ from genesig.report.answer.figures import lines_of
 from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
+from genesig.report.genes import proved
 from genesig.report.genes.section import signature
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
@@ -24,6 +25,7 @@ from genesig.report.render import render
 from genesig.report.sections import SECTIONS
 from genesig.report.writeup.results import results
 from genesig.selection.assess.controls import NAMED
+from genesig.selection.linear import answers, halves
 
 SMALL = Limits(3, 5)
 
@@ -170,6 +172,14 @@ def test_the_tables_of_genes_explain_their_columns():
         assert all(known[key].help for key in ("named", "half_frequency", "chance", "p", "q"))
     names = [column.label for column in tables["signature"].columns]
     assert len(names) == len(set(names))
+
+
+def test_methods_have_the_numbers_of_the_selection():
+    own = (proved.PAIRS, proved.OF_TRAINING, proved.MU, proved.LONGEST, proved.LOOSE)
+    assert own == (
+        halves.FINAL.outer, halves.TRAINING.outer, halves.MU, halves.LONGEST, answers.LOOSE
+    )  # fmt: skip
+    assert len(halves.TAU) == 4
 
 
 @pytest.mark.usefixtures("undrawn")
