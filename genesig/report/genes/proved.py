@@ -52,13 +52,22 @@ def evidence_words(data: Genes, it: Evidence) -> list[str]:
         f" permuted labels. A gene is named where q is at most {fdr} and there are more such genes"
         f" than permuted labels give. {named}. q speaks of a list, not of one gene: it says about"
         " how many of its genes are false, and not which.",
-        f"Named genes stand first. The others of the {counted(it['model'], 'gene')} of the"
-        " predictive model have no evidence of their own: together they predict, but each may stand"
-        " in for a correlated gene, or be there by chance. Treat them as candidates: look for them"
-        " in another study before spending on them. A weight of 0 marks a named gene that the"
-        f" model does without; a positive weight speaks for {speaks_for(data)}. p alone and q alone"
-        " test each gene by itself and were not used for selection.",
+        f"{_others(it)} no evidence of their own: each may stand in for a correlated gene, or be"
+        " there by chance. Treat them as candidates: look for them in another study before spending"
+        f" on them. A positive weight speaks for {speaks_for(data)}{_without(it)}. p of halves is"
+        " that of one gene among thousands, so go by q. p alone and q alone test each gene by"
+        " itself and were not used for selection.",
     ]
+
+
+def _without(it: Evidence) -> str:
+    return "; 0 marks a named gene that the model does without" if it["named"] else ""
+
+
+def _others(it: Evidence) -> str:
+    if it["named"]:
+        return "Named genes stand first. The other genes of the predictive model have"
+    return "The genes of the predictive model have"
 
 
 def standing(row: Row) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from genesig.report.page.finding import CohortError, Evidence, Measured
+from genesig.report.page.finding import CohortError, Evidence, Measured, Price
 from genesig.report.page.gene_links import short_symbol
 from genesig.report.page.measure import Measure, measure
 from genesig.report.page.model_names import model_name
@@ -108,7 +108,18 @@ def _named(data: Writeup, it: Evidence) -> str:
     verb = "was" if it["named"] == 1 else "were"
     return (
         f"{counted(it['named'], 'gene')} {verb} listed by halves of the samples beyond chance"
-        f" ({q}): {', '.join(names)}{more}. For prediction, {model}."
+        f" ({q}): {', '.join(names)}{more}. For prediction, {model}{_alone(data, it['price'])}."
+    )
+
+
+def _alone(data: Writeup, price: Price | None) -> str:
+    """Say how models of named genes did, beside the predictive ones."""
+    shown, write = measure(data), _write(data)
+    if price is None:
+        return ""
+    return (
+        f"; models of named genes alone reached {write(shown.value(price['error']))}"
+        f"{_difference(price['difference_low'], price['difference_high'])}"
     )
 
 
