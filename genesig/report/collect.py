@@ -61,8 +61,8 @@ TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", 
         *ENRICHMENT_TEXT)  # fmt: skip
 
 TABLES = (
-    "signature", "nested_lists", "blocks", "scores", "stability", "controls", "univariate",
-    "frequency_curve", "lists", "prototypes", "predictions",
+    "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
+    "univariate", "frequency_curve", "lists", "prototypes", "predictions",
 )  # fmt: skip
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 60_000
@@ -128,7 +128,9 @@ def collect(
     tested = held_out(dataset, tables["predictions"])
     chance = null_errors(null, tables["controls"])
     packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
-    first = answer(facts, division, tested, chance, packed, external)
+    first = answer(
+        facts, division, tested, chance, packed, external, config["signature"]["fdr"]
+    )  # fmt: skip
     report: Report = {
         "version": VERSION,
         "config": plain(config),

@@ -1,4 +1,4 @@
-"""What is said when a study has ended: where its report is, and its first sentence."""
+"""What is said when a study has ended: where its report is, what predicts, what can be named."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from genesig.results import load_json
 
 
 def finished(folder: str | Path) -> str:
-    """Return two lines; nothing where this run made no report.
+    """Return three lines; nothing where this run made no report.
 
     Parameters
     ----------
@@ -23,4 +23,4 @@ def finished(folder: str | Path) -> str:
     value = load_json(data)
     if value["version"] != VERSION or page.stat().st_mtime < data.stat().st_mtime:
         return ""
-    return f"Report: {page}\n{sentences(value)[0]}"
+    return "\n".join([f"Report: {page}", *sentences(value)[:2]])

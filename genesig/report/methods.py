@@ -9,6 +9,7 @@ from genesig.report.data import methods as data_methods
 from genesig.report.enrichment import methods as enrichment_methods
 from genesig.report.external import methods as external_methods
 from genesig.report.genes import methods as genes_methods
+from genesig.report.genes import proved
 from genesig.report.genome import methods as genome_methods
 from genesig.report.nonlinear import methods as nonlinear_methods
 from genesig.report.page.bibtex import bibtex
@@ -26,6 +27,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (prediction_methods.selection, genome_methods.stretch_sentences),
     (covariates_methods.held_sentences,),
     (survival_methods.sentences,),
+    (proved.sentences,),
     (genes_methods.signature,),
     (sets_methods.sets_sentences,),
     (enrichment_methods.enrichment_sentences,),
@@ -55,7 +57,8 @@ def references(data: Report) -> list[str]:
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
-    sections = (always, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts)
+    named = proved.references(data)
+    sections = (always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts)
     return sorted({reference for section in sections for reference in section})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from genesig.report.answer.chips import MOST_NAMED, GeneChip, gene_chips
+from genesig.report.answer.chips import MOST_NAMED, GeneChip, chips_title, gene_chips
 from genesig.report.answer.lights import Light, lights, rules
 from genesig.report.answer.section import Tile, note, overview, tiles
 from genesig.report.answer.sentences import sentences
@@ -52,6 +52,7 @@ class Summary:
     lights: Sequence[Light]
     rules: str
     chips: Sequence[GeneChip]
+    chips_title: str
     more_genes: int
     items: Sequence[Picture]
     note: str
@@ -65,6 +66,7 @@ def summary(data: Report) -> Summary:
         lights(data),
         rules(data),
         gene_chips(data),
+        chips_title(data),
         max(0, data["answer"]["size"] - MOST_NAMED),
         overview(data),
         " ".join(said for say in NOTE for said in say(data)),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from report_enrichment import enriched
+from report_evidence import FDR, PERMUTATIONS
 from report_nonlinear import CONFIG, with_nonlinear
 from report_sets import CONFIG as STRUCTURED
 from report_sets import with_sets
@@ -52,6 +53,8 @@ class Study:
     longest: int = 1000
     placed: bool = False
     enriched: bool = False
+    named: int | None = 3
+    beside: int = 0
 
 
 def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
@@ -79,7 +82,8 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
                    "longest": study.longest, "criterion": "squared_error",
                    "one_standard_error": False, "threshold": "midpoint",
                    "solver": "landweber-newton", "tolerance": 1e-9},
-        "signature": {"most": 100, "frequency": 0.75, "mu": None},
+        "signature": {"most": 100, "frequency": 0.75, "mu": None, "fdr": FDR, "least": 5,
+                      "size": None, "permutations": 0 if study.named is None else PERMUTATIONS},
         "clusters": CLUSTERS,
         "controls": {"permutations": study.permutations, "baselines": ["ridge"], "fdr": 0.05},
         "report": {"title": "A study", "top_genes": 12, "table_rows": 500},

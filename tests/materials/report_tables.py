@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from report_evidence import evidence_of
 
 from genesig.results import Dataset, Fits, Splits
+from genesig.selection.assess.controls import NAMED
 from genesig.selection.assess.held_out import predictions_table, scores_table
 from genesig.selection.assess.permutations import frequency_curves
 from genesig.selection.gather import signature_table
@@ -23,6 +25,8 @@ SIZES = (14, 22, 34, 48, 70)
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
 OTHERS = {"dummy": 0.5, "ridge": 0.04, "nearest_centroid": 0.06, "linear_svm": 0.05,
           "random_forest": 0.08}  # fmt: skip
+PROVED = 0.07
+"""Error of the models of named genes."""
 
 
 def make_tables(
@@ -33,8 +37,10 @@ def make_tables(
     blocks, prototypes = block_tables(dataset, final, **CLUSTERS)
     univariate = univariate_table(dataset)
     predictions = predictions_table(dataset, splits, fits)
+    evidence = evidence_of(dataset, final, study.named, beside=study.beside)
     return {
-        "signature": signature_table(dataset, nested, blocks, univariate, final),
+        "signature": signature_table(dataset, nested, blocks, univariate, final, evidence),
+        "evidence": evidence,
         "nested_lists": nested, "blocks": blocks, "prototypes": prototypes,
         "predictions": predictions, "scores": scores_table(dataset, splits, fits),
         "lists": list_sizes(fits, nested), "univariate": univariate,
@@ -63,6 +69,8 @@ def _controls(study: Any, predictions: pd.DataFrame) -> pd.DataFrame:
     p = np.nan if study.permutations == 0 else 1 / (study.permutations + 1)
     rows = [("genesig", mu, e, max(e - 0.05, 0), e + 0.07, 1 - e, 0.9 - e, 1.0, p)
             for mu, e in wrong.items()]  # fmt: skip
+    if study.named is not None:
+        rows.append((NAMED, np.nan, PROVED, 0.02, 0.14, 0.9, 0.8, 1.0, p))
     rows += [(name, np.nan, e, max(e - 0.03, 0), e + 0.06, 1 - e, 0.9 - e, 1.0, np.nan)
              for name, e in OTHERS.items()]  # fmt: skip
     words = ["model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value"]

@@ -34,11 +34,11 @@ COHORTS = {"none": (), "good": (0.9, 0.8), "bad": (0.5, 0.3), "seen": (0.9, 0.8,
 P = {"none": 0, "few": 9, "small": 0.01, "large": 0.4}
 
 
-def told(p, high, cohort, rival, *, regression, empty=False):
+def told(p, high, cohort, rival, *, regression, empty=False, named=3):
     """Collect a study of these numbers."""
     permutations = P[p] if p in ("none", "few") else 99
     given = arguments(Study(permutations=permutations, regression=regression, empty=empty,
-                            nonlinear=False, repeats=4, signal=0.4))  # fmt: skip
+                            nonlinear=False, repeats=4, signal=0.4, named=named))  # fmt: skip
     controls = given["tables"]["controls"]
     own = (controls["model"] == "genesig") & controls["mu"].isna()
     controls.loc[own, ["error", "low", "high"]] = 0.2, 0.1, high
@@ -67,7 +67,7 @@ def told(p, high, cohort, rival, *, regression, empty=False):
 
 @cache
 def of_kind(kind):
-    return kind_arguments(kind)
+    return kind_arguments(kind, proved=True)
 
 
 @cache
@@ -122,6 +122,27 @@ def directions(data):
         assert not alone(data).turned or shown is None or shown >= 0.5
 
 
+def genes(data, said, paper):
+    """Hold what is said of named genes against the tiles, the chips and the write-up."""
+    it, found = data["answer"], {one.name: one.value for one in tiles(data)}
+    proved, kinds = it["evidence"], [chip.kind for chip in gene_chips(data)]
+    if proved is None:
+        assert it["core"] is not None
+        assert found["Genes in the signature"] == str(it["size"])
+        assert ("all of them core" in said) == (it["size"] > 1 and it["core"] == it["size"])
+        assert "named" not in kinds
+        return
+    assert it["core"] is None
+    assert " core" not in said + paper
+    assert found["Named genes"] == str(proved["named"])
+    assert found["Genes in the predictive model"] == str(proved["model"])
+    assert kinds.count("named") == min(proved["named"], len(kinds))
+    assert kinds == sorted(kinds, reverse=True)
+    assert ("No gene can be named" in said) == (not proved["named"])
+    assert not it["size"] or ("No gene was listed" in paper) == (not proved["named"])
+    assert ("proof" in said) == (proved["price"] is not None and it["error"]["value"] is not None)
+
+
 def check(data):
     """Hold each pair of sentences that once contradicted each other against the numbers."""
     first, *_ = sentences(data)
@@ -173,9 +194,7 @@ def check(data):
         tile = next(one for one in tiles(data) if one.name.startswith("Samples misclassified"))
         assert tile.value.startswith(f"{len(it['wrong']['mostly'])} of")
         assert ("most" in tile.name) == ("most" in sample_words(data))
-    size = next(one for one in tiles(data) if one.name == "Genes in the signature")
-    assert not it["size"] or (f"{it['core']} core" in size.words and size.value in said)
-    assert ("all of them core" in said) == (it["size"] > 1 and it["core"] == it["size"])
+    genes(data, said, paper)
 
 
 CASES = list(product(P, (0.3, 0.6), COHORTS, (False, True)))
@@ -184,6 +203,8 @@ CASES = list(product(P, (0.3, 0.6), COHORTS, (False, True)))
 def test_one_report_does_not_contradict_itself():
     check(told("small", 0.6, "bad", True, regression=False))
     check(told("large", 0.3, "good", False, regression=True))
+    check(told("large", 0.6, "none", False, regression=False, named=0))
+    check(told("small", 0.6, "none", False, regression=False, named=None))
 
 
 @pytest.mark.slow
@@ -205,7 +226,7 @@ def test_no_report_of_another_kind_contradicts_itself(kind, cohorts, p, tmp_path
 
 
 def test_an_empty_study_does_not_contradict_itself():
-    check(told("small", 0.3, "none", False, regression=False, empty=True))
+    check(told("small", 0.3, "none", False, regression=False, empty=True, named=0))
 
 
 def test_the_check_sees_a_contradiction():

@@ -126,11 +126,11 @@ def test_the_sentence_gives_the_r2_of_the_tile(error):
         "Gene expression predicts class; how well is uncertain. In cross-validation, models built"
         f" this way reached R² {decimal(1 - error)} on unseen samples (95\u00a0% CI −0.40 to 0.90)."
     )
-    assert tiles(data)[1].value == decimal(1 - error)
+    assert tiles(data)[2].value == decimal(1 - error)
 
 
 def test_the_signature_is_the_final_model_and_has_no_other_error():
-    given = arguments(Study())
+    given = arguments(Study(named=None))
     data = collect(**given)
     final, it = given["final"], data["answer"]
     genes = {given["dataset"].genes[gene] for gene in final.coef(0, final.choice[0, 2])[0]}
@@ -153,7 +153,7 @@ def test_the_signature_is_the_final_model_and_has_no_other_error():
 
 def one_gene(core):
     """Cut the final model to its first gene, which is core or not."""
-    given = arguments(Study())
+    given = arguments(Study(named=None))
     table = given["tables"]["signature"].iloc[:1]
     given["tables"]["signature"] = table.assign(core=core, frequency=0.9 if core else 0.1)
     return given
@@ -168,7 +168,7 @@ def test_a_signature_of_one_gene(core, words):
 
 
 def with_core(core, size):
-    given = arguments(Study(genes=400))
+    given = arguments(Study(genes=400, named=None))
     table, rest = given["tables"]["signature"], given["dataset"].genes
     longer = table.iloc[[0] * size].assign(gene=rest[:size], rank=range(1, size + 1))
     longer["core"] = np.arange(size) < core
@@ -254,5 +254,5 @@ def test_gaps_of_lists_that_were_not_kept_are_not_counted():
 
 
 def test_one_split_is_one_model():
-    data = collect(**arguments(Study(folds=1, repeats=1)))
+    data = collect(**arguments(Study(folds=1, repeats=1, named=None)))
     assert "of the 1 cross-validation model, which use" in sentences(data)[1]

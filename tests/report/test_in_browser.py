@@ -235,12 +235,12 @@ def test_the_slider_moves_lists_heat_map_and_error_together(tried):
     given, data, found = tried
     mu = data["mu"][2]  # the chosen lists come first
     nested = given["tables"]["nested_lists"]
-    core = set(nested.loc[(nested["mu"] == mu) & nested["in_list"], "gene"])
+    often = set(nested.loc[(nested["mu"] == mu) & nested["in_list"], "gene"])
     assert len(found["slid"]) == 3
     for place, text in found["slid"]:
         assert place == "3"
-        assert f": {len(core)} core genes; error " in text
-    assert found["dimmed"] == len(set(data["heat"]["genes"]) - core)
+        assert f": {len(often)} frequent genes; error " in text
+    assert found["dimmed"] == len(set(data["heat"]["genes"]) - often)
     assert {"figure-performance_mu", "figure-nested_lists"} <= set(found["errors"])
 
 

@@ -233,12 +233,13 @@ def test_long_tables_end_with_a_link_to_the_whole(made):
 def test_the_numbers_of_the_answer_are_on_the_first_screen(made):
     name, data, text, page = made.name, made.data, made.text, made.page
     first = text[text.index('<section id="answer"') : text.index('<section id="part-signature"')]
-    assert f">{data['answer']['size']}</dd>" in first
+    assert f">{data['answer']['evidence']['named']}</dd>" in first
+    assert f">{data['answer']['evidence']['model']}</dd>" in first
     for warning in data["warnings"]:
         assert clean(warning) in " ".join(page.text)
     if name == "bare":
         assert 'Better than chance: <span class="state">not assessed' in first
-        assert "no signature" in first
+        assert "uses no gene" in first
 
 
 def test_the_same_data_give_the_same_files(rendered):
@@ -272,7 +273,7 @@ def test_regression_speaks_of_one_measure(rendered):
 
 
 def test_a_value_of_another_version_is_refused(made, tmp_path):
-    with pytest.raises(GenesigError, match="version 1, version 2 is needed"):
+    with pytest.raises(GenesigError, match="version 1, version 3 is needed"):
         render(
             {**made.data, "version": 1}, tmp_path / "r.html", tmp_path, title="", top_genes=1,
             table_rows=1,

@@ -8,11 +8,13 @@ import pytest
 from gathered_study import MU, make_fits, make_study
 
 from genesig.results import load_table, save_tables
+from genesig.results.chance import Chance
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import COLUMNS, controls_table
 from genesig.selection.assess.permutations import null_study
 from genesig.selection.assess.stability import pair_stability, stability, stability_table
 from genesig.selection.gather import gather
+from genesig.selection.genes.evidence import tails
 from genesig.selection.genes.frequency import selections
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
@@ -29,14 +31,16 @@ HEADERS = {
 }
 
 
+NONE = Chance.none()
 CLUSTERS = {"least": 0.2, "warn_above": 0.9, "merge_above": None}
 
 
-def gathered(study, parts=None, frequency=0.5):
+def gathered(study, parts=None, frequency=0.5, chance=NONE):
     dataset, splits, observed, final = study
     halves = make_fits(dataset, splits.subsamples, 5)
     parts = parts or [observed]
-    return gather(dataset, splits, parts, final, halves, frequency=frequency, clusters=CLUSTERS)
+    return gather(dataset, splits, parts, final, halves, chance, frequency=frequency, fdr=0.1,
+                  clusters=CLUSTERS)  # fmt: skip
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -106,6 +110,49 @@ def test_a_signature_may_have_no_core():
     assert tables["lists"]["in_list"].iloc[-1] == 0
 
 
+def chance_of(observed, permuted, most=10):
+    """Return the record of how many of `most` halves list each gene, observed and permuted."""
+    permuted = np.asarray(permuted)
+    levels = tails(permuted, most)
+    none = levels[:, :0]
+    rows, genes = np.nonzero(permuted)
+    return Chance(
+        number=np.arange(1, len(permuted) + 1), outer=levels, inner=levels, final=levels,
+        final_inner=levels, half=none, times=permuted[rows, genes], indices=genes,
+        indptr=np.append(0, np.cumsum(np.count_nonzero(permuted, axis=1))),
+        observed=np.asarray(observed), strength=np.asarray(observed, dtype=float),
+    )  # fmt: skip
+
+
+def test_named_genes_stand_first_whether_or_not_they_predict():
+    dataset, splits, observed, final = make_study(6)
+    model = {f"g{gene}" for gene in final.coef(0, 0)[0]}
+    outside = next(j for j in range(15) if f"g{j}" not in model)
+    inside = next(j for j in range(15) if f"g{j}" in model)
+    times = np.zeros(15, dtype=int)
+    times[[outside, inside]] = 10, 9
+    permuted = np.random.default_rng(0).integers(0, 3, (40, 15))
+    study = dataset, splits, observed, choosing(final, 0)
+    tables = gathered(study, chance=chance_of(times, permuted))
+    signature, evidence = tables["signature"], tables["evidence"]
+    assert " ".join(signature.columns) == HEADERS["signature"].replace(
+        "core", "named half_frequency chance p q"
+    )
+    assert signature["gene"].tolist()[:2] == [f"g{outside}", f"g{inside}"]
+    assert signature["named"].tolist() == [True, True] + [False] * (len(signature) - 2)
+    assert signature.loc[signature["coef"] == 0, "gene"].tolist() == [f"g{outside}"]
+    assert set(signature["gene"]) == model | {f"g{outside}"}
+    assert evidence["half_frequency"].tolist() == [1.0, 0.9]
+    assert (evidence["q"] <= 0.1).all()
+    # What no half lists has no evidence, and its q is 1.
+    rest = signature.iloc[2:]
+    assert rest[["half_frequency", "p", "q"]].eq([0.0, 1.0, 1.0]).all(axis=None)
+    # As many permutations as could tell nothing name nothing.
+    few = gathered(study, chance=chance_of(times, permuted[:18]))["signature"]
+    assert not few["named"].any()
+    assert set(few["gene"]) == model
+
+
 def test_nothing_selected_is_no_signature():
     dataset, splits, observed, final = make_study(0)
     none = final.indices[:0]
@@ -138,9 +185,8 @@ def test_every_table_has_the_chosen_lists_as_rows_without_a_mu(task):
 def test_no_subsamples_leave_their_stability_empty():
     dataset, splits, observed, final = make_study(0)
     splits, none = replace(splits, subsamples=()), observed.take(np.arange(0))
-    stability = gather(dataset, splits, [observed], final, none, frequency=0.5, clusters=CLUSTERS)[
-        "stability"
-    ]
+    stability = gather(dataset, splits, [observed], final, none, NONE, frequency=0.5, fdr=0.1,
+                       clusters=CLUSTERS)["stability"]  # fmt: skip
     halves = stability["source"] == "half_subsamples"
     assert (stability.loc[halves, "n_sets"] == 0).all()
     assert stability.loc[halves, ["stability", "low", "high"]].isna().all(axis=None)

@@ -106,9 +106,10 @@ def name_the_same_genes(there):
     data = json.loads((there / "report_data.json").read_text())
     shown = data["tables"]["signature"]
     assert {row[shown["columns"].index("gene")] for row in shown["rows"]} == set(table["gene"])
-    assert (data["answer"]["size"], data["answer"]["core"]) == (len(weights), table["core"].sum())
+    proved = data["answer"]["evidence"]
+    assert (proved["model"], proved["named"]) == (len(weights), table["named"].sum())
     html = (there / "report.html").read_text()
-    assert f"fitted on all samples: {len(weights)} gene" in " ".join(html.split())
+    assert f"fitted on all samples, uses {len(weights)} gene" in " ".join(html.split())
     return len(weights)
 
 

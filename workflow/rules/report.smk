@@ -108,7 +108,7 @@ rule job_times:
         "../scripts/job_times.py"
 
 
-# The last words of a run: where the report is, and its first sentence.
+# The last words of a run: where the report is, and its first sentences.
 onsuccess:
     import sys
     from genesig.report.finished import finished

@@ -9,6 +9,7 @@ import numpy as np
 
 from genesig.report.answer.elsewhere import cohorts
 from genesig.report.answer.measures import chips, measures
+from genesig.report.answer.proved import core, evidence
 from genesig.report.answer.record import Answer
 from genesig.report.page.finding import (
     Control,
@@ -32,6 +33,7 @@ from genesig.report.page.record import (
 from genesig.report.page.rows import Row, of_chosen, own_rows, records
 from genesig.report.page.words import clean, counted, decimal, percent, rate
 from genesig.response.design import SEVERAL
+from genesig.selection.assess.controls import NAMED
 
 # Share of the signature that is core below which its lists hardly agree.
 LEAST_CORE = 0.2
@@ -46,9 +48,12 @@ ERROR = {"classification": ("class-balanced error", 0.5), SEVERAL: ("class-balan
 
 def answer(
     study: StudyFacts, design: Division, held_out: HeldOut, null: Null,
-    tables: Mapping[str, PackedTable], external: Sequence[Mapping[str, Any]],
+    tables: Mapping[str, PackedTable], external: Sequence[Mapping[str, Any]], fdr: float,
 ) -> Finding:  # fmt: skip
-    """Collect the numbers of the first screen: those of the chosen lists."""
+    """Collect the numbers of the first screen: those of the predictive models.
+
+    Genes are named at the rate of error `fdr`.
+    """
     controls = records(tables["controls"])
     halves = of_chosen(records(tables["stability"]))
     own = of_chosen(own_rows(tables["controls"]))
@@ -58,8 +63,10 @@ def answer(
     chance = 1 - 1 / len(study["classes"]) if study["classes"] else chance
     return {
         "size": tables["signature"]["total"],
-        "core": sum(bool(row["core"]) for row in records(tables["signature"])),
+        "evidence": evidence(tables, fdr),
+        "core": core(tables),
         "lengths": np.quantile(lengths, [0, 0.5, 1], method="nearest").astype(int).tolist(),
+        "middle": np.quantile(lengths, [0.25, 0.75]).tolist(),
         "error": {
             "name": name, "chance": chance,
             "value": row["error"], "low": row["low"], "high": row["high"],
@@ -98,7 +105,8 @@ def _halves(rows: list[Row], drawn: int) -> Halves:
 
 
 def _best(controls: list[Row]) -> Control | None:
-    others = [r for r in controls if r["model"] != "genesig" and r["error"] is not None]
+    own = ("genesig", NAMED)
+    others = [r for r in controls if r["model"] not in own and r["error"] is not None]
     if not others:
         return None
     best = min(others, key=lambda row: row["error"])
@@ -125,23 +133,42 @@ def _wrong(samples: Sequence[HeldOutSample]) -> Wrong | None:
 
 
 def signature_warnings(data: Answer) -> list[str]:
-    """Say that the lists hardly agree, or that the signature is longer than asked for."""
-    it, wanted, found = data["answer"], data["config"]["signature"], []
+    """Say that the lists hardly agree, or that the list is of another length than asked for."""
+    it, wanted = data["answer"], data["config"]["signature"]
     if not it["size"]:
         return ["The final model selected no gene, so the signature is empty."]
-    if it["core"] < LEAST_CORE * it["size"]:
-        found.append(
-            f"Only {it['core']} of the {counted(it['size'], 'gene')} of the signature"
-            f" {'is' if it['core'] == 1 else 'are'} core (selected in at least"
-            f" {percent(wanted['frequency'])} of the training sets): other patients would probably"
-            " give other genes."
-        )
+    found = _unlike_the_others(data) if it["evidence"] else _few_core(data)
     if data["config"]["linear"]["list"] == "stable" and it["size"] > wanted["most"]:
         found.append(
             f"The signature has {it['size']} genes, more than signature.most ="
             f" {wanted['most']}: no shorter list was as accurate."
         )
     return found
+
+
+def _few_core(data: Answer) -> list[str]:
+    it, share = data["answer"], data["config"]["signature"]["frequency"]
+    if it["core"] is None or it["core"] >= LEAST_CORE * it["size"]:
+        return []
+    return [
+        f"Only {it['core']} of the {counted(it['size'], 'gene')} of the signature"
+        f" {'is' if it['core'] == 1 else 'are'} core (selected in at least"
+        f" {percent(share)} of the training sets): other patients would probably give other genes."
+    ]
+
+
+def _unlike_the_others(data: Answer) -> list[str]:
+    """Say that the final list's length is outside the middle half of those that were tested."""
+    it, (low, high) = data["answer"], data["answer"]["middle"]
+    size = it["evidence"]["model"] if it["evidence"] else it["size"]
+    if low <= size <= high:
+        return []
+    way = "fewer" if size < low else "more"
+    limits = f"{low:.0f}" if round(low) == round(high) else f"{low:.0f} to {high:.0f}"
+    return [
+        f"The predictive model has {counted(size, 'gene')}, {way} than the middle half of the"
+        f" models whose error was measured ({limits}): its own error may differ from theirs."
+    ]
 
 
 def error_warnings(data: Answer) -> list[str]:
@@ -172,6 +199,11 @@ def _against(data: Answer, other: Control, own: Error) -> str:
     return f"higher {measure(data).name} ({decimal(1 - a)} vs {decimal(1 - b)})"
 
 
+def _agreed(data: Answer) -> str:
+    it = data["answer"]["evidence"]
+    return " Named genes are those that halves agree on." if it and it["named"] else ""
+
+
 def stability_warnings(data: Answer) -> list[str]:
     """Say that stability was not measured, or is poor."""
     stability, halves = data["answer"]["stability"], data["answer"]["halves"]
@@ -191,6 +223,6 @@ def stability_warnings(data: Answer) -> list[str]:
         return [
             f"Stability is poor ({decimal(stability['value'])} on disjoint halves of the samples):"
             " other patients would probably give a partly different list, even if it predicts as"
-            " well."
+            f" well.{_agreed(data)}"
         ]
     return []

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.answer.record import Answer
+from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.style import INK, MUTED, OTHER, OWN, WIDE, rule, sheet
@@ -59,9 +60,10 @@ def forest(data: Answer) -> Figure:
 def lines_of(data: Answer) -> list[Line]:
     """Return the rows: cross-validation, the best rival, then each cohort that has an error."""
     shown, best = measure(data), data["answer"]["control"]
-    own = data["answer"]["error"]
+    own, proved = data["answer"]["error"], (Verdict.CONVINCING, Verdict.ELSEWHERE)
+    colour = OWN if verdict(data)[0] in proved else INK
     rows: list[tuple[str, float | None, Any, str, str]]
-    rows = [("cross-validation, this study", own["value"], own, "o", OWN)]
+    rows = [("cross-validation, this study", own["value"], own, "o", colour)]
     if best is not None:
         rows.append((f"{model_name(best['model'])}, this study", best["error"], best, "s", INK))
     for one in data["answer"]["cohorts"]["rows"][:MOST]:

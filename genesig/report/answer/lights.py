@@ -114,9 +114,13 @@ def _stable(data: Answer) -> Light:
         limits = f", resampling error {decimal(it['low'])} to {decimal(it['high'])}"
     return Light(
         name, state,
-        f"{word}: stability {decimal(value)} on halves of the samples (1: identical lists, 0:"
-        f" overlap expected by chance{limits})",
+        f"{word}: stability {decimal(value)}{_whose(data)} on halves of the samples (1: identical"
+        f" lists, 0: overlap expected by chance{limits})",
     )  # fmt: skip
+
+
+def _whose(data: Answer) -> str:
+    return " of the predictive model's list" if data["answer"]["evidence"] else ""
 
 
 def _unmeasured(data: Answer) -> str:

@@ -48,7 +48,7 @@ def _share(name: str, mine: Sequence[HeldOutSample], study: StudyFacts) -> Measu
 
 
 def chips(tables: Mapping[str, PackedTable]) -> list[Chip]:
-    """Return the genes of the signature, and in which direction each goes by itself."""
+    """Return the genes of the signature, their evidence, and in which direction each goes alone."""
     sign = {row["gene"]: row["statistic"] for row in records(tables["univariate"])}
     several = "class" in tables["signature"]["columns"]
     return [
@@ -56,7 +56,10 @@ def chips(tables: Mapping[str, PackedTable]) -> list[Chip]:
             "gene": str(row["gene"]),
             "symbol": str(row["symbol"] or row["gene"]),
             "frequency": row["frequency"],
-            "core": bool(row["core"]),
+            "named": row.get("named"),
+            "half_frequency": row.get("half_frequency"),
+            "q": row.get("q"),
+            "core": row.get("core"),
             "up": None if several else _up(sign.get(row["gene"])),
         }
         for row in records(tables["signature"])[:MOST_CHIPS]

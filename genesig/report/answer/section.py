@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from genesig.report.answer.figures import FEWEST_FOR_BAND, Line, forest, lines_of
+from genesig.report.answer.naming import level
 from genesig.report.answer.record import Answer
-from genesig.report.page.finding import Measured, WrongSample
+from genesig.report.page.finding import Evidence, Measured, WrongSample
 from genesig.report.page.measure import measure
 from genesig.report.page.rows import transposed
 from genesig.report.page.sides import two
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.words import (
+    about_so_many,
     clean,
     counted,
     decimal,
@@ -45,8 +47,23 @@ def note(data: Answer) -> list[str]:
 def tiles(data: Answer) -> list[Tile]:
     """Return the tiles of the first screen."""
     measured = [_measured(one, two(data["study"])) for one in data["answer"]["measures"]]
-    found = [_size(data), _error(data), *measured, _wrong(data)]
+    proved = data["answer"]["evidence"]
+    genes = [_named(data, proved), _model(data, proved)] if proved else [_size(data)]
+    found = [*genes, _error(data), *measured, _wrong(data)]
     return [tile for tile in found if tile is not None]
+
+
+def _named(data: Answer, it: Evidence) -> Tile:
+    words = f"none has evidence of its own ({level(data)})"
+    if it["named"]:
+        words = f"{level(data)}: {about_so_many(it['expected'])} expected by chance"
+    return Tile("Named genes", str(it["named"]), words)
+
+
+def _model(data: Answer, it: Evidence) -> Tile:
+    low, middle, high = data["answer"]["lengths"]
+    words = f"{low} to {high} in cross-validation, median {middle}"
+    return Tile("Genes in the predictive model", str(it["model"]), words)
 
 
 def _size(data: Answer) -> Tile:

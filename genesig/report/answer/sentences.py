@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from genesig.report.answer.naming import naming
 from genesig.report.answer.record import Answer
 from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.measure import measure, subject
@@ -11,8 +12,10 @@ from genesig.report.page.words import clean, counted, decimal, percent, rate, si
 
 
 def sentences(data: Answer) -> list[str]:
-    """Say how well it predicts, what the signature is, and how far chance could have done it."""
-    return [_finding(data), _signature(data), _chance(data)]
+    """Say how well it predicts, which genes it names, and how far chance could have done it."""
+    proved = data["answer"]["evidence"]
+    genes = naming(data, proved) if proved else _signature(data)
+    return [_finding(data), genes, _chance(data)]
 
 
 def _finding(data: Answer) -> str:

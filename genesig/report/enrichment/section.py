@@ -32,8 +32,9 @@ def enrichment(data: Enrichment, limits: Limits) -> Section:
         return Section("enrichment", TITLE)
     items: list[Item] = [_order(data, it)] if it["ranked"] else []
     caption = (
-        "The signature, its core, the lists along μ, each block of three genes or more, and the"
-        " chosen lists of all splits, each against every set with which it shares a gene."
+        f"The signature, its {'named' if data['answer']['evidence'] else 'core'} genes, the lists"
+        " along μ, each block of three genes or more, and the chosen lists of all splits, each"
+        " against every set with which it shares a gene."
     )
     items.append(packed_table(data, "enrichment", caption, limits.table_rows, search=True,
                               without=("about",)))  # fmt: skip

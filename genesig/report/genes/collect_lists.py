@@ -48,7 +48,7 @@ def _inside(rows: pd.DataFrame) -> pd.Series[bool]:
 def nested(table: pd.DataFrame, mu: list[float]) -> list[NestedGene]:
     """Return the first genes and their frequency in the chosen lists and at each mu.
 
-    Core genes of the chosen lists first, then in the order of their appearance along mu.
+    Frequent genes of the chosen lists first, then in the order of their appearance along mu.
     """
     frequency: dict[str, list[float]] = {}
     first: dict[str, int] = {}

@@ -24,7 +24,6 @@ REFERENCES = (
 
 def signature(data: Genes) -> list[str]:
     """Say what the signature holds, and how its stability was measured."""
-    share = percent(data["config"]["signature"]["frequency"])
     halves = data["design"]["subsamples"]
     measured = (
         f" Stability (index of Nogueira et al. 2018) compares the lists of the two disjoint halves"
@@ -33,9 +32,18 @@ def signature(data: Genes) -> list[str]:
         if halves
         else ""
     )
-    return [
+    share = percent(data["config"]["signature"]["frequency"])
+    what = (
         "The signature is the list of the final model, chosen in the same way on all samples;"
-        f" genes selected in at least {share} of the outer training sets are core.{measured} Each"
+        f" genes selected in at least {share} of the outer training sets are core."
+    )
+    if data["answer"]["evidence"]:
+        what = (
+            "The signature is the genes of the predictive model, chosen in the same way on all"
+            " samples, and the named ones."
+        )
+    return [
+        f"{what}{measured} Each"
         " gene of the longer lists was assigned to the gene of the minimal list with which it"
         " correlates most, where |r| is at least"
         f" {decimal(data['config']['clusters']['least'])}."

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from genesig.report.genes import figures, figures_effects, figures_lists
+from genesig.report.genes.proved import evidence_words
 from genesig.report.genes.record import Correlation, Genes
 from genesig.report.genes.section_learning import curve, sentence
 from genesig.report.page.columns import Column
 from genesig.report.page.measure import speaks_for
+from genesig.report.page.often import bound, often
 from genesig.report.page.rows import Row, columns_of, on_components, records, transposed
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Columns, Picture, picture
@@ -18,19 +20,23 @@ from genesig.report.page.words import (
     counted,
     decimal,
     first_of,
-    percent,
     shown_of,
 )
 
 
 def signature(data: Genes, limits: Limits) -> Section:
     """Show the signature as one table."""
-    items: list[Item] = [packed_table(
-        data, "signature", "The signature: the genes of the final model.", limits.table_rows,
-        search=True, shown=True,
-    )]  # fmt: skip
-    if not data["answer"]["size"]:
-        items = []
+    proved, items = data["answer"]["evidence"], list[Item]()
+    if data["answer"]["size"]:
+        more = ", and those that can be named" if proved and proved["named"] else ""
+        caption = f"The signature: the genes of the predictive model{more}."
+        caption = caption if proved else "The signature: the genes of the final model."
+        items.append(packed_table(
+            data, "signature", caption, limits.table_rows, search=True, shown=True
+        ))  # fmt: skip
+    if data["tables"]["evidence"]["rows"]:
+        caption = "Every gene that any half of the samples lists, and how often chance lists it."
+        items.append(packed_table(data, "evidence", caption, limits.table_rows, search=True))
     words = _signature_words(data)
     return Section("signature", "Genes of the signature", words, items, part="signature")
 
@@ -49,12 +55,13 @@ def stability(data: Genes, limits: Limits) -> Section:
 def _signature_words(data: Genes) -> list[str]:
     if not data["answer"]["size"]:
         return ["The signature is empty: the final model selected no gene."]
-    bound = percent(data["config"]["signature"]["frequency"])
+    if data["answer"]["evidence"]:
+        return evidence_words(data, data["answer"]["evidence"])
     return [
         f"{counted(data['answer']['size'], 'gene')} of the final model, the most often selected"
-        f" first. Core: selected in at least {bound} of the outer training sets. A positive weight"
-        f" speaks for {speaks_for(data)}. p and q come from single-gene tests and were not used for"
-        " selection."
+        f" first. Core: selected in at least {bound(data)} of the outer training sets. A positive"
+        f" weight speaks for {speaks_for(data)}. p and q come from single-gene tests and were not"
+        " used for selection."
     ]
 
 
@@ -135,7 +142,6 @@ def lists(data: Genes, limits: Limits) -> Section:
 
 def _curve(data: Genes) -> Picture:
     table = data["tables"]["frequency_curve"]
-    bound = percent(data["config"]["signature"]["frequency"])
     permuted = (
         " Grey: the same with permuted labels, median and the middle 90 % of the permutations."
         if data["null"]["errors"]
@@ -149,7 +155,8 @@ def _curve(data: Genes) -> Picture:
         description="Number of genes selected in at least a given share of the outer splits, in"
         " the chosen lists and at each mu, observed and with permuted labels.",
         caption="Green: number of genes that are selected in at least that share of the splits; a"
-        f" flat curve is a stable list.{permuted} Dashed: the threshold of core genes ({bound}).",
+        f" flat curve is a stable list.{permuted} Dashed: the threshold of {often(data)}s"
+        f" ({bound(data)}).",
     )
 
 
@@ -162,10 +169,10 @@ def _nested(data: Genes) -> Picture:
         title="Nested lists",
         description=f"Selection frequency of {shown} genes in the chosen lists and at"
         f" {len(data['mu'])} values of mu.",
-        caption=f"The first {counted(shown, 'gene')}: core genes of the chosen lists, then in the"
-        " order in which they enter along μ. The larger the dot, the more splits selected the gene;"
-        " filled: in enough of them to be core. Where lists are nested, a row once filled stays"
-        " filled to the right.",
+        caption=f"The first {counted(shown, 'gene')}: {often(data)}s of the chosen lists, then in"
+        " the order in which they enter along μ. The larger the dot, the more splits selected the"
+        f" gene; filled: at least {bound(data)} of them. Where lists are nested, a row once filled"
+        " stays filled to the right.",
     )
 
 

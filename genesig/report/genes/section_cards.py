@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from genesig.report.genes.alone import about, alone, direction, in_short, separation
 from genesig.report.genes.figures_cards import values_of
 from genesig.report.genes.figures_effects import effect_name, scale_name
+from genesig.report.genes.proved import standing
 from genesig.report.genes.record import Card as Gene
 from genesig.report.genes.record import Genes, Limited, Replacement
 from genesig.report.genes.section_values import strips
@@ -66,6 +67,7 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
         against = "against time; filled dots: with the event, open: censored"
     pairs = [
         ("Selected", _selected(one, row)),
+        *([("Evidence", standing(row))] if "named" in row else []),
         (alone(data).title.format(about(data, one)), _separation(data, one)),
         (_effect_name(data, one), _limits(one["effect"], lambda v: significant(v, 3))),
         ("Rank", _ranks(data, one)),
@@ -79,10 +81,10 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
 
 def _selected(one: Gene, row: Row) -> str:
     inside, lists = one["lists"]
+    weight = f"weight {significant(row['coef'], 3)}" if row["coef"] else "not in the final model"
     return (
         f"in {percent(row['frequency'])} of the training sets; with the halves in {inside} of"
-        f" {counted(lists, 'list')}{', core' if row['core'] else ''}; weight"
-        f" {significant(row['coef'], 3)}"
+        f" {counted(lists, 'list')}{', core' if row.get('core') else ''}; {weight}"
     )
 
 

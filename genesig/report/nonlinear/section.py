@@ -14,6 +14,7 @@ from genesig.report.nonlinear.record import (
 )
 from genesig.report.page.compared import NO_INTERVAL, Difference, against, neither
 from genesig.report.page.measure import measure
+from genesig.report.page.often import often
 from genesig.report.page.predictors import each_value
 from genesig.report.page.record import Study
 from genesig.report.page.rows import columns_of, control_rows, transposed
@@ -43,7 +44,8 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
     if it["curves"]:
         items.append(_curves(it, classes=data["study"]["classes"] is not None))
     caption = (
-        "Core genes shared with the chosen linear lists and those of each μ. The list here has the"
+        f"{often(data).capitalize()}s of the chosen linear lists and of those of each μ that are"
+        " also here. The list here has the"
         f" genes selected in at least {percent(data['config']['signature']['frequency'])} of the"
         " splits."
     )
@@ -61,7 +63,7 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
 def finding(data: Study, it: NonlinearRecord) -> str:
     """Say first what nonlinear selection adds, from the measured numbers alone."""
     bent = _bent(it, data["config"]["nonlinear"])
-    said = (_verdict(data, it["difference"]), _shared(it["agreement"]), bent)
+    said = (_verdict(data, it["difference"]), _shared(it["agreement"], often(data)), bent)
     return " ".join(f"{one}." for one in said if one)
 
 
@@ -83,13 +85,13 @@ def _verdict(data: Study, d: Difference | None) -> str:
     return f"No benefit of nonlinear selection was detectable: {words}"
 
 
-def _shared(a: Agreement) -> str:
-    size, core, shared = a["n_nonlinear"], a["n_linear"], a["shared"]
+def _shared(a: Agreement, often: str) -> str:
+    size, linear, shared = a["n_nonlinear"], a["n_linear"], a["shared"]
     if not size:
         return "No gene is selected often enough for a list of its own"
-    if not core:
-        return f"Its list has {counted(size, 'gene')}; the linear lists have no core gene"
-    there = f"among the {counted(core, 'core gene')} of the linear lists"
+    if not linear:
+        return f"Its list has {counted(size, 'gene')}; the linear lists have no {often}"
+    there = f"among the {counted(linear, often)} of the linear lists"
     if size == 1:
         return f"Its list has one gene, which is {'also' if shared else 'not'} {there}"
     some = {0: "none of them is", 1: "one of them is also"}.get(shared, f"{shared} are also")

@@ -89,13 +89,47 @@ class Measured(TypedDict):
     high: float | None
 
 
+class Price(TypedDict):
+    """The error of models of named genes alone, and its difference to that of the study."""
+
+    error: float
+    low: float | None
+    high: float | None
+    difference: float
+    difference_low: float | None
+    difference_high: float | None
+
+
+class Evidence(TypedDict):
+    """How many genes can be named, and what that costs.
+
+    ``expected`` is how many of the ``named`` ones are to be expected by chance, the largest q among
+    them times their number; ``passing`` counts those whose q is small enough, which are more than
+    the named ones where permuted labels give as many. ``model`` is the number of genes of the
+    predictive model. ``price`` is null where no gene is named, or where these are all that predict.
+    """
+
+    named: int
+    expected: float
+    passing: int
+    model: int
+    price: Price | None
+
+
 class Chip(TypedDict):
-    """A gene of the signature: whether it is core, and ``up`` where it rises with the response."""
+    """A gene of the signature, and ``up`` where it rises with the response.
+
+    ``named``, ``half_frequency`` and ``q`` are null where no evidence was looked for, ``core``
+    where it was.
+    """
 
     gene: str
     symbol: str
     frequency: float
-    core: bool
+    named: bool | None
+    half_frequency: float | None
+    q: float | None
+    core: bool | None
     up: bool | None
 
 
@@ -118,13 +152,17 @@ class Wrong(TypedDict):
 class Finding(TypedDict):
     """The numbers of the first screen.
 
-    ``size`` is the number of genes of the signature, the final model's list, ``core`` that of its
-    core genes; ``lengths`` the smallest, median and largest length of the splits' lists.
+    ``size`` is the number of genes of the signature: those of the final model, and the named ones.
+    ``evidence`` is null where none was looked for, the number of ``core`` genes where it was.
+    ``lengths`` are the smallest, median and largest length of the splits' lists, and ``middle`` the
+    ends of the middle half of them.
     """
 
     size: int
-    core: int
+    evidence: Evidence | None
+    core: int | None
     lengths: list[int]
+    middle: list[float]
     error: Error
     p: P
     stability: Stability | None

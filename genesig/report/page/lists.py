@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
+from genesig.report.page.often import often
 from genesig.report.page.record import Study
 from genesig.report.page.style import mu_ticks
 from genesig.report.page.words import counted
@@ -14,7 +15,7 @@ def list_ticks(ax: Axes, data: Study) -> None:
     lengths = [_length(one["size"], data["config"]["linear"]["longest"]) for one in data["lists"]]
     _, median, _ = data["answer"]["lengths"]
     mu_ticks(ax, [None, *data["mu"]], [counted(median, "gene"), *lengths])
-    ax.set_xlabel("chosen lists (median length), then core genes of the list at each μ")
+    ax.set_xlabel(f"chosen lists (median length), then {often(data)}s of the list at each μ")
 
 
 def _length(size: int | None, longest: int | None) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from genesig.report.page.words import shorten
+from genesig.selection.assess.controls import NAMED
 
 MODELS = {
     "genesig": "genesig (this procedure)",
+    NAMED: "genesig, named genes alone",
     "dummy": "no-information baseline",
     "covariates": "covariates alone",
     "ridge": "ridge, all genes",

@@ -156,7 +156,7 @@ class Null(TypedDict):
 
 
 class ListCount(TypedDict):
-    """The list of one mu: its core genes, those of any split, the share kept of the list before.
+    """The list of one mu: its frequent genes, those of any split, what it kept of the list before.
 
     ``size`` and ``union`` are null where a split's list was too long to be kept.
     """

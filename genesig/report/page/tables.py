@@ -58,6 +58,8 @@ class Table:
 
 LOWER, UPPER = "Lower limit of the 95 % CI", "Upper limit of the 95 % CI"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
+HALVES_HELP = "Share of halves of the samples whose list holds the gene"
+NAMED = Column("Named", "flag", "q small enough, and more such genes than permuted labels give")
 COLUMNS: dict[str, Column] = {
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
     "auc_high": Column("AUC to", "number", UPPER),
@@ -67,10 +69,11 @@ COLUMNS: dict[str, Column] = {
     "block": Column("Block", "integer", "Blocks are numbered by falling score"),
     "class": Column("Class", "text", "For which its weight is largest"),
     "coef": Column("Weight", "signed", "Weight in the final model"),
-    "core": Column("Core", "flag", "Whether the frequency reaches signature.frequency"),
+    "core": Column("Core", "flag", "Whether enough of the outer splits selected it"),
     "end": Column("End", "integer", "Position of its last gene"),
     "expected": Column("Expected", "number", "Shared genes by chance"),
     "error": Column("Error", "number", "Double cross-validation error"),
+    "chance": Column("By chance", "share", "Mean half-frequency under permuted labels"),
     "chromosome": Column("Chromosome", "name"),
     "contribution": Column("Contribution", "signed", "Weights times the genes' deviations, summed"),
     "cut": Column("Inner paths cut", "integer", "Ended where genes outnumber samples"),
@@ -84,6 +87,7 @@ COLUMNS: dict[str, Column] = {
     "gap": Column("Gap", "p", "Relative duality gap of the fit"),
     "gene": Column("Gene id", "name"),
     "genes": Column("Genes", "integer", "Those of the set that were measured"),
+    "half_frequency": Column("Half-frequency", "share", HALVES_HELP),
     "high": Column("to", "number", UPPER),
     "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
     "in_signature": Column("In the signature", "flag"),
@@ -130,10 +134,12 @@ COLUMNS: dict[str, Column] = {
     "normalised": Column("Normalised score", "number", "Over the mean under permuted labels"),
     "nu": Column("ν", "mu", "Chosen weight of the squared norm"),
     "order": Column("Order", "integer"),
+    "p": Column("p of halves", "p", "Of a half-frequency so large under permuted labels"),
     "p_value": Column("p", "p"),
     "paths": Column("Inner paths", "integer"),
     "prototype": Column("Prototype", "name", "Gene of the minimal list that leads the block"),
     "prototype_symbol": Column("Its symbol", "text"),
+    "q": Column("q", "p", "Share of genes listed so often that chance is expected to give"),
     "q_value": Column("q", "p", "p after Benjamini and Hochberg"),
     "r": Column("r with prototype", "signed", "Pearson's correlation"),
     "measure": Column("Measure", "text"),
@@ -181,6 +187,7 @@ SOURCES = {"half_subsamples": "pairs of disjoint halves", "outer_splits": "overl
 _GROWN = {"mu": Column("μ", "grown", "Of the list; the chosen list of each fit has its own")}
 # The same word for another thing: in lists.tsv `in_list` counts genes.
 _OF_TABLE = {
+    "evidence": {"named": NAMED},
     "enrichment": {
         "size": Column("Genes of the list", "count"),
         "shared": Column("Shared", "count"),
@@ -189,6 +196,11 @@ _OF_TABLE = {
     "nonlinear_agreement": _GROWN,
     "lists": {**_GROWN, "in_list": Column("Genes in the list", "integer")},
     "scores": _GROWN,
+    "signature": {
+        "named": NAMED,
+        "p_value": Column("p alone", "p", "Test of the gene by itself"),
+        "q_value": Column("q alone", "p", "That p after Benjamini and Hochberg"),
+    },
     "stability": _GROWN,
     "stretches": {
         "frequency": Column("Frequency", "share", "Mean of its genes"),

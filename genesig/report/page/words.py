@@ -69,6 +69,24 @@ def rate(value: float | None) -> str:
     return percent(value, 1 if value and abs(value) < 0.0995 else 0)
 
 
+NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+
+
+def in_words(number: int) -> str:
+    """Return ``"three"``; numbers above ten as digits."""
+    return NUMBERS[number] if number < len(NUMBERS) else f"{number}"
+
+
+def about_so_many(expected: float) -> str:
+    """Return how many are expected: ``"at most one is"``, ``"one or two are"``."""
+    low = math.floor(expected + 1e-6)
+    if expected <= 1 + 1e-6:
+        return "at most one is"
+    if expected - low <= 1e-6:
+        return f"about {in_words(low)} are"
+    return f"{in_words(low)} or {in_words(low + 1)} are"
+
+
 def between(low: float | None, high: float | None, write: Callable[[float | None], str]) -> str:
     """Return ``" (95 % CI 0.2 to 0.4)"``; nothing where a limit is absent."""
     if low is None or high is None:

@@ -10,8 +10,10 @@ from genesig.report.page.rows import control_rows, records
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.svg import picture
 from genesig.report.page.tables import Cell, Table, packed_table, shown_table
+from genesig.report.page.words import counted
 from genesig.report.prediction import figures
 from genesig.report.prediction.record import Prediction
+from genesig.selection.assess.controls import NAMED
 
 
 def controls(data: Prediction, limits: Limits) -> Section:
@@ -20,7 +22,7 @@ def controls(data: Prediction, limits: Limits) -> Section:
     table = _controls_table(data, caption, limits)
     words = [
         "A short list need not beat methods that use all genes; it should come close. All"
-        " predictors saw the same training and test samples."
+        " predictors saw the same training and test samples." + _alone(data)
     ]
     rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
@@ -37,6 +39,17 @@ def controls(data: Prediction, limits: Limits) -> Section:
         " better; the paired differences in the table do.",
     )
     return Section("controls", "Other methods", words, [image, table], part="evidence")
+
+
+def _alone(data: Prediction) -> str:
+    """Say what the model of named genes is; nothing where there is none."""
+    if all(row["model"] != NAMED for row in records(data["tables"]["controls"])):
+        return ""
+    least = counted(data["config"]["signature"]["least"], "gene")
+    return (
+        " Named genes alone: a model of the genes that each training set can name, or, where these"
+        f" are fewer than {least}, of those that its halves list most often."
+    )
 
 
 def _band(data: Prediction) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from genesig.report.page.finding import CohortError, Measured
+from genesig.report.page.finding import CohortError, Evidence, Measured, Price
 from genesig.report.page.gene_links import short_symbol
 from genesig.report.page.measure import Measure, measure
 from genesig.report.page.model_names import model_name
@@ -83,6 +83,8 @@ def _genes(data: Writeup) -> str:
     it, share = data["answer"], percent(data["config"]["signature"]["frequency"])
     if not it["size"]:
         return "The final model, fitted on all samples, selected no gene."
+    if it["evidence"]:
+        return _named(data, it["evidence"])
     ranked = sorted(it["chips"], key=lambda one: -one["frequency"])
     names = [short_symbol(one["symbol"]) or shorten(one["symbol"], 30) for one in ranked[:NAMED]]
     more = f" and {it['size'] - len(names)} more" if it["size"] > len(names) else ""
@@ -90,6 +92,34 @@ def _genes(data: Writeup) -> str:
         f"The final model, fitted on all samples, uses {counted(it['size'], 'gene')}, of which"
         f" {it['core']} had been selected in at least {share} of the"
         f" {counted(data['design']['outer'], 'training set')}: {', '.join(names)}{more}."
+    )
+
+
+def _named(data: Writeup, it: Evidence) -> str:
+    q = f"q\u00a0≤\u00a0{significant(data['config']['signature']['fdr'], 2)}"
+    model = "the final model, fitted on all samples, "
+    model += f"uses {counted(it['model'], 'gene')}" if it["model"] else "selected no gene"
+    if not it["named"]:
+        alone = ", none of them with evidence of its own" if it["model"] else ""
+        return f"No gene was listed by halves of the samples beyond chance ({q}); {model}{alone}."
+    genes = [one for one in data["answer"]["chips"] if one["named"]][:NAMED]
+    names = [short_symbol(one["symbol"]) or shorten(one["symbol"], 30) for one in genes]
+    more = f" and {it['named'] - len(names)} more" if it["named"] > len(names) else ""
+    verb = "was" if it["named"] == 1 else "were"
+    return (
+        f"{counted(it['named'], 'gene')} {verb} listed by halves of the samples beyond chance"
+        f" ({q}): {', '.join(names)}{more}. For prediction, {model}{_alone(data, it['price'])}."
+    )
+
+
+def _alone(data: Writeup, price: Price | None) -> str:
+    """Say how models of named genes did, beside the predictive ones."""
+    shown, write = measure(data), _write(data)
+    if price is None:
+        return ""
+    return (
+        f"; models of named genes alone reached {write(shown.value(price['error']))}"
+        f"{_difference(price['difference_low'], price['difference_high'])}"
     )
 
 

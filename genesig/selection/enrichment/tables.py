@@ -73,10 +73,14 @@ def enrichment(
 
 
 def lists_of(dataset: Dataset, tables: dict[str, pd.DataFrame]) -> dict[str, Array]:
-    """Return the columns of each list: signature, core, the list at each mu, each block."""
+    """Return the columns of each list: signature, named genes, the list at each mu, each block.
+
+    Where no evidence was looked for, core genes stand in the place of named ones.
+    """
     signature, nested, blocks = (tables[k] for k in ("signature", "nested_lists", "blocks"))
-    core = signature["core"].astype(str).str.lower().isin(["true", "1"])
-    found = {"signature": signature["gene"], "core genes": signature["gene"][core]}
+    first = "named" if "named" in signature else "core"
+    inside = signature[first].astype(str).str.lower().isin(["true", "1"])
+    found = {"signature": signature["gene"], f"{first} genes": signature["gene"][inside]}
     listed = nested[nested["in_list"].astype(bool) & nested["mu"].notna()]
     found |= {f"list at mu {mu:g}": part["gene"] for mu, part in listed.groupby("mu")}
     sized = blocks[blocks["block"].notna()].groupby("block")["gene"]

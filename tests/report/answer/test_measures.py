@@ -48,7 +48,9 @@ def test_groups_widen_the_intervals():
 def test_a_number_has_no_sensitivity():
     data = collect(**arguments(Study(regression=True)))
     assert data["answer"]["measures"] == []
-    assert [tile.name for tile in tiles(data)] == ["Genes in the signature", "R² on unseen samples"]
+    assert [tile.name for tile in tiles(data)] == [
+        "Named genes", "Genes in the predictive model", "R² on unseen samples"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -63,8 +65,8 @@ def test_the_direction_of_a_gene_is_that_of_its_values(regression):
     shown = gene_chips(data)
     assert all(chip.direction.endswith(word) for chip in shown)
     assert len(shown) == min(len(data["answer"]["chips"]), MOST_NAMED)
-    often = [one["frequency"] for one in data["answer"]["chips"]]
-    assert shown[0].frequency == f"{100 * max(often):.0f}\u00a0%"
+    often = [one["half_frequency"] for one in data["answer"]["chips"]]
+    assert shown[0].words.startswith(f"{100 * max(often):.0f}\u00a0% of halves")
 
 
 @pytest.mark.parametrize("regression", [False, True])

@@ -7,7 +7,8 @@ const columnOf = (table, ...keys) => keys.map((key) => table?.find((one) => one.
 async function lists() {
   const { tables } = await everything();
   const names = columnOf(tables.lists, "mu"), all = tables["nested-lists"], own = tables.controls;
-  const mu = columnOf(all, "mu").values, core = columnOf(all, "in_list").values;
+  const mu = columnOf(all, "mu").values, often = columnOf(all, "in_list").values;
+  const kind = columnOf(tables.signature, "core") ? "core" : "frequent";
   const genes = columnOf(all, "gene").values, symbols = columnOf(all, "symbol");
   const model = columnOf(own, "model").values, at = columnOf(own, "mu").values;
   const error = columnOf(own, "error", "r2", "concordance");
@@ -15,13 +16,13 @@ async function lists() {
     (names.values[a] ?? -1) - (names.values[b] ?? -1));
   return places.map(function (place) {
     const value = names.values[place], same = (other) => (other ?? null) === (value ?? null);
-    const rows = genes.map((_, k) => k).filter((k) => same(mu[k]) && core[k]);
+    const rows = genes.map((_, k) => k).filter((k) => same(mu[k]) && often[k]);
     const row = model.findIndex((one, k) => one === "genesig" && same(at[k]));
     const limits = ["low", "high"].map((key) => textOf(columnOf(own, key), row)).join(" to ");
     return {
       name: textOf(names, place), genes: new Set(rows.map((k) => genes[k])),
       symbols: rows.map((k) => symbols?.values[k] ?? genes[k]),
-      said: row < 0 || !error ? "" : `; ${error.label.toLowerCase()} ${textOf(error, row)} (${limits})`,
+      kind, said: row < 0 || !error ? "" : `; ${error.label.toLowerCase()} ${textOf(error, row)} (${limits})`,
     };
   });
 }
@@ -57,7 +58,7 @@ async function setMu(name) {
   if (place < 0) return;
   const one = all[place], first = one.symbols.slice(0, 8).join(", ");
   const more = one.symbols.length > 8 ? ` and ${one.symbols.length - 8} more` : "";
-  const text = `${name === "chosen" ? "chosen lists" : name}: ${one.symbols.length} core genes`
+  const text = `${name === "chosen" ? "chosen lists" : name}: ${one.symbols.length} ${one.kind} genes`
     + `${one.said}${first ? ` – ${first}${more}` : ""}`;
   sliders.forEach(function ({ input, said }) {
     input.value = place;

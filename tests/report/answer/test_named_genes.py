@@ -1,0 +1,235 @@
+"""Named genes and the predictive model: what is claimed of genes, and what it costs."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from report_evidence import FDR, PERMUTATIONS, Q
+from report_study import Study, arguments
+from report_tables import PROVED
+
+from genesig.report.answer.chips import chips_title, gene_chips
+from genesig.report.answer.figures import lines_of
+from genesig.report.answer.section import tiles
+from genesig.report.answer.sentences import sentences
+from genesig.report.collect import collect
+from genesig.report.genes import proved
+from genesig.report.genes.section import signature
+from genesig.report.methods import methods, references
+from genesig.report.page.section import Limits
+from genesig.report.page.style import OWN
+from genesig.report.page.words import about_so_many
+from genesig.report.render import render
+from genesig.report.sections import SECTIONS
+from genesig.report.writeup.results import results
+from genesig.selection.assess.controls import NAMED
+from genesig.selection.linear import answers, halves
+
+SMALL = Limits(3, 5)
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [(0.0, "at most one is"), (1.0, "at most one is"), (1.2, "one or two are"),
+     (2.0, "about two are"), (4.4, "four or five are"), (10.5, "ten or 11 are")],
+)  # fmt: skip
+def test_how_many_are_expected_by_chance_is_said_in_words(expected, said):
+    assert about_so_many(expected) == said
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("named", [1, 3, 20])
+def test_the_expected_number_is_the_largest_q_times_the_named_genes(named):
+    data = collect(**arguments(Study(named=named)))
+    it, said = data["answer"]["evidence"], sentences(data)[1]
+    largest = max(row["q"] for row in rows(data, "evidence") if row["named"])
+    assert it["named"] == it["passing"] == named
+    assert it["expected"] == pytest.approx(named * largest)
+    assert largest == pytest.approx(Q if named > 1 else 0.02)
+    assert said.startswith(f"{named} gene{'s' * (named > 1)} can be named: ")
+    if named > 1:
+        assert f"so {about_so_many(it['expected'])} expected to be there by chance." in said
+    found = {tile.name: tile for tile in tiles(data)}
+    assert found["Named genes"].value == str(named)
+    assert found["Genes in the predictive model"].value == str(it["model"])
+    chips = gene_chips(data)
+    assert [chip.kind for chip in chips] == ["named"] * min(named, 12) + [""] * (12 - named)
+    assert all("no evidence of its own" in chip.words for chip in chips[named:])
+    assert "core" not in " ".join([*sentences(data), *results(data), *data["warnings"]])
+
+
+def rows(data, name):
+    table = data["tables"][name]
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+def with_q(given, passing):
+    """Let so many genes have a small q without being named."""
+    table = given["tables"]["evidence"]
+    given["tables"]["evidence"] = table.assign(q=np.where(np.arange(len(table)) < passing, FDR, 1))
+    return given
+
+
+@pytest.mark.parametrize(
+    ("passing", "permutations", "why"),
+    [(0, PERMUTATIONS, "none often enough"), (1, PERMUTATIONS, "1 gene reaches"),
+     (4, PERMUTATIONS, "4 genes reach"), (4, 18, "18 permutations of the labels cannot tell")],
+)  # fmt: skip
+def test_where_no_gene_is_named_nothing_says_so(passing, permutations, why, tmp_path):
+    given = with_q(arguments(Study(named=0)), passing)
+    given["config"]["signature"]["permutations"] = permutations
+    data = collect(**given)
+    it, said = data["answer"]["evidence"], sentences(data)[1]
+    assert (it["named"], it["passing"], it["price"]) == (0, passing, None)
+    assert said.startswith("No gene can be named: ")
+    assert why in said
+    assert next(tile.value for tile in tiles(data) if tile.name == "Named genes") == "0"
+    assert {chip.kind for chip in gene_chips(data)} == {""}
+    assert "none has evidence of its own" in chips_title(data)
+    render(data, tmp_path / "r.html", tmp_path / "f", title="", top_genes=2, table_rows=5)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert not re.search(r'<li class="(named|core)">', page)
+    # The write-up names no gene either.
+    names = [row["symbol"] for row in rows(data, "signature")]
+    assert not any(name in results(data)[0] for name in names)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_named_genes_are_framed_on_the_page(tmp_path):
+    data = collect(**arguments(Study(named=3)))
+    render(data, tmp_path / "r.html", tmp_path / "f", title="", top_genes=2, table_rows=5)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert len(re.findall(r'<li class="named">', page)) == 3
+    assert 'class="core"' not in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_error_is_green_only_where_chance_is_ruled_out():
+    assert lines_of(collect(**arguments(Study(permutations=99))))[0].colour == OWN
+    assert lines_of(collect(**arguments(Study(permutations=9))))[0].colour != OWN
+
+
+def priced(difference, low, high, **study):
+    given = arguments(Study(**study))
+    table = given["tables"]["controls"]
+    own = table["model"] == NAMED
+    table.loc[own, ["difference", "difference_low", "difference_high"]] = difference, low, high
+    return collect(**given)
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize(
+    ("difference", "low", "high", "said"),
+    [(0.03, 0.01, 0.05, "the price of proof is 3.0 percentage points (95\u00a0% CI 1.0 to 5.0)."),
+     (0.03, -0.01, 0.05, "cannot be told from 0."), (-0.03, -0.05, -0.01, "has no price here"),
+     (0.03, np.nan, np.nan, "the price of proof is 3.0 percentage points.")],
+)  # fmt: skip
+def test_the_price_of_proof_is_the_paired_difference(difference, low, high, said):
+    data = priced(difference, low, high)
+    assert data["answer"]["evidence"]["price"]["error"] == PROVED
+    assert said in sentences(data)[1]
+    # It is no other method, however well it does.
+    assert data["answer"]["control"]["model"] == "ridge"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_price_is_told_in_the_measure_of_the_page():
+    said = sentences(priced(0.03, 0.01, 0.05, regression=True))[1]
+    assert f"reached R² {1 - PROVED:.2f}" in said
+    assert said.endswith("the price of proof is 0.03 (95\u00a0% CI 0.01 to 0.05).")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_same_model_has_no_price():
+    data = priced(0.0, 0.0, 0.0)
+    assert data["answer"]["evidence"]["price"] is None
+    assert "proof" not in sentences(data)[1]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_named_gene_that_the_model_does_without_is_told():
+    data = collect(**arguments(Study(named=3, beside=1)))
+    it, (first, *_) = data["answer"], rows(data, "signature")
+    assert (first["named"], first["coef"]) == (True, 0)
+    assert it["size"] == it["evidence"]["model"] + 1
+    assert "2 of them named" in sentences(data)[1]
+    card = SECTIONS["cards"](data, SMALL).items[1]
+    assert "not in the final model" in dict(card.pairs)["Selected"]
+    assert dict(card.pairs)["Evidence"].startswith("named: ")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_tables_of_genes_explain_their_columns():
+    data = collect(**arguments(Study()))
+    section = signature(data, SMALL)
+    tables = {item.name: item for item in section.items}
+    assert tables["evidence"].file == "evidence.tsv"
+    assert tables["evidence"].total == len(rows(data, "evidence"))
+    for table in tables.values():
+        known = {column.key: column for column in table.columns}
+        assert all(known[key].help for key in ("named", "half_frequency", "chance", "p", "q"))
+    names = [column.label for column in tables["signature"].columns]
+    assert len(names) == len(set(names))
+
+
+def test_methods_have_the_numbers_of_the_selection():
+    own = (proved.PAIRS, proved.OF_TRAINING, proved.MU, proved.LONGEST, proved.LOOSE)
+    assert own == (
+        halves.FINAL.outer, halves.TRAINING.outer, halves.MU, halves.LONGEST, answers.LOOSE
+    )  # fmt: skip
+    assert len(halves.TAU) == 4
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_methods_tell_of_evidence_and_cite_it():
+    data = collect(**arguments(Study()))
+    text, cited = " ".join(methods(data)), " ".join(references(data))
+    assert f"{PERMUTATIONS} permutations" in text
+    for name in ("Meinshausen", "Shah", "Storey", "Tusher"):
+        assert name in text
+        assert name in cited
+    assert "Friedman" not in text + cited
+    data["config"]["linear"]["model"] = "committee"
+    assert all("Friedman" in " ".join(say(data)) for say in (methods, references))
+    bare = collect(**arguments(Study(named=None)))
+    assert "E(t)" not in " ".join(methods(bare))
+    assert "Storey" not in " ".join(references(bare))
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize(
+    ("middle", "warned"), [([10, 20], "more"), ([900, 950], "fewer"), (None, "")]
+)
+def test_a_final_list_unlike_those_that_were_tested_is_warned_of(middle, warned):
+    given = arguments(Study())
+    if middle is not None:
+        chosen = given["tables"]["scores"]["mu"].isna()
+        lengths = np.resize(middle, int(chosen.sum()))
+        given["tables"]["scores"].loc[chosen, "n_genes"] = lengths
+    data = collect(**given)
+    size, (low, high) = data["answer"]["evidence"]["model"], data["answer"]["middle"]
+    found = [one for one in data["warnings"] if "middle half of the" in one]
+    assert len(found) == (not low <= size <= high)
+    assert not warned or f" {warned} than the middle half" in found[0]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_without_permutations_genes_are_core_as_before():
+    data = collect(**arguments(Study(named=None)))
+    assert data["answer"]["evidence"] is None
+    assert data["answer"]["core"] == sum(row["core"] for row in rows(data, "signature")) > 0
+    assert [chip.kind for chip in gene_chips(data)].count("named") == 0
+    assert "of them core" in sentences(data)[1]
+    assert "had been selected in at least" in results(data)[0]
+    section = signature(data, SMALL)
+    assert [item.name for item in section.items] == ["signature"]
+    assert "core" in [column.key for column in section.items[0].columns]
+
+
+def test_records_may_be_read_back():
+    """Names are plain booleans, as JSON has them."""
+    chips = collect(**arguments(Study()))["answer"]["chips"]
+    assert {type(one["named"]) for one in chips} == {bool}
+    assert {one["core"] for one in chips} == {None}
