@@ -31,6 +31,7 @@ from study_folder import lay_out
 from genesig.data.files.readers import load_schema, read_sets
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
+from genesig.results.chance import Chance
 from genesig.results.gene_sets import GeneSets
 from genesig.selection.gather import gather
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
@@ -127,7 +128,17 @@ def held(
     final = fit_final(dataset, splits, folds=MOMENTS, **linear())
     halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **linear())
     clusters, often = config["clusters"], config["signature"]["frequency"]
-    of_genes = gather(dataset, splits, [genes], final, halves, frequency=often, clusters=clusters)
+    of_genes = gather(
+        dataset,
+        splits,
+        [genes],
+        final,
+        halves,
+        Chance.none(),
+        frequency=often,
+        fdr=0.1,
+        clusters=clusters,
+    )
     given = {field.name: config["structured"][field.name] for field in fields(SetsProtocol)}
     given |= changes
     own = sets_loop(dataset, splits, sets, **loop, **given)

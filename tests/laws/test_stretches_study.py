@@ -14,6 +14,7 @@ from settings import LINEAR, MOMENTS, SPLITS
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits, Splits
+from genesig.results.chance import Chance
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.gather import gather
 from genesig.selection.genes.stretches import runs, stretches_table
@@ -104,7 +105,16 @@ def gathered(made: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
     final = fit_final(*made, folds=MOMENTS, **FUSED)
     halves = fit_subsamples(*made, final, folds=MOMENTS, **FUSED)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
-    return gather(*made, [outer(made)], final, halves, frequency=0.75, clusters=clusters)
+    return gather(
+        *made,
+        [outer(made)],
+        final,
+        halves,
+        Chance.none(),
+        fdr=0.1,
+        frequency=0.75,
+        clusters=clusters,
+    )
 
 
 def test_the_table_has_each_gene_of_the_signature_once() -> None:

@@ -19,6 +19,7 @@ from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.risk_sets import TIES, RiskSets
 from genesig.report.genes.collect_effects import effects
 from genesig.response.survival import happened, martingale, times
+from genesig.results.chance import Chance
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
@@ -275,7 +276,7 @@ def test_the_tables_say_that_a_signal_is_foretold():
     assert curves.groupby("group")["at_risk"].first().sum() == len(dataset.samples)
     assert tables["survival_risk"]["samples"].sum() == len(dataset.samples)
     halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **SETTINGS)
-    gathered = gather(dataset, splits, [fits], final, halves, frequency=0.5,
+    gathered = gather(dataset, splits, [fits], final, halves, Chance.none(), fdr=0.1, frequency=0.5,
                       clusters={"least": 0.5, "warn_above": 0.9, "merge_above": None})  # fmt: skip
     assert "concordance" in gathered["scores"]
     assert gathered["rejection"].empty

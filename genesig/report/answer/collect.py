@@ -66,7 +66,6 @@ def answer(
         "evidence": evidence(tables, fdr),
         "core": core(tables),
         "lengths": np.quantile(lengths, [0, 0.5, 1], method="nearest").astype(int).tolist(),
-        "middle": np.quantile(lengths, [0.25, 0.75]).tolist(),
         "error": {
             "name": name, "chance": chance,
             "value": row["error"], "low": row["low"], "high": row["high"],
@@ -158,16 +157,19 @@ def _few_core(data: Answer) -> list[str]:
 
 
 def _unlike_the_others(data: Answer) -> list[str]:
-    """Say that the final list's length is outside the middle half of those that were tested."""
-    it, (low, high) = data["answer"], data["answer"]["middle"]
+    """Say that the final list is longer or shorter than all of those that were tested.
+
+    One in two would lie outside their middle half by chance.
+    """
+    it, (low, _, high) = data["answer"], data["answer"]["lengths"]
     size = it["evidence"]["model"] if it["evidence"] else it["size"]
     if low <= size <= high:
         return []
     way = "fewer" if size < low else "more"
     limits = f"{low:.0f}" if round(low) == round(high) else f"{low:.0f} to {high:.0f}"
     return [
-        f"The predictive model has {counted(size, 'gene')}, {way} than the middle half of the"
-        f" models whose error was measured ({limits}): its own error may differ from theirs."
+        f"The predictive model has {counted(size, 'gene')}, {way} than all of the models whose"
+        f" error was measured ({limits}): its own error may differ from theirs."
     ]
 
 

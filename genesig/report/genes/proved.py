@@ -7,10 +7,8 @@ from genesig.report.page.finding import Evidence
 from genesig.report.page.measure import speaks_for
 from genesig.report.page.rows import Row
 from genesig.report.page.words import about_so_many, counted, percent, significant
-from genesig.selection.genes.evidence import LEVEL
+from genesig.selection.genes.evidence import FINAL, LEVEL, LONGEST, LOOSE, MU, SHARE, TRAINING
 
-PAIRS, OF_TRAINING, MU, LONGEST, LOOSE = 25, 10, 1e-2, 150, 2.0
-"""Those of `genesig.selection.linear`, whose modules would bring the compiler; a test compares."""
 REFERENCES = (
     "Meinshausen N, Bühlmann P (2010). Stability selection. J R Stat Soc B 72.",
     "Storey JD, Tibshirani R (2003). Statistical significance for genomewide studies. Proc Natl"
@@ -84,20 +82,20 @@ def sentences(data: Genes) -> list[str]:
     if data["answer"]["evidence"] is None:
         return []
     wanted = data["config"]["signature"]
-    permuted, halves = counted(wanted["permutations"], "permutation"), 2 * PAIRS
+    permuted, halves = counted(wanted["permutations"], "permutation"), 2 * FINAL
     return [
         "Which genes can be named was asked of complementary pairs of halves of the samples"
         " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013):"
-        f" {PAIRS} pairs, {halves} lists of the elastic net at"
-        f" μ = {significant(MU)} ‖XᵀX‖/n and the smallest of four τ whose list has at most"
-        f" {LONGEST} genes. With F the number of lists that hold a gene, E(t) is the number of"
-        f" genes with F ≥ t under {permuted} of the labels (one added to the sum and to the number"
-        " of permutations), and R(t) that under the labels observed; q is the smallest E(t)/R(t)"
+        f" {FINAL} pairs, {halves} lists of the elastic net at"
+        f" μ = {significant(MU)} ‖XᵀX‖/n, each the last of its path of at most {LONGEST} genes"
+        f" (and {percent(SHARE)} of all). With F the number of lists that hold a gene, E(t) is the"
+        f" number of genes with F ≥ t under {permuted} of the labels (one added to the sum and to"
+        " the number of permutations), and R(t) that under the labels observed; q is the smallest E(t)/R(t)"
         " over t ≤ F, the plug-in estimate of the false discovery rate (Tusher et al. 2001; Storey"
         " and Tibshirani 2003).",
         f"Genes with q ≤ {significant(wanted['fdr'], 2)} were named if their number exceeded that"
         " of permuted labels, each permutation judged by the E of the others, at"
-        f" p ≤ {significant(LEVEL)}. In each training set {OF_TRAINING} pairs gave the list in"
+        f" p ≤ {significant(LEVEL)}. In each training set {TRAINING} pairs gave the list in"
         " the same way, so that the error of models of named genes is a held-out one, too; where"
         f" fewer than {wanted['least']} genes passed, that model took the {wanted['least']} most"
         " frequent.",

@@ -154,15 +154,13 @@ class Finding(TypedDict):
 
     ``size`` is the number of genes of the signature: those of the final model, and the named ones.
     ``evidence`` is null where none was looked for, the number of ``core`` genes where it was.
-    ``lengths`` are the smallest, median and largest length of the splits' lists, and ``middle`` the
-    ends of the middle half of them.
+    ``lengths`` are the smallest, median and largest length of the splits' lists.
     """
 
     size: int
     evidence: Evidence | None
     core: int | None
     lengths: list[int]
-    middle: list[float]
     error: Error
     p: P
     stability: Stability | None

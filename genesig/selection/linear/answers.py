@@ -17,7 +17,7 @@ from genesig.optim.solution import Path
 from genesig.results import Fits
 from genesig.results.chance import Chance
 from genesig.results.fits import covariate_part
-from genesig.selection.genes.evidence import expected, q_values, ranked
+from genesig.selection.genes.evidence import LOOSE, expected, q_values, ranked
 from genesig.selection.linear.grid import Surface
 from genesig.selection.linear.halves import list_halves
 from genesig.selection.linear.kinds.known import FITTED
@@ -30,8 +30,6 @@ from genesig.selection.linear.tasks import Task, known_halves
 Array = np.ndarray[Any, Any]
 
 BEST, CONTROLLED = "best", "controlled"
-LOOSE = 2.0
-"""Rate of error of the genes that predict, in units of that of named ones."""
 
 
 class Expected(NamedTuple):

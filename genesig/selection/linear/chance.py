@@ -12,9 +12,9 @@ from genesig.data.steps.normalise import bound
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Splits
 from genesig.results.chance import Chance
-from genesig.selection.genes.evidence import tails
+from genesig.selection.genes.evidence import FINAL, TRAINING, tails
 from genesig.selection.linear.ground import Steps, outer_sets
-from genesig.selection.linear.halves import FINAL, TRAINING, HalfLists, list_halves, pairs_of
+from genesig.selection.linear.halves import HalfLists, list_halves, pairs_of
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Pairs, Task, known_halves, shared_matrices, tasks
 

@@ -15,10 +15,11 @@ from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.chance import Chance
 from genesig.results.fits import covariate_part
+from genesig.selection.genes.evidence import FINAL, TRAINING
 from genesig.selection.linear.answers import Expected, answer
 from genesig.selection.linear.grid import Surface, stage_one
 from genesig.selection.linear.ground import Steps, inner_sets, outer_sets
-from genesig.selection.linear.halves import FINAL, TRAINING, pairs_of
+from genesig.selection.linear.halves import pairs_of
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.path import Lists, stage_two

@@ -14,22 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from genesig.selection.genes.evidence import FOLDS, LONGEST, MU, SHARE
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Pairs, Task
 
 Array = np.ndarray[Any, Any]
 
-MU = 1e-2
-"""Weight of the squared l2 term, in units of ||X'X||/n: correlated genes enter together."""
 TAU = np.geomspace(0.9, 0.15, 8)
 """Fractions of each half's tau_max at which its path has lists; the last one counts that has at
 most `longest_list` genes."""
-LONGEST, SHARE = 100, 0.1
-"""Most genes of a list, and most of all."""
-TRAINING, FINAL, FOLDS = 6, 25, 3
-"""Pairs of halves of a training set (or of half the samples), of all samples, and of what trains an
-inner fold where lists of folds have a say in which list predicts; otherwise there is one."""
 NUMBERS = 5e6
 """Numbers that the halves of one call may hold (means and scales of k × n_features)."""
 

@@ -9,6 +9,7 @@ from settings import MOMENTS
 
 from genesig.data.steps.described import described
 from genesig.data.steps.normalise import bound, fit_steps, normalise_samples
+from genesig.results.chance import Chance
 from genesig.selection.gather import gather
 
 COMBAT = {"step": "combat", "covariates": []}
@@ -69,7 +70,7 @@ def test_descriptions_use_all_samples_and_no_list_score_or_error_hangs_on_them()
     final = make_fits(dataset, [splits.final], 4)  # whose first list has genes
     halves = make_fits(dataset, splits.subsamples, 5)
     plain, corrected = (
-        gather(noted(dataset, *folds), splits, [observed], final, halves,
+        gather(noted(dataset, *folds), splits, [observed], final, halves, Chance.none(), fdr=0.1,
                frequency=0.3, clusters=CLUSTERS)
         for folds in ([], [COMBAT])
     )  # fmt: skip

@@ -15,7 +15,6 @@ from genesig.report.answer.figures import lines_of
 from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
-from genesig.report.genes import proved
 from genesig.report.genes.section import signature
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
@@ -25,7 +24,6 @@ from genesig.report.render import render
 from genesig.report.sections import SECTIONS
 from genesig.report.writeup.results import results
 from genesig.selection.assess.controls import NAMED
-from genesig.selection.linear import answers, halves
 
 SMALL = Limits(3, 5)
 
@@ -174,14 +172,6 @@ def test_the_tables_of_genes_explain_their_columns():
     assert len(names) == len(set(names))
 
 
-def test_methods_have_the_numbers_of_the_selection():
-    own = (proved.PAIRS, proved.OF_TRAINING, proved.MU, proved.LONGEST, proved.LOOSE)
-    assert own == (
-        halves.FINAL.outer, halves.TRAINING.outer, halves.MU, halves.LONGEST, answers.LOOSE
-    )  # fmt: skip
-    assert len(halves.TAU) == 4
-
-
 @pytest.mark.usefixtures("undrawn")
 def test_methods_tell_of_evidence_and_cite_it():
     data = collect(**arguments(Study()))
@@ -190,7 +180,8 @@ def test_methods_tell_of_evidence_and_cite_it():
     for name in ("Meinshausen", "Shah", "Storey", "Tusher"):
         assert name in text
         assert name in cited
-    assert "Friedman" not in text + cited
+    data["config"]["linear"]["model"] = "two_stage"
+    assert not any("Friedman" in " ".join(say(data)) for say in (methods, references))
     data["config"]["linear"]["model"] = "committee"
     assert all("Friedman" in " ".join(say(data)) for say in (methods, references))
     bare = collect(**arguments(Study(named=None)))
@@ -200,19 +191,17 @@ def test_methods_tell_of_evidence_and_cite_it():
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
-    ("middle", "warned"), [([10, 20], "more"), ([900, 950], "fewer"), (None, "")]
+    ("known", "warned"), [([1, 2], "more"), ([900, 950], "fewer"), ([1, 950], "")]
 )
-def test_a_final_list_unlike_those_that_were_tested_is_warned_of(middle, warned):
+def test_a_final_list_unlike_all_that_were_tested_is_warned_of(known, warned):
     given = arguments(Study())
-    if middle is not None:
-        chosen = given["tables"]["scores"]["mu"].isna()
-        lengths = np.resize(middle, int(chosen.sum()))
-        given["tables"]["scores"].loc[chosen, "n_genes"] = lengths
+    chosen = given["tables"]["scores"]["mu"].isna()
+    lengths = np.resize(known, int(chosen.sum()))
+    given["tables"]["scores"].loc[chosen, "n_genes"] = lengths
     data = collect(**given)
-    size, (low, high) = data["answer"]["evidence"]["model"], data["answer"]["middle"]
-    found = [one for one in data["warnings"] if "middle half of the" in one]
-    assert len(found) == (not low <= size <= high)
-    assert not warned or f" {warned} than the middle half" in found[0]
+    found = [one for one in data["warnings"] if "than all of the models" in one]
+    assert len(found) == bool(warned)
+    assert not warned or f" {warned} than all" in found[0]
 
 
 @pytest.mark.usefixtures("undrawn")
