@@ -90,8 +90,9 @@ def sentences(data: Genes) -> list[str]:
         f" μ = {significant(MU)} ‖XᵀX‖/n, each the last of its path of at most {LONGEST} genes"
         f" (and {percent(SHARE)} of all). With F the number of lists that hold a gene, E(t) is the"
         f" number of genes with F ≥ t under {permuted} of the labels (one added to the sum and to"
-        " the number of permutations), and R(t) that under the labels observed; q is the smallest E(t)/R(t)"
-        " over t ≤ F, the plug-in estimate of the false discovery rate (Tusher et al. 2001; Storey"
+        " the number of permutations), and R(t) that under the labels observed; q is the smallest"
+        " E(t)/R(t) over t ≤ F, the plug-in estimate of the false discovery rate (Tusher et al."
+        " 2001; Storey"
         " and Tibshirani 2003).",
         f"Genes with q ≤ {significant(wanted['fdr'], 2)} were named if their number exceeded that"
         " of permuted labels, each permutation judged by the E of the others, at"
