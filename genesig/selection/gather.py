@@ -85,7 +85,7 @@ def gather(
     placed = {"stretches": stretches_table(dataset, nested, final)} if dataset.placed else {}
     predictions = predictions_table(dataset, splits, fits)
     return {
-        "signature": signature_table(dataset, nested, blocks, univariate, final, evidence),
+        "signature": signature_table(dataset, nested, blocks, univariate, final, evidence, chance),
         "evidence": evidence,
         "nested_lists": nested,
         "lists": list_sizes(fits, nested),
@@ -101,9 +101,7 @@ def gather(
 
 
 def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame:
-    """Return evidence.tsv: the genes that halves of the samples list, the most frequent first.
-
-    Those that they list under permuted labels alone come last; what is not there is never listed.
+    """Return evidence.tsv: the genes that any half of the samples lists, the most frequent first.
 
     ``half_frequency`` is the share of the halves that list the gene, ``chance`` what permuted
     labels make of it in the mean, ``p`` and ``q`` as in `evidence`; ``named`` says whether q is at
@@ -115,8 +113,7 @@ def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame
     if not chance:
         return pd.DataFrame(columns=EVIDENCE)
     most, (times, *null) = int(chance.halves), chance.times()
-    by_chance = np.flatnonzero((np.sum(null, axis=0) > 0) & (times == 0))
-    genes = np.concatenate([ranked(times, chance.strength), by_chance])
+    genes = ranked(times, chance.strength)
     q = q_values(times, expected(chance.final))
     passed = gate(tails(times[None], most)[0], chance.final, fdr) <= LEVEL
     columns = {
@@ -138,6 +135,7 @@ def signature_table(
     univariate: pd.DataFrame,
     final: Fits,
     evidence: pd.DataFrame,
+    chance: Chance,
 ) -> pd.DataFrame:
     """Return signature.tsv: the genes of the final model, and those that are named.
 
@@ -166,8 +164,10 @@ def signature_table(
     keys = [-frequency.fillna(0.0).to_numpy()]
     if len(evidence):
         known = evidence.set_index("gene").reindex(ids)
+        mean = chance.times()[1:, genes].mean(axis=0) / int(chance.halves) if chance else 0.0
+        known["chance"] = known["chance"].fillna(pd.Series(mean, index=known.index))
         named = known["named"].eq(True).to_numpy()
-        known = known.fillna({"half_frequency": 0.0, "chance": 0.0, "q": 1.0, "p": 1.0})
+        known = known.fillna({"half_frequency": 0.0, "q": 1.0, "p": 1.0})
         first = {"named": named, **{k: known[k].to_numpy(float) for k in EVIDENCE[2:-1]}}
         keys = [-first["half_frequency"], ~named]
     table = pd.DataFrame(

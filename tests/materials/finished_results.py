@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from gathered_study import make_fits, make_study
+from half_frequencies import chance_of
 
 from genesig.results import load_table, save_arrays, save_json, save_tables, save_text
 from genesig.results.chance import Chance
 from genesig.selection.gather import gather
-from genesig.selection.genes.evidence import tails
 from genesig.selection.genes.export import signature_dataset
 
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
@@ -33,12 +33,7 @@ def evidence(n_genes: int, permutations: int = 19, most: int = 20) -> Chance:
     rng = np.random.default_rng(5)
     null, observed = rng.integers(0, 8, (permutations, n_genes)), rng.integers(0, 8, n_genes)
     observed[[1, 4, 7]] = most
-    tail, listed = tails(null, most), [np.flatnonzero(row) for row in null]
-    return Chance(
-        np.arange(1, permutations + 1), tail, tail, tail, tail, tail,
-        np.cumsum([0, *map(len, listed)]), np.concatenate(listed), null[null > 0], observed,
-        observed / most,
-    )  # fmt: skip
+    return chance_of(observed, null, most)
 
 
 def write_results(folder: Path, task: str = "classification", chance: Chance | None = None) -> Path:

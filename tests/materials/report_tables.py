@@ -12,6 +12,7 @@ import pandas as pd
 from report_evidence import evidence_of
 
 from genesig.results import Dataset, Fits, Splits
+from genesig.results.chance import Chance
 from genesig.selection.assess.controls import NAMED
 from genesig.selection.assess.held_out import predictions_table, scores_table
 from genesig.selection.assess.permutations import frequency_curves
@@ -39,7 +40,9 @@ def make_tables(
     predictions = predictions_table(dataset, splits, fits)
     evidence = evidence_of(dataset, final, study.named, beside=study.beside)
     return {
-        "signature": signature_table(dataset, nested, blocks, univariate, final, evidence),
+        "signature": signature_table(
+            dataset, nested, blocks, univariate, final, evidence, Chance.none()
+        ),
         "evidence": evidence,
         "nested_lists": nested, "blocks": blocks, "prototypes": prototypes,
         "predictions": predictions, "scores": scores_table(dataset, splits, fits),

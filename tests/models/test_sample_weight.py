@@ -22,6 +22,7 @@ from genesig import (
     KernelPCRRegressor,
     L1L2Classifier,
     L1L2Cox,
+    L1L2Logistic,
     L1L2Regressor,
     MultipleKernelClassifier,
     MultipleKernelRegressor,
@@ -34,7 +35,7 @@ from genesig.optim.nonlinear.checks import InvalidProblem
 EXACT = {"tau": 0.4, "lam": (0.1,), "tolerance": 1e-11}
 BLOCKS = [[0, 1, 2], [3, 4, 5], [6, 7]]
 SAME = [
-    L1L2Regressor(), L1L2Classifier(tau=0.1), GroupLassoRegressor(tau=0.1),
+    L1L2Regressor(), L1L2Classifier(tau=0.1), L1L2Logistic(), GroupLassoRegressor(tau=0.1),
     GroupLassoClassifier(tau=0.1), FusedLassoRegressor(first=1.0, tau=0.2), FusedLassoClassifier(),
     GeneSetRegressor(BLOCKS, weights="size"), GeneSetClassifier(BLOCKS, weights="equal"),
     MultipleKernelRegressor(BLOCKS), MultipleKernelClassifier(BLOCKS),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from gathered_study import MU, make_fits, make_study
+from half_frequencies import chance_of
 
 from genesig.results import load_table, save_tables
 from genesig.results.chance import Chance
@@ -14,7 +15,6 @@ from genesig.selection.assess.controls import COLUMNS, controls_table
 from genesig.selection.assess.permutations import null_study
 from genesig.selection.assess.stability import pair_stability, stability, stability_table
 from genesig.selection.gather import gather
-from genesig.selection.genes.evidence import tails
 from genesig.selection.genes.frequency import selections
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
@@ -108,20 +108,6 @@ def test_a_signature_may_have_no_core():
     assert len(tables["signature"]) > 0
     assert not tables["signature"]["core"].any()
     assert tables["lists"]["in_list"].iloc[-1] == 0
-
-
-def chance_of(observed, permuted, most=10):
-    """Return the record of how many of `most` halves list each gene, observed and permuted."""
-    permuted = np.asarray(permuted)
-    levels = tails(permuted, most)
-    none = levels[:, :0]
-    rows, genes = np.nonzero(permuted)
-    return Chance(
-        number=np.arange(1, len(permuted) + 1), outer=levels, inner=levels, final=levels,
-        final_inner=levels, half=none, times=permuted[rows, genes], indices=genes,
-        indptr=np.append(0, np.cumsum(np.count_nonzero(permuted, axis=1))),
-        observed=np.asarray(observed), strength=np.asarray(observed, dtype=float),
-    )  # fmt: skip
 
 
 def test_named_genes_stand_first_whether_or_not_they_predict():

@@ -129,7 +129,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "key in another section": (
         {"linear": {"permutations": 10}},
         "config, linear.permutations: unknown key 'permutations'; did you mean "
-        "'controls.permutations'?",
+        "'signature.permutations'?",
     ),
     "section misspelt": (
         {"normalize": {}},
@@ -141,7 +141,8 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "word like no other": (
         {"signature": {"qqq": 1}},
-        "config, signature.qqq: unknown key 'qqq' (known: most, frequency, mu)",
+        "config, signature.qqq: unknown key 'qqq' (known: "
+        "most, fdr, least, size, permutations, frequency, mu)",
     ),
     "wrong type": (
         {"linear": {"tau_count": "many"}},
