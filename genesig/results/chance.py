@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +76,3 @@ class Chance:
         no, tail = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
         start = np.zeros(1, dtype=np.int64)
         return cls(no, tail, tail, tail, tail, tail, start, no, np.array(1), np.zeros(0))
-
-    @classmethod
-    def joined(cls, observed: Chance, parts: Sequence[Chance]) -> Chance:
-        """Join what the observed labels give and permutations, in the order given."""
-        names = ("number", "outer", "inner", "final", "final_inner", "half")
-        whole = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        every = [observed, *parts]
-        sizes = np.concatenate([np.diff(part.indptr) for part in every])
-        return replace(
-            observed, **whole, indptr=np.concatenate([[0], np.cumsum(sizes)]),
-            indices=np.concatenate([part.indices for part in every]),
-        )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,11 @@ import numpy as np
 from genesig.data.splits.seeds import CHANCE
 from genesig.data.steps.normalise import bound
 from genesig.errors import GenesigError
-from genesig.results import Dataset, Splits
+from genesig.results import Dataset, Split, Splits
 from genesig.results.chance import Chance
 from genesig.selection.genes.evidence import FINAL, TRAINING, tails
 from genesig.selection.linear.ground import Steps, outer_sets
-from genesig.selection.linear.halves import HalfLists, list_halves, pairs_of
+from genesig.selection.linear.halves import NUMBERS, HalfLists, list_halves, pairs_of
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Pairs, Task, known_halves, shared_matrices, tasks
 
@@ -45,63 +46,64 @@ def chance_study(
         See `Protocol`.
     """
     protocol = Protocol(**linear)
-    asked = range(1, permutations * (protocol.penalty == "l1") + 1)
-    parts = [_one(dataset, splits, number, folds, protocol) for number in asked]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or not known:
-        return Chance.none()
-    todo = tasks(dataset, splits, [splits.final], [0], pairs=Pairs(FINAL))
-    found, _ = _listed(dataset, todo, folds, protocol, 0)
-    assert found is not None
-    own = Chance(
-        number=np.zeros(0, np.int64), outer=_tails(None)[:0], inner=_tails(None)[:0],
-        final=_tails(None)[:0], final_inner=_tails(None)[:0], half=_tails(None)[:0],
-        indptr=found.indptr, indices=found.indices, halves=np.array(found.halves),
-        strength=found.weights()[0],
-    )  # fmt: skip
-    return Chance.joined(own, known)
-
-
-def _one(
-    dataset: Dataset, splits: Splits, number: int, folds: Steps, protocol: Protocol
-) -> Chance | None:  # fmt: skip
-    """Return what one permutation gives; None where no label can change its place."""
-    training, all_samples = pairs_of(TRAINING, protocol), pairs_of(FINAL, protocol)
-    asked = [(splits.outer, training), ((splits.final,), all_samples),
-             (splits.subsamples, Pairs(TRAINING))]  # fmt: skip
-    parts: list[HalfLists | None] = []
+    numbers = range(1, permutations * (protocol.penalty == "l1") + 1)
+    own, folded = pairs_of(FINAL, protocol), pairs_of(TRAINING, protocol)
+    levels = ((splits.outer, folded), ((splits.final,), own), (splits.subsamples, Pairs(TRAINING)))
     try:
-        for some, pairs in asked:
-            chosen = some[(number - 1) % len(some) :][:1] if some else ()
-            todo = tasks(dataset, splits, chosen, [number], pairs=pairs, stage=CHANCE)
-            parts += _listed(dataset, todo, folds, protocol, number)
+        todo = [_tasks(dataset, splits, some, numbers, pairs) for some, pairs in levels]
     except GenesigError as error:
         log.warning("no evidence for single genes: %s", error)
-        return None
-    outer, inner, final, final_inner, half, _ = parts
+        return Chance.none()
+    if not numbers:
+        return Chance.none()
+    outer, inner = _listed(dataset, todo[0], folds, protocol)
+    final, final_inner = _listed(dataset, todo[1], folds, protocol)
+    half, _ = _listed(dataset, todo[2], folds, protocol)
+    observed = tasks(dataset, splits, [splits.final], [0], pairs=Pairs(FINAL))
+    found, _ = _listed(dataset, observed, folds, protocol)
+    assert found is not None
     assert final is not None
+    whole = HalfLists.joined([found, final])
     return Chance(
-        number=np.array([number]), outer=_tails(outer), inner=_tails(inner), final=_tails(final),
-        final_inner=_tails(final_inner), half=_tails(half), indptr=final.indptr,
-        indices=final.indices, halves=np.array(final.halves), strength=np.zeros(0),
+        number=np.array(numbers), outer=_tails(outer, numbers), inner=_tails(inner, numbers),
+        final=_tails(final, numbers), final_inner=_tails(final_inner, numbers),
+        half=_tails(half, numbers), indptr=whole.indptr, indices=whole.indices,
+        halves=np.array(whole.halves), strength=found.weights()[0],
     )  # fmt: skip
+
+
+def _tasks(
+    dataset: Dataset, splits: Splits, some: Sequence[Split], numbers: Sequence[int], pairs: Pairs
+) -> list[Task]:  # fmt: skip
+    """Return a task of each permutation, at one of the splits in turn; none without splits."""
+    at = {number: [some[(number - 1) % len(some)]] for number in numbers} if some else {}
+    return [
+        task for number, one in at.items()
+        for task in tasks(dataset, splits, one, [number], pairs=pairs, stage=CHANCE)
+    ]  # fmt: skip
 
 
 def _listed(
-    dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol, number: int
+    dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol
 ) -> tuple[HalfLists | None, HalfLists | None]:  # fmt: skip
-    """Return the lists of halves of a task, and of one of its inner folds."""
-    for X, reference, (task,) in shared_matrices(dataset, todo, bound(folds, dataset), 1):
-        outer = outer_sets(X, folds, dataset, reference.genes, protocol, [task])
-        whole = list_halves(outer, [task], [(0, known_halves(task.halves))], protocol)
-        whole = whole.renamed(reference.genes, len(dataset.genes))
-        folded = known_halves(task.inner_halves)
-        if not len(folded):
-            return whole, None
-        fold = folded[number % len(folded)]
-        return whole, list_halves(outer, [task], [(0, fold)], protocol)
-    return None, None
+    """Return the lists of halves of each task, and of one of its inner folds, by its number."""
+    parts, inner, steps = [], [], bound(folds, dataset)
+    columns = max(1, int(NUMBERS / max(1, len(dataset.genes))))
+    for X, reference, some in shared_matrices(dataset, todo, steps, columns):
+        outer = outer_sets(X, folds, dataset, reference.genes, protocol, some)
+        halves = [(k, known_halves(task.halves)) for k, task in enumerate(some)]
+        lists = list_halves(outer, some, halves, protocol)
+        parts.append(lists.renamed(reference.genes, len(dataset.genes)))
+        folded = [(k, task.permutation, known_halves(task.inner_halves))
+                  for k, task in enumerate(some)]  # fmt: skip
+        if one := [(k, each[number % len(each)]) for k, number, each in folded if len(each)]:
+            lists = list_halves(outer, some, one, protocol)
+            inner.append(lists.renamed(reference.genes, len(dataset.genes)))
+    whole, of_folds = (HalfLists.joined(each) if each else None for each in (parts, inner))
+    return whole, of_folds
 
 
-def _tails(lists: HalfLists | None) -> Array:
-    return np.zeros((1, 0), np.int64) if lists is None else tails(lists.times(), lists.halves)
+def _tails(lists: HalfLists | None, numbers: Sequence[int]) -> Array:
+    if lists is None:
+        return np.zeros((len(numbers), 0), dtype=np.int64)
+    return np.stack([tails(times[None], lists.halves)[0] for times in lists.times()])

@@ -23,7 +23,7 @@ from genesig.selection.linear.tasks import Task
 
 Array = np.ndarray[Any, Any]
 
-TAU = np.geomspace(1.0, 0.05, 7)[1:]
+TAU = np.geomspace(1.0, 0.1, 6)[1:]
 """Fractions of tau_max among which the logistic model is chosen."""
 MU = 1e-6
 """Weight of its squared l2 term, in units of ||X'X||/n: next to none."""
