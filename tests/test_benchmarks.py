@@ -14,7 +14,7 @@ from places import ROOT, SHARED, TESTS
 sys.path.insert(0, str(TESTS / "benchmarks"))
 
 from answers_data import OTHERS, PUBLISHED, Plan, Source, simulated, study_of
-from answers_goals import summary
+from answers_goals import agreed, summary
 from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
 from answers_runs import VARIANTS, answered, asked, run, run_together, together
 from answers_seeds import final_lists, jaccard
@@ -194,7 +194,7 @@ def test_goals_by_hand():
     )  # fmt: skip
     rows["auc"] = 1 - rows["error"]
     said = "\n".join(summary(rows))
-    assert "ridge: error 0.155 (+0.005 ± 0.010, smaller on 0 of 2), AUC 0.845, genes 99" in said
+    assert "ridge: error 0.155 (+0.005 ± 0.010, smaller on 0 of 2), AUC 0.845\n" in said
     assert "0.150 against 0.180 (-0.030 ± 0.040, smaller on 2 of 2): reached" in said
     assert "ridge (the best single rival) - 0.01: 0.150 against 0.155" in said
     assert said.count("not reached") == 1
@@ -202,6 +202,12 @@ def test_goals_by_hand():
     assert "1.4 x that of stable: 0.300 against 0.200, 1.50 x: reached" in said
     assert "3 x that of l1 logistic: 0.300 against 0.100, 3.00 x: reached" in said
     assert "Price of proof, named genes - genesig: +0.020 ± 0.000, smaller on 0 of 2" in said
+
+
+def test_lists_that_are_always_empty_agree_on_nothing():
+    rows = pd.DataFrame({"method": ["a", "a", "svm"], "stability": [0.5, np.nan, np.nan]})
+    assert agreed(rows)["stability"].tolist()[:2] == [0.5, 0]
+    assert np.isnan(agreed(rows)["stability"].iloc[2])
 
 
 def test_an_unknown_data_set_is_one_line():

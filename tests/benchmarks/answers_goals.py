@@ -28,19 +28,30 @@ def summary(rows: pd.DataFrame) -> Iterator[str]:
         that both have.
     """
     wide = rows.pivot_table(index="data", columns="method", values="error")
-    methods = list(rows["method"].unique())
+    methods, rows = list(rows["method"].unique()), agreed(rows)
     yield (
         f"Means over {len(wide)} data sets ({', '.join(rows['data'].unique())}); difference of the "
         "error to the first, ± 2 standard errors over data sets:"
     )
     for method, each in rows.groupby("method", sort=False):
-        stability = f", stability {each['stability'].mean():.3f}" if _lists(each) else ""
+        lists = ""
+        if _lists(each):
+            lists = f", genes {each['genes'].median():g} (median)"
+            lists += f", stability {each['stability'].mean():.3f}"
+        some = "" if len(each) == len(wide) else f" on {len(each)} of them"
+        apart = paired(wide, method, methods[0])
         yield (
-            f"  {method}: error {each['error'].mean():.3f} ({paired(wide, method, methods[0])}), "
-            f"AUC {each['auc'].mean():.3f}, genes {each['genes'].median():g} (median){stability}"
+            f"  {method}{some}: error {each['error'].mean():.3f} ({apart}), "
+            f"AUC {each['auc'].mean():.3f}{lists}"
         )
     yield from _error(wide, methods)
     yield from _named(rows, wide)
+
+
+def agreed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Let the stability of lists that are empty in all halves, where it is undefined, be 0."""
+    chooses = rows.groupby("method")["stability"].transform("count") > 0
+    return rows.assign(stability=rows["stability"].where(rows["stability"].notna() | ~chooses, 0.0))
 
 
 def verdict(reached: bool) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from answers_data import OTHERS, PUBLISHED
-from answers_goals import paired
+from answers_goals import agreed, paired
 
 NAMES = {
     "genesig": "**genesig** (predictive model)",
@@ -24,13 +24,21 @@ NAMES = {
     "l1 logistic, as is": "l1 logistic, scikit-learn's grid",
     "linear SVM": "linear SVM, all genes",
     "t-test + LDA": "top-k t-test + LDA",
+    "shrunken centroids": "shrunken centroids",
+}
+SHORT = {
+    "desmedt_metastasis": "metastasis",
+    "desmedt_er": "ER",
+    "rosenwald_status": "death",
+    "rosenwald_group": "lymphoma",
+    "ALL_AML": "ALL/AML",
 }
 
 
 def pages(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the tables: means, then errors, lengths and stability of each group of data sets."""
     wide = {
-        column: rows.pivot_table(index="data", columns="method", values=column)
+        column: agreed(rows).pivot_table(index="data", columns="method", values=column)
         for column in ("error", "auc", "genes", "stability")
     }
     methods = list(rows["method"].unique())
@@ -44,13 +52,18 @@ def pages(rows: pd.DataFrame) -> Iterator[str]:
 
 def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
     """Yield one row per method, the first one first, the others by their mean error."""
-    yield from head("mean of all", ["error", "against genesig", "AUC", "genes", "stability"])
-    order = wide["error"].mean().sort_values(kind="stable").index
+    yield from head(
+        "mean of balanced errors",
+        ["all", "the six", "the nine", "against genesig", "AUC", "genes", "stability"],
+    )
+    whole = wide["error"].dropna(axis=1)  # the mean of some data sets is not that of all
+    order = whole.mean().sort_values(kind="stable").index
     for method in [methods[0], *(other for other in order if other != methods[0])]:
         chooses = method in wide["stability"]
         cells = [
             three(wide["error"][method].mean()),
-            paired(wide["error"], method, methods[0]).replace("-0.", "−0.").replace("0.", "."),
+            *(three(wide["error"][method].reindex(known).mean()) for known in (PUBLISHED, OTHERS)),
+            paired(wide["error"], method, methods[0]).replace("-", "−").replace("0.", "."),
             three(wide["auc"][method].mean()),
             f"{wide['genes'][method].median():g}" if chooses else "all",
             three(wide["stability"][method].mean()) if chooses else "–",
@@ -61,26 +74,32 @@ def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
 
 def errors(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
     """Yield the error of every method on every data set."""
-    yield from head("balanced error", ["mean", *wide.index])
+    yield from head("balanced error", ["mean", *columns(wide)])
     for method in methods:
         each = [three(error) for error in wide[method]]
-        yield line([NAMES.get(method, method), three(wide[method].mean()), *each])
+        yield line([NAMES.get(method, method), three(wide[method].mean(skipna=False)), *each])
     yield ""
 
 
 def lists(genes: pd.DataFrame, stability: pd.DataFrame) -> Iterator[str]:
     """Yield length and stability of every list on every data set."""
-    yield from head("genes / stability", list(genes.index))
+    yield from head("genes / stability", columns(genes))
     for method in (name for name in NAMES if name in stability):
         pairs = zip(genes[method], stability[method], strict=True)
-        yield line([NAMES[method], *(f"{size:g} / {two(phi)}" for size, phi in pairs)])
+        each = (f"{size:g} / {two(phi)}" if size == size else "–" for size, phi in pairs)
+        yield line([NAMES[method], *each])
     yield ""
 
 
-def head(first: str, columns: list[str]) -> Iterator[str]:
+def columns(wide: pd.DataFrame) -> list[str]:
+    """Return the names of the data sets."""
+    return [SHORT.get(name, name) for name in wide.index]
+
+
+def head(first: str, others: list[str]) -> Iterator[str]:
     """Yield the first two lines of a table."""
-    yield line([first, *columns])
-    yield line(["---"] * (len(columns) + 1))
+    yield line([first, *others])
+    yield line(["---"] * (len(others) + 1))
 
 
 def line(cells: list[str]) -> str:
@@ -95,7 +114,7 @@ def three(value: float) -> str:
 
 def two(value: float) -> str:
     """Write an agreement."""
-    return f"{value:.2f}".replace("-", "−") if not np.isnan(value) else "–"
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")  # + 0: no minus before a zero
 
 
 if __name__ == "__main__":
