@@ -9,17 +9,17 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from places import ROOT, TESTS
+from places import ROOT, SHARED, TESTS
 
 sys.path.insert(0, str(TESTS / "benchmarks"))
 
-from answers_data import Plan, Source, simulated, study_of
-from answers_goals import summary
+from answers_data import OTHERS, PUBLISHED, Plan, Source, simulated, study_of
+from answers_goals import agreed, summary
 from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
-from answers_runs import VARIANTS, asked, run
-from answers_table import HEADLINE, agreement, apart, core, decided
+from answers_runs import VARIANTS, answered, asked, run, run_together, together
+from answers_seeds import final_lists, jaccard
+from answers_table import HEADLINE, agreement, apart, decided
 from sklearn.linear_model import LogisticRegression
-from study import outer_fits
 
 from genesig.selection.assess.difference import difference
 from genesig.selection.assess.held_out import predictions_table
@@ -80,8 +80,63 @@ def test_agreement_of_equal_random_and_no_lists():
     assert np.isnan(agreement([[], [], [], []], 10)[0])
 
 
-def test_a_core_gene_is_in_three_of_four_lists():
-    assert core([[1, 2, 3], [2, 3], [3, 2], [3, 1]]) == [2, 3]
+def test_the_two_answers_come_of_the_same_fits(study):
+    assert together("named genes") == ["genesig", "named genes"]
+    assert together("stable") == ["stable"]
+    assert together("ridge") == ["ridge"]
+    both = run_together(together("genesig"), study)
+    alone = run("named genes", study)
+    assert both["named genes"].score == alone.score
+    assert both["named genes"].again == alone.again
+    assert both["genesig"].score != alone.score
+    assert len(alone.again) == len(study.halves.outer) == 4
+    assert min(map(len, alone.lists)) >= asked("genesig")["signature"]["least"]
+
+
+def test_the_list_alone_needs_no_chance(study):
+    config = asked("stable")
+    assert config["signature"]["permutations"] == 0
+    assert config["linear"]["model"] == "two_stage"
+    record = run("stable", study)
+    assert len(record.fixed) == len(record.again) == 4
+
+
+def test_lists_of_seeds_are_as_alike_as_their_jaccard_index():
+    assert jaccard([[1, 2], [1, 2]]) == 1
+    assert jaccard([[1, 2, 3], [2, 3, 4], []]) == pytest.approx((0.5 + 0 + 0) / 3)
+    assert jaccard([[], []]) == 1
+
+
+def test_final_lists_are_those_of_a_study(study):
+    lists = final_lists(study.dataset, study.splits)
+    assert set(lists) == {"named", "model", "stable"}
+    named, model = lists["named"], lists["model"]
+    assert named in ([], model[: len(named)])  # the most frequent first
+    assert {"g0", "g1", "g2"} & set(model)
+    assert len(model) >= 5
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+@pytest.mark.parametrize(
+    ("name", "shape", "smaller"),
+    [
+        ("khan", (43, 2308), 20),
+        ("sorlie", (47, 456), 15),
+        ("rosenwald_group", (60, 1648), 23),
+        pytest.param("GSE55457", (23, 22283), 10, marks=pytest.mark.slow),
+        ("ALL_AML", (48, 9020), 24),
+    ],
+)
+def test_the_others_are_read_as_two_classes_without_missing_values(name, shape, smaller):
+    dataset = Source.of(name).read()
+    assert dataset.X.shape == shape
+    assert np.isfinite(dataset.X).all()
+    assert np.unique(dataset.response(), return_counts=True)[1].min() == smaller
+
+
+def test_there_are_fifteen():
+    sources = [Source.of(name) for name in PUBLISHED | OTHERS]
+    assert len({source.name for source in sources}) == 15
 
 
 def test_the_difference_is_that_of_the_report_over_samples(study):
@@ -93,7 +148,7 @@ def test_the_difference_is_that_of_the_report_over_samples(study):
 
 
 def test_the_cut_is_that_of_the_predictions(study):
-    fits = outer_fits(study.dataset, study.splits, asked("genesig")).with_chosen()
+    fits = answered(study.dataset, study.splits, asked("genesig")).with_chosen()
     told = predictions_table(study.dataset, study.splits, fits)
     told = told[told["mu"].isna()]
     found = decided(study, run("genesig", study))
@@ -128,22 +183,31 @@ def test_a_rival_with_chance_in_it_gives_the_same_twice(study, rival):
 def test_goals_by_hand():
     rows = pd.DataFrame(
         [
-            ("golub", "genesig", 0.1, 12, 6, 0.4), ("golub", "minimal", 0.1, 30, 5, 0.1),
-            ("golub", "ridge", 0.2, 99, np.nan, np.nan),
-            ("west", "genesig", 0.2, 2, 1, 0.2), ("west", "minimal", 0.2, 2, 1, 0.2),
-            ("west", "ridge", 0.05, 99, np.nan, np.nan),
+            ("golub", "genesig", 0.1, 30, 0.2), ("golub", "named genes", 0.12, 12, 0.4),
+            ("golub", "stable", 0.15, 30, 0.2), ("golub", "l1 logistic", 0.2, 40, 0.1),
+            ("golub", "ridge", 0.1, 99, np.nan),
+            ("west", "genesig", 0.2, 10, 0.1), ("west", "named genes", 0.22, 4, 0.2),
+            ("west", "stable", 0.21, 8, 0.2), ("west", "l1 logistic", 0.2, 20, 0.1),
+            ("west", "ridge", 0.21, 99, np.nan),
         ],
-        columns=["data", "method", "error", "size", "core", "stability_fixed"],
+        columns=["data", "method", "error", "genes", "stability"],
     )  # fmt: skip
-    rows["stability"] = rows["stability_fixed"]
-    rows["difference"] = [0, 0, 0.1, 0, 0, -0.15]
-    rows["low"], rows["high"] = rows["difference"] - 0.3, rows["difference"] + 0.3
-    said = "\n".join(summary(rows, ["golub", "west"]))
-    assert "ridge: 0.125 (-0.025 ± 0.212)" in said
-    assert "(ridge, 0.125): 0.150, not reached" in said
-    assert "golub 4.00, west 1.00 (not asked for)" in said
-    assert "smallest 4.00, asked 1.4: reached" in said
-    assert "1 of 2 data sets, at least 2: not reached" in said
+    rows["auc"] = 1 - rows["error"]
+    said = "\n".join(summary(rows))
+    assert "ridge: error 0.155 (+0.005 ± 0.010, smaller on 0 of 2), AUC 0.845\n" in said
+    assert "0.150 against 0.180 (-0.030 ± 0.040, smaller on 2 of 2): reached" in said
+    assert "ridge (the best single rival) - 0.01: 0.150 against 0.155" in said
+    assert said.count("not reached") == 1
+    assert "8 against 19 (means 8.0, 19.0): reached" in said
+    assert "1.4 x that of stable: 0.300 against 0.200, 1.50 x: reached" in said
+    assert "3 x that of l1 logistic: 0.300 against 0.100, 3.00 x: reached" in said
+    assert "Price of proof, named genes - genesig: +0.020 ± 0.000, smaller on 0 of 2" in said
+
+
+def test_lists_that_are_always_empty_agree_on_nothing():
+    rows = pd.DataFrame({"method": ["a", "a", "svm"], "stability": [0.5, np.nan, np.nan]})
+    assert agreed(rows)["stability"].tolist()[:2] == [0.5, 0]
+    assert np.isnan(agreed(rows)["stability"].iloc[2])
 
 
 def test_an_unknown_data_set_is_one_line():

@@ -1,20 +1,24 @@
 """How well the lists predict, how long they are and how stable, beside what people use instead.
 
-    python tests/benchmarks/answers.py --out FOLDER [--jobs 2] [DATA ...]
+    python tests/benchmarks/answers.py --out FOLDER [--jobs 2] [--all] [DATA ...]
     python tests/benchmarks/answers.py --out FOLDER --quick
 
-DATA is golub, singh, alon, west, shipp or pomeroy (all six without any), or another two-class data
+DATA is golub, singh, alon, west, shipp or pomeroy, which were looked at while genesig was built
+(all six without any), one of the nine others (--all: fifteen), khan, sorlie, desmedt_metastasis,
+desmedt_er, rosenwald_status, rosenwald_group, GSE55235, GSE55457 or ALL_AML, or any two-class data
 set as name=matrix,samples,label, for example
-leukemia38=resources/golub_expression.tsv.gz,config/samples.tsv,class. The six lie beside the
+leukemia38=resources/golub_expression.tsv.gz,config/samples.tsv,class. The fifteen lie beside the
 project, not in it.
 
 Every method gets the same outer splits, the same inner folds and the same disjoint halves.
-``genesig`` is what the config's defaults give; ``minimal`` its minimal lists. Error (balanced) and
-AUC are of held-out samples; the difference is to genesig, with its 95 % interval over samples.
-Genes: median length of the lists; core: genes of at least 75 % of them. Stability: agreement of
-disjoint halves beyond chance, ± its error of resampling, where a method chooses again in each half;
-"at fixed" at the setting chosen on all samples, as genesig reports it. Seconds are of the
-processor, on the outer splits; the first fit of a process, which compiles, is not among them.
+``genesig`` is the predictive model that the config's defaults give, ``named genes`` the model of
+the genes that they name; ``best`` is the predictive model of the list of this name. The chosen list
+of the two stages alone, without the logistic model: ``stable`` and ``minimal``. Error (balanced)
+and AUC are of held-out samples; the difference is to genesig, with its 95 % interval over samples.
+Genes: median length of the lists. Stability: agreement of disjoint halves beyond chance, ± its
+error of resampling, where a method chooses again in each half; "at fixed" at the setting chosen on
+all samples. Seconds are of the processor, on the outer splits; genesig and named genes come of the
+same fits, and each has the seconds of both.
 
 FOLDER keeps what each method gave on each data set. A run that was stopped goes on from there, and
 what other data, code or settings gave is computed again. It also gets answers.tsv, the table.
@@ -36,10 +40,10 @@ from typing import Any
 
 import pandas as pd
 import sklearn
-from answers_data import PUBLISHED, Plan, Source, Study, simulated, study_of
+from answers_data import OTHERS, PUBLISHED, Plan, Source, Study, simulated, study_of
 from answers_goals import summary
 from answers_rivals import RIVALS
-from answers_runs import VARIANTS, Record, asked, run
+from answers_runs import VARIANTS, Record, asked, run_together, together
 from answers_table import heading, shown, table
 from study import settings
 
@@ -49,13 +53,7 @@ METHODS = [*VARIANTS, *RIVALS]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 QUICK = Plan(folds=3, repeats=1, inner_folds=3, pairs=2)
 Job = tuple[Source, str, Plan, Path]
-
-
-def same_as(method: str) -> str:
-    """Return the first variant of genesig that has the same settings, or the method itself."""
-    if method in RIVALS:
-        return method
-    return next(each for each in VARIANTS if asked(each) == asked(method))
+Jobs = list[Job]
 
 
 def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
@@ -71,10 +69,11 @@ def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
             here.parent / "references/study.py",
             *package.rglob("*.py"),
         ]
-        made_by = asked(method)
+        made_by = asked(method), VARIANTS[method].answer
     each = (path.read_bytes() for path in sorted([*code, here / "answers_data.py"]))
     written = hashlib.sha256(b"".join(each)).hexdigest()
-    return {"data": source.key(), "plan": asdict(plan), "code": written, "made_by": made_by}
+    whole = {"data": source.key(), "plan": asdict(plan), "code": written, "made_by": made_by}
+    return dict(json.loads(json.dumps(whole)))
 
 
 def divided(study: Study) -> str:
@@ -92,24 +91,29 @@ def kept(job: Job) -> Record | None:
     return Record(**found["record"]) if found["key"] == key(source, method, plan) else None
 
 
-def work(job: Job) -> str:
-    """Run a method on a data set and keep what it gave."""
-    source, method, plan, path = job
-    record = run(method, study_of(source, plan))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    whole = {"key": key(source, method, plan), "record": asdict(record)}
-    part.write_text(json.dumps(whole), encoding="utf-8")
-    part.rename(path)
-    return f"{source.name}, {method}: {record.seconds:.1f} s"
+def work(jobs: Jobs) -> str:
+    """Run methods that come of the same fits on a data set, and keep what each gave."""
+    source, _, plan, _ = jobs[0]
+    records = run_together([method for _, method, *_ in jobs], study_of(source, plan))
+    for _, method, _, path in jobs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        whole = {"key": key(source, method, plan), "record": asdict(records[method])}
+        part.write_text(json.dumps(whole), encoding="utf-8")
+        part.rename(path)
+    seconds = next(iter(records.values())).seconds
+    return f"{source.name}, {' and '.join(records)}: {seconds:.1f} s"
 
 
-def work_all(jobs: list[Job], processes: int) -> None:
+def work_all(jobs: Jobs, processes: int) -> None:
     """Run what is not there yet, each process on one thread."""
-    todo = [job for job in jobs if kept(job) is None]
+    todo: dict[tuple[str, str], Jobs] = {}
+    for job in jobs:
+        if kept(job) is None:
+            todo.setdefault((job[0].name, together(job[1])[0]), []).append(job)
     os.environ |= dict.fromkeys(THREADS, "1")  # libraries read them when a new process starts
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(work, job) for job in todo]):
+        for done in as_completed([pool.submit(work, some) for some in todo.values()]):
             print(done.result(), file=sys.stderr, flush=True)
 
 
@@ -118,21 +122,21 @@ def report(sources: list[Source], methods: list[str], plan: Plan, out: Path) -> 
     tables = []
     for source in sources:
         study = study_of(source, plan)
-        records = {method: kept(job_of(source, same_as(method), plan, out)) for method in methods}
+        found = {method: kept(job_of(source, method, plan, out)) for method in methods}
+        records = {method: record for method, record in found.items() if record is not None}
+        if not records:
+            continue
         tables.append(table(source.name, study, records))
         yield f"{source.name}: {heading(study)}"
         yield shown(tables[-1])
         for method, record in records.items():
-            if same_as(method) == method:
-                yield from (f"  {method}: {n} x {said}" for said, n in record.warnings.items())
+            yield from (f"  {method}: {n} x {said}" for said, n in record.warnings.items())
         yield ""
-    for method in methods:
-        if same_as(method) != method:
-            yield f"{method} is {same_as(method)} in this version."
+    if not tables:
+        return
     rows = pd.concat(tables, ignore_index=True)
     rows.to_csv(out / "answers.tsv", sep="\t", index=False, float_format="%.6g")
-    named = [source.name for source in sources if source.name in PUBLISHED]
-    yield from summary(rows, named or [source.name for source in sources])
+    yield from summary(rows)
 
 
 def job_of(source: Source, method: str, plan: Plan, out: Path) -> Job:
@@ -150,6 +154,8 @@ def main(arguments: list[str] | None = None) -> None:
     asks.add_argument("--out", type=Path, required=True, help="folder of records and table")
     asks.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, metavar="METHOD")
     asks.add_argument("--jobs", type=int, default=1, help="processes")
+    asks.add_argument("--all", action="store_true", help="all fifteen data sets")
+    asks.add_argument("--kept", action="store_true", help="run nothing, show what is there")
     asks.add_argument("--quick", action="store_true", help="one repeat of 3 folds, simulated data")
     for name in ("folds", "repeats", "pairs", "seed"):
         asks.add_argument(f"--{name}", type=int)
@@ -158,16 +164,16 @@ def main(arguments: list[str] | None = None) -> None:
     own = {name: getattr(chosen, name) for name in ("folds", "repeats", "pairs", "seed")}
     plan = replace(plan, **{name: value for name, value in own.items() if value is not None})
     if not names:
-        names = [simulated(chosen.out / "simulated")] if chosen.quick else list(PUBLISHED)
+        known = PUBLISHED | OTHERS if chosen.all else PUBLISHED
+        names = [simulated(chosen.out / "simulated")] if chosen.quick else list(known)
     sources = list(map(Source.of, names))
     for file in (file for source in sources for file in (source.matrix, source.samples)):
         if not file.exists():
             raise SystemExit(f"{file} is not there")
     methods = [method for method in METHODS if method in chosen.methods]
-    alone = dict.fromkeys(map(same_as, methods))
-    work_all(
-        [job_of(source, m, plan, chosen.out) for source in sources for m in alone], chosen.jobs
-    )
+    if not chosen.kept:
+        every = [job_of(source, m, plan, chosen.out) for m in methods for source in sources]
+        work_all(every, chosen.jobs)
     print("\n".join(report(sources, methods, plan, chosen.out)))
 
 

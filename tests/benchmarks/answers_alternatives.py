@@ -37,7 +37,7 @@ from genesig.selection.linear.rules import RULES, Searched
 from genesig.selection.linear.tasks import Task, tasks
 
 Array = np.ndarray[Any, Any]
-Choice = Callable[[list[Task], Sets, Protocol], list[grid.Surface]]
+Choice = Callable[[list[Task], Sets, Sets, Protocol], list[grid.Surface]]
 PAIRS = 5
 
 
@@ -52,7 +52,9 @@ class ByHalves(Searched):
         return float(self.halves[tau])
 
 
-def by_halves(todo: list[Task], outer: Sets, protocol: Protocol) -> list[grid.Surface]:
+def by_halves(
+    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
+) -> list[grid.Surface]:  # fmt: skip
     """Search as `stage_one` does, with the agreement of half pairs."""
     stable = RULES["stable"]
     first = np.cumsum([0, *(len(task.inner) for task in todo)]).tolist()
@@ -65,7 +67,7 @@ def by_halves(todo: list[Task], outer: Sets, protocol: Protocol) -> list[grid.Su
         return stable.choose([*each], protocol, d)
 
     RULES["half pairs"] = replace(stable, choose=choose)
-    return grid.stage_one(todo, outer, replace(protocol, list="half pairs"))
+    return grid.stage_one(todo, outer, inner, replace(protocol, list="half pairs"))
 
 
 def _agreed(task: Task, number: int, outer: Sets, mu: float, protocol: Protocol) -> Array:

@@ -22,6 +22,16 @@ from genesig.results.checksums import sha256
 
 Array = np.ndarray[Any, Any]
 
+
+def _tables(stem: str) -> tuple[str, str]:
+    return f"{stem}_expression.tsv.gz", f"{stem}_samples.tsv"
+
+
+def _series(name: str) -> tuple[str, str]:
+    return (f"geo/{name}_series_matrix.txt.gz",) * 2
+
+
+# The six that were looked at while genesig was built.
 PUBLISHED = {
     "golub": ("golub_1999", "diagnosis"),
     "singh": ("singh_2002", "tissue"),
@@ -32,33 +42,64 @@ PUBLISHED = {
 }
 
 
+SYNOVIUM = "synovial tissue from {} joint"
+# The nine others: matrix, sample table, label, its two classes where there are more.
+OTHERS: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
+    "khan": (*_tables("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
+    "sorlie": (*_tables("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
+    "desmedt_metastasis": (*_tables("survival/desmedt_2007"), "metastasis", None),
+    "desmedt_er": (*_tables("survival/desmedt_2007"), "er", None),
+    "rosenwald_status": (*_tables("survival/rosenwald_2002"), "status", None),
+    "rosenwald_group": (*_tables("survival/rosenwald_2002"), "group", None),
+    "GSE55235": (
+        *_series("GSE55235"), "source_name_ch1",
+        (SYNOVIUM.format("osteoarthritic"), SYNOVIUM.format("rheumatoid arthritis")),
+    ),
+    "GSE55457": (
+        *_series("GSE55457"), "clinical status", ("osteoarthritis", "rheumatoid arthritis")
+    ),
+    "ALL_AML": ("gct/Leukemia_hgu95av2.trim.gct", "gct/Leukemia.cls", "class", None),
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Source:
-    """Where a data set lies."""
+    """Where a data set lies, and which two of its classes are told apart: None where it has two."""
 
     name: str
     matrix: Path
     samples: Path
     label: str
+    classes: tuple[str, str] | None = None
 
     @classmethod
     def of(cls, text: str) -> Source:
-        """Understand ``name`` of a published data set, or ``name=matrix,samples,label``."""
+        """Understand ``name`` of a known data set, or ``name=matrix,samples,label``."""
         name, _, given = text.partition("=")
         if given and given.count(",") == 2:
             matrix, samples, label = given.split(",")
             return cls(name, Path(matrix), Path(samples), label)
-        if given or name not in PUBLISHED:
-            known = ", ".join(PUBLISHED)
+        if given or name not in PUBLISHED | OTHERS:
+            known = ", ".join(PUBLISHED | OTHERS)
             raise SystemExit(f"{text}: neither name=matrix,samples,label nor one of {known}")
-        stem, label = PUBLISHED[name]
-        return cls(
-            name, SHARED / f"{stem}_expression.tsv.gz", SHARED / f"{stem}_samples.tsv", label
-        )
+        if name in PUBLISHED:
+            stem, label = PUBLISHED[name]
+            files, classes = _tables(stem), None
+        else:
+            *files, label, classes = OTHERS[name]
+        return cls(name, *(SHARED / file for file in files), label, classes)
 
-    def key(self) -> list[str]:
+    def key(self) -> list[Any]:
         """Return what changes when the data do."""
-        return [sha256(self.matrix), sha256(self.samples), self.label]
+        return [sha256(self.matrix), sha256(self.samples), self.label, self.classes]
+
+    def read(self) -> Dataset:
+        """Read it; genes with missing values are left out."""
+        classes = None if self.classes is None else [*self.classes]
+        own = settings({}, data={"classes": classes, "missing": True})["data"]
+        dataset = read_dataset(str(self.matrix), str(self.samples), self.label, **own)
+        known = ~np.isnan(dataset.X).any(axis=0)
+        return replace(dataset, X=dataset.X[:, known], var=dataset.var[known])
 
 
 @dataclass(frozen=True)
@@ -96,8 +137,7 @@ def study_of(source: Source, plan: Plan) -> Study:
         "folds": plan.folds, "repeats": plan.repeats, "inner_folds": plan.inner_folds,
         "subsamples": 2 * plan.pairs,
     })  # fmt: skip
-    files = (str(source.matrix), str(source.samples), source.label)
-    dataset = read_dataset(*files, **config["data"])
+    dataset = source.read()
     splits = splits_of(dataset, config, seed=plan.seed)
     return Study(dataset, splits, _to_choose_in(dataset, splits, plan))
 

@@ -8,45 +8,50 @@ import numpy as np
 import pandas as pd
 from answers_rivals import RIVALS
 
-RATIO, MEAN_RATIO = 1.4, 2.5
-"""What the stability of today's lists is to be multiplied by, at least: each, geometric mean."""
+AHEAD = 0.01
+"""How much smaller the mean error of the predictive model is to be than any other."""
 
-HARD, FEW = 0.3, 3
-"""From this error on, and up to this length of the minimal list, no stability is asked for."""
+SHORT = 0.5
+"""Length of the list of named genes, in units of that of stable's."""
 
-CORE, OFTEN = 5, 4 / 6
-"""Genes that a core needs; share of the data sets that need such a core."""
-
-NOTHING = 0.01
-"""A smaller agreement counts as this one, so that a ratio to chance has an end."""
+STABLER = {"stable": 1.4, "l1 logistic": 3.0, "l1 logistic, as is": 3.0}
+"""What their mean stability is multiplied by, at least, in that of the named genes."""
 
 
-def summary(rows: pd.DataFrame, goals_of: list[str]) -> Iterator[str]:
+def summary(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the lines below the tables.
 
     Parameters
     ----------
     rows : DataFrame
-        As `answers_table.table` makes them, of all data sets.
-    goals_of : list of str
-        The data sets that the goals are about; those among them that were run count.
+        As `answers_table.table` makes them, of all data sets. Two methods are compared on those
+        that both have.
     """
-    rows = rows[rows["data"].isin(goals_of)]
-    names = list(rows["data"].unique())
-    if not names:
-        return
-    errors = rows.groupby("method", sort=False)["error"].mean()
+    wide = rows.pivot_table(index="data", columns="method", values="error")
+    methods, rows = list(rows["method"].unique()), agreed(rows)
     yield (
-        f"Mean balanced error over {len(names)} data sets ({', '.join(names)}), and its mean "
-        "difference to the first, 95 % over samples:"
+        f"Means over {len(wide)} data sets ({', '.join(rows['data'].unique())}); difference of the "
+        "error to the first, ± 2 standard errors over data sets:"
     )
     for method, each in rows.groupby("method", sort=False):
-        half = float(np.sqrt(np.square((each["high"] - each["low"]) / 2).sum())) / len(each)
-        yield f"  {method}: {errors[method]:.3f} ({each['difference'].mean():+.3f} ± {half:.3f})"
-    yield from _error(errors)
-    yield from _stability(rows)
-    yield from _core(rows)
-    yield "Not measured here: p-values under the null, noise at chance, time of the default study."
+        lists = ""
+        if _lists(each):
+            lists = f", genes {each['genes'].median():g} (median)"
+            lists += f", stability {each['stability'].mean():.3f}"
+        some = "" if len(each) == len(wide) else f" on {len(each)} of them"
+        apart = paired(wide, method, methods[0])
+        yield (
+            f"  {method}{some}: error {each['error'].mean():.3f} ({apart}), "
+            f"AUC {each['auc'].mean():.3f}{lists}"
+        )
+    yield from _error(wide, methods)
+    yield from _named(rows, wide)
+
+
+def agreed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Let the stability of lists that are empty in all halves, where it is undefined, be 0."""
+    chooses = rows.groupby("method")["stability"].transform("count") > 0
+    return rows.assign(stability=rows["stability"].where(rows["stability"].notna() | ~chooses, 0.0))
 
 
 def verdict(reached: bool) -> str:
@@ -54,45 +59,59 @@ def verdict(reached: bool) -> str:
     return "reached" if reached else "not reached"
 
 
-def _error(errors: pd.Series) -> Iterator[str]:
-    rivals = errors[[method for method in errors.index if method in RIVALS]]
-    if "genesig" not in errors or rivals.empty:
-        return
-    best, own = rivals.idxmin(), errors["genesig"]
-    yield (
-        f"Error at most that of the best single rival ({best}, {rivals[best]:.3f}): {own:.3f}, "
-        f"{verdict(own <= rivals[best])}"
-    )
+def paired(wide: pd.DataFrame, one: str, other: str) -> str:
+    """Say the mean difference of two methods' errors over the data sets that both have."""
+    if one == other:
+        return "-"
+    each = (wide[one] - wide[other]).dropna()
+    half = 2 * each.std(ddof=1) / np.sqrt(len(each))
+    return f"{each.mean():+.3f} ± {half:.3f}, smaller on {np.sum(each < -1e-9)} of {len(each)}"
 
 
-def _stability(rows: pd.DataFrame) -> Iterator[str]:
-    methods = {method: part.set_index("data") for method, part in rows.groupby("method")}
-    if not {"genesig", "minimal"} <= methods.keys():
+def _lists(rows: pd.DataFrame) -> bool:
+    return bool(rows["stability"].notna().any())
+
+
+def _error(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
+    if "genesig" not in methods:
         return
-    own, today = methods["genesig"], methods["minimal"]
-    asked = own.index[(own["error"] < HARD) & (today["size"] > FEW)]
-    for column, said in (
-        ("stability_fixed", "at the setting chosen on all samples (the goal)"),
-        ("stability", "chosen again in each half (beside it)"),
-    ):
-        ratio = own[column].clip(lower=NOTHING) / today[column].clip(lower=NOTHING)
-        each = ", ".join(
-            f"{name} {value:.2f}" + ("" if name in asked else " (not asked for)")
-            for name, value in ratio.items()
+    whole = wide.dropna(axis=1)  # the mean of some data sets is not that of all
+    rivals = whole[[method for method in methods if method in RIVALS and method in whole]].mean()
+    against = ["stable"] if "stable" in methods else []
+    if len(rivals):
+        against.append(str(rivals.idxmin()))
+    for other in against:
+        both = wide[["genesig", other]].dropna().mean()
+        said = "the best single rival" if other in RIVALS else "the list alone"
+        yield (
+            f"Error of the predictive model at most that of {other} ({said}) - {AHEAD}: "
+            f"{both['genesig']:.3f} against {both[other]:.3f} ({paired(wide, 'genesig', other)}): "
+            f"{verdict(both['genesig'] <= both[other] - AHEAD)}"
         )
-        yield f"Stability, genesig over minimal, {said}: {each}"
-        if len(asked):
-            least, mean = ratio[asked].min(), float(np.exp(np.log(ratio[asked]).mean()))
-            yield f"  smallest {least:.2f}, asked {RATIO}: {verdict(least >= RATIO)}"
-            yield f"  geometric mean {mean:.2f}, asked {MEAN_RATIO}: {verdict(mean >= MEAN_RATIO)}"
 
 
-def _core(rows: pd.DataFrame) -> Iterator[str]:
-    own = rows[rows["method"] == "genesig"]
-    if own.empty:
+def _named(rows: pd.DataFrame, wide: pd.DataFrame) -> Iterator[str]:
+    if "named genes" not in wide:
         return
-    enough, needed = int((own["core"] >= CORE).sum()), int(np.ceil(OFTEN * len(own)))
-    yield (
-        f"Core of at least {CORE} genes: {enough} of {len(own)} data sets, at least {needed}: "
-        f"{verdict(enough >= needed)}"
+    genes, stability = (
+        rows.pivot_table(index="data", columns="method", values=column)
+        for column in ("genes", "stability")
     )
+    if "stable" in genes:
+        both = genes[["named genes", "stable"]].dropna()
+        own, other = both.median()
+        yield (
+            f"Median length of the named genes at most {SHORT} of stable's: {own:g} against "
+            f"{other:g} (means {both['named genes'].mean():.1f}, {both['stable'].mean():.1f}): "
+            f"{verdict(own <= SHORT * other)}"
+        )
+    for method, times in STABLER.items():
+        if method not in stability:
+            continue
+        own, other = stability[["named genes", method]].dropna().mean()
+        yield (
+            f"Mean stability of the named genes at least {times:g} x that of {method}: {own:.3f} "
+            f"against {other:.3f}, {own / other:.2f} x: {verdict(own >= times * other)}"
+        )
+    if "genesig" in wide:
+        yield f"Price of proof, named genes - genesig: {paired(wide, 'named genes', 'genesig')}"

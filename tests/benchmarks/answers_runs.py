@@ -5,20 +5,22 @@ from __future__ import annotations
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from answers_data import Study
 from answers_rivals import on_split
 from study import final_fit, half_fits, outer_fits, settings
 
-from genesig.data.files.readers import load_schema
 from genesig.data.steps.normalise import normalise_samples
-from genesig.results import Fits
+from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.held_out import held_out
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.protocol import keywords
 
 Lists = list[list[int]]
 
@@ -36,9 +38,9 @@ class Record:
         Genes of each outer split; None for a method that uses them all.
     again, fixed : list of list of int or None
         Genes of each half, complementary halves in turn: chosen anew in each half, and at the
-        setting that was chosen on all samples (which only genesig tells apart).
+        setting that was chosen on all samples (of the lists that have one).
     seconds : float
-        Of the processor, for the outer splits.
+        Of the processor, for the outer splits, chance included.
     warnings : dict
         How often each warning was given.
     """
@@ -53,29 +55,62 @@ class Record:
     warnings: dict[str, int] = field(default_factory=dict)
 
 
-# What is not a key of this version's config is as in `genesig`.
-VARIANTS: dict[str, dict[str, str]] = {
-    "genesig": {},
-    "minimal": {"list": "minimal"},
-    "minimal, cut at 0": {"list": "minimal", "threshold": "zero"},
+class Variant(NamedTuple):
+    """Keys of the config that are not the default, and which of the answers of a study it is.
+
+    Without answer it is the chosen list of the two stages, which needs no chance.
+    """
+
+    sections: dict[str, dict[str, Any]]
+    answer: str | None
+
+
+def _two_stages(**linear: str) -> Variant:
+    own = {"model": "two_stage", **linear}
+    return Variant({"linear": own, "signature": {"permutations": 0}}, None)
+
+
+VARIANTS = {
+    "genesig": Variant({}, "predictive"),
+    "named genes": Variant({}, "named"),
+    "best": Variant({"linear": {"list": "best"}}, "predictive"),
+    "stable": _two_stages(list="stable"),
+    "minimal": _two_stages(list="minimal"),
+    "minimal, cut at 0": _two_stages(list="minimal", threshold="zero"),
 }
 
 
 def asked(variant: str) -> dict[str, Any]:
     """Return the config of a variant of genesig: every default, and its own keys."""
-    known = load_schema()["properties"]["linear"]["properties"]
-    own = {key: value for key, value in VARIANTS[variant].items() if key in known}
-    return settings({}, linear=own)
+    return settings({}, **VARIANTS[variant].sections)
+
+
+def together(method: str) -> list[str]:
+    """Return what comes of the same fits as a method, itself included."""
+    if method not in VARIANTS:
+        return [method]
+    return [other for other in VARIANTS if asked(other) == asked(method)]
 
 
 def run(method: str, study: Study) -> Record:
     """Run a method on the outer splits and, where it selects genes, on the halves."""
+    return run_together([method], study)[method]
+
+
+def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
+    """Run methods that come of the same fits."""
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
-        record = _genesig(method, study) if method in VARIANTS else _rival(method, study)
+        if methods[0] not in VARIANTS:
+            records = {methods[0]: _rival(methods[0], study)}
+        elif VARIANTS[methods[0]].answer is None:
+            records = {methods[0]: _chosen(methods[0], study)}
+        else:
+            records = _answers(methods, study)
     said = [f"{each.category.__name__}: {str(each.message).splitlines()[0]}" for each in given]
-    record.warnings = dict(Counter(said))
-    return record
+    for record in records.values():
+        record.warnings = dict(Counter(said))
+    return records
 
 
 @contextmanager
@@ -86,18 +121,58 @@ def timed(record: Record) -> Iterator[None]:
     record.seconds += time.process_time() - began
 
 
-def _genesig(variant: str, study: Study) -> Record:
-    config, record = asked(variant), Record([], [], [], [])
+def _chosen(variant: str, study: Study) -> Record:
+    """Run a list of the two stages."""
+    config, clock = asked(variant), _none()
     final = final_fit(study.dataset, study.splits, config)  # compiles what the clock shall not see
-    with timed(record):
+    with timed(clock):
         fits = outer_fits(study.dataset, study.splits, config)
-    found = held_out(study.dataset, study.splits, fits.with_chosen())
-    record.row, record.split = found.row.tolist(), found.split.tolist()
-    record.score = found.scores[:, -1].tolist()
+    record = _of_fits(study, fits.with_chosen(), clock)
     record.lists = lists_of(fits)
     record.again = lists_of(outer_fits(study.dataset, study.halves, config))
     record.fixed = lists_of(half_fits(study.dataset, study.splits, final, config))
     return record
+
+
+def _answers(variants: Sequence[str], study: Study) -> dict[str, Record]:
+    """Run the answers of a study; each half gets its chance as an outer split does."""
+    config, clock = asked(variants[0]), _none()
+    dataset = normalise_samples(study.dataset, **config["normalise"])
+    halves = answered(dataset, study.halves, config)  # compiles what the clock shall not see
+    with timed(clock):
+        fits = answered(dataset, replace(study.splits, subsamples=()), config)
+    records = {}
+    for variant in variants:
+        answer = VARIANTS[variant].answer
+        assert answer is not None
+        own = fits.answer(answer)
+        records[variant] = _of_fits(study, own, clock)
+        records[variant].lists = lists_of(own)
+        records[variant].again = lists_of(halves.answer(answer))
+    return records
+
+
+def answered(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
+    """Return the fits of the outer splits with both answers."""
+    steps, linear = config["normalise"]["folds"], keywords(config)
+    count = config["signature"]["permutations"]
+    chance = chance_study(dataset, splits, permutations=count, folds=steps, **linear)
+    return double_loop(
+        dataset, splits, chance, labels="observed", batch="1of1", folds=steps, **linear
+    )
+
+
+def _none() -> Record:
+    return Record([], [], [], None)
+
+
+def _of_fits(study: Study, fits: Fits, clock: Record) -> Record:
+    """Return what the last list of each fit says of the held-out samples."""
+    found = held_out(study.dataset, study.splits, fits)
+    return Record(
+        found.row.tolist(), found.split.tolist(), found.scores[:, -1].tolist(), None,
+        seconds=clock.seconds,
+    )  # fmt: skip
 
 
 def lists_of(fits: Fits) -> Lists:
@@ -108,7 +183,7 @@ def lists_of(fits: Fits) -> Lists:
 
 def _rival(method: str, study: Study) -> Record:
     dataset = normalise_samples(study.dataset, **settings({})["normalise"])
-    record, lists = Record([], [], [], None), []
+    record, lists = _none(), []
     for number, split in enumerate(study.splits.outer):
         with timed(record):
             scores, genes = on_split(method, dataset, split, study.splits.seed)

@@ -8,19 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from answers_data import Study
-from answers_runs import Lists, Record
+from answers_runs import Record
 from scipy.stats import t
 
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import HeldOut, arrange
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.genes.frequency import least_count
 
 Array = np.ndarray[Any, Any]
 
 HEADLINE = ASSESSED["classification"].headline
-CORE = 0.75
-"""Share of the outer splits whose lists hold a core gene."""
 
 
 def agreement(halves: Sequence[Sequence[int]], n_genes: int) -> tuple[float, float]:
@@ -44,12 +41,6 @@ def agreement(halves: Sequence[Sequence[int]], n_genes: int) -> tuple[float, flo
 
     without = [index(np.arange(n) != pair) for pair in range(n)] if n > 1 else [np.nan]
     return index(np.ones(n, dtype=bool)), float(np.std(without) * np.sqrt(max(n - 1, 1)))
-
-
-def core(lists: Lists) -> list[int]:
-    """Return the genes of at least `CORE` of the lists."""
-    genes, times = np.unique([gene for each in lists for gene in each], return_counts=True)
-    return genes[times >= least_count(CORE, len(lists))].astype(int).tolist()
 
 
 def decided(study: Study, record: Record) -> HeldOut:
@@ -90,8 +81,7 @@ def table(name: str, study: Study, records: dict[str, Record]) -> pd.DataFrame:
         row |= {"error": assessed.error, "auc": assessed.auc}
         row |= dict(zip(("difference", "low", "high"), apart(found, reference), strict=True))
         sizes = None if record.lists is None else [len(genes) for genes in record.lists]
-        row["size"] = n_genes if sizes is None else float(np.median(sizes))
-        row["core"] = np.nan if record.lists is None else len(core(record.lists))
+        row["genes"] = n_genes if sizes is None else float(np.median(sizes))
         for which, lists in (("stability", record.again), ("stability_fixed", record.fixed)):
             known = (np.nan, np.nan) if lists is None else agreement(lists, n_genes)
             row |= dict(zip((which, f"{which}_se"), known, strict=True))
@@ -115,7 +105,7 @@ def heading(study: Study) -> str:
 
 def shown(rows: pd.DataFrame) -> str:
     """Lay out the table of one data set."""
-    head = ("method", "error", "AUC", "difference [95 %]", "genes", "core",
+    head = ("method", "error", "AUC", "difference [95 %]", "genes",
             "stability", "at fixed", "seconds", "warnings")  # fmt: skip
     lines = [head]
     for row in rows.itertuples():
@@ -123,8 +113,7 @@ def shown(rows: pd.DataFrame) -> str:
         lines.append((
             row.method, f"{row.error:.3f}", f"{row.auc:.3f}",
             f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]" if row.Index else "-",
-            f"{row.size:g}" if row.core == row.core else "all",
-            f"{row.core:g}" if row.core == row.core else "-",
+            f"{row.genes:g}" if row.genes < row.n_genes else "all",
             *(f"{value:.2f} ± {error:.2f}" if value == value else "-" for value, error in pairs),
             f"{row.seconds:.1f}", f"{row.warnings}",
         ))  # fmt: skip

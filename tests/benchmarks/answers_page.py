@@ -1,0 +1,121 @@
+"""The tables of docs/answers.md, from the table of answers.py.
+
+python tests/benchmarks/answers_page.py FOLDER/answers.tsv
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from answers_data import OTHERS, PUBLISHED
+from answers_goals import agreed, paired
+
+NAMES = {
+    "genesig": "**genesig** (predictive model)",
+    "named genes": "**genesig**, named genes alone",
+    "best": "genesig, `linear.list: best`",
+    "stable": "list `stable` alone",
+    "minimal": "list `minimal` alone",
+    "l1 logistic": "l1 logistic, to convergence",
+    "l1 logistic, as is": "l1 logistic, scikit-learn's grid",
+    "linear SVM": "linear SVM, all genes",
+    "t-test + LDA": "top-k t-test + LDA",
+    "shrunken centroids": "shrunken centroids",
+}
+SHORT = {
+    "desmedt_metastasis": "metastasis",
+    "desmedt_er": "ER",
+    "rosenwald_status": "death",
+    "rosenwald_group": "lymphoma",
+    "ALL_AML": "ALL/AML",
+}
+
+
+def pages(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the tables: means, then errors, lengths and stability of each group of data sets."""
+    wide = {
+        column: agreed(rows).pivot_table(index="data", columns="method", values=column)
+        for column in ("error", "auc", "genes", "stability")
+    }
+    methods = list(rows["method"].unique())
+    yield from means(wide, methods)
+    for known in (PUBLISHED, OTHERS):
+        names = [name for name in known if name in wide["error"].index]
+        if names:
+            yield from errors(wide["error"].loc[names], methods)
+            yield from lists(wide["genes"].loc[names], wide["stability"].loc[names])
+
+
+def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
+    """Yield one row per method, the first one first, the others by their mean error."""
+    yield from head(
+        "mean of balanced errors",
+        ["all", "the six", "the nine", "against genesig", "AUC", "genes", "stability"],
+    )
+    whole = wide["error"].dropna(axis=1)  # the mean of some data sets is not that of all
+    order = whole.mean().sort_values(kind="stable").index
+    for method in [methods[0], *(other for other in order if other != methods[0])]:
+        chooses = method in wide["stability"]
+        cells = [
+            three(wide["error"][method].mean()),
+            *(three(wide["error"][method].reindex(known).mean()) for known in (PUBLISHED, OTHERS)),
+            paired(wide["error"], method, methods[0]).replace("-", "−").replace("0.", "."),
+            three(wide["auc"][method].mean()),
+            f"{wide['genes'][method].median():g}" if chooses else "all",
+            three(wide["stability"][method].mean()) if chooses else "–",
+        ]
+        yield line([NAMES.get(method, method), *cells])
+    yield ""
+
+
+def errors(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
+    """Yield the error of every method on every data set."""
+    yield from head("balanced error", ["mean", *columns(wide)])
+    for method in methods:
+        each = [three(error) for error in wide[method]]
+        yield line([NAMES.get(method, method), three(wide[method].mean(skipna=False)), *each])
+    yield ""
+
+
+def lists(genes: pd.DataFrame, stability: pd.DataFrame) -> Iterator[str]:
+    """Yield length and stability of every list on every data set."""
+    yield from head("genes / stability", columns(genes))
+    for method in (name for name in NAMES if name in stability):
+        pairs = zip(genes[method], stability[method], strict=True)
+        each = (f"{size:g} / {two(phi)}" if size == size else "–" for size, phi in pairs)
+        yield line([NAMES[method], *each])
+    yield ""
+
+
+def columns(wide: pd.DataFrame) -> list[str]:
+    """Return the names of the data sets."""
+    return [SHORT.get(name, name) for name in wide.index]
+
+
+def head(first: str, others: list[str]) -> Iterator[str]:
+    """Yield the first two lines of a table."""
+    yield line([first, *others])
+    yield line(["---"] * (len(others) + 1))
+
+
+def line(cells: list[str]) -> str:
+    """Return a line of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def three(value: float) -> str:
+    """Write a share without its zero."""
+    return f"{value:.3f}".lstrip("0") if not np.isnan(value) else "–"
+
+
+def two(value: float) -> str:
+    """Write an agreement."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")  # + 0: no minus before a zero
+
+
+if __name__ == "__main__":
+    print("\n".join(pages(pd.read_csv(Path(sys.argv[1]), sep="\t"))))

@@ -1,0 +1,103 @@
+"""How much of the final list is the same whatever the seed of splits, folds and halves.
+
+    python tests/benchmarks/answers_seeds.py [--seeds 6] [--out FILE] [--all] [DATA ...]
+
+DATA as in answers.py. For each seed the default study is made anew on all samples: ``named`` are
+the genes that it names (none where the number called is no more than chance gives), ``model`` those
+of their model, which has five where fewer pass; ``stable`` the chosen list of the two stages
+alone. Printed: mean Jaccard index over the pairs of seeds (1 where both lists are empty), and the
+median length.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from answers_data import OTHERS, PUBLISHED, Plan, Source, study_of
+from answers_runs import asked, lists_of
+from study import final_fit
+
+from genesig.data.steps.normalise import normalise_samples
+from genesig.results import Dataset, Splits
+from genesig.selection.gather import evidence_table
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.protocol import keywords
+
+GOAL = 0.8
+Genes = Sequence[object]
+
+
+def jaccard(lists: Sequence[Genes]) -> float:
+    """Return the mean over pairs of lists of the share of the genes of either that both have."""
+    sets = [set(genes) for genes in lists]
+    pairs = [(a & b, a | b) for a, b in combinations(sets, 2)]
+    return float(np.mean([len(both) / len(any_) if any_ else 1.0 for both, any_ in pairs]))
+
+
+def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
+    """Return the lists of one seed."""
+    config, alone = asked("named genes"), asked("stable")
+    wanted = config["signature"]
+    chance = chance_study(
+        normalise_samples(dataset, **config["normalise"]),
+        replace(splits, outer=(), subsamples=()),  # the list of all samples needs none of them
+        permutations=wanted["permutations"],
+        folds=config["normalise"]["folds"],
+        **keywords(config),
+    )
+    evidence = evidence_table(dataset, chance, wanted["fdr"])
+    passing = int(np.sum(evidence["q"] <= wanted["fdr"]))
+    length = int(np.clip(passing, wanted["least"], wanted["most"]))
+    return {
+        "named": evidence.loc[evidence["named"], "gene"].tolist(),
+        "model": evidence["gene"].head(length).tolist(),
+        "stable": lists_of(final_fit(dataset, splits, alone))[0],
+    }
+
+
+def measured(source: Source, seeds: int) -> list[dict[str, object]]:
+    """Return a row for each kind of list."""
+    every = []
+    for seed in range(seeds):
+        study = study_of(source, Plan(repeats=1, pairs=1, seed=seed))
+        every.append(final_lists(study.dataset, study.splits))
+    return [
+        {"data": source.name, "list": kind, "jaccard": jaccard([each[kind] for each in every]),
+         "genes": float(np.median([len(each[kind]) for each in every])), "seeds": seeds}
+        for kind in every[0]
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Run and print."""
+    asks = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    asks.add_argument("data", nargs="*", help="name, or name=matrix,samples,label")
+    asks.add_argument("--seeds", type=int, default=6)
+    asks.add_argument("--all", action="store_true", help="all fifteen data sets")
+    asks.add_argument("--out", type=Path, help="file of the table")
+    chosen = asks.parse_args()
+    names = chosen.data or list(PUBLISHED | OTHERS if chosen.all else PUBLISHED)
+    rows = []
+    for source in map(Source.of, names):
+        rows += measured(source, chosen.seeds)
+        for row in rows[-3:]:
+            print("{data}, {list}: {jaccard:.2f}, {genes:g} genes".format(**row), flush=True)
+    table = pd.DataFrame(rows)
+    if chosen.out:
+        table.to_csv(chosen.out, sep="\t", index=False, float_format="%.4g")
+    means = table.groupby("list", sort=False)["jaccard"].mean()
+    print(f"mean of {len(names)} data sets: " + ", ".join(f"{k} {v:.2f}" for k, v in means.items()))
+    said = "reached" if means["named"] >= GOAL else "not reached"
+    print(f"Jaccard index of the named genes at least {GOAL} in the mean: {said}")
+
+
+if __name__ == "__main__":
+    main()
