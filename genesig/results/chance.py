@@ -12,6 +12,10 @@ from genesig.results.files import load_arrays, save_arrays
 
 Array = np.ndarray[Any, Any]
 
+TRAINING, FINAL, FOLDS = 6, 25, 3
+"""Pairs of halves of a training set (or of half the samples), of all samples, and of what trains an
+inner fold where lists of folds have a say in which list predicts; otherwise there is one."""
+
 
 @dataclass(frozen=True)
 class Chance:

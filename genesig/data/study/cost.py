@@ -13,6 +13,7 @@ from genesig.data.study.labels.known import LABELS
 from genesig.errors import Problem
 from genesig.response.design import SEVERAL, Design
 from genesig.results import Splits
+from genesig.results.chance import FINAL, FOLDS, TRAINING
 
 START, OWN = 1.0, 5.0
 """Seconds of one processor in which a job imports and reads, and those of Snakemake itself."""

@@ -7,7 +7,8 @@ from genesig.report.page.finding import Evidence
 from genesig.report.page.measure import speaks_for
 from genesig.report.page.rows import Row
 from genesig.report.page.words import about_so_many, counted, percent, significant
-from genesig.selection.genes.evidence import FINAL, LEVEL, LONGEST, LOOSE, MU, SHARE, TRAINING
+from genesig.results.chance import FINAL, TRAINING
+from genesig.selection.genes.evidence import LEVEL, LONGEST, LOOSE, MU, SHARE
 
 REFERENCES = (
     "Meinshausen N, Bühlmann P (2010). Stability selection. J R Stat Soc B 72.",
@@ -115,7 +116,7 @@ def _predictive(data: Genes) -> str:
     if committee(data):
         said += (
             " Its scores were averaged with those of a logistic model with an l1 penalty (Friedman"
-            " et al. 2010), each divided by the root mean square of its out-of-fold scores; the"
-            " mean is again linear, and its genes are those of both."
+            " et al. 2010), weighted by Fisher's discriminant of their out-of-fold scores, with a"
+            " ridge; the mean is again linear, and its genes are those of both."
         )
     return f"{said} A ridge refit gives the weights of every list."

@@ -23,9 +23,6 @@ from genesig.selection.genes.ties import rounded
 
 Array = np.ndarray[Any, Any]
 
-TRAINING, FINAL, FOLDS = 6, 25, 3
-"""Pairs of halves of a training set (or of half the samples), of all samples, and of what trains an
-inner fold where lists of folds have a say in which list predicts; otherwise there is one."""
 MU = 1e-2
 """Weight of the squared l2 term of their lists, in units of ||X'X||/n: correlated genes enter
 together."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.errors import GenesigError
 from genesig.optim.solution import Path
 from genesig.results import Fits
 from genesig.results.chance import Chance
@@ -176,6 +177,11 @@ def listed(
     ``signature.size`` whatever their q.
     """
     found = list_halves(outer, todo, halves, protocol)
+    if len(chance) != found.halves + 1:
+        raise GenesigError(
+            f"chance is that of {len(chance) - 1} halves, and {found.halves} were drawn: make it"
+            " with the same settings"
+        )
     return [
         (_list(times, strength, protocol.fdr, protocol, chance),
          _list(times, strength, LOOSE * protocol.fdr, protocol, chance))
@@ -186,7 +192,7 @@ def listed(
 def _list(
     times: Array, strength: Array, rate: float, protocol: Protocol, chance: Array
 ) -> Array:  # fmt: skip
-    passing = np.count_nonzero(q_values(times, chance) <= rate) if len(chance) > 1 else 0
+    passing = np.count_nonzero(q_values(times, chance) <= rate)
     number = int(np.clip(passing, protocol.least, max(protocol.least, protocol.most)))
     return np.sort(ranked(times, strength)[: protocol.size or number])
 

@@ -12,8 +12,8 @@ from genesig.data.splits.seeds import CHANCE
 from genesig.data.steps.normalise import bound
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Split, Splits
-from genesig.results.chance import Chance
-from genesig.selection.genes.evidence import FINAL, TRAINING, tails
+from genesig.results.chance import FINAL, TRAINING, Chance
+from genesig.selection.genes.evidence import tails
 from genesig.selection.linear.ground import Steps, outer_sets
 from genesig.selection.linear.halves import NUMBERS, HalfLists, list_halves, pairs_of
 from genesig.selection.linear.protocol import Protocol

@@ -1,8 +1,8 @@
 """The mean of two linear models of two classes, which is one linear model.
 
-Least squares and logistic loss err in unlike ways, so that their mean errs less than either. Each
-is divided by the spread of its scores of left-out training samples, and the mean is cut halfway
-between the classes.
+Least squares and logistic loss err in unlike ways, so that their mean errs less than either. How
+much each counts is asked of their scores of left-out training samples, so that one which tells the
+classes apart no better than chance has little say; the mean is cut halfway between the classes.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _models(sets: LogisticSets, tau: Array, chosen: Sequence[int]) -> list[Model
 
 def _mean(task: Task, one: Model, other: Model, told: Array, protocol: Protocol) -> Model:
     """Return the mean of two models; `told` (n,) are scores of the other of left-out samples."""
-    a, b = (0.5 / (np.std(f[task.train]) or 1.0) for f in (one.left_out, told))
+    a, b = shares(task.y[task.train], one.left_out[task.train], told[task.train])
     scores = a * one.left_out + b * told
     cut = 0.0
     if protocol.threshold == "midpoint":
@@ -114,5 +114,40 @@ def _mean(task: Task, one: Model, other: Model, told: Array, protocol: Protocol)
     gamma = None
     if one.gamma is not None and other.gamma is not None:
         gamma = a * one.gamma + b * other.gamma
+    kept = values != 0
     intercept = a * one.intercept + b * other.intercept - cut
-    return Model(genes, values, intercept, gamma, scores - cut)
+    return Model(genes[kept], values[kept], intercept, gamma, scores - cut)
+
+
+def shares(y: Array, one: Array, other: Array) -> tuple[float, float]:
+    """Return what two scores of samples are multiplied by, in their mean.
+
+    Those of Fisher's discriminant of the scores, each over its standard deviation, W being their
+    mean covariance within a class and d the difference of the class means:
+
+        w ∝ (W + ½ tr(W) I)⁻¹ d,
+
+    drawn towards shares that go with d by the ridge. A score that would count against the other is
+    left out; equal shares where neither tells the classes apart.
+
+    Parameters
+    ----------
+    y : (n,) float
+        -1 and 1.
+    one, other : (n,) float
+        Of samples that each model had not seen.
+    """
+    F = np.column_stack([one, other])
+    spread = F.std(axis=0)
+    spread[spread == 0] = 1.0
+    Z = F / spread
+    sides = [Z[y == side] for side in (-1.0, 1.0)]
+    d = sides[1].mean(axis=0) - sides[0].mean(axis=0)
+    W = np.mean([np.cov(side.T, bias=True) for side in sides], axis=0)
+    if d.max() <= 0 or np.trace(W) == 0:
+        w = np.ones(2)
+    else:
+        w = np.linalg.solve(W + np.trace(W) / 2 * np.eye(2), d)
+        w = w if (w >= 0).all() else (d == d.max()).astype(float)
+    a, b = w / w.sum() / spread
+    return float(a), float(b)

@@ -13,9 +13,8 @@ import numpy as np
 from genesig.data.steps.normalise import Reference, bound
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.chance import Chance
+from genesig.results.chance import FINAL, TRAINING, Chance
 from genesig.results.fits import covariate_part
-from genesig.selection.genes.evidence import FINAL, TRAINING
 from genesig.selection.linear.answers import Expected, answer
 from genesig.selection.linear.grid import Surface, stage_one
 from genesig.selection.linear.ground import Steps, inner_sets, outer_sets

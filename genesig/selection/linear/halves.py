@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from genesig.selection.genes.evidence import FOLDS, LONGEST, MU, SHARE
+from genesig.results.chance import FOLDS
+from genesig.selection.genes.evidence import LONGEST, MU, SHARE
+from genesig.selection.genes.ties import rounded
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Pairs, Task
@@ -108,10 +110,23 @@ def list_halves(
         lists = sets.path(tau, mu, protocol, longest)
         last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
         found = [lists.coef(half, max(at, 0)) for half, at in enumerate(last)]
+        if len(long := np.flatnonzero(last < 0)):
+            some = [some[half] for half in long]
+            again = outer.inner(Y[:, long], rows[:, long], [task.held for task in some], of[long],
+                                together=False)  # fmt: skip
+            whole = again.path(tau[long, :1], mu[long], protocol, None)
+            for at, half in enumerate(long):
+                found[half] = _strongest(*whole.coef(at, 0), longest)
         indptr = np.cumsum([0, *(len(genes) for genes, _ in found)])
         genes, values = (np.concatenate([one[at] for one in found]) for at in range(2))
         parts.append(HalfLists(indptr, genes, _size(values), each, d))
     return HalfLists.joined(parts)
+
+
+def _strongest(genes: Array, values: Array, number: int) -> tuple[Array, Array]:
+    """Return the genes of the largest weights, ascending: few samples let too many in at once."""
+    kept = np.sort(np.argsort(-rounded(_size(values)), kind="stable")[:number])
+    return genes[kept], values[kept]
 
 
 def longest_list(d: int) -> int:

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
+from genesig.errors import GenesigError
 from genesig.results import Fits
 from genesig.results.chance import Chance
 from genesig.selection.assess.assessment import assess
@@ -168,6 +169,24 @@ def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
             listed = genes
         part = slice(*chance.indptr[half:][:2])
         np.testing.assert_array_equal(np.sort(chance.indices[part]), listed)
+
+
+def test_a_few_samples_that_let_too_many_genes_in_list_the_strongest():
+    dataset = study_of("classification", 0, n=12, d=400)
+    splits = draw_splits(dataset, seed=3, **SPLITS | {"folds": 3, "inner_folds": 2})
+    copies = np.repeat(dataset.X[:, :1], 200, axis=1)
+    same = replace(dataset, X=np.hstack([copies, dataset.X[:, 200:]]))
+    linear = of_kind("classification") | {"list": "stable", "mu": [1e-6, 1e-3]}
+    chance = chance_study(same, splits, permutations=2, folds=MOMENTS, **linear)
+    sizes = np.diff(chance.indptr)
+    assert sizes.min() > 0
+    assert sizes.max() <= longest_list(400)
+
+
+def test_chance_of_other_halves_is_refused():
+    dataset, splits, linear, chance = of("classification", list="stable")
+    with pytest.raises(GenesigError, match="make it with the same settings"):
+        fit_final(dataset, splits, chance, folds=MOMENTS, **linear | {"list": "best"})
 
 
 def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_others():
