@@ -22,6 +22,12 @@ FIT, PRODUCT, STEP = 0.0075, 3.8e-10, 3e-11
 """Seconds of one outer training set: a part of its own; for each inner fold and step of a path, so
 much for one number of the training matrix, and for the cube of its samples."""
 
+HALF, HALVED = 2e-4, 2.5e-9
+"""Seconds of the list of one half of a training set: a part of its own, and for one number."""
+
+LOGISTIC, LOGIT = 5e-4, 1.2e-8
+"""Seconds of one path of the logistic model: a part of its own, and for one number."""
+
 STRETCH, PLACED = 0.0013, 1.8e-8
 """Seconds of one step of a path of the fused lasso: a part of its own, and for one number."""
 
@@ -97,7 +103,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     costs = {
         "fit": Cost(START + max(1, min(permutations, most)) * share * fit, held,
                     jobs * START + fits * fit),
-        "chance": _alone(config["signature"]["permutations"] * fit, held),
+        "chance": _alone(_chance(config, size), held),
         "fit_final": _alone(fit, held),
         "fit_subsamples": _alone(halves, held),
         "baselines": _alone(forest, 190 + 5 * matrix),
@@ -176,7 +182,23 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
         return float(FIT + steps * (STRETCH + PLACED * n * size.genes))
     kind = LABELS[SEVERAL if size.classes else config["data"]["task"]]
     own, each = kind.step * max(1, size.classes), PRODUCT * n * size.genes + STEP * n**3
-    return float(FIT + steps * (own + each * max(1, size.classes)))
+    more = _halves(config, size, TRAINING) if config["signature"]["permutations"] else 0.0
+    if more and linear["model"] == "committee" and config["data"]["task"] == "classification":
+        more += (not size.classes) * (1 + folds) * (LOGISTIC + LOGIT * n * size.genes)
+    return float(FIT + steps * (own + each * max(1, size.classes)) + more)
+
+
+def _halves(config: Mapping[str, Any], size: Size, pairs: int) -> float:
+    """Return the seconds of the lists of halves of one training set, and of those of its folds."""
+    own = FOLDS if config["linear"]["list"] in ("best", "controlled") else 1
+    each = HALF + HALVED * size.training * size.genes
+    return float(2 * (pairs + own * _folds(config, size)) * each * max(1, size.classes))
+
+
+def _chance(config: Mapping[str, Any], size: Size) -> float:
+    """Return the seconds of the lists of halves under permuted labels."""
+    asked = config["signature"]["permutations"] * (config["linear"]["penalty"] == "l1")
+    return float(asked * sum(_halves(config, size, pairs) for pairs in (FINAL, TRAINING)))
 
 
 def _curved(config: Mapping[str, Any], size: Size) -> float:

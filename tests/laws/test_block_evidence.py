@@ -1,0 +1,50 @@
+"""Blocks of correlated genes: halves that take turns among their members agree on the block."""
+
+import numpy as np
+from half_frequencies import chance_of
+
+from genesig.results.chance import Chance
+from genesig.selection.genes.block_evidence import block_evidence, divided
+
+D, HALVES = 30, 10
+
+
+def study(seed=0, n=40):
+    """Return X whose first ten genes go together, as the next ten do; the rest are alone."""
+    rng = np.random.default_rng(seed)
+    common = np.repeat(rng.standard_normal((n, 2)), 10, axis=1)
+    return np.hstack([common + 0.2 * rng.standard_normal((n, 20)), rng.standard_normal((n, 10))])
+
+
+def turns(blocks, B=20):
+    """Let each half list one gene: a member of the first block in turn; by chance any gene."""
+    lists = [np.array([half]) for half in range(HALVES)]
+    rng = np.random.default_rng(1)
+    lists += [np.array([rng.integers(D)]) for _ in range(B * HALVES)]
+    none = chance_of(np.zeros(D, int), np.zeros((B, D), int), HALVES)
+    parts = {name: getattr(none, name) for name in ("number", "outer", "inner", "final", "half")}
+    return Chance(**parts, final_inner=none.final_inner, halves=none.halves, strength=np.zeros(D),
+                  indptr=np.arange(len(lists) + 1), indices=np.concatenate(lists))  # fmt: skip
+
+
+def test_genes_that_correlate_are_one_block_whatever_the_labels():
+    X = study()
+    block = divided(X, turns(X))
+    assert len(set(block[:10])) == len(set(block[10:20])) == 1
+    assert block[0] != block[10]
+    np.testing.assert_array_equal(block, divided(-3 * X + 7, turns(X)))
+
+
+def test_a_block_whose_members_take_turns_has_evidence_that_no_gene_has():
+    X = study()
+    found = block_evidence(X, np.array([3, 13, 25]), turns(X))
+    assert found["half_frequency"].tolist() == [1.0, 0.0, 0.0]
+    assert 0.2 < found["chance"][0] < 0.5  # ten genes of thirty
+    assert found["p"][0] == 1 / 21
+    assert found["q"][0] <= 0.1 < found["q"][1]
+    times = turns(X).times()[0]
+    assert times.max() == 1  # and each gene by itself is listed once
+
+
+def test_without_permutations_there_are_no_columns():
+    assert block_evidence(study(), np.array([1, 2]), Chance.none()).shape == (2, 0)
