@@ -73,6 +73,7 @@ def _two_stages(**linear: str) -> Variant:
 VARIANTS = {
     "genesig": Variant({}, "predictive"),
     "named genes": Variant({}, "named"),
+    "committee": Variant({"linear": {"model": "committee"}}, "predictive"),
     "best": Variant({"linear": {"list": "best"}}, "predictive"),
     "stable": _two_stages(list="stable"),
     "minimal": _two_stages(list="minimal"),

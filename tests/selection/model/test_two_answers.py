@@ -158,7 +158,7 @@ def run(folder: Path, *options: str, permutations: int = 3) -> int:
 
 
 WAYS: dict[str, tuple[list[str], str, str]] = {
-    "the answer": ([], "predictive", "by the predictive model (10 genes)"),
+    "the answer": ([], "predictive", "by the predictive model (9 genes)"),
     "the named genes": (["--named"], "named", "by the model of the named genes (5 genes)"),
     "a nested list": (["--mu", "1e-6"], "mu 1e-06", "by the list at mu 1e-06 (7 genes)"),
 }
