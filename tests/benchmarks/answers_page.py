@@ -17,6 +17,7 @@ from answers_goals import agreed, paired
 NAMES = {
     "genesig": "**genesig** (predictive model)",
     "named genes": "**genesig**, named genes alone",
+    "committee": "genesig, `linear.model: committee`",
     "best": "genesig, `linear.list: best`",
     "stable": "list `stable` alone",
     "minimal": "list `minimal` alone",

@@ -246,3 +246,16 @@ def test_the_committee_is_the_mean_of_the_list_and_a_logistic_model(monkeypatch)
         if (weights > 0).all():
             best = min(best, rest / np.abs(mean_model).max())
     assert best < 1e-4
+
+
+def test_a_score_that_tells_nothing_has_little_say_and_a_wrong_one_none():
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1.0, 1.0], 200)
+    good, nothing = y + rng.normal(0, 1, 400), rng.normal(0, 1, 400)
+    a, b = committee.shares(y, good, nothing)
+    assert 0 <= b * nothing.std() < 0.15 * a * good.std()
+    a, b = committee.shares(y, good, 100 * good)  # the same but for its scale: half each
+    assert a * good.std() == pytest.approx(b * 100 * good.std()) == pytest.approx(0.5)
+    assert committee.shares(y, good, -good)[1] == 0
+    a, b = committee.shares(y, nothing - nothing, nothing - nothing)
+    assert a == b > 0
