@@ -183,8 +183,8 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     kind = LABELS[SEVERAL if size.classes else config["data"]["task"]]
     own, each = kind.step * max(1, size.classes), PRODUCT * n * size.genes + STEP * n**3
     more = _halves(config, size, TRAINING) if config["signature"]["permutations"] else 0.0
-    if more and linear["model"] == "committee" and config["data"]["task"] == "classification":
-        more += (not size.classes) * (1 + folds) * (LOGISTIC + LOGIT * n * size.genes)
+    if more and linear["model"] == "committee" and not size.classes:
+        more += (1 + folds) * (LOGISTIC + LOGIT * n * size.genes)
     return float(FIT + steps * (own + each * max(1, size.classes)) + more)
 
 
