@@ -9,7 +9,6 @@ from genesig.selection.genes.evidence import (
     LEVEL,
     expected,
     gate,
-    most_frequent,
     p_values,
     q_values,
     ranked,
@@ -86,5 +85,3 @@ def test_without_permutations_enough_nothing_passes_the_gate():
 def test_equals_are_told_apart_by_their_weights_and_absent_genes_are_no_candidates():
     times, strength = np.array([3, 0, 5, 3, 3]), np.array([0.1, 9.0, 0.2, 0.4, 0.4])
     assert ranked(times, strength).tolist() == [2, 3, 4, 0]
-    assert most_frequent(times, strength, 2).tolist() == [2, 3]
-    assert most_frequent(times, strength, 9).tolist() == [0, 2, 3, 4]

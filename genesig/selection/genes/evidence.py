@@ -107,8 +107,3 @@ def ranked(times: Array, strength: Array) -> Array:
     """Return the genes that any list holds, the most frequent first, then the strongest."""
     order = np.lexsort((np.arange(len(times)), -rounded(strength), -times))
     return np.asarray(order[: np.count_nonzero(times)])
-
-
-def most_frequent(times: Array, strength: Array, number: int) -> Array:
-    """Return the `number` most frequent genes, or as many as any list holds, ascending."""
-    return np.sort(ranked(times, strength)[:number])
