@@ -1,0 +1,140 @@
+"""Hold every stated number against simulated truth, and write docs/claims.md.
+
+    python tests/benchmarks/claims.py run [--topic TEXT] [--jobs 2] [--draws N]
+    python tests/benchmarks/claims.py page
+
+``run`` draws each trial of tests/claims (those whose topic has TEXT in it) and puts its rows into
+tests/claims/measured.tsv, in place of those of the same trial; ``page`` makes docs/claims.md of that
+table. Seeds begin at 1000: no law of the fast suite has seen these draws.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "claims"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
+
+from certificate import Trial, measured
+from trials import TRIALS
+
+ROOT = Path(__file__).parents[2]
+TABLE = ROOT / "tests" / "claims" / "measured.tsv"
+PAGE = ROOT / "docs" / "claims.md"
+FIRST_SEED = 1000
+
+
+def drawn(task: tuple[int, int]) -> dict[str, float]:
+    """Return what the claims of a trial, by number, came to for a seed."""
+    number, seed = task
+    return dict(TRIALS[number].draw(seed))
+
+
+def rows_of(trial: Trial, draws: int, pool: ProcessPoolExecutor) -> pd.DataFrame:
+    """Return one row a claim: what was measured over so many draws."""
+    number = TRIALS.index(trial)
+    begun = time.perf_counter()
+    tasks = [(number, FIRST_SEED + draw) for draw in range(draws)]
+    came = list(pool.map(drawn, tasks, chunksize=max(1, draws // 64)))
+    seconds = time.perf_counter() - begun
+    rows = []
+    for claim in trial.claims:
+        result = measured(came, claim)
+        rows.append(
+            {
+                "topic": trial.topic,
+                "data": trial.data,
+                "number": claim.number,
+                "promise": claim.promise,
+                "low": claim.low,
+                "high": claim.high,
+                "measured": round(result.mean, 4),
+                "error": round(result.error, 4),
+                "draws": result.draws,
+                "seconds": round(seconds),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def kept(new: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with the new rows in place of those of the same trial, in trials' order."""
+    place = {(trial.topic, trial.data): k for k, trial in enumerate(TRIALS)}
+    old = pd.read_csv(TABLE, sep="\t") if TABLE.exists() else new.iloc[:0]
+    trial = list(zip(old["topic"], old["data"], strict=True))
+    again = set(zip(new["topic"], new["data"], strict=True))
+    old = old[[name in place and name not in again for name in trial]]
+    whole = new if old.empty else pd.concat([old, new], ignore_index=True)
+    order = [place[name] for name in zip(whole["topic"], whole["data"], strict=True)]
+    return whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
+
+
+def run(topic: str, jobs: int, draws: int | None) -> None:
+    """Measure the trials asked for, one after the other; the table holds what is done so far."""
+    with ProcessPoolExecutor(jobs) as pool:
+        for trial in TRIALS:
+            if topic not in trial.topic:
+                continue
+            table = rows_of(trial, draws or trial.draws, pool)
+            kept(table).to_csv(TABLE, sep="\t", index=False)
+            print(table[["number", "measured", "error", "draws", "seconds"]].to_string(index=False))
+
+
+def lines(table: pd.DataFrame) -> Iterable[str]:
+    """Yield the tables of docs/claims.md: one a topic, one row a claim."""
+    for topic, part in table.groupby("topic", sort=False):
+        yield f"## {topic}\n"
+        yield "| stated | promise | data | measured | draws | |"
+        yield "| --- | --- | --- | --- | --- | --- |"
+        for row in part.itertuples():
+            verdict = "holds" if row.low <= row.measured <= row.high else "**does not hold**"
+            cells = [
+                row.number,
+                row.promise,
+                row.data,
+                f"{row.measured:.3g} ± {row.error:.2g}",
+                str(row.draws),
+                verdict,
+            ]
+            yield f"| {' | '.join(cells)} |"
+        yield ""
+
+
+HEAD = """# What the stated numbers are worth
+
+Each number that genesig states, what it promises, and what simulated data with known truth made of
+it: independent draws, by genesig's own functions, with the settings named. ± is one standard error of
+the measured mean. `python tests/benchmarks/claims.py run` measures, `… page` writes this page; a few
+draws of each trial run in the fast suite. A number that does not keep its promise says so here.
+"""
+
+
+def page(table: pd.DataFrame) -> str:
+    """Return docs/claims.md."""
+    return "\n".join([HEAD, *lines(table)]).rstrip("\n") + "\n"
+
+
+def main() -> None:
+    """Measure, or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("run", "page"))
+    parser.add_argument("--topic", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--draws", type=int)
+    asked = parser.parse_args()
+    if asked.what == "run":
+        run(asked.topic, asked.jobs, asked.draws)
+    else:
+        PAGE.write_text(page(pd.read_csv(TABLE, sep="\t")))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""Every stated number keeps its promise on a few draws; tests/benchmarks/claims.py draws more."""
+
+import numpy as np
+import pytest
+from certificate import Claim, measured
+from trials import TRIALS
+
+ERRORS = 3.0  # a mean further outside than three of its standard errors is no accident
+
+
+@pytest.mark.parametrize("trial", TRIALS, ids=[f"{t.topic}: {t.data}"[:90] for t in TRIALS])
+def test_what_is_stated_holds(trial):
+    rows = [trial.draw(seed) for seed in range(trial.few)]
+    for claim in trial.claims:
+        came = measured(rows, claim)
+        assert came.within(claim.low, claim.high, ERRORS), f"{claim.number}: {came}"
+
+
+def test_claims_are_told_apart():
+    keys = [(trial.topic, trial.data, claim.key) for trial in TRIALS for claim in trial.claims]
+    assert len(set(keys)) == len(keys)
+    assert all(claim.low <= claim.high for trial in TRIALS for claim in trial.claims)
+
+
+def test_a_mean_far_outside_is_seen():
+    claim = Claim("x", "share", "5 %", 0.03, 0.07)
+    assert not measured([{"x": 1.0}] * 10 + [{"x": 0.0}] * 20, claim).within(0.03, 0.07, ERRORS)
+    assert measured([{"x": 0.0}] * 20, claim).within(0.03, 0.07, ERRORS)
+    assert not measured([{"x": np.nan}], claim).within(0.03, 0.07, ERRORS)

@@ -1,0 +1,7 @@
+"""All trials: a module a topic, each with a list TRIALS."""
+
+from __future__ import annotations
+
+from certificate import Trial
+
+TRIALS: tuple[Trial, ...] = ()
