@@ -4,8 +4,8 @@
     python tests/benchmarks/claims.py page
 
 ``run`` draws each trial of tests/claims (those whose topic has TEXT in it) and puts its rows into
-tests/claims/measured.tsv, in place of those of the same trial; ``page`` makes docs/claims.md of that
-table. Seeds begin at 1000: no law of the fast suite has seen these draws.
+tests/claims/measured.tsv, in place of those of the same trial; ``page`` makes docs/claims.md of
+that table. Seeds begin at 1000: no law of the fast suite has seen these draws.
 """
 
 from __future__ import annotations
@@ -110,10 +110,10 @@ def lines(table: pd.DataFrame) -> Iterable[str]:
 
 HEAD = """# What the stated numbers are worth
 
-Each number that genesig states, what it promises, and what simulated data with known truth made of
-it: independent draws, by genesig's own functions, with the settings named. ± is one standard error of
-the measured mean. `python tests/benchmarks/claims.py run` measures, `… page` writes this page; a few
-draws of each trial run in the fast suite. A number that does not keep its promise says so here.
+Each number that genesig states, what it promises, and what simulated data with known truth made
+of it: independent draws, by genesig's own functions, with the settings named. ± is one standard
+error of the measured mean. `python tests/benchmarks/claims.py run` measures, `… page` writes this
+page; a few draws of each trial run in the fast suite. A number that does not keep its promise says so here.
 """
 
 
