@@ -113,7 +113,8 @@ HEAD = """# What the stated numbers are worth
 Each number that genesig states, what it promises, and what simulated data with known truth made
 of it: independent draws, by genesig's own functions, with the settings named. ± is one standard
 error of the measured mean. `python tests/benchmarks/claims.py run` measures, `… page` writes this
-page; a few draws of each trial run in the fast suite. A number that does not keep its promise says so here.
+page; a few draws of each trial run in the fast suite. A number that does not keep its promise says
+so here.
 """
 
 
