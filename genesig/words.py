@@ -113,6 +113,24 @@ def alike(names: Iterable[str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
+def misspelt(one: str, other: str) -> bool:
+    """Tell whether one of two words may be the other with a letter too many, too few or changed.
+
+    In words of four letters or more; not at the beginning, where "a" says no; and not by another
+    last letter or a Roman numeral, which make names of their own ("LumA", "stage II").
+    """
+    short, long = sorted((_as_seen(one), _as_seen(other)), key=len)
+    last = {word.split()[-1] for word in (short, long) if word}
+    if len(short) < 4 or any(set(word) <= set("ivx") for word in last):
+        return False
+    if len(short) == len(long):
+        apart = [k for k in range(len(long)) if short[k] != long[k]]
+        odd = [short[k] for k in apart] + [long[k] for k in apart]
+        return len(apart) == 1 and 0 < apart[0] < len(long) - 1 and all(map(str.isalpha, odd))
+    left_out = (long[:k] + long[k + 1 :] for k in range(1, len(long)) if long[k].isalpha())
+    return len(long) == len(short) + 1 and short in left_out
+
+
 def _as_seen(name: str) -> str:
     """Return what a reader tells names apart by."""
     if not name.isascii():  # one accented letter or two, of full width, soft hyphens

@@ -528,6 +528,19 @@ def test_what_does_not_stop_a_study_is_a_warning(
     assert out.startswith(f"config.yaml: 0 errors, 1 warning; {summary}; takes about ")
 
 
+def test_a_class_that_may_be_a_slip_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["case", "control", "cases"] * 4
+    assert _run(_column("diagnosis", words), tmp_path, monkeypatch) == 0
+    told = capsys.readouterr().err
+    assert "line 4, column 'diagnosis': 'cases' (4 samples)" in told
+    assert "{classes: [case, cases, control]}" in told
+    named = _column("diagnosis", words, data__classes=["case", "cases", "control"])
+    assert _run(named, tmp_path, monkeypatch) == 0
+    assert "'cases'" not in capsys.readouterr().err
+
+
 SOUND: dict[str, Break] = {
     "groups": _set(data__group="family", splits__scheme="stratified_group_kfold"),
     "pairs, one left out": _set(data__pair="matched", splits__scheme="leave_one_group_out"),

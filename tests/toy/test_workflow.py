@@ -224,6 +224,19 @@ def test_a_killed_run_resumes_to_the_same_result(finished, tmp_path):
     assert [name for name in there if here.get(name) != there[name]] == []
 
 
+def test_a_corrected_file_is_read_again_however_old_it_is(finished):
+    path = finished / "samples.tsv"
+    before, times = path.read_bytes(), path.stat()
+    path.write_bytes(before + b"\n")
+    os.utime(path, (315532800, 315532800))
+    try:
+        assert {"validate", "read", "split", "fit", "report"} <= planned(finished)
+    finally:
+        path.write_bytes(before)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert planned(finished) == set()
+
+
 @pytest.mark.parametrize(
     ("edited", "rerun", "kept"),
     [

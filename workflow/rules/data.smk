@@ -10,6 +10,7 @@ KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest"
 # Enrichment holds lists against its own sets, or against those that are selected.
 HELD = config["enrichment"] if config["enrichment"]["sets"] else KNOWN
 ENRICHED = None if HELD.get("column") else HELD["sets"]
+READ = (config["expression"], config["samples"], config["data"]["annotation"])
 
 
 localrules:
@@ -47,6 +48,7 @@ rule validate:
     params:
         settings={key: config[key] for key in ("label", "seed", "data", "normalise", "splits")},
         sets={"structured": KNOWN, "enrichment": config["enrichment"]},
+        read=digests(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED),
     script:
         "../scripts/validate.py"
 
@@ -67,6 +69,7 @@ rule read:
     params:
         settings={**config["data"], "label": config["label"]},
         folds=config["normalise"]["folds"],
+        read=digests(*READ),
     script:
         "../scripts/read.py"
 

@@ -4,12 +4,16 @@
 # OUTPUTS: results/external/validation.json,
 # results/external/{name}/{predictions,scores,genes}.tsv, results/external/{name}/about.json
 
+from itertools import chain
+
 SCORES = ("predictions", "scores", "genes")
 COHORTS = {cohort["name"]: cohort for cohort in config["external"]}
-FILES = {
-    name: given(cohort["expression"], cohort["samples"], cohort["annotation"])
+OF_COHORT = {
+    name: [cohort[file] for file in ("expression", "samples", "annotation")]
     for name, cohort in COHORTS.items()
 }
+COHORT_DIGESTS = {name: digests(*files) for name, files in OF_COHORT.items()}
+FILES = {name: given(*files) for name, files in OF_COHORT.items()}
 TESTED = collect("results/external/{name}/about.json", name=COHORTS)
 SCORED = collect("results/external/{name}/{of}.tsv", name=COHORTS, of=SCORES)
 ELSEWHERE = {
@@ -40,6 +44,7 @@ rule validate_external:
         "../envs/genesig.yaml"
     params:
         settings={key: config[key] for key in ("label", "data", "normalise", "external")},
+        read=digests(*READ, *chain(*OF_COHORT.values())),
     script:
         "../scripts/validate_external.py"
 
@@ -62,5 +67,6 @@ rule external:
         **needs("external"),
     params:
         cohort=lookup(dpath="{name}", within=COHORTS),
+        read=lookup(dpath="{name}", within=COHORT_DIGESTS),
     script:
         "../scripts/external.py"

@@ -1,6 +1,9 @@
 # Names of the files of several jobs, and of those that a setting asks for.
 
+from os import access, R_OK
 from pathlib import Path
+
+from genesig.results.checksums import sha256
 
 
 def batches(labels):
@@ -31,6 +34,17 @@ def fits():
 def given(*paths):
     """Return those of the user's files that are set, which the prefix of a module does not move."""
     return [local(path) for path in paths if path]
+
+
+def digests(*paths):
+    """Return the SHA-256 of each of the user's files that is set, for the parameters of a rule.
+
+    A corrected file may be older than the results. One that the workflow fetches has none: it is not
+    there when a study begins.
+    """
+    named = [Path(path) for path in paths if path]
+    kept = [path for path in named if path.parent != Path("data/geo") and access(path, R_OK)]
+    return {str(path): sha256(path) for path in kept if path.is_file() or path.is_dir()}
 
 
 def costs():

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
-from genesig.words import NOTHING, UNKNOWN, alike, counted, flow, is_number, listing, too
+from genesig.words import NOTHING, UNKNOWN, alike, counted, flow, is_number, listing, misspelt, too
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 BY_SIGHT = "upper and lower case, blanks or invisible characters only"
+MOST_CLASSES = 20  # more are refused; of columns with a word for each sample no pairs are made
 
 
 def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
@@ -28,6 +30,8 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
     if pairs := alike(names):
         what = f"the classes {listing(pairs[0])} differ in {BY_SIGHT}; write them alike"
         yield Problem(f"{where}, column '{label}'", what)
+    if 2 < len(names) <= MOST_CLASSES:
+        yield from _check_misspelt(table, label, names, where)
     for name in names:
         unknown, nothing = UNKNOWN.fullmatch(name), NOTHING.fullmatch(name)
         if not (unknown or nothing) or (name == "-" and "+" in names):
@@ -38,6 +42,21 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
         what += f"else write data: {flow({'classes': list(names)})}"
         at = f"{where}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
         yield Problem(at, what, "error" if unknown else "warning")
+
+
+def _check_misspelt(table: pd.DataFrame, label: str, names: Sequence[str],
+                    where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield that a class may be there by a slip of the keyboard: the rarer one of two."""
+    size = table[label].value_counts()
+    for pair in combinations(names, 2):
+        if misspelt(*pair):
+            often, rare = sorted(pair, key=lambda name: -size[name])
+            row = int(np.flatnonzero(table[label] == rare)[0])
+            what = f"'{rare}' ({counted(int(size[rare]), 'sample')}) is taken for a class beside "
+            what += f"'{often}' ({size[often]}); if one of them is misspelt, write them alike; if "
+            what += f"both are meant, write data: {flow({'classes': list(names)})}"
+            at = f"{where}, line {table.attrs['lines'][row]}, column '{label}'"
+            yield Problem(at, what, "warning")
 
 
 def check_codes(table: pd.DataFrame, label: str, where: str) -> Iterator[Problem]:

@@ -1,0 +1,23 @@
+"""What words say of each other."""
+
+import pytest
+
+from genesig.words import misspelt
+
+SLIPS = [("case", "cases"), ("Tumour", "tumor"), ("metastasis", "metastases"),
+         ("control", "contol"), ("relapse free", "relapse fre")]  # fmt: skip
+NAMES = [("LumA", "LumB"), ("stage I", "stage II"), ("typical", "atypical"), ("ALL", "AML"),
+         ("grade1", "grade2"), ("grade 1", "grade 12"), ("normal", "tumour"), ("BRCA1", "BRCA"),
+         ("male", "female"), ("type IV", "type V")]  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", SLIPS)
+def test_a_slip_is_seen(pair):
+    assert misspelt(*pair)
+    assert misspelt(*pair[::-1])
+
+
+@pytest.mark.parametrize("pair", NAMES)
+def test_names_of_their_own_are_left_alone(pair):
+    assert not misspelt(*pair)
+    assert not misspelt(*pair[::-1])
