@@ -139,9 +139,23 @@ def test_scores_that_are_too_wide_are_no_choice():
     _, time, event = tied(4, 24, 2)
     folds = np.array_split(np.arange(24), 4)
     scores = np.stack([np.zeros((4, 24)), np.tile(1e4 * np.arange(24.0), (4, 1))], axis=1)
-    error, _ = left_out_deviance(time, event, folds, scores, "efron")
+    error, se = left_out_deviance(time, event, folds, scores, "efron")
     assert np.isfinite(error[0])
     assert error[1] == np.inf
+    assert se[1] == 0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_left_out_sample_far_from_all_others_is_bounded(sign):
+    _, time, event = tied(4, 24, 2)
+    folds = np.array_split(np.arange(24), 4)
+    scores = np.random.default_rng(2).normal(size=(4, 2, 24))
+    plain, _ = left_out_deviance(time, event, folds, scores, "efron")
+    scores[0, 1, [0, 1]] = [sign * 1e5, -sign * 1e7]  # of the fold that is left out of this fit
+    error, se = left_out_deviance(time, event, folds, scores, "efron")
+    assert error[0] == plain[0]
+    assert plain[1] < error[1] < np.inf
+    assert np.isfinite(se).all()
 
 
 def test_several_scores_have_the_likelihood_of_each():

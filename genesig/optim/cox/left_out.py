@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.risk_sets import RiskSets, widest
 
 Array = np.ndarray[Any, Any]
 
@@ -20,6 +20,8 @@ def left_out_deviance(
     D_k = -2 (l(η_k) - l_k(η_k)), η_k the scores of the fit without fold k, l over all samples and
     l_k over those of the fit: a fold alone has few events and small risk sets. E = Σ D_k / d, d the
     events; with the share s_k of the samples and E_k = D_k/(d s_k), SE² = Σ s_k (E_k - E)²/(K - 1).
+    η of a sample left out is bounded to what can be told from those of the fit, see `bounded`; an
+    infinite E is the worst there is and has no SE: 0.
 
     Parameters
     ----------
@@ -38,7 +40,8 @@ def left_out_deviance(
     D, shares = np.empty((len(folds), scores.shape[1])), np.empty(len(folds))
     for k, fold in enumerate(folds):
         rest = np.setdiff1d(np.arange(n), fold)
-        own, eta = RiskSets.of(time[rest], event[rest], ties), scores[k].T
+        own = RiskSets.of(time[rest], event[rest], ties)
+        eta = bounded(scores[k].T, rest)
         gained = whole.log_likelihood(eta[whole.order])
         with np.errstate(invalid="ignore"):  # too wide for both
             D[k] = -2 * (gained - own.log_likelihood(eta[rest][own.order]))
@@ -47,4 +50,22 @@ def left_out_deviance(
     error = D.sum(axis=0) / d
     with np.errstate(invalid="ignore"):
         spread = np.square(D / (d * shares[:, None]) - error)
-    return error, np.sqrt(shares @ spread / max(1, len(folds) - 1))
+    spread = np.where(np.isinf(error), 0.0, shares @ spread)
+    return error, np.sqrt(spread / max(1, len(folds) - 1))
+
+
+def bounded(eta: Array, fitted: Array) -> Array:
+    """Return η with those of samples left out of the fit in its reach, (n, m).
+
+    One outlying cell of expression can take η so far from all others that no likelihood is defined
+    any more: beyond `widest` hazards differ by a factor that has no floating point number.
+
+    Parameters
+    ----------
+    eta : (n, m) array
+    fitted : int array
+        Rows of the samples of the fit; theirs stay as they are.
+    """
+    low, high = eta[fitted].min(axis=0), eta[fitted].max(axis=0)
+    middle, reach = (low + high) / 2, np.maximum(0.99 * widest(), high - low) / 2
+    return np.asarray(np.clip(eta, middle - reach, middle + reach))

@@ -125,7 +125,7 @@ class RiskSets:
 
     def value(self, eta: Array) -> float:
         """Return ``h(η) = -(2/n) l(η)``; infinite where η is not finite or too wide."""
-        if not np.ptp(eta) <= _widest():
+        if not np.ptp(eta) <= widest():
             return np.inf
         top = eta.max()
         sums = np.log(self.c @ np.exp(eta - top)) + top
@@ -134,7 +134,7 @@ class RiskSets:
     def log_likelihood(self, eta: Array) -> Array:
         """Return l of several η, (n, m) to (m,); -infinity where η is too wide."""
         top = eta.max(axis=0)
-        narrow = top - eta.min(axis=0) <= _widest()
+        narrow = top - eta.min(axis=0) <= widest()
         sums = np.log(self.c @ np.exp(np.where(narrow, eta - top, 0.0))) + top
         return np.where(narrow, self.died @ eta - self.omega @ sums, -np.inf)
 
@@ -159,7 +159,8 @@ class RiskSets:
         return np.asarray(2 / p.shape[1] * (first - (self.omega[:, None] * rest).T @ rest))
 
 
-def _widest() -> float:
+def widest() -> float:
+    """Return the range of η from which on a likelihood counts as infinite."""
     from genesig.compiled.likelihood import WIDEST
 
     return WIDEST
