@@ -45,7 +45,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     "a lost decimal point": (
         lambda s: s.matrix[3].__setitem__(2, "79724"),
         ["expression.tsv, gene 'gene3', sample 'P02': the value 79724 lies far above all others "
-         "(99th percentile ", "; is a decimal point lost? Correct it"]),
+         "(nine of ten are below ", "; is a decimal point lost? Correct it"]),
     "missing file": (
         lambda s: s.set("expression", "expresion.tsv"),
         ["expresion.tsv: no such file", "did you mean 'expression.tsv'?"],

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 # Largest share of genes that the row-wise steps may make constant.
 MOST_FLAT = 0.5
-# A value is alone in its size where it lies above the 99th percentile by so many times the range.
-ABSURD = 5.0
+# A value is alone in its size where it lies above nine tenths of all by so many times their range.
+BULK, ABSURD = 90, 5.0
+# A number that stands in so many cells is none by accident.
+REPEATED = 3
 # Largest share of counts that are no whole numbers: some programs share reads out among genes.
 MOST_BROKEN = 0.5
 # How many times the 99th percentile of raw samples is that of logged ones among them: 15-bit
@@ -88,20 +90,41 @@ def check_mixed(X: Array, samples: Sequence[str], normalise: dict[str, Any],
 
 def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str],
                where: str) -> Iterator[Problem]:  # fmt: skip
-    """Yield the first of few values so large that only they look as if they were never logged."""
+    """Yield the first of few values so large that only they look as if they were never logged.
+
+    Few are up to a tenth of all, and half of a sample's. One number that most of them are may stand for no value.
+    """
     if not np.isfinite(X).any():
         return
     least, p99, most = sizes(X)
-    bulk = float(np.nanpercentile(X, 99, method="lower"))  # of few values, too, one of them
+    bulk = float(np.nanpercentile(X, BULK, method="lower"))  # of few values, too, one of them
     lone = bulk + ABSURD * (bulk - least) < X
+    lone[lone.mean(axis=1) > MOST_FLAT] = False  # such a sample as a whole is of another scale
     if not lone.any() or not looks_raw(p99, most) or looks_raw(bulk, float(np.nanmax(X[~lone]))):
         return
     row, gene = map(int, np.argwhere(lone)[0])
-    more = counted(int(lone.sum()) - 1, "further value")
-    yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
-                  f"the value {X[row, gene]:g}{f' ({more})' if lone.sum() > 1 else ''} lies far "
-                  f"above all others (99th percentile {bulk:.4g}); is a decimal point lost? "
-                  "Correct it, or leave the gene out")  # fmt: skip
+    times = int((X[row, gene] == X).sum())
+    filled = times >= REPEATED and 2 * times >= lone.sum()
+    what = f"the value {X[row, gene]:g} {_spread(lone, samples)}lies far above all others "
+    what += f"(nine of ten are below {bulk:.4g}); "
+    if filled:
+        what += f"it stands in {times} cells: if nothing was measured there, leave them blank"
+    else:
+        what += "is a decimal point lost? Correct it, or leave the gene out"
+    yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'", what)
+
+
+def _spread(lone: Array, samples: Sequence[str]) -> str:
+    """Say in how many genes and samples further values lie so far off, and where most of them."""
+    further = int(lone.sum()) - 1
+    if not further:
+        return ""
+    of_sample = lone.sum(axis=1)
+    often = int(np.argmax(of_sample))
+    most = f", {of_sample[often]} of them in '{samples[often]}'" if of_sample[often] > 1 else ""
+    rows, genes = int((of_sample > 0).sum()), int(lone.any(axis=0).sum())
+    told = f"{counted(further, 'further value')}; in all {counted(rows, 'sample')} and "
+    return f"({told}{counted(genes, 'gene')}{most}) "
 
 
 def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) -> Iterator[Problem]:

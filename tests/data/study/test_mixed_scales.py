@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genesig.data.study.scale_check import check_mixed
+from genesig.data.study.scale_check import check_lone, check_mixed
 
 RNG = np.random.default_rng(2)
 RAW = np.exp2(RNG.normal(8, 2, (20, 400)))
@@ -43,3 +43,36 @@ def test_low_values_near_the_bound_and_empty_samples_are_no_logarithms() -> None
     X[3], X[4] = np.nan, 0.0
     assert said(X) == []
     assert said(X[:0]) == []
+
+
+LOGGED, GENES = np.log2(RAW), [f"g{k}" for k in range(400)]
+
+
+def lone(X: np.ndarray) -> list[str]:
+    return [str(problem) for problem in check_lone(X, GENES, NAMES, "e.tsv")]
+
+
+def test_a_number_that_stands_for_no_value_is_named() -> None:
+    X = LOGGED.copy()
+    X[RNG.random(X.shape) < 0.02] = 99999
+    (line,) = lone(X)
+    assert f"it stands in {(X == 99999).sum()} cells: if nothing was measured there" in line
+    assert "the value 99999 (" in line
+
+
+def test_outlying_cells_are_named_by_sample_and_gene() -> None:
+    X = LOGGED.copy()
+    X[3, [7, 30, 50]] *= 1e4
+    X[8, 7] *= 1e4
+    (line,) = lone(X)
+    assert line.startswith("error: e.tsv, gene 'g7', sample 's3': the value ")
+    assert "3 further values; in all 2 samples and 3 genes, 3 of them in 's3'" in line
+    assert "is a decimal point lost?" in line
+
+
+def test_tails_samples_and_saturated_spots_are_no_outlying_cells() -> None:
+    of_two_scales = LOGGED.copy()
+    of_two_scales[0] = RAW[0]
+    heavy = LOGGED + 0.3 * RNG.standard_t(2, LOGGED.shape)
+    assert [lone(X) for X in (LOGGED, RAW, of_two_scales, heavy)] == [[]] * 4
+    assert lone(np.minimum(16 * RAW, 65535)) == []
