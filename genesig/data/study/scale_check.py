@@ -92,7 +92,8 @@ def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str],
                where: str) -> Iterator[Problem]:  # fmt: skip
     """Yield the first of few values so large that only they look as if they were never logged.
 
-    Few are up to a tenth of all, and half of a sample's. One number that most of them are may stand for no value.
+    Few are up to a tenth of all, and half of a sample's. One number that most of them are may stand
+    for no value.
     """
     if not np.isfinite(X).any():
         return
