@@ -234,8 +234,8 @@ def _predict(chosen: argparse.Namespace) -> int:
     samples = read_samples(chosen.samples, None, None) if chosen.samples else None
     table, problems = predict(model, matrix, where, missing=chosen.missing, mu=chosen.mu,
                               named=chosen.named, source=chosen.model, samples=samples)  # fmt: skip
-    for problem in problems:
-        print(problem, file=sys.stderr)
+    for line in (*problems, f"scale: {table.attrs['scale']}"):
+        print(line, file=sys.stderr)
     if chosen.output == "-":
         write_table(sys.stdout, table)
         return 0

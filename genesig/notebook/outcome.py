@@ -167,7 +167,7 @@ class Results:
 
         Returns
         -------
-        DataFrame (sample, score, predicted, imputed, list)
+        DataFrame (sample, score, predicted, imputed, list, doubt)
 
         Raises
         ------

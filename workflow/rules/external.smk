@@ -12,7 +12,6 @@ OF_COHORT = {
     name: [cohort[file] for file in ("expression", "samples", "annotation")]
     for name, cohort in COHORTS.items()
 }
-COHORT_DIGESTS = {name: digests(*files) for name, files in OF_COHORT.items()}
 FILES = {name: given(*files) for name, files in OF_COHORT.items()}
 TESTED = collect("results/external/{name}/about.json", name=COHORTS)
 SCORED = collect("results/external/{name}/{of}.tsv", name=COHORTS, of=SCORES)
@@ -67,6 +66,5 @@ rule external:
         **needs("external"),
     params:
         cohort=lookup(dpath="{name}", within=COHORTS),
-        read=lookup(dpath="{name}", within=COHORT_DIGESTS),
     script:
         "../scripts/external.py"

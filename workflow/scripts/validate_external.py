@@ -5,4 +5,6 @@ from genesig.log import log_to
 from genesig.results import save_json
 
 log_to(snakemake.log[0])
-save_json(snakemake.output[0], check_external(snakemake.config))
+# With what was read, so that a corrected file of the same warnings is scored again.
+read = {"read": snakemake.params.read}
+save_json(snakemake.output[0], check_external(snakemake.config) | read)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,8 +89,11 @@ def check_names(names: Sequence[str], where: str) -> None:
         raise refuse(where, what)
 
 
-def matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, Array]:
+def matched(matrix: Matrix, needed: Sequence[str], where: str,
+            spared: Collection[str] = ()) -> tuple[Array, Array]:  # fmt: skip
     """Return the needed genes (n, d) in their order, NaN where absent, and which are known.
+
+    Of the `spared` ones what is at fault counts as absent: no score needs them.
 
     Raises
     ------
@@ -100,17 +103,20 @@ def matched(matrix: Matrix, needed: Sequence[str], where: str) -> tuple[Array, A
     _check_constant(matrix, where)
     wanted = set(needed)
     place: dict[str, int] = {}
+    twice = set()
     for column, gene in enumerate(matrix.columns):
         if gene in place and gene in wanted:
-            raise refuse(where, f"gene '{gene}' occurs twice; keep one")
+            if gene not in spared:
+                raise refuse(where, f"gene '{gene}' occurs twice; keep one")
+            twice.add(gene)
         place[gene] = column
-    here = [k for k, gene in enumerate(needed) if gene in place]
+    here = [k for k, gene in enumerate(needed) if gene in place and gene not in twice]
     columns = [place[needed[k]] for k in here]
     X = np.full((len(matrix.rows), len(needed)), np.nan)
     X[:, here] = matrix.cells[:, columns]
     for row, k in np.argwhere(~np.isfinite(X[:, here])).tolist():
         text = matrix.text(row, columns[k])
-        if not is_missing(text):
+        if not is_missing(text) and needed[here[k]] not in spared:
             at = f"{where}, gene '{needed[here[k]]}', sample '{matrix.rows[row]}'"
             raise refuse(at, f"the value {number_fault(text)}")
     known = np.isfinite(X)

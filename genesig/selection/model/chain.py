@@ -61,7 +61,8 @@ def check_steps(model: Model, source: str) -> None:
         if imputes(model):
             means[:, :1] = np.nan
         about = _of_first_batch(learned)
-        seen += [seen_by(model, each, means, about) for each in model["models"]]
+        held = (model["training"][name] for name in ("scale", "panel"))
+        seen += [seen_by(model, each, means, about) for each in (*model["models"], *held)]
     except (GenesigError, LookupError, TypeError, ValueError):
         raise damaged(source, "normalisation.steps") from None
     if not fitting or not all(np.isfinite(values).all() for values in seen):

@@ -10,7 +10,8 @@ import numpy as np
 from genesig.data.cohorts.read import Cohort
 from genesig.results import Dataset
 from genesig.selection.model.chain import Model
-from genesig.selection.model.new_samples import Prepared, scale_values
+from genesig.selection.model.new_samples import HELD, Prepared, scale_values
+from genesig.selection.model.panel import panel_fault
 from genesig.selection.model.same_scale import other_scale
 
 Array = np.ndarray[Any, Any]
@@ -20,8 +21,11 @@ OTHER_MIX = 0.2
 
 def off_scale(model: Model, found: Prepared, values: Array, where: str) -> Iterator[str]:
     """Warn of what `predict` would refuse: here labels tell what the scores are worth."""
-    if fault := other_scale(*scale_values(model, found, values)):
-        yield f"{where}{fault[0]}: {fault[1]}"
+    own, many = (scale_values(model, found, values, of=of) for of in HELD)
+    if fault := panel_fault(*many):
+        yield f"{where}: {fault}"
+    elif odd := other_scale(*own):
+        yield f"{where}{odd[0]}: {odd[1]}"
 
 
 def no_batch_of_the_study(model: Model) -> Iterator[str]:

@@ -16,6 +16,7 @@ from genesig.selection.assess.held_out import held_out
 from genesig.selection.model.covariates import described_covariates, weights_at
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.lists import NAMED, answer_of, nested
+from genesig.selection.model.panel import panel_genes, training_panel
 from genesig.selection.model.same_scale import training_scale
 from genesig.selection.model.schema import FORMAT, VERSION, WITH_COVARIATES
 from genesig.selection.model.shape import sealed
@@ -76,7 +77,8 @@ def final_model(
     sample must have, in order, because steps such as ranks look at all.
     ``training`` has the mean and the standard deviation of each needed gene over the samples,
     after the row-wise steps, for `predict`; its ``scale`` those of the listed genes after all
-    steps, see `training_scale`. ``digest`` is that of all the rest.
+    steps, see `training_scale`, its ``panel`` those of others, see `training_panel`.
+    ``digest`` is that of all the rest.
 
     Parameters
     ----------
@@ -119,10 +121,7 @@ def final_model(
             "norm": float(final.norm[0]),
         },
         "training_samples": len(dataset.samples),
-        "training": {
-            **_training(dataset, models, everything=bool(chain.steps)),
-            "scale": _scale(dataset, models, learned, X),
-        },
+        "training": _training(dataset, models, learned, X, everything=bool(chain.steps)),
         "normalisation": {"genes": dataset.genes if chain.steps else [], **chain.state()},
         **described_covariates(dataset, final),
         "models": models,
@@ -162,29 +161,31 @@ def _rule(final: Fits) -> str:
     return rule if final.gamma is None else rule + held
 
 
-def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], *,
-              everything: bool) -> dict[str, Any]:  # fmt: skip
-    """Say what the needed genes looked like after the row-wise steps: for what a sample lacks."""
+def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], learned: Reference,
+              X: Array, *, everything: bool) -> dict[str, Any]:  # fmt: skip
+    """Say what the needed genes looked like after the row-wise steps: for what a sample lacks.
+
+    Needed are those of the models and those of the panel, which only tell the scale; `everything`
+    where steps look across genes. X is what `learned` makes of all samples.
+    """
+    names = [dataset.genes[gene] for gene in learned.genes]
     listed = {gene for each in models for gene in each["genes"]}
-    rows = [k for k, gene in enumerate(dataset.genes) if everything or gene in listed]
-    X = dataset.X[:, rows]
+    of_models = np.array([k for k, gene in enumerate(names) if gene in listed], dtype=np.int64)
+    of_panel, y = panel_genes(X, of_models), dataset.kind.number(dataset.response())
+    own, many = ((X[:, at], y, [names[k] for k in at]) for at in (of_models, of_panel))
+    needed = {*listed, *many[2]}
+    rows = [k for k, gene in enumerate(dataset.genes) if everything or gene in needed]
+    values = dataset.X[:, rows]
     return {
         "genes": [dataset.genes[k] for k in rows],
-        "means": np.nanmean(X, axis=0).tolist(),
-        "sds": np.nanstd(X, axis=0).tolist(),
-        "p99": float(np.nanpercentile(X, 99)) if rows else 0.0,
-        "min": float(np.nanmin(X)) if rows else 0.0,
-        "max": float(np.nanmax(X)) if rows else 0.0,
+        "means": np.nanmean(values, axis=0).tolist(),
+        "sds": np.nanstd(values, axis=0).tolist(),
+        "p99": float(np.nanpercentile(values, 99)) if rows else 0.0,
+        "min": float(np.nanmin(values)) if rows else 0.0,
+        "max": float(np.nanmax(values)) if rows else 0.0,
+        "scale": training_scale(*own),
+        "panel": training_panel(*many),
     }
-
-
-def _scale(dataset: Dataset, models: Sequence[Mapping[str, Any]],
-           learned: Reference, X: Array) -> dict[str, Any]:  # fmt: skip
-    listed = {gene for each in models for gene in each["genes"]}
-    names = [dataset.genes[gene] for gene in learned.genes]
-    columns = [k for k, gene in enumerate(names) if gene in listed]
-    y = dataset.kind.number(dataset.response())
-    return training_scale(X[:, columns], y, [names[k] for k in columns])
 
 
 def _model(dataset: Dataset, one: _Listed, claimed: bool) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,14 @@ from genesig.selection.model.chain import Model, check_steps, imputes, seen_by, 
 from genesig.selection.model.covariates import covariate_scores, covariates_of, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.lists import chosen_model, place
+from genesig.selection.model.panel import (
+    call_doubts,
+    common_shift,
+    enough,
+    panel_doubts,
+    panel_fault,
+    told,
+)
 from genesig.selection.model.same_scale import odd_samples, other_scale
 from genesig.selection.model.shape import check_model
 from genesig.words import counted, listing
@@ -32,6 +41,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
+HELD = ("scale", "panel")
+"""Genes that are held against the training samples: of the models, and for the scale alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +106,10 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
 
     Returns
     -------
-    DataFrame (sample, score, predicted, imputed, list), list of Problem
+    DataFrame (sample, score, predicted, imputed, list, doubt), list of Problem
         Of survival that at the horizon, too. `imputed` counts the needed genes filled in, `list`
-        says which model scored; the problems are warnings.
+        says which model scored, `doubt` why a call may be wrong; the problems are warnings.
+        ``attrs["scale"]`` says how the values compare with the training ones.
 
     Raises
     ------
@@ -120,21 +132,31 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         _check_about(model, samples, found.samples)
         about = samples[~samples.index.duplicated()].reindex(list(found.samples))
     known = refuse_unknown(model, about, "--samples")
-    on_scale = scale_values(model, found, found.values, about)
-    if fault := other_scale(*on_scale):
-        raise refuse(where + fault[0], fault[1])
+    on_scale, panel = (scale_values(model, found, found.values, about, of) for of in HELD)
+    if fault := panel_fault(*panel):
+        raise refuse(where, fault)
+    if odd := other_scale(*on_scale):
+        raise refuse(where + odd[0], odd[1])
     scores = score_values(seen_by(model, chosen, found.values, about), chosen)
     scores = scores + covariate_scores(model, chosen, about)
-    own = MODELLED[model["task"]].predicted(model, place(model, chosen), scores)
+    said_of = partial(MODELLED[model["task"]].predicted, model, place(model, chosen))
+    own, shift = said_of(scores), common_shift(panel[0], panel[1], panel[3])
     one = {"score": scores} if scores.ndim == 1 else {}
     columns = {"sample": found.samples, **one, **own, "imputed": found.imputed}
-    columns["list"] = chosen["list"]
+    without = said_of(scores - shift * np.sum(chosen["coefficients"], axis=0))["predicted"]
+    doubt = call_doubts(own["predicted"], without, shift)
+    for row, why in panel_doubts(*panel):
+        doubt[row] = "; ".join(filter(None, (doubt[row], why)))
+    columns |= {"list": chosen["list"], "doubt": doubt}
     said = [
         *_not_claimed(chosen, source),
         *_odd(odd_samples(*on_scale), where),
         *_not_corrected(model, found.samples, about, where),
     ]
-    return pd.DataFrame(columns), [*found.problems, *known, *said]
+    table = pd.DataFrame(columns)
+    said += _doubtful(doubt, where)
+    table.attrs["scale"] = told(*(panel if enough(panel[1]) else on_scale))
+    return table, [*found.problems, *known, *said]
 
 
 def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing: float,
@@ -157,8 +179,9 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
         As `predict`.
     """
     genes = list(model["training"]["genes"])
-    X, known = matched(matrix, genes, where)
     used = _used(model, chosen)
+    spared = set(model["training"]["panel"]["genes"]) - {genes[k] for k in used}
+    X, known = matched(matrix, genes, where, spared)
     filler = "the model's knn_impute" if imputes(model) else "the mean of the training samples"
     needed = [genes[k] for k in used]
     problems = _check_missing(known[:, used], needed, matrix.rows, missing, filler, where, bound)
@@ -173,8 +196,13 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     return Prepared(matrix.rows, values, known, used, problems)
 
 
-def scale_values(model: Model, found: Prepared, values: Array, about: pd.DataFrame | None = None,
-                 ) -> tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]:  # fmt: skip
+def scale_values(
+    model: Model,
+    found: Prepared,
+    values: Array,
+    about: pd.DataFrame | None = None,
+    of: str = "scale",
+) -> tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]:  # fmt: skip
     """Return what `other_scale` holds against the training samples: as the coefficients see them.
 
     Steps after which the scale is of no account (quantiles, ranks) have been applied by then.
@@ -183,8 +211,10 @@ def scale_values(model: Model, found: Prepared, values: Array, about: pd.DataFra
     ----------
     values : (n_samples, n_training_genes) float
         As for `seen_by`.
+    of : str
+        One of `HELD`.
     """
-    scale = model["training"]["scale"]
+    scale = model["training"][of]
     place = {gene: k for k, gene in enumerate(model["training"]["genes"])}
     known = found.known[:, [place[gene] for gene in scale["genes"]]]
     return seen_by(model, scale, values, about), known, found.samples, scale
@@ -257,6 +287,15 @@ def _odd(found: Sequence[tuple[str, str]], where: str) -> list[Problem]:
     too = f" (as would be {listing(other for other, _ in others)})" if others else ""
     what = f"{fault}; alone it would be refused{too}: look at it before you use its score"
     return [Problem(f"{where}, sample '{name}'", what, "warning")]
+
+
+def _doubtful(doubt: Sequence[str], where: str) -> Iterator[Problem]:
+    """Say of how many samples the column `doubt` says something."""
+    said = [each for each in doubt if each]
+    if said:
+        what = f"the call of {counted(len(said), 'sample')} of {len(doubt)} is in doubt, see the "
+        what += f"column 'doubt': {said[0]}"
+        yield Problem(where, what, "warning")
 
 
 def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,

@@ -23,6 +23,7 @@ SURE = 3.0
 ODD = 3
 # From fewer genes no slope is fitted.
 FEWEST = 10
+OF_MODEL = "of the model"
 ADVICE = (
     "bring the values to the study's scale: the same base of the logarithm, the same normalisation"
 )
@@ -109,6 +110,13 @@ def profile(x: Array, known: Array, scale: Mapping[str, Any]) -> Profile:
     return Profile(d, location, error, slope, doubt, squares / true)
 
 
+def mean_profile(X: Array, known: Array, scale: Mapping[str, Any]) -> Profile:
+    """Describe the means of several samples, see `profile`."""
+    counts = known.sum(axis=0)
+    means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    return profile(means, counts > 0, scale)
+
+
 def other_scale(X: Array, known: Array, names: Sequence[str],
                 scale: Mapping[str, Any]) -> tuple[str, str] | None:  # fmt: skip
     """Say why values are not on the training scale, and which sample's, if not all; or None.
@@ -131,17 +139,28 @@ def other_scale(X: Array, known: Array, names: Sequence[str],
     (str, str) or None
         What to add to the file, ``", sample 'S1'"`` or nothing; what was found, and what to do.
     """
-    counts = known.sum(axis=0)
-    means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
-    fault = _fault(profile(means, counts > 0, scale), scale, max(len(X), 1), 1)
-    if fault:
-        alone = len(X) == 1
-        mean = "" if alone else f" (means of {len(X)} samples)"
-        return f", sample '{names[0]}'" if alone else "", f"{fault}{mean}; {ADVICE}"
+    if fault := mean_fault(X, known, scale):
+        return f", sample '{names[0]}'" if len(X) == 1 else "", fault
     for name, x, seen in zip(names, X, known, strict=True):
-        if fault := _fault(profile(x, seen, scale), scale, 1, ODD):
-            return f", sample '{name}'", f"{fault}; {ADVICE}"
+        if fault := sample_fault(x, seen, scale):
+            return f", sample '{name}'", fault
     return None
+
+
+def mean_fault(X: Array, known: Array, scale: Mapping[str, Any], of: str = OF_MODEL) -> str:
+    """Say why samples as a whole are not on the training scale, '' where they are.
+
+    `of` says which genes these are; the rest as in `other_scale`.
+    """
+    fault = _fault(mean_profile(X, known, scale), scale, max(len(X), 1), 1, of)
+    mean = "" if len(X) == 1 else f" (means of {len(X)} samples)"
+    return fault and f"{fault}{mean}; {ADVICE}"
+
+
+def sample_fault(x: Array, known: Array, scale: Mapping[str, Any], of: str = OF_MODEL) -> str:
+    """Say why one sample among several is on quite another scale, '' where it is not."""
+    fault = _fault(profile(x, known, scale), scale, 1, ODD, of)
+    return fault and f"{fault}; {ADVICE}"
 
 
 def odd_samples(X: Array, known: Array, names: Sequence[str],
@@ -157,17 +176,23 @@ def odd_samples(X: Array, known: Array, names: Sequence[str],
         As in `other_scale`.
     """
     found = (
-        (name, _fault(profile(x, seen, scale), scale, 1, 1))
+        (name, _fault(profile(x, seen, scale), scale, 1, 1, OF_MODEL))
         for name, x, seen in zip(names, X, known, strict=True)
     )
     return [(name, fault) for name, fault in found if fault]
 
 
-def _fault(found: Profile, scale: Mapping[str, Any], n: int, times: int) -> str:
-    at, slope = scale["location"], _stretched(scale["slope"], found.stretch)
-    of = f"the {counted(found.genes, 'gene')} of the model"
+def off_centre(found: Profile, scale: Mapping[str, Any], n: float, by: float = 0.0) -> bool:
+    """Tell whether n samples lie beyond the classes' own locations by more than so much."""
+    at = scale["location"]
     off = max(at["low"] - found.location, found.location - at["high"])
-    if off - _doubt(at, found.location_error, n) > times * SHIFT:
+    return bool(off - _doubt(at, found.location_error, n) > by)
+
+
+def _fault(found: Profile, scale: Mapping[str, Any], n: int, times: int, of: str) -> str:
+    slope = _stretched(scale["slope"], found.stretch)
+    of = f"the {counted(found.genes, 'gene')} {of}"
+    if off_centre(found, scale, n, times * SHIFT):
         way = "above" if found.location > 0 else "below"
         return f"{of} lie {abs(found.location):.1f} standard deviations {way} the training samples"
     doubt, ratio = _doubt(slope, found.slope_error, n), RATIO**times
@@ -182,5 +207,5 @@ def _stretched(slope: Bounds, times: float) -> Bounds:
     return ends | {"sd": times * slope["sd"]}
 
 
-def _doubt(bounds: Bounds, error: float, n: int) -> float:
+def _doubt(bounds: Bounds, error: float, n: float) -> float:
     return float(SURE * np.sqrt(bounds["sd"] ** 2 / n + error**2))

@@ -7,8 +7,8 @@ from typing import Any
 from genesig.words import LARGEST
 
 FORMAT = "genesig linear model"
-VERSION = 4
-WITH_COVARIATES = 5
+VERSION = 6
+WITH_COVARIATES = 7
 """Version of a model that has covariates: what reads the other one would leave them out."""
 
 Node = dict[str, Any]
@@ -116,12 +116,19 @@ MODEL = _object(
     },
 )
 BOUNDS = _object(low=NUMBER, high=NUMBER, sd=SIZE)
+ABOUT = {"samples": {**COUNT, "minimum": 1}, "genes": _list(NAME), "means": _list(NUMBER),
+         "sds": _list(SIZE), "location": BOUNDS, "slope": BOUNDS}  # fmt: skip
 SCALE = _object(
     "genes of all `models` over the training samples, as coefficients see them; location and slope"
     " of a sample (genesig/selection/model/same_scale.py): least and largest mean of a class, sd in"
     " a class",
-    samples={**COUNT, "minimum": 1}, genes=_list(NAME), means=_list(NUMBER), sds=_list(SIZE),
-    location=BOUNDS, slope=BOUNDS,
+    **ABOUT,
+)
+PANEL = _object(
+    "further genes, for telling the scale alone; agreement: mean rank correlation of a training"
+    " sample with the means; axes: principal ones of standardised values, coherence: share of the"
+    " variance of left-out training samples along them (genesig/selection/model/panel.py)",
+    **ABOUT, agreement=NUMBER, axes=_list(_list(NUMBER)), coherence=NUMBER,
 )  # fmt: skip
 SURVIVAL = _object(
     "of survival: S(t) = exp(-H(t) exp(score)), H from each of `times` on, for each of `models`",
@@ -157,7 +164,7 @@ SCHEMA: Node = {
         training=_object(
             "genes that a sample must have, over the training samples after the row-wise steps",
             genes=_list(NAME), means=_list(NUMBER), sds=_list(SIZE),
-            p99=NUMBER, min=NUMBER, max=NUMBER, scale=SCALE,
+            p99=NUMBER, min=NUMBER, max=NUMBER, scale=SCALE, panel=PANEL,
         ),
         normalisation=_object(
             "what is done to a sample first, one step after the other",

@@ -103,10 +103,13 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
         yield "training.genes"
     yield from (f"training.{part}" for part in ("means", "sds")
                 if len(training["genes"]) != len(training[part]))  # fmt: skip
-    scale = training["scale"]
-    sizes = {len(scale[part]) for part in ("genes", "means", "sds")}
-    if sizes != {len(set(scale["genes"]))} or not known.issuperset(scale["genes"]):
-        yield "training.scale"
+    for name in ("scale", "panel"):
+        held = training[name]
+        sizes = {len(held[part]) for part in ("genes", "means", "sds")}
+        if sizes != {len(set(held["genes"]))} or not known.issuperset(held["genes"]):
+            yield f"training.{name}"
+    if any(len(axis) != len(training["panel"]["genes"]) for axis in training["panel"]["axes"]):
+        yield "training.panel"
     yield from MODELLED[model["task"]].faults(model)
     yield from contradictions(model)
     if steps["genes"] != (training["genes"] if steps["steps"] else []):

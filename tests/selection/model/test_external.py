@@ -162,7 +162,7 @@ def test_a_shift_is_in_training_standard_deviations_and_not_that_of_the_mix_of_c
         new = [moved[y[rows] == c, j].mean() for c in (-1, 1)]
         expected = (np.mean(new) - np.mean(x)) / dataset.X[:, j].std()
         assert genes.loc[gene, "shift"] == pytest.approx(expected, rel=1e-12)
-    assert model["training"]["genes"] != dataset.genes  # the histogram is of all genes all the same
+    assert model["training"]["scale"]["genes"] != dataset.genes  # the histogram is of all genes
     about = _score(study).about["shift"]
     assert about["measured"]["genes"] == D
     assert sum(about["measured"]["counts"]) == D

@@ -124,10 +124,10 @@ VERSIONS: dict[str, tuple[Change, str]] = {
     "no format": (lambda m: m.pop("format"), "(it has no 'format')"),
     "the one before": (put("version", 2), "of version 2, and this genesig reads 'genesig linear"),
     "the one before, with covariates": (put("version", 3), "of version 3, and this genesig reads"),
-    "the next": (put("version", 6), "of version 6, and this genesig reads"),
+    "the next": (put("version", 8), "of version 8, and this genesig reads"),
     "true": (put("version", True), "of version True"),
-    "text": (put("version", "2" * 999), "is none that 'genesig linear model' of version 4"),
-    "another format": (put("format", "magic"), "is 'magic' of version 4"),
+    "text": (put("version", "2" * 999), "is none that 'genesig linear model' of version 6"),
+    "another format": (put("format", "magic"), "is 'magic' of version 6"),
 }
 
 
@@ -177,7 +177,7 @@ TEXTS: dict[str, tuple[Callable[[str], str], str]] = {
     "a long number": (lambda t: re.sub('"p99": [^,]*', f'"p99": {"9" * 999}', t), "'training.p99'"),
     "a long count": (lambda t: re.sub('("training_samples": )', rf"\g<1>{9:9<999}", t, count=1),
                      "not finite"),
-    "a key twice": (lambda t: t.replace('{"format"', '{"version": 4, "format"', 1),
+    "a key twice": (lambda t: t.replace('{"format"', '{"version": 6, "format"', 1),
                     "the key 'version' stands twice"),
     "a longer one": (lambda t: re.sub('"p99": [^,]*', f'"p99": {"9" * 9999}', t), "is not JSON"),
     "empty": (lambda t: " ", "is empty; name another file, or copy it again"),

@@ -1,0 +1,132 @@
+"""A short model cannot tell another scale; the panel does, and leaves the same scale alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from centres import Centre, both
+
+from genesig.selection.model.panel import (
+    MANY,
+    call_doubts,
+    common_shift,
+    panel_doubts,
+    panel_fault,
+    panel_genes,
+    training_panel,
+)
+
+GENES, N = 200, 40
+NAMES = [f"g{k}" for k in range(GENES)]
+Y = both(N)
+
+
+def known(X):
+    return np.ones(X.shape, dtype=bool)
+
+
+def held(X, panel):
+    names = [f"s{k}" for k in range(len(X))]
+    return panel_fault(X, known(X), names, panel), dict(
+        panel_doubts(X, known(X), names, panel)
+    )  # fmt: skip
+
+
+def centre(seed):
+    here = Centre(GENES, seed)
+    return here, training_panel(here.arrays(Y), Y, NAMES)
+
+
+def test_the_panel_is_spread_over_the_levels_and_spares_the_models_genes():
+    X = np.tile(np.arange(1000.0), (5, 1)) + np.random.default_rng(0).normal(size=(5, 1000))
+    X[:, 7] = 3.0
+    genes = panel_genes(X, np.array([0, 500]))
+    assert len(genes) == 300
+    assert not {0, 7, 500} & set(genes)
+    assert (np.diff(genes) > 0).all()
+    assert np.diff(genes).max() <= 6
+    np.testing.assert_array_equal(panel_genes(X[:, :5], np.array([2])), [0, 1, 3, 4])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_other_samples_of_the_laboratory_pass(seed):
+    here, panel = centre(seed)
+    assert held(here.arrays(both(20)), panel) == ("", {})
+    assert held(here.arrays(np.ones(1)), panel) == ("", {})
+
+
+OTHER = {
+    "ln": (lambda X: X * np.log(2), "standard deviations"),
+    "less 2": (lambda X: X - 2, "standard deviations below"),
+    "2 more": (lambda X: X + 2, "standard deviations above"),
+    "ids shifted": (lambda X: np.roll(X, 1, axis=1), "do the gene ids stand beside"),
+    "ids shuffled": (lambda X: X[:, ::-1], "do the gene ids stand beside"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER)
+@pytest.mark.parametrize("n", [1, 20])
+def test_another_scale_and_other_ids_are_refused(name, n):
+    turn, words = OTHER[name]
+    here, panel = centre(3)
+    assert words in held(turn(here.arrays(both(n) if n > 1 else np.ones(1))), panel)[0]
+
+
+def test_a_bad_array_is_in_doubt_and_the_others_are_scored():
+    here, panel = centre(4)
+    X = here.arrays(both(20))
+    X[5] = X[5][np.random.default_rng(1).permutation(GENES)]
+    fault, doubts = held(X, panel)
+    assert fault == ""
+    assert list(doubts) == [5]
+    assert "agrees by" in doubts[5]
+
+
+def ratios(seed, n=24):
+    """Return log ratios, whose genes are all about 0, along a few axes."""
+    rng = np.random.default_rng(seed)
+    axes = np.random.default_rng(99).normal(size=(2, GENES))
+    return rng.normal(size=(n, 2)) @ axes * 0.6 + rng.normal(size=(n, GENES))
+
+
+@pytest.mark.parametrize(
+    ("turn", "words"),
+    [(lambda X: X[:, ::-1], "of the variance"), (lambda X: X / 3, "times as much over")],
+)
+def test_where_no_order_tells_axes_and_spread_do(turn, words):
+    panel = training_panel(ratios(1), both(24), NAMES)
+    assert held(ratios(2), panel) == ("", {})
+    fault, doubts = held(turn(ratios(2)), panel)
+    assert fault == ""
+    assert len(doubts) == 24
+    assert words in doubts[0]
+    assert held(turn(ratios(2))[: MANY - 1], panel)[1] == {}
+
+
+def test_a_panel_that_is_hardly_there_says_nothing():
+    here, panel = centre(5)
+    X = here.arrays(both(20)) + 5
+    there = known(X)
+    there[:, 20:] = False
+    assert panel_fault(X, there, NAMES[:20], panel) == ""
+    assert list(panel_doubts(X, there, NAMES[:20], panel)) == []
+    assert common_shift(X, there, panel) == 0
+
+
+def test_a_common_shift_is_told_and_chance_is_none():
+    found = []
+    for seed in range(20):
+        here, panel = centre(seed)
+        X = here.arrays(both(20))
+        found.append(common_shift(X, known(X), panel))
+        assert common_shift(X + 0.7, known(X), panel) == pytest.approx(0.7, abs=0.2)
+    assert np.count_nonzero(found) <= 1
+
+
+def test_calls_that_turn_and_calls_that_are_all_alike_are_in_doubt():
+    assert call_doubts(["high", "low"], ["low", "low"], 1.0) == [
+        "low without the shift of all genes by +1.00", ""
+    ]  # fmt: skip
+    assert call_doubts(["high"] * 12, ["high"] * 12, 0.0) == ["all 12 samples are high"] * 12
+    assert call_doubts(["high"] * 3, ["high"] * 3, 0.0) == [""] * 3
+    assert call_doubts([2.0, 3.0], [1.5, 3.0], 0.5)[0].startswith("1.5 without")
