@@ -24,10 +24,10 @@ def two_columns(f: Array) -> Array:
 def fitted_line(f: Array, place: Array) -> Array:
     """Return the line (T + 1,) of smallest cross-entropy with the classes of samples left out.
 
-    The target of sample i is (n [c_i = c] + T π_c) / (n + T), with π_c the share of class c: classes
-    that the scores separate have a finite slope, and mean probabilities are the shares. Where b < 0
-    would be better, b = 0, for a score says no less than nothing. NaN without a sample of each
-    class, or without a score.
+    The target of sample i is (n [c_i = c] + T π_c) / (n + T), with π_c the share of class c, so
+    that classes which the scores separate have a finite slope, and mean probabilities are the
+    shares. Where b < 0 would be better, b = 0, for a score says no less than nothing. NaN without a
+    sample of each class, or without a score.
 
     Parameters
     ----------

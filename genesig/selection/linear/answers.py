@@ -116,7 +116,8 @@ def _arrays(
             )  # fmt: skip
         scores.append(found)
     held = None if fits.gamma is None else np.stack([_weights(models) for models in both])
-    lines = [class_lines(todo, [m.unseen for m in models]) for models in zip(*both, strict=True)]
+    lines = (class_lines(todo, [m.unseen for m in models]) for models in zip(*both, strict=True))
+    told = [each for each in lines if each is not None]
     return {
         "answer_indptr": np.cumsum([0, *(len(model.genes) for model in every)]),
         "answer_indices": np.concatenate([genes[model.genes] for model in every]),
@@ -124,7 +125,7 @@ def _arrays(
         "answer_intercept": np.stack([[m.intercept for m in models] for models in both]),
         "answer_scores": np.concatenate(scores),
         "answer_gamma": held,
-        "answer_line": None if fits.line is None else np.stack(lines, axis=1),
+        "answer_line": np.stack(told, axis=1) if len(told) == 2 else None,
     }
 
 
