@@ -42,6 +42,7 @@ def test_they_are_a_softmax():
     np.testing.assert_allclose(
         probabilities(two_columns(f[:, 0]), np.array([0, -0.4, 2.0]))[:, 1],
         expit(-0.4 + 2 * f[:, 0]),
+        atol=1e-300,
     )
 
 
