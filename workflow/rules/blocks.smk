@@ -21,8 +21,7 @@ rule gather:
         **needs("gather"),
     params:
         **{key: config["signature"][key] for key in ("frequency", "fdr")},
-        clusters=config["clusters"],
-        probabilities=config["probabilities"],
+        **{key: config[key] for key in ("clusters", "probabilities")},
     script:
         "../scripts/gather.py"
 

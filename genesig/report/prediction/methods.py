@@ -82,8 +82,8 @@ def _probabilities(data: Prediction) -> str:
     shares = {"study": "those of this study", "equal": "equal"}.get(named, named)
     return (
         "Probabilities came from the scores by logistic regression with one slope, not negative,"
-        " fitted in each training set to the scores of left-out samples, by settings in whose choice"
-        f" their own fold had no say. The shares of the classes were taken to be {shares}."
+        " fitted in each training set to the scores of left-out samples, by settings in whose"
+        f" choice their own fold had no say. The shares of the classes were taken to be {shares}."
     )
 
 

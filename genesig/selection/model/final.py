@@ -85,9 +85,8 @@ def final_model(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes
     )
     tau, lam, _ = final.choice[0]
-    listed, kind = _listed(final), MODELLED[dataset.design.kind]
+    listed, shares = _listed(final), _shares(dataset, probabilities)
     claimed = evidence is not None and bool(evidence["named"].eq(True).any())
-    shares = _shares(dataset, probabilities)
     models = [_model(dataset, one, claimed) | _told(dataset, one, shares) for one in listed]
     X = learned.transform(dataset.X, dataset.obs)
     scores = _training_scores(X, dataset.covariates(), listed, learned)
@@ -97,7 +96,7 @@ def final_model(
         "rule": _rule(final),
         "task": dataset.design.kind,
         "label": dataset.design.label,
-        **kind.parts(dataset, scores),
+        **MODELLED[dataset.design.kind].parts(dataset, scores),
         **({} if shares is None else {"shares": shares.tolist()}),
         "answer": answer_of(final),
         "chosen": {
