@@ -34,6 +34,7 @@ from genesig.data.study.scale_check import (
     rehearse_steps,
 )
 from genesig.data.study.settings_check import check_settings
+from genesig.data.study.shares_check import check_shares
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem, in_order, warnings_of
 from genesig.log import announce
@@ -172,6 +173,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
         if not _errors(inputs.problems):
             problems += check_design(inputs.sheet, config, where)
             problems += check_kind(config, inputs.sheet.design.kind, source)
+            problems += check_shares(config["probabilities"], inputs.sheet.design, source)
             problems += check_belonging(inputs.sheet, where)
             if inputs.expression is not None:
                 matrix = config["expression"]

@@ -59,6 +59,9 @@ class Fits:
     answer_intercept, answer_scores : (m, 2) or (m, 2, T), (t, 2) or (t, 2, T)
         Less the threshold: above 0 the positive class.
     answer_gamma : (m, 2, q) or (m, 2, q, T), or None
+    line, answer_line : (m, T + 1), (m, 2, T + 1), or None
+        Of classes, the line of the probabilities (see `class_line`) of the chosen list and of the
+        answers, from scores less the threshold; NaN where nothing tells it.
     controlled : (m,) bool
         Whether the list of the predictive model is that of the half-frequencies.
     """
@@ -94,6 +97,8 @@ class Fits:
     answer_scores: Array | None = None
     answer_gamma: Array | None = None
     controlled: Array | None = None
+    line: Array | None = None
+    answer_line: Array | None = None
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -169,12 +174,13 @@ class Fits:
         parts = {key: getattr(self, f"answer_{key}") for key in _OF_ANSWERS}
         indptr, entries = _ragged(parts["indptr"], 2 * np.arange(m) + at)
         column = np.array([at])
-        gamma = parts["gamma"]
+        gamma, line = parts["gamma"], parts["line"]
         return replace(
             self, mu=np.array([np.nan]), indptr=indptr, indices=parts["indices"][entries],
             values=parts["values"][entries], intercept=parts["intercept"][:, column],
             scores=parts["scores"][:, column], threshold=np.zeros(m),
             gamma=None if gamma is None else gamma[:, column], gap=np.zeros((m, 1)),
+            line=None if line is None else line[:, at],
             choice=self.choice * [1, 1, 0], **_NO_ANSWERS,
         )  # fmt: skip
 
@@ -200,6 +206,7 @@ class Fits:
             ),
             gamma=None if self.gamma is None else np.concatenate([self.gamma, last.gamma], axis=1),
             gap=np.concatenate([self.gap, last.gap], axis=1), threshold=last.threshold,
+            line=last.line,
             choice=np.column_stack([self.choice[:, :2], np.full(m, n_mu)]),
             **_NO_ANSWERS,
         )  # fmt: skip
@@ -291,7 +298,7 @@ def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
 
 ANSWERS = ("predictive", "named")
 """What a fit answers: the model that predicts best, and that of the genes with evidence."""
-_OF_ANSWERS = ("indptr", "indices", "values", "intercept", "scores", "gamma")
+_OF_ANSWERS = ("indptr", "indices", "values", "intercept", "scores", "gamma", "line")
 _NO_ANSWERS: dict[str, Any] = dict.fromkeys(f"answer_{key}" for key in _OF_ANSWERS)
 
 SHARED = ("tau", "lam", "mu", "searched")

@@ -13,6 +13,7 @@ from genesig.results.chance import Chance
 from genesig.results.joined import joined
 from genesig.selection.assess.held_out import predictions_table, scores_table
 from genesig.selection.assess.rejection import rejection_table
+from genesig.selection.assess.shares import STUDY
 from genesig.selection.assess.stability import stability_table
 from genesig.selection.genes.block_evidence import block_evidence
 from genesig.selection.genes.evidence import (
@@ -48,6 +49,7 @@ def gather(
     frequency: float,
     fdr: float,
     clusters: Mapping[str, Any],
+    probabilities: str | Sequence[float] = STUDY,
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
 
@@ -67,6 +69,8 @@ def gather(
         rate of error of those that have.
     clusters : mapping
         The config section of this name, see `block_tables`.
+    probabilities : str or sequence of float
+        Of the config, see `asked_shares`.
 
     Returns
     -------
@@ -83,7 +87,7 @@ def gather(
     prototypes = prototypes.join(block_evidence(dataset.X, led, chance))
     univariate, evidence = univariate_table(dataset), evidence_table(dataset, chance, fdr)
     placed = {"stretches": stretches_table(dataset, nested, final)} if dataset.placed else {}
-    predictions = predictions_table(dataset, splits, fits)
+    predictions = predictions_table(dataset, splits, fits, probabilities)
     return {
         "signature": signature_table(dataset, nested, blocks, univariate, final, evidence, chance),
         "evidence": evidence,

@@ -66,7 +66,8 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
     final = make_fits(study, dataset, [splits.final], rng)
     tables = make_tables(study, dataset, splits, observed, final)
     config = {
-        "label": dataset.design.label, "seed": 0, "expression": "expression.tsv",
+        "label": dataset.design.label, "seed": 0, "probabilities": "study",
+        "expression": "expression.tsv",
         "samples": "samples.tsv",
         "data": {"task": dataset.design.task, "classes": None, "group": None, "pair": None,
                  "prior_weights": None, "covariates": [],
@@ -232,4 +233,5 @@ def make_fits(
         gap=np.where(long, np.nan, 1e-10), test_indptr=np.append(0, np.cumsum(times)),
         test_rows=np.concatenate(tests),
         scores=np.where(np.repeat(long, times, axis=0), np.nan, np.concatenate(scores)),
+        line=None if study.regression else np.tile([0.0, 0.1, 2.5], (m, 1)),
     )  # fmt: skip

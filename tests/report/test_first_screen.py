@@ -11,8 +11,8 @@ from report_study import Study, arguments
 
 from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences
-from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.collect import collect
+from genesig.report.page.verdict import Verdict, verdict
 from genesig.report.page.words import decimal
 
 pytestmark = pytest.mark.usefixtures("undrawn")

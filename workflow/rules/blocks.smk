@@ -21,7 +21,7 @@ rule gather:
         **needs("gather"),
     params:
         **{key: config["signature"][key] for key in ("frequency", "fdr")},
-        clusters=config["clusters"],
+        **{key: config[key] for key in ("clusters", "probabilities")},
     script:
         "../scripts/gather.py"
 
@@ -71,8 +71,6 @@ rule model:
         **tables("evidence"),
         dataset="results/dataset.h5ad",
         final="results/linear/final.npz",
-        splits="results/splits.json",
-        observed=batches("observed"),
         code=sources("model.py"),
     output:
         "results/model.json",
@@ -84,5 +82,6 @@ rule model:
         **needs("model"),
     params:
         folds=config["normalise"]["folds"],
+        probabilities=config["probabilities"],
     script:
         "../scripts/model.py"

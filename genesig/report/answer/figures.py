@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.answer.record import Answer
-from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.style import INK, MUTED, OTHER, OWN, WIDE, rule, sheet
+from genesig.report.page.verdict import Verdict, verdict
 from genesig.report.page.words import counted, shorten
 
 MOST = 12

@@ -12,9 +12,9 @@ from enum import Enum
 from genesig.data.study.confounding import NOTABLE
 from genesig.report.answer.collect import EXCELLENT, POOR
 from genesig.report.answer.record import Answer
-from genesig.report.answer.verdict import LEVEL, Verdict, verdict
 from genesig.report.page.measure import measure
 from genesig.report.page.shuffling import where
+from genesig.report.page.verdict import LEVEL, Verdict, verdict
 from genesig.report.page.words import clean, counted, decimal, significant
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from genesig.report.answer.naming import naming
 from genesig.report.answer.record import Answer
-from genesig.report.answer.verdict import Verdict, verdict
 from genesig.report.page.measure import measure, subject
 from genesig.report.page.shuffling import held, where
 from genesig.report.page.sides import named, two
+from genesig.report.page.verdict import Verdict, verdict
 from genesig.report.page.words import clean, counted, decimal, percent, rate, significant
 
 

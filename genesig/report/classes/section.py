@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from genesig.report.page.columns import Column
-from genesig.report.page.record import HeldOut, Study
+from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.sides import two
 from genesig.report.page.tables import filled_table
@@ -34,20 +34,28 @@ def classes(data: Study, limits: Limits) -> Section:
         "classes", "Each class while its samples were held out, the mean over the repeats.",
         COLUMNS, rows, limits.table_rows, shown=True,
     )  # fmt: skip
-    words = [_words(names, counts), *_certain(data["held_out"])]
+    words = [_words(names, counts), *_certain(data)]
     return Section("classes", TITLE, words, [table], part="evidence")
 
 
-def _certain(found: HeldOut) -> list[str]:
+def _certain(data: Study) -> list[str]:
     """Hold the probability of the class that is called against how often that is right."""
+    found, asked = data["held_out"], data["config"]["probabilities"]
     mean, counts = found.get("probability"), np.array(found["confusion"], dtype=float)
     if mean is None or not counts.sum():
         return []
+    made = (
+        "Probabilities follow from the scores by one slope and an intercept for each class, fitted"
+        " to left-out samples of the training set"
+    )
+    if asked != "study":
+        shares = "equal" if asked == "equal" else ", ".join(map(percent, asked))
+        return [f"{made}. They hold for classes of other shares than these samples': {shares}."]
     right = float(np.trace(counts) / counts.sum())
     return [
         f"The class that is called has a probability of {percent(mean)} on average, and is right in"
-        f" {percent(right)}. Probabilities follow from the scores by one slope, fitted to the other"
-        " splits; they count the classes alike, however frequent they are."
+        f" {percent(right)}. {made}. They know how frequent the classes are; what a sample is"
+        " called does not, so that another class may be more probable."
     ]
 
 

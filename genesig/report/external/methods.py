@@ -69,7 +69,7 @@ def external_sentences(data: External) -> Iterator[str]:
     if _of_probabilities(data):
         yield (
             "Calibration is the slope of the logarithms of the probabilities in multinomial"
-            " logistic regression, all classes counting alike (its standard error: White 1982)."
+            " logistic regression, classes counting by their stated shares (its error: White 1982)."
         )
 
 

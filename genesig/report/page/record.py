@@ -92,7 +92,10 @@ class Batch(TypedDict):
 
 
 class HeldOutSample(TypedDict):
-    """A sample while it was held out: its class or number, one score per repeat, times wrong."""
+    """A sample while it was held out: its class or number, one score per repeat, times wrong.
+
+    Of two classes also the probability of the positive one, per repeat.
+    """
 
     sample: str
     label: Any
@@ -100,6 +103,7 @@ class HeldOutSample(TypedDict):
     mean: float
     wrong: int | None
     tested: int
+    probabilities: NotRequired[list[float]]
 
 
 class Curve(TypedDict):

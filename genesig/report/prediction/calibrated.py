@@ -1,77 +1,100 @@
-"""Held-out scores as probabilities, each from the other samples, and what they are worth."""
+"""Probabilities that held-out samples got, and what they are worth."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from genesig.report.page.sides import two
+from genesig.report.prediction.record import Prediction
+from genesig.selection.assess.calibration import reliability
+
 Array = np.ndarray[Any, Any]
 
-FOLDS = 10
-STEPS = 100
 
+@dataclass(frozen=True)
+class Told:
+    """What was said of held-out samples, each as often as it was held out.
 
-def logistic_line(score: Array, positive: Array) -> tuple[float, float]:
-    """Return a and b of P(positive) = 1/(1 + exp(-(a + b score))), by Newton's method.
-
-    The targets are (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) in place of 1 and 0, so that classes which
-    the score separates have a finite line (Platt 1999, Advances in Large Margin Classifiers).
-
-    Parameters
+    Attributes
     ----------
-    score : (n,) float
-    positive : (n,) bool
+    probability : (t,) float
+        Of the positive class, where it has the share `share`.
+    positive : (t,) bool
+    repeats : int
+        How often each sample stands there.
+    share : float
     """
-    from scipy.special import expit
 
-    up, down = int(positive.sum()), int((~positive).sum())
-    target = np.where(positive, (up + 1) / (up + 2), 1 / (down + 2))
-    unit = float(score.std()) or 1.0
-    X = np.column_stack([np.ones_like(score), score / unit])
-    line = np.array([np.log((up + 1) / (down + 1)), 0.0])
-    for _ in range(STEPS):
-        p = expit(X @ line)
-        slope = X.T @ (target - p)
-        bend = (X.T * (p * (1 - p))) @ X + 1e-10 * np.eye(2)
-        step = np.linalg.solve(bend, slope)
-        # The likelihood is concave; a step of at most two units keeps far starts from leaping.
-        line = line + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
-        if np.abs(step).max() < 1e-10:
-            break
-    return float(line[0]), float(line[1]) / unit
+    probability: Array
+    positive: Array
+    repeats: int
+    share: float
+
+    def groups(self) -> list[dict[str, float]]:
+        """Return groups of similar probability: its mean, and the share that came with limits.
+
+        Both are of classes in the shares that the probabilities are for: the odds of what came
+        among these samples are multiplied by those of `share` over those of their own share.
+        """
+        found = reliability(np.where(self.positive, 1.0, -1.0), 2 * self.probability - 1,
+                            self.repeats)  # fmt: skip
+        times = _odds(self.share) / _odds(float(self.positive.mean()))
+        moved = ("share", "low", "high")
+        return [one | {key: _among(one[key], times) for key in moved} for one in found]
+
+    def mean(self) -> float:
+        """Return the mean probability, in classes of these shares."""
+        sides = [float(self.probability[side].mean()) for side in (~self.positive, self.positive)]
+        return (1 - self.share) * sides[0] + self.share * sides[1]
+
+    def net_benefit(self, threshold: Array) -> Array:
+        """Return the net benefit of treating whoever has at least such a probability."""
+        return net_benefit(self.probability, self.positive, threshold, self.share)
+
+    def of_everyone(self, threshold: Array) -> Array:
+        """Return the net benefit of treating all."""
+        return np.asarray(self.share - (1 - self.share) * threshold / (1 - threshold))
 
 
-def cross_fitted(score: Array, positive: Array) -> Array:
-    """Return (n,) probabilities: those of each fold by the line of all other folds.
+def told(data: Prediction) -> Told | None:
+    """Return the probabilities of two classes, None where there are none."""
+    classes, counts, tested = (
+        two(data["study"]),
+        data["study"]["counts"],
+        data["held_out"]["samples"],
+    )
+    if not classes or not counts or not all("probabilities" in one for one in tested):
+        return None
+    asked = data["config"]["probabilities"]
+    share = {"study": counts[1] / sum(counts), "equal": 0.5}
+    return Told(
+        np.array([p for one in tested for p in one["probabilities"]], dtype=float),
+        np.array([one["label"] == classes[1] for one in tested for _ in one["probabilities"]]),
+        max((one["tested"] for one in tested), default=1),
+        share[asked] if isinstance(asked, str) else float(asked[1]),
+    )  # fmt: skip
 
-    Folds take the samples of each class in turn, in the order of their scores, so that the same
-    scores give the same folds.
 
-    Parameters
-    ----------
-    score : (n,) float
-        Mean score of each sample while it was held out.
-    positive : (n,) bool
+def net_benefit(probability: Array, positive: Array, threshold: Array, share: float) -> Array:
+    """Return π TPR - (1 - π) FPR · t/(1 - t) at each threshold t, π the share of the positives.
+
+    Vickers and Elkin 2006, MDM 26:565, with the shares apart from those of the samples.
     """
-    from scipy.special import expit
-
-    fold = np.empty(len(score), dtype=int)
-    for side in (positive, ~positive):
-        mine = np.flatnonzero(side)
-        fold[mine[np.argsort(score[mine], kind="stable")]] = np.arange(len(mine)) % FOLDS
-    found = np.empty(len(score))
-    for k in np.unique(fold):
-        a, b = logistic_line(score[fold != k], positive[fold != k])
-        found[fold == k] = expit(a + b * score[fold == k])
-    return found
-
-
-def net_benefit(probability: Array, positive: Array, threshold: Array) -> Array:
-    """Return TP/n - FP/n · t/(1 - t) at each threshold t (Vickers and Elkin 2006, MDM 26:565)."""
     treated = probability[None] >= threshold[:, None]
-    hits, false = ((treated & side).mean(axis=1) for side in (positive, ~positive))
-    return np.asarray(hits - false * threshold / (1 - threshold))
+    hits, false = (treated[:, side].mean(axis=1) for side in (positive, ~positive))
+    return np.asarray(share * hits - (1 - share) * false * threshold / (1 - threshold))
+
+
+def _odds(share: float) -> float:
+    return share / (1 - share)
+
+
+def _among(share: float, times: float) -> float:
+    """Return the share whose odds are so many times those of another."""
+    return times * share / (1 + (times - 1) * share)
 
 
 def precision_recall(score: Array, positive: Array) -> tuple[Array, Array, float]:

@@ -74,7 +74,8 @@ def held_out(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
         return _of_several(dataset, table, classes)
     truth = dict(zip(dataset.samples, dataset.plain().tolist(), strict=True))
     two, fitted = classes is not None, MEASURES[dataset.design.kind].fitted
-    samples = [_sample(name, rows, truth, classes) for name, rows in _by_sample(dataset, table)]
+    samples = [_sample(name, rows, truth, classes) | _probable(rows, classes)
+               for name, rows in _by_sample(dataset, table)]  # fmt: skip
     if not (two or fitted):  # the score estimates nothing that could stand beside it
         shown = dict(zip(dataset.samples, dataset.kind.shown(dataset.obs, dataset.design),
                          strict=True))  # fmt: skip
@@ -106,7 +107,9 @@ def _of_several(dataset: Dataset, table: pd.DataFrame, classes: Sequence[str]) -
                       "confusion": rounded(counts.to_numpy() / repeats, 4)}  # fmt: skip
     told = [name for name in (f"probability of {each}" for each in classes) if name in table]
     if told:
-        found["probability"] = rounded(table[told].max(axis=1).mean(), 4)
+        called = pd.Index(classes).get_indexer(pd.Index(table["predicted"].astype(str)))
+        each = table[told].to_numpy(dtype=float)[np.arange(len(called)), called]
+        found["probability"] = rounded(each[called >= 0].mean(), 4)
     return found
 
 
@@ -128,6 +131,14 @@ def _sample(
         "wrong": None if classes is None else int((scores * truth[name] <= 0).sum()),
         "tested": len(scores),
     }
+
+
+def _probable(rows: pd.DataFrame, classes: Sequence[str] | None) -> HeldOutSample:
+    """Return the probabilities of the positive of two classes, where the table has these."""
+    column = "" if classes is None else f"probability of {classes[1]}"
+    if column not in rows or rows[column].isna().any():
+        return {}  # type: ignore[typeddict-item]
+    return {"probabilities": rounded(rows[column], 5)}  # type: ignore[typeddict-item]
 
 
 def _roc(repeat: Any, rows: pd.DataFrame, truth: dict[str, float]) -> Curve:

@@ -25,8 +25,7 @@ from genesig.report.page.style import (
     sheet,
 )
 from genesig.report.page.words import decimal, shorten
-from genesig.report.prediction.calibrated import cross_fitted, net_benefit, precision_recall
-from genesig.selection.assess.calibration import reliability
+from genesig.report.prediction.calibrated import Told, precision_recall
 
 Array = np.ndarray[Any, Any]
 THRESHOLDS = np.arange(1, 100) / 100
@@ -54,53 +53,46 @@ def precision(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure
     return figure
 
 
-def calibration(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
-    """Share of the positive class in groups of similar cross-fitted probabilities."""
-    score, positive = _arrays(tested, classes)
-    probability = cross_fitted(score, positive)
+def calibration(told: Told, name: str) -> Figure:
+    """Share of the positive class in groups of similar probabilities."""
     figure, ax = sheet(SMALL, 3.6)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
-    for one in reliability(np.where(positive, 1.0, -1.0), 2 * probability - 1):
+    for one in told.groups():
         ax.vlines(one["expected"], one["low"], one["high"], color=INK, lw=1.4)
         ax.scatter([one["expected"]], [one["share"]], s=46, color=OWN, zorder=3)
         note(ax, one["expected"], 1.04, str(one["samples"]), ha="center")
-    for side, (mine, foot) in enumerate(((~positive, -0.1), (positive, -0.06))):
-        ax.plot(probability[mine], np.full(int(mine.sum()), foot), "|", color=CLASS_COLOURS[side],
-                ms=5)  # fmt: skip
+    for side, (mine, foot) in enumerate(((~told.positive, -0.1), (told.positive, -0.06))):
+        ax.plot(told.probability[mine], np.full(int(mine.sum()), foot), "|",
+                color=CLASS_COLOURS[side], ms=5)  # fmt: skip
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.14, 1.12)
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    ax.set_xlabel(f"predicted probability of {shorten(classes[1], 24)}")
-    ax.set_ylabel(f"share of {shorten(classes[1], 24)}")
+    ax.set_xlabel(f"predicted probability of {shorten(name, 24)}")
+    ax.set_ylabel(f"share of {shorten(name, 24)}")
     return figure
 
 
-def decisions(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
+def decisions(told: Told, name: str) -> Figure:
     """Net benefit of deciding by the model, beside treating all and none."""
-    score, positive = _arrays(tested, classes)
     figure, ax = sheet(SMALL, 3.6)
-    own = net_benefit(cross_fitted(score, positive), positive, THRESHOLDS)
-    everyone = net_benefit(np.ones(len(score)), positive, THRESHOLDS)
-    top = max(float(positive.mean()), 0.05)
-    ax.plot(THRESHOLDS, everyone, color=MUTED, lw=1.2)
+    top = max(told.share, 0.05)
+    ax.plot(THRESHOLDS, told.of_everyone(THRESHOLDS), color=MUTED, lw=1.2)
     ax.axhline(0, color=MUTED, lw=1.2, dashes=(4, 3))
-    ax.plot(THRESHOLDS, own, color=OWN, lw=2)
+    ax.plot(THRESHOLDS, told.net_benefit(THRESHOLDS), color=OWN, lw=2)
     ax.set_ylim(-0.25 * top, 1.15 * top)
     ax.set_xlim(0, 1)
-    named = f"{shorten(classes[1], 18)}"
-    note(ax, 0.02, -0.02 * top, f"none treated as {named}", va="top")
-    note(ax, 0.02, top * 1.03, f"all treated as {named}")
+    note(ax, 0.02, -0.02 * top, f"none treated as {shorten(name, 18)}", va="top")
+    note(ax, 0.02, top * 1.03, f"all treated as {shorten(name, 18)}")
     ax.set_xlabel("threshold probability")
     ax.set_ylabel("net benefit")
     return figure
 
 
-def benefits(score: Array, positive: Array) -> dict[str, list[float]]:
+def benefits(told: Told) -> dict[str, list[float]]:
     """Return the net benefit of the model and of treating all, at each threshold."""
-    own = net_benefit(cross_fitted(score, positive), positive, THRESHOLDS)
-    everyone = net_benefit(np.ones(len(score)), positive, THRESHOLDS)
-    return {"threshold": rounded(THRESHOLDS, 3), "model": rounded(own, 5),
-            "all": rounded(everyone, 5)}  # fmt: skip
+    return {"threshold": rounded(THRESHOLDS, 3),
+            "model": rounded(told.net_benefit(THRESHOLDS), 5),
+            "all": rounded(told.of_everyone(THRESHOLDS), 5)}  # fmt: skip
 
 
 def waterfall(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:

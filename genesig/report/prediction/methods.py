@@ -6,7 +6,7 @@ from genesig.report.page.measure import measure
 from genesig.report.page.shuffling import shuffled
 from genesig.report.page.sides import two
 from genesig.report.page.style import power
-from genesig.report.page.words import clean, counted, significant
+from genesig.report.page.words import clean, counted, percent, significant
 from genesig.report.prediction.record import Prediction
 from genesig.response.design import SEVERAL
 from genesig.selection.assess.kinds.known import ASSESSED
@@ -69,7 +69,22 @@ def assessment(data: Prediction) -> list[str]:
         " chose the model, so that no test sample took part in any choice (Varma and Simon 2006).",
         f"The reported number is the {measure(data).name} of all held-out scores of a repeat,"
         f" averaged over repeats; its 95\u00a0% confidence interval (CI) {_covers(data)}.",
+        _probabilities(data),
     ]
+
+
+def _probabilities(data: Prediction) -> str:
+    """Say how scores became probabilities; nothing without classes."""
+    if not data["study"]["classes"]:
+        return ""
+    asked = data["config"]["probabilities"]
+    named = asked if isinstance(asked, str) else ", ".join(map(percent, asked))
+    shares = {"study": "those of this study", "equal": "equal"}.get(named, named)
+    return (
+        "Probabilities came from the scores by logistic regression with one slope, not negative,"
+        " fitted in each training set to the scores of left-out samples, by settings in whose"
+        f" choice their own fold had no say. The shares of the classes were taken to be {shares}."
+    )
 
 
 def _covers(data: Prediction) -> str:

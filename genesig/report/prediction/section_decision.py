@@ -12,47 +12,51 @@ from matplotlib.figure import Figure
 from genesig.report.page.record import HeldOutSample
 from genesig.report.page.rounding import rounded
 from genesig.report.page.rows import columns_of
-from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.section import Limits, Section
 from genesig.report.page.sides import two
 from genesig.report.page.svg import Columns, Picture, picture
+from genesig.report.page.verdict import Verdict, verdict
 from genesig.report.page.words import clean, decimal, percent
 from genesig.report.prediction import figures_decision
-from genesig.report.prediction.calibrated import (
-    FOLDS,
-    cross_fitted,
-    net_benefit,
-    precision_recall,
-)
+from genesig.report.prediction.calibrated import Told, precision_recall, told
 from genesig.report.prediction.record import Prediction
 
 TITLE = "Calibration and decisions"
 FEWEST = 5
-"""Samples of a class below which probabilities of a fold say nothing."""
+"""Samples of a class below which probabilities say nothing."""
 Array = np.ndarray[Any, Any]
-Draw = Callable[[Sequence[HeldOutSample], Sequence[str]], Figure]
 
 
 def decisions(data: Prediction, limits: Limits) -> Section:
-    """Show what held-out scores of two classes are worth as probabilities."""
-    classes, counts = two(data["study"]), data["study"]["counts"]
-    tested = data["held_out"]["samples"]
-    if not classes or not counts or not tested:
+    """Show what held-out samples' probabilities are worth, where anything was found."""
+    classes, it = two(data["study"]), told(data)
+    if it is None or not classes:
         return Section("decisions", TITLE, part="evidence")
-    if min(counts) < FEWEST:
+    words, items = [_words(data, it, classes[1])], []
+    if min(it.positive.sum(), (~it.positive).sum()) < FEWEST * it.repeats:
         words = [f"A class has fewer than {FEWEST} samples: too few for probabilities."]
-        return Section("decisions", TITLE, words, part="evidence")
-    words = [
-        "Scores are no probabilities. For these figures each sample's mean held-out score became"
-        f" one by a logistic line fitted to the other samples ({FOLDS} folds). model.json holds no"
-        " such line: fit it in a cohort like that in which the model is to be used."
-    ]
-    items: list[Item] = [_calibration(tested, classes), _benefit(tested, classes)]
+    elif verdict(data)[0] is Verdict.NO_BETTER:
+        words = ["The scores tell the classes apart no better than chance: they are no ground for"
+                 " a decision."]  # fmt: skip
+    else:
+        items = [_calibration(data, it, classes[1]), _benefit(it, classes[1])]
     return Section("decisions", TITLE, words, items, part="evidence")
 
 
-def _drawn(name: str, draw: Draw, tested: Sequence[HeldOutSample], classes: Sequence[str],
-           data: Columns, **words: str) -> Picture:  # fmt: skip
-    return picture(name, partial(draw, tested, classes), data=data, **words)
+def _words(data: Prediction, it: Told, name: str) -> str:
+    """Say how a score becomes a probability, and for which shares of the classes."""
+    ours = data["config"]["probabilities"] == "study"
+    return (
+        "A logistic line makes a probability of a score. Each split's line was fitted to samples of"
+        " its training set, scored by models that had not seen them; that of model.json is fitted"
+        f" in the same way to all samples. Probabilities hold where {percent(it.share)} are"
+        f" {clean(name)}, as {'in this study' if ours else 'the config asks'}."
+    )
+
+
+def _drawn(name: str, draw: Callable[..., Figure], *args: Any, data: Columns,
+           **words: str) -> Picture:  # fmt: skip
+    return picture(name, partial(draw, *args), data=data, **words)
 
 
 def _arrays(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> tuple[Array, Array]:
@@ -77,36 +81,32 @@ def precision(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Pictur
     )  # fmt: skip
 
 
-def _calibration(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Picture:
-    score, positive = _arrays(tested, classes)
-    probability = cross_fitted(score, positive)
-    mean = float(probability.mean())
+def _calibration(data: Prediction, it: Told, name: str) -> Picture:
+    tested = data["held_out"]["samples"]
+    every = "each repeat" if it.repeats > 1 else "each sample"
     return _drawn(
-        "calibration", figures_decision.calibration, tested, classes,
+        "calibration", figures_decision.calibration, it, name,
         data={**columns_of(tested, "sample", "label", "mean"),
-              "probability": rounded(probability, 5)},
-        title="Calibration of cross-fitted probabilities",
-        description=f"Observed share of {clean(classes[1])} in groups of similar predicted"
-        f" probability; on average {percent(mean)} are predicted, {percent(positive.mean())}"
+              "probability": rounded([np.mean(one["probabilities"]) for one in tested], 5)},
+        title="Calibration of held-out probabilities",
+        description=f"Observed share of {clean(name)} in groups of similar predicted"
+        f" probability; on average {percent(it.mean())} are predicted, {percent(it.share)}"
         " observed.",
         caption="Dots: groups of similar predicted probability with 95\u00a0% CI and the"
-        " number of samples above; dashed: perfect calibration. Ticks: samples of each class.",
+        f" number of samples above; dashed: perfect calibration. Ticks: {every}, by class.",
     )  # fmt: skip
 
 
-def _benefit(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Picture:
-    score, positive = _arrays(tested, classes)
-    share = np.array([float(positive.mean())])
-    if not 0 < share[0] < 1:
-        share = np.array([0.5])
-    gain = float(net_benefit(cross_fitted(score, positive), positive, share)[0])
+def _benefit(it: Told, name: str) -> Picture:
+    gain = float(it.net_benefit(np.array([it.share]))[0])
+    repeats = ", the mean of the repeats" * (it.repeats > 1)
     return _drawn(
-        "decision_curve", figures_decision.decisions, tested, classes,
-        data=figures_decision.benefits(score, positive),
+        "decision_curve", figures_decision.decisions, it, name,
+        data=figures_decision.benefits(it),
         title="Decision curve",
         description=f"Net benefit over threshold probabilities; {decimal(gain)} at a threshold of"
-        f" {percent(share[0])}.",
-        caption=f"Net benefit of treating those called {clean(classes[1])}: true positives less"
+        f" {percent(it.share)}.",
+        caption=f"Net benefit of treating those called {clean(name)}: true positives less"
         " false positives weighed by the odds of the threshold, per sample (Vickers and Elkin"
-        f" 2006). At the prevalence of this study ({percent(float(positive.mean()))}).",
+        f" 2006){repeats}. At a prevalence of {percent(it.share)}.",
     )  # fmt: skip

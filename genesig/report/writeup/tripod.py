@@ -78,8 +78,8 @@ def _output(data: Writeup) -> str:
     if not classes:
         return measure(data).words.output
     if not two(data["study"]):
-        return "a score of each class, no probability; the largest is the prediction"
-    return f"a score, no probability; above 0 it calls {clean(classes[1])}"
+        return "a score and a probability of each class; the largest score is the prediction"
+    return f"a score, above 0 called {clean(classes[1])}, and a probability of {clean(classes[1])}"
 
 
 def _events(data: Writeup) -> str:

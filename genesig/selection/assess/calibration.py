@@ -62,7 +62,7 @@ def calibration_line(y: Array, f: Array) -> Line:
     return Line(a, (a - u, a + u), b, (b - v, b + v))
 
 
-def reliability(y: Array, f: Array) -> Iterator[dict[str, float]]:
+def reliability(y: Array, f: Array, times: int = 1) -> Iterator[dict[str, float]]:
     """Yield the share of positive samples in groups of similar scores, with Wilson's interval.
 
     Groups hold equal numbers of samples in the order of their scores, about `GROUP` or more each,
@@ -73,13 +73,16 @@ def reliability(y: Array, f: Array) -> Iterator[dict[str, float]]:
     ----------
     y, f : (n,) float
         ±1 and scores.
+    times : int
+        How often each sample stands there, with a score of its own: more of them are no more
+        samples, and the intervals no narrower.
     """
-    groups = int(np.clip(len(y) // GROUP, 1, MOST_GROUPS))
+    groups = int(np.clip(len(y) // times // GROUP, 1, MOST_GROUPS))
     ranks = np.searchsorted(np.sort(f), f, side="left")
     number = ranks * groups // max(len(f), 1)
     for group in np.unique(number):
         inside = number == group
-        share, size = float(np.mean(y[inside] > 0)), int(inside.sum())
+        share, size = float(np.mean(y[inside] > 0)), round(inside.sum() / times)
         low, high = wilson(share, size)
         mean = float(f[inside].mean())
         yield {"score": mean, "samples": size, "share": share, "low": low, "high": high,

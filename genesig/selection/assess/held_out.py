@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.optim.class_line import moved
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.shares import STUDY, asked_shares, class_shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,14 +79,17 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
     return pd.DataFrame(rows, columns=columns).astype({"n_genes": "Int64"})
 
 
-def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFrame:
+def predictions_table(
+    dataset: Dataset, splits: Splits, observed: Fits, probabilities: str | Sequence[float] = STUDY
+) -> pd.DataFrame:
     """Return predictions.tsv: the score of every test sample of every split at each mu.
 
     ``score`` is f less the threshold of the split's fit; ``predicted`` and ``wrong`` are those of
     the kind: for two classes the class of its sign (empty at 0, which counts as wrong), for
-    regression the score and nothing. With several classes there is a probability of each, see
-    `several.cross_fitted`. All of these are empty where a list was too long to be kept. Rows
-    of the chosen list have no mu.
+    regression the score and nothing. All of these are empty where a list was too long to be kept.
+    Rows of the chosen list have no mu, and these alone have probabilities, by the line of the
+    split's training set (`class_line`): of the positive of two classes, or of each, where the
+    classes have the shares that `probabilities` asks for, see `asked_shares`.
     """
     import pandas as pd
 
@@ -91,6 +97,7 @@ def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.Da
     names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
     label = dataset.kind.shown(dataset.obs, dataset.design)
+    lines = _lines(dataset, observed, probabilities)
     tables = [
         pd.DataFrame(
             {
@@ -100,12 +107,25 @@ def predictions_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.Da
                 "split": names[found.split],
                 "mu": mu,
                 **decisions(dataset, found.y, found.scores[:, at]),
-                **kind.told(found, found.scores[:, at], dataset.design.classes),
+                **kind.told(
+                    found.scores[:, at],
+                    lines if np.isnan(mu) else np.full_like(lines, np.nan),
+                    dataset.design.classes,
+                ),
             }
         )
         for at, mu in enumerate(observed.mu)
     ]
     return pd.concat(tables, ignore_index=True)
+
+
+def _lines(dataset: Dataset, observed: Fits, asked: str | Sequence[float]) -> Array:
+    """Return the line of the probabilities of each test score, (t, T + 1); NaN without any."""
+    times = np.diff(observed.test_indptr)
+    if observed.line is None:
+        return np.full((times.sum(), 1 + len(dataset.design.classes or ())), np.nan)
+    y = dataset.response()
+    return np.repeat(moved(observed.line, class_shares(y), asked_shares(asked, y)), times, axis=0)
 
 
 def decisions(dataset: Dataset, y: Array, f: Array) -> dict[str, Array]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.slope import slope
 from genesig.selection.assess.intervals import NOTHING, Interval, Z, delong, wilson
 from genesig.selection.assess.scores import auc
 
@@ -36,40 +35,25 @@ def wrong(y: Array, f: Array) -> Array:
     return np.where(np.isnan(f).any(axis=-1), np.nan, predicted(f) != own)
 
 
-def probabilities(f: Array, b: float) -> Array:
-    """Return ``exp(b f_c) / Σ exp(b f_k)`` of margins (..., T): the largest is that of the largest.
+def calibration_slope(y: Array, p: Array, share: Array) -> tuple[float, Interval]:
+    """Return b of ``π_c (p_c/π_c)^b / Σ π_k (p_k/π_k)^b`` by its likelihood, with its interval.
 
-    Margins count classes alike, whatever their frequencies, and so do these.
-    """
-    with np.errstate(invalid="ignore"):
-        raised = np.exp(b * (f - f.max(axis=-1, keepdims=True)))
-    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
-
-
-def fitted_slope(y: Array, f: Array) -> float:
-    """Return the slope of `probabilities` of samples (n,) that were held out; NaN without any."""
-    known = ~np.isnan(f).any(axis=1)
-    return slope(f[known], y[known].astype(np.int64), None) if known.any() else np.nan
-
-
-def calibration_slope(y: Array, p: Array) -> tuple[float, Interval]:
-    """Return b of ``exp(b log p_c) / Σ exp(b log p_k)`` by its likelihood, with its interval.
-
-    1 where the probabilities (n, T) are calibrated, below 1 where they are too far from each other;
-    classes count alike, as in `probabilities`, and the variance is that of unlike weights (White
-    1982). NaN without a sample of every class, and where all are called rightly: b has no end then.
+    1 where the probabilities (n, T), which are for classes of the shares π (T,), are calibrated,
+    below 1 where they are too far from each other. Classes count by these shares, and the variance
+    is that of unlike weights (White 1982). NaN without a sample of every class, and where all are
+    called rightly: b has no end then.
     """
     from scipy.special import softmax
 
     T, own = p.shape[1], y.astype(np.int64)
     size = np.bincount(own, minlength=T)
-    s = np.log(np.maximum(p, 1e-300))
+    s, base = np.log(np.maximum(p, 1e-300)) - np.log(share), np.log(share)
     s = s - s[np.arange(len(own)), own][:, None]
     if not size.all() or np.isnan(p).any() or not (s > 0).any() or (s >= 0).all():
         return np.nan, NOTHING
-    v, b = 1 / (T * size[own]), 1.0
+    v, b = share[own] / size[own], 1.0
     for _ in range(STEPS):
-        q = softmax(b * s, axis=1)
+        q = softmax(base + b * s, axis=1)
         mean = (q * s).sum(axis=1)
         information = float(v @ ((q * s**2).sum(axis=1) - mean**2))
         step = -float(v @ mean) / information if information > 0 else np.nan
@@ -80,19 +64,6 @@ def calibration_slope(y: Array, p: Array) -> tuple[float, Interval]:
         return np.nan, NOTHING
     half = Z * float(np.sqrt(np.square(v * mean).sum())) / information
     return b, (b - half, b + half)
-
-
-def cross_fitted(y: Array, f: Array, repeat: Array, split: Array) -> Array:
-    """Return the probabilities (n, T) of held-out margins, by the slope of the other splits.
-
-    Those of the same repeat, so that no score has part in its own; NaN where there is no other.
-    """
-    found = np.full(f.shape, np.nan)
-    for one in np.unique(split):
-        own = split == one
-        others = (repeat == repeat[own][0]) & ~own
-        found[own] = probabilities(f[own], fitted_slope(y[others], f[others]))
-    return found
 
 
 def confusion(y: Array, said: Array, classes: int) -> Array:

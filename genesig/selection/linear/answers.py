@@ -23,10 +23,12 @@ from genesig.selection.linear.grid import Surface
 from genesig.selection.linear.halves import list_halves
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.lines import class_lines
 from genesig.selection.linear.models import Model
 from genesig.selection.linear.path import refitted
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task, known_halves
+from genesig.selection.linear.unseen import unseen
 
 Array = np.ndarray[Any, Any]
 
@@ -51,12 +53,16 @@ class Expected(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What left-out samples say of a list: its lam, error, cut, and their scores."""
+    """What left-out samples say of a list: its lam, error, cut, and their scores.
+
+    The last are also those at the lam of other folds, less the cut, see `unseen`.
+    """
 
     lam: int
     error: float
     cut: Any
     scores: Array
+    unseen: Array | None = None
 
 
 def answer(
@@ -110,6 +116,8 @@ def _arrays(
             )  # fmt: skip
         scores.append(found)
     held = None if fits.gamma is None else np.stack([_weights(models) for models in both])
+    lines = (class_lines(todo, [m.unseen for m in models]) for models in zip(*both, strict=True))
+    told = [each for each in lines if each is not None]
     return {
         "answer_indptr": np.cumsum([0, *(len(model.genes) for model in every)]),
         "answer_indices": np.concatenate([genes[model.genes] for model in every]),
@@ -117,6 +125,7 @@ def _arrays(
         "answer_intercept": np.stack([[m.intercept for m in models] for models in both]),
         "answer_scores": np.concatenate(scores),
         "answer_gamma": held,
+        "answer_line": np.stack(told, axis=1) if len(told) == 2 else None,
     }
 
 
@@ -131,7 +140,8 @@ def _chosen(fits: Fits, fit: int, surface: Surface, genes: Array) -> Model:
     indices, values = fits.coef(fit, at)
     return Model(
         np.searchsorted(genes, indices), values, fits.intercept[fit, at] - cut,
-        None if fits.gamma is None else fits.gamma[fit, at], surface.left_out - cut,
+        None if fits.gamma is None else fits.gamma[fit, at],
+        surface.left_out - cut, surface.unseen,
     )  # fmt: skip
 
 
@@ -216,15 +226,27 @@ def _supports(lists: Sequence[Sequence[Array]]) -> Path:
 
 def _held_against(task: Task, scores: Array, protocol: Protocol) -> list[Found]:
     """Choose the lam of each list by the inner folds, from scores (n_folds, m, n_lam, n, ...)."""
+    return [_found(task, scores[:, [m]], protocol) for m in range(scores.shape[1])]
+
+
+def _found(task: Task, scores: Array, protocol: Protocol) -> Found:
+    """Choose the lam of one list, from scores (n_folds, 1, n_lam, n, ...)."""
     kind, cut = FITTED[task.kind], np.zeros(scores.shape[1:3])
     if protocol.threshold == "midpoint":
         cut = kind.cut(task, scores)
-    error, _ = kind.error(task, scores, cut, protocol.criterion)
-    at = [int(np.flatnonzero(row == row.min())[-1]) for row in error.round(12)]
-    return [
-        Found(lam, float(error[m, lam]), cut[m, lam], task.left_out(scores[:, m, lam]))
-        for m, lam in enumerate(at)
-    ]
+
+    def best(some: Task, folds: Array) -> tuple[int, float]:
+        (error,), _ = kind.error(some, scores[folds], cut, protocol.criterion)
+        at = int(np.flatnonzero(error.round(12) == error.round(12).min())[-1])
+        return at, float(error[at])
+
+    def by_others(rest: Task, folds: Array) -> tuple[Array, Any]:
+        at, _ = best(rest, folds)
+        return scores[:, 0, at], cut[0, at]
+
+    lam, error = best(task, np.arange(len(scores)))
+    left_out = task.left_out(scores[:, 0, lam])
+    return Found(lam, error, cut[0, lam], left_out, unseen(task, by_others))
 
 
 def _refitted(
@@ -238,7 +260,7 @@ def _refitted(
             decided.values[slice(*decided.indptr[k:][:2])],
             decided.intercept[k, 0] - cut[k],
             None if decided.gamma is None else decided.gamma[k, 0],
-            each.scores - cut[k],
+            each.scores - cut[k], each.unseen,
         )
         for k, each in enumerate(found)
     ]  # fmt: skip

@@ -116,7 +116,8 @@ def _mean(task: Task, one: Model, other: Model, told: Array, protocol: Protocol)
         gamma = a * one.gamma + b * other.gamma
     kept = values != 0
     intercept = a * one.intercept + b * other.intercept - cut
-    return Model(genes[kept], values[kept], intercept, gamma, scores - cut)
+    blind = None if one.unseen is None else a * one.unseen + b * told - cut
+    return Model(genes[kept], values[kept], intercept, gamma, scores - cut, blind)
 
 
 def shares(y: Array, one: Array, other: Array) -> tuple[float, float]:

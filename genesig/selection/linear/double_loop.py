@@ -21,6 +21,7 @@ from genesig.selection.linear.ground import Steps, inner_sets, outer_sets
 from genesig.selection.linear.halves import pairs_of
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.lines import class_lines
 from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.rules import RULES
@@ -180,7 +181,8 @@ def _fit_together(
     lam = protocol.lam_grid()[choice[:, 1]]
     lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)
     choice = _listed(todo, lists, choice, protocol)
-    lists, threshold = FITTED[todo[0].kind].decide(lists, [each.threshold for each in surfaces])
+    kind = FITTED[todo[0].kind]
+    lists, threshold = kind.decide(lists, [each.threshold for each in surfaces])
     scores = [_test_scores(outer.X, task, lists, fit) for fit, task in enumerate(todo)]
     return Fits(
         split=np.array([task.split for task in todo]),
@@ -207,6 +209,7 @@ def _fit_together(
         scores=np.concatenate(scores),
         gamma=lists.gamma,
         covariate_mean=lists.covariate_mean,
+        line=class_lines(todo, [each.unseen for each in surfaces]),
     )
 
 

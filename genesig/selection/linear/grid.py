@@ -21,6 +21,7 @@ from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.rules import RULES, Rule, Searched
 from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.unseen import unseen
 
 Array = np.ndarray[Any, Any]
 
@@ -41,6 +42,8 @@ class Surface:
         Where a score is cut, as its kind has it.
     left_out : (n, ...) float
         Score of each training sample at the choice, by the fold that left it out; else NaN.
+    unseen : (n, ...) float or None
+        The same less the cut, at what the other folds chose, see `unseen`.
     lowest : float
         Its validation error.
     length : float
@@ -56,6 +59,7 @@ class Surface:
     choice: tuple[int, int, int]
     threshold: Any
     left_out: Array
+    unseen: Array | None = None
     lowest: float = np.nan
     length: float = np.nan
     again: Callable[[float], Surface] | None = None
@@ -137,7 +141,23 @@ def _surface(
         choice=(tau, lam, rule.listed(protocol, mu)),
         threshold=searched[mu].cut[tau, lam],
         left_out=task.left_out(searched[mu].scores[:, tau, lam]),
+        unseen=unseen(task, partial(_by_others, searched, rule, protocol, d)),
         lowest=float(searched[mu].error[tau, lam]),
         length=float(size[mu, tau]),
         again=lambda most: _surface(task, searched, rule, replace(protocol, most=most), d),
     )
+
+
+def _by_others(
+    searched: list[Searched], rule: Rule, protocol: Protocol, d: int, task: Task, folds: Array
+) -> tuple[Array, Any]:  # fmt: skip
+    """Choose by some of the folds; return what all of them score there, and their cut."""
+    some = []
+    for each in searched:
+        own = each.scores[folds]
+        error, spread = FITTED[task.kind].error(task, own, each.cut, protocol.criterion)
+        error[np.isnan(each.error)] = spread[np.isnan(each.error)] = np.nan
+        columns = [each.columns[fold] for fold in folds]
+        some.append(Searched(error, spread, each.cut, each.lists, columns, own))
+    (tau, lam, mu), _ = rule.choose(some, protocol, d)
+    return searched[mu].scores[:, tau, lam], searched[mu].cut[tau, lam]

@@ -23,6 +23,8 @@ class Model:
     gamma : (q,) or (q, T) float, or None
     left_out : (n, ...) float
         Score of each training sample by the fold that left it out, less the threshold; else NaN.
+    unseen : (n, ...) float or None
+        The same by settings that the other folds chose, see `unseen`.
     """
 
     genes: Array
@@ -30,6 +32,7 @@ class Model:
     intercept: Any
     gamma: Array | None
     left_out: Array
+    unseen: Array | None = None
 
     def scores(self, X: Array, rows: Array) -> Array:
         """Return the scores of some rows of the matrix, without covariates."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ class Searched:
         Where the out-of-fold scores are cut, see `validation.midpoint`.
     lists : Path
         Fits of many training sets.
-    columns : range
+    columns : sequence of int
         Those of the folds of this one.
     scores : (n_folds, n_tau, n_lam, n, ...) float
         Of all samples, by the refits of each fold.
@@ -37,13 +37,13 @@ class Searched:
     standard_error: Array
     cut: Array
     lists: Path
-    columns: range
+    columns: Sequence[int]
     scores: Array
 
     @property
     def size(self) -> Array:
         """Return the mean number of selected genes, (n_tau,); NaN where a path had ended."""
-        part = slice(self.columns.start, self.columns.stop)
+        part = list(self.columns)
         ended = self.lists.iterations[part] < 0
         return np.asarray(np.where(ended, np.nan, self.lists.sizes()[part]).mean(axis=0))
 

@@ -77,11 +77,12 @@ def numbers(y: Array, f: Array) -> Iterator[Row]:
 
 
 def several_classes(
-    y: Array, f: Array, classes: Sequence[str], b: float | None = None
+    y: Array, f: Array, classes: Sequence[str], p: Array | None = None,
+    mix: Sequence[float] | None = None,
 ) -> Iterator[Row]:  # fmt: skip
     """Yield the measures of numbers of classes y (n,) and a score for each, (n, T).
 
-    With the slope b of the model's probabilities how these are calibrated, too.
+    With probabilities p (n, T) for classes of the shares `mix` how these are calibrated, too.
     """
     said, T = several.predicted(f), len(classes)
     area, *limits = several.macro_interval(y, f)
@@ -94,11 +95,11 @@ def several_classes(
     yield "misclassification", error, wilson(error, len(y)), len(y)
     for name, (share, low, high), size in zip(classes, shares, sizes, strict=True):
         yield f"sensitivity of {name}", share, (low, high), size
-    if b is not None:
-        p = several.probabilities(f, b)
-        slope, limits_of_slope = several.calibration_slope(y, p)
+    if p is not None and mix is not None:
+        slope, limits_of_slope = several.calibration_slope(y, p, np.array(mix))
         yield "calibration_slope", slope, limits_of_slope, len(y)
-        yield "probability_of_called", float(p.max(axis=1).mean()), NOTHING, len(y)
+        own = np.take_along_axis(p, f.argmax(axis=1)[:, None], axis=1)
+        yield "probability_of_called", float(own.mean()), NOTHING, len(y)
 
 
 def _of_classes(y: Array, f: Array) -> Iterator[Row]:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
-from genesig.results import Dataset, Fits, Splits
+from genesig.optim.class_line import moved
+from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.shares import STUDY, asked_shares, class_shares
 from genesig.selection.model.covariates import described_covariates, weights_at
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.lists import NAMED, answer_of, nested
@@ -39,6 +40,7 @@ class _Listed(NamedTuple):
     name: str
     fits: Fits
     at: int
+    answer: bool  # whether it is one of the study
 
     @property
     def intercept(self) -> Array:
@@ -46,27 +48,12 @@ class _Listed(NamedTuple):
         return np.asarray(self.fits.intercept[0, self.at] - self.fits.threshold[0])
 
 
-def held_out_scores(
-    dataset: Dataset, splits: Splits, observed: Fits, final: Fits
-) -> dict[str, tuple[Array, Array]]:  # fmt: skip
-    """Return responses and held-out scores of each list that model.json may hold, by its name.
-
-    Where a nested list is the answer, its scores are those of the lists that the splits chose.
-    """
-    found = held_out(dataset, splits, observed.with_chosen())
-    scores = {nested(float(mu)): found.scores[:, at] for at, mu in enumerate(observed.mu)}
-    scores[answer_of(final)] = found.scores[:, -1]
-    if observed.answer_indptr is not None:
-        scores[NAMED] = held_out(dataset, splits, observed.answer(NAMED)).scores[:, 0]
-    return {name: (found.y, each) for name, each in scores.items()}
-
-
 def final_model(
     dataset: Dataset,
     final: Fits,
     *,
     folds: Sequence[Mapping[str, Any]],
-    found: Mapping[str, tuple[Array, Array]] | None = None,
+    probabilities: str | Sequence[float] = STUDY,
     evidence: pd.DataFrame | None = None,
 ) -> dict[str, Any]:
     """Return the content of model.json.
@@ -88,9 +75,9 @@ def final_model(
         The fit on all samples.
     folds : list of steps
         ``normalise.folds`` of the config.
-    found : mapping or None
-        As `held_out_scores` gives it: of several classes these give the ``slope`` of the
-        probabilities.
+    probabilities : str or sequence of float
+        Of the config, see `asked_shares`: of classes, the answers have the line of these, fitted to
+        scores of left-out samples (`class_line`), under ``probability``.
     evidence : DataFrame or None
         evidence.tsv, which says whether any gene is named.
     """
@@ -100,10 +87,9 @@ def final_model(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes
     )
     tau, lam, _ = final.choice[0]
-    listed, kind = _listed(final), MODELLED[dataset.design.kind]
+    listed, shares = _listed(final), _shares(dataset, probabilities)
     claimed = evidence is not None and bool(evidence["named"].eq(True).any())
-    told = {name: kind.calibrated(*each) for name, each in (found or {}).items()}
-    models = [_model(dataset, one, claimed) | told.get(one.name, {}) for one in listed]
+    models = [_model(dataset, one, claimed) | _told(dataset, one, shares) for one in listed]
     X = learned.transform(dataset.X, dataset.obs)
     scores = _training_scores(X, dataset.covariates(), listed, learned)
     content = {
@@ -112,7 +98,8 @@ def final_model(
         "rule": _rule(final),
         "task": dataset.design.kind,
         "label": dataset.design.label,
-        **kind.parts(dataset, scores),
+        **MODELLED[dataset.design.kind].parts(dataset, scores),
+        **({} if shares is None else {"shares": shares.tolist()}),
         "answer": answer_of(final),
         "chosen": {
             "tau": float(final.tau[tau]),
@@ -137,8 +124,10 @@ def _listed(final: Fits) -> list[_Listed]:
     """Return the nested lists that were kept, and both answers where there are two."""
     kept = [at for at, gap in enumerate(final.gap[0]) if not np.isnan(gap)]
     answers = ANSWERS if final.answer_indptr is not None else ()
-    return [*(_Listed(nested(float(final.mu[at])), final, at) for at in kept),
-            *(_Listed(name, final.answer(name), 0) for name in answers)]  # fmt: skip
+    own = answer_of(final)
+    lists = [(nested(float(final.mu[at])), at) for at in kept]
+    return [*(_Listed(name, final, at, name == own) for name, at in lists),
+            *(_Listed(name, final.answer(name), 0, True) for name in answers)]  # fmt: skip
 
 
 def _training_scores(
@@ -186,6 +175,20 @@ def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], learned: Re
         "scale": training_scale(*own),
         "panel": training_panel(*many),
     }
+
+
+def _shares(dataset: Dataset, asked: str | Sequence[float]) -> Array | None:
+    return None if dataset.design.classes is None else asked_shares(asked, dataset.response())
+
+
+def _told(dataset: Dataset, one: _Listed, shares: Array | None) -> dict[str, Any]:
+    """Return the line of the probabilities of a list that has one."""
+    line = one.fits.line
+    if shares is None or line is None or not one.answer or np.isnan(line).any():
+        return {}
+    *each, slope = moved(line[0], class_shares(dataset.response()), shares).tolist()
+    return {"probability": {"intercept": each if len(each) > 2 else each[1] - each[0],
+                            "slope": slope}}  # fmt: skip
 
 
 def _model(dataset: Dataset, one: _Listed, claimed: bool) -> dict[str, Any]:

@@ -13,7 +13,7 @@ WITH_COVARIATES = 7
 
 Node = dict[str, Any]
 
-OPTIONAL = {"covariates", "claimed", "slope"}
+OPTIONAL = {"covariates", "claimed", "probability", "shares"}
 """What only some models have."""
 
 TEXT: Node = {"type": "string"}
@@ -108,12 +108,12 @@ MODEL = _object(
         "description": "of 'named': whether any gene has evidence of its own; where none has, these"
         " are the most frequent ones, of which nothing is claimed",
     },
-    slope={
-        **SIZE,
-        "exclusiveMinimum": 0,
-        "description": "of several classes: the probability of each is proportional to"
-        " exp(slope * its score)",
-    },
+    probability=_object(
+        "of classes, where a list has it: that of the positive is 1/(1 + exp(-(intercept + slope *"
+        " score))); of several each is proportional to exp(its intercept + slope * its score)",
+        intercept={"anyOf": [NUMBER, _list(NUMBER)]},
+        slope=SIZE,
+    ),
 )
 BOUNDS = _object(low=NUMBER, high=NUMBER, sd=SIZE)
 ABOUT = {"samples": {**COUNT, "minimum": 1}, "genes": _list(NAME), "means": _list(NUMBER),
@@ -152,6 +152,8 @@ SCHEMA: Node = {
             "description": "null where there are none; a list where there are more than two",
             "anyOf": [_object(negative=NAME, positive=NAME), _list(NAME), {"type": "null"}],
         },
+        shares=_list(SIZE, "of the classes, (negative, positive) or in their order: those for which"
+                     " the probabilities are"),
         threshold={
             "description": "0: a score above it is of the positive class, or of high risk; null"
             " where scores are not cut",

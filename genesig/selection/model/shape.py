@@ -111,6 +111,8 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     if any(len(axis) != len(training["panel"]["genes"]) for axis in training["panel"]["axes"]):
         yield "training.panel"
     yield from MODELLED[model["task"]].faults(model)
+    if "shares" in model and len(model["shares"]) != len(model["classes"] or ()):
+        yield "shares"
     yield from contradictions(model)
     if steps["genes"] != (training["genes"] if steps["steps"] else []):
         yield "normalisation.genes"
@@ -140,8 +142,9 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
 def _not_of_each_class(each: Mapping[str, Any], classes: Any) -> Iterator[str]:
     """Yield what has not a number for each of several classes, or one where there are none."""
     wanted = len(classes) if isinstance(classes, list) else None
+    told = [each["probability"]["intercept"]] if "probability" in each else []
     parts = {"intercept": [each["intercept"]], "coefficients": each["coefficients"],
-             "covariates": each.get("covariates", [])}  # fmt: skip
+             "covariates": each.get("covariates", []), "probability": told}  # fmt: skip
     for part, found in parts.items():
         if any((len(one) if isinstance(one, list) else None) != wanted for one in found):
             yield part

@@ -1,93 +1,193 @@
-"""Probabilities of several classes from held-out scores: whose they are, how they are fitted."""
+"""Probabilities of classes: the line that makes them, whose labels it sees, for which shares."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from kinds_study import study_of
 from linear_settings import of_kind
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 from settings import MOMENTS, SPLITS
+from sklearn.linear_model import LogisticRegression
 
-from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
-from genesig.selection.assess.held_out import held_out, predictions_table
-from genesig.selection.assess.several import cross_fitted, fitted_slope, predicted, probabilities
-from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.model.final import final_model, held_out_scores
-from genesig.selection.model.lists import chosen_model
-from genesig.selection.model.new_samples import predict
-from genesig.selection.model.shape import check_model
+from genesig.optim.class_line import fitted_line, moved, probabilities, two_columns
+from genesig.selection.assess.held_out import predictions_table
+from genesig.selection.assess.shares import asked_shares, class_shares
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.tasks import tasks
+from genesig.selection.linear.unseen import unseen
+
+KINDS = ("classification", "several_classes")
 
 
-def drawn(seed, n=60, T=4):
+def drawn(seed, n=300, shares=(0.6, 0.3, 0.1), b=1.3):
+    """Return scores and classes by a line, shifted so that rare classes are rare."""
     rng = np.random.default_rng(seed)
-    return rng.integers(T, size=n), rng.normal(size=(n, T)), np.arange(n) % 2, np.arange(n) % 6
+    line = np.append(np.log(shares), b)
+    f = rng.normal(size=(n, len(shares)))
+    p = probabilities(f, line)
+    return f, (rng.random(n)[:, None] > p.cumsum(axis=1)).sum(axis=1), line
 
 
-def test_they_are_the_softmax_of_the_scores():
-    f = np.random.default_rng(0).normal(size=(20, 3)) * 300
-    found = probabilities(f, 1.5)
-    np.testing.assert_allclose(found, softmax(1.5 * f, axis=1), atol=1e-15)
-    np.testing.assert_array_equal(found.argmax(axis=1), predicted(f))
+def test_they_are_a_softmax():
+    f, _, line = drawn(0)
+    f *= 300
+    np.testing.assert_allclose(probabilities(f, line), softmax(line[:-1] + line[-1] * f, axis=1))
+    each = np.tile(line, (len(f), 1))
+    np.testing.assert_allclose(probabilities(f, each), probabilities(f, line))
+    np.testing.assert_allclose(
+        probabilities(two_columns(f[:, 0]), np.array([0, -0.4, 2.0]))[:, 1],
+        expit(-0.4 + 2 * f[:, 0]),
+        atol=1e-300,
+    )
 
 
-@pytest.mark.parametrize("b", [0.3, 2.0])
-def test_the_slope_of_scores_that_have_one_is_found(b):
-    rng = np.random.default_rng(1)
-    f = rng.normal(size=(6000, 3))
-    cut = probabilities(f, b).cumsum(axis=1)
-    y = (rng.random(6000)[:, None] > cut).sum(axis=1)
-    assert fitted_slope(y, f) == pytest.approx(b, rel=0.1)
+def test_the_line_of_two_classes_is_that_of_a_logistic_regression_on_smoothed_targets():
+    rng = np.random.default_rng(4)
+    y = (rng.random(80) < 0.35).astype(int)
+    f = np.where(y, 0.6, -0.4) + rng.normal(size=80)
+    target = (80 * y + 2 * y.mean()) / 82
+    X, twice = np.concatenate([f, f])[:, None], np.repeat([1, 0], 80)
+    weight = np.concatenate([target, 1 - target])
+    referee = LogisticRegression(C=1e12, tol=1e-12, max_iter=10000).fit(X, twice, weight)
+    _, a, b = fitted_line(two_columns(f), y)
+    assert (a, b) == pytest.approx((referee.intercept_[0], referee.coef_[0, 0]), rel=1e-4)
 
 
-def test_no_other_slope_has_a_smaller_cross_entropy():
-    y, f, _, _ = drawn(2)
-    f[np.arange(60), y] += 1.0
-    target = (1 + 60 * np.eye(4)[y]) / 64
-    loss = {b: -np.sum(target * log_softmax(b * f, axis=1))
-            for b in fitted_slope(y, f) * np.array([0.99, 1, 1.01])}  # fmt: skip
-    assert min(loss, key=loss.__getitem__) == list(loss)[1]
+def test_no_line_near_it_has_a_smaller_cross_entropy():
+    f, y, _ = drawn(2)
+    share = np.bincount(y) / len(y)
+    target = (len(y) * np.eye(3)[y] + 3 * share) / (len(y) + 3)
+
+    def loss(line):
+        return -np.sum(target * log_softmax(line[:-1] + line[-1] * f, axis=1))
+
+    best = fitted_line(f, y)
+    for k in range(4):
+        for step in (-0.01, 0.01):
+            assert loss(best + step * np.eye(4)[k]) > loss(best)
 
 
-def test_a_sample_has_no_part_in_its_own():
-    y, f, repeat, split = drawn(3)
-    before = cross_fitted(y, f, repeat, split)
-    own = split == 2
-    changed = np.where(own, (y + 1) % 4, y)
-    np.testing.assert_array_equal(cross_fitted(changed, f, repeat, split)[own], before[own])
-    assert (cross_fitted(changed, f, repeat, split)[split == 4] != before[split == 4]).all()
-    np.testing.assert_allclose(before.sum(axis=1), 1)
+def test_a_line_that_is_there_is_found_and_its_mean_is_the_shares():
+    f, y, line = drawn(3, n=20000)
+    found = fitted_line(f, y)
+    np.testing.assert_allclose(found - [*np.full(3, found[0] - line[0]), 0], line, atol=0.1)
+    np.testing.assert_allclose(probabilities(f, found).mean(axis=0), class_shares(y), atol=1e-9)
 
 
-def test_without_another_split_there_are_none():
-    y, f, _, _ = drawn(4)
-    one = np.zeros(60, dtype=int)
-    assert np.isnan(cross_fitted(y, f, one, one)).all()
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_separated_classes_have_a_finite_line_that_orders_them(scale):
+    score = scale * np.concatenate([np.linspace(-2, -1, 12), np.linspace(1, 2, 7)])
+    line = fitted_line(two_columns(score), (score > 0).astype(int))
+    p = probabilities(two_columns(score), line)[:, 1]
+    assert np.isfinite(line).all()
+    assert p[score > 0].min() > 0.5 > p[score < 0].max()
 
 
-def test_the_study_and_its_model_tell_them():
-    dataset = study_of("several_classes", 3, n=45, d=12, signal=1.5)
+def test_a_score_that_runs_the_other_way_or_not_at_all_tells_the_shares():
+    y = np.repeat([0, 1], [30, 10])
+    for f in (-1.0 * y, np.ones(40)):
+        line = fitted_line(two_columns(f), y)
+        assert line[-1] == 0
+        np.testing.assert_allclose(probabilities(two_columns(f), line), [[0.75, 0.25]] * 40)
+
+
+def test_without_a_sample_of_a_class_or_a_score_there_is_none():
+    f, y, _ = drawn(4)
+    assert np.isnan(fitted_line(f, np.minimum(y, 1))[0]) or y.max() < 2
+    f[3, 1] = np.nan
+    assert np.isnan(fitted_line(f, y)).all()
+
+
+def test_other_shares_move_odds_by_their_ratio():
+    f, y, line = drawn(5)
+    known, asked = class_shares(y), np.array([0.2, 0.3, 0.5])
+    before, after = probabilities(f, line), probabilities(f, moved(line, known, asked))
+    weighed = before * asked / known
+    np.testing.assert_allclose(after, weighed / weighed.sum(axis=1, keepdims=True))
+    np.testing.assert_array_equal(asked_shares("study", y), known)
+    np.testing.assert_array_equal(asked_shares("equal", y), np.full(3, 1 / 3))
+    np.testing.assert_array_equal(asked_shares([0.2, 0.3, 0.5], y), asked)
+
+
+def study(kind, **settings):
+    dataset = study_of(kind, 3, n=60, d=12, signal=1.0)
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    settings = of_kind("several_classes")
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings)
-    table = predictions_table(dataset, splits, fits.with_chosen())
-    classes = dataset.design.classes
-    columns = [f"probability of {name}" for name in classes]
-    np.testing.assert_allclose(table[columns].sum(axis=1), 1)
-    assert (np.array(classes)[table[columns].to_numpy().argmax(axis=1)] == table["predicted"]).all()
-    final = fit_final(dataset, splits, folds=MOMENTS, **settings)
-    found = held_out_scores(dataset, splits, fits, final)
-    model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS, found=found)))
-    check_model(model, "m")
-    lines = tuple(range(2, len(dataset.X) + 2))
-    new = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
-    told, _ = predict(model, new, "new.tsv", missing=0, mu=None)
-    slope = chosen_model(model)["slope"]
-    whole = held_out(dataset, splits, fits.with_chosen())
-    assert slope == fitted_slope(whole.y, whole.scores[:, -1])
-    scores = told[[f"score of {name}" for name in classes]].to_numpy()
-    expected = softmax(slope * scores, axis=1)
-    np.testing.assert_allclose(told[columns].to_numpy(), expected, atol=1e-12)
+    settings = of_kind(kind) | settings
+    chance = chance_study(dataset, splits, permutations=3, folds=MOMENTS, **settings)
+    return dataset, splits, chance, settings
+
+
+@pytest.mark.parametrize("model", ["two_stage", "committee"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
+    dataset, splits, chance, settings = study(kind, list="best", model=model)
+    fits = double_loop(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
+                       **settings)  # fmt: skip
+    label = dataset.design.label
+    test = list(splits.outer[0].test)
+    obs = dataset.obs.copy()
+    obs.loc[test, label] = np.roll(obs.loc[test, label].to_numpy(), 1)
+    other = double_loop(replace(dataset, obs=obs), splits, chance, labels="observed",
+                        batch="1of1", folds=MOMENTS, **settings)  # fmt: skip
+    assert (obs != dataset.obs).to_numpy().any()
+    np.testing.assert_array_equal(fits.line[0], other.line[0])
+    np.testing.assert_array_equal(fits.answer_line[0], other.answer_line[0])
+    assert (fits.answer_line[1:] != other.answer_line[1:]).any()
+    assert (fits.answer_line[..., -1] >= 0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
+    dataset, splits, _, _ = study(kind)
+    task = tasks(dataset, splits, [splits.outer[0]], [0])[0]
+    tail = () if kind == "classification" else (3,)
+    scores = np.random.default_rng(1).normal(size=(3, len(task.y), *tail))
+    asked = []
+
+    def choose(rest, folds):
+        asked.append((np.concatenate(rest.inner), folds))
+        return scores, 0.25 if kind == "classification" else np.nan
+
+    found = unseen(task, choose)
+    for k, (rows, folds) in enumerate(asked):
+        assert not set(rows) & set(task.inner[k])
+        assert k not in folds
+        wanted = scores[k, task.inner[k]] - (0.25 if kind == "classification" else 0)
+        np.testing.assert_array_equal(found[task.inner[k]], wanted)
+    assert np.isnan(found[task.test]).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
+    dataset, splits, chance, settings = study(kind)
+    fits = double_loop(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
+                       **settings)  # fmt: skip
+    told = [predictions_table(dataset, splits, fits.with_chosen(), asked)
+            for asked in ("study", "equal")]  # fmt: skip
+    names = dataset.design.classes[1:] if kind == "classification" else dataset.design.classes
+    columns = [f"probability of {name}" for name in names]
+    own = told[0]["mu"].isna()
+    assert told[0].loc[~own, columns].isna().all(axis=None)
+    study_p, equal = (each.loc[own, columns].to_numpy() for each in told)
+    times = np.diff(fits.test_indptr)
+    line = np.repeat(fits.answer_line[:, 0], times, axis=0)
+    f = fits.answer_scores[:, 0]
+    f = two_columns(f) if kind == "classification" else f
+    p = probabilities(f, line)
+    np.testing.assert_allclose(study_p, p[:, -len(names) :], atol=1e-12)
+    weighed = p / class_shares(dataset.response())
+    weighed /= weighed.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(equal, weighed[:, -len(names) :], atol=1e-12)
+
+
+def test_permuted_labels_have_none():
+    dataset, splits, chance, settings = study("classification")
+    fits = double_loop(dataset, splits, chance, labels="permuted-001-001", batch="1of1",
+                       folds=MOMENTS, **settings)  # fmt: skip
+    assert fits.line is None
+    assert fits.answer_line is None

@@ -7,16 +7,24 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from genesig.selection.assess.several import calibration_slope, probabilities
+from genesig.optim.class_line import probabilities
+from genesig.selection.assess.several import calibration_slope
+
+EQUAL = np.full(3, 1 / 3)
 
 
 def drawn(seed: int, n: int, b: float, spread: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Return classes drawn by the probabilities of their margins, and these times b."""
     rng = np.random.default_rng(seed)
     f = spread * rng.normal(size=(n, 3))
-    p = probabilities(f, 1.0)
+    p = told(f, 1.0)
     y = (rng.random(n)[:, None] > np.cumsum(p, axis=1)).sum(axis=1)
-    return y.astype(float), probabilities(f, b)
+    return y.astype(float), told(f, b)
+
+
+def told(f: np.ndarray, b: float) -> np.ndarray:
+    """Return the probabilities of equal classes by a slope."""
+    return probabilities(f, np.array([0.0, 0.0, 0.0, b]))
 
 
 def test_it_is_the_maximum_of_the_likelihood_in_which_classes_count_alike() -> None:
@@ -27,14 +35,14 @@ def test_it_is_the_maximum_of_the_likelihood_in_which_classes_count_alike() -> N
         return -float((1 / size) @ log_softmax(b * np.log(p), axis=1)[np.arange(60), y.astype(int)])
 
     want = minimize_scalar(loss, bounds=(0, 5), method="bounded", options={"xatol": 1e-10}).x
-    slope, (low, high) = calibration_slope(y, p)
+    slope, (low, high) = calibration_slope(y, p, EQUAL)
     assert slope == pytest.approx(want, abs=1e-6)
     assert low < slope < high
 
 
 @pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
 def test_its_interval_holds_what_probabilities_are_off_by(b: float) -> None:
-    found = [calibration_slope(*drawn(seed, 120, b, 1.5)) for seed in range(200)]
+    found = [calibration_slope(*drawn(seed, 120, b, 1.5), EQUAL) for seed in range(200)]
     covered = np.mean([low <= 1 / b <= high for _, (low, high) in found])
     assert np.median([slope for slope, _ in found]) == pytest.approx(1 / b, rel=0.1)
     assert 0.88 <= covered <= 0.98
@@ -51,5 +59,18 @@ def test_its_interval_holds_what_probabilities_are_off_by(b: float) -> None:
     ],
 )
 def test_without_a_finite_one_there_is_none(y: list[int], f: list[list[float]]) -> None:
-    slope, limits = calibration_slope(np.array(y, float), probabilities(np.array(f, float), 1.0))
+    slope, limits = calibration_slope(np.array(y, float), told(np.array(f, float), 1.0), EQUAL)
     assert np.isnan([slope, *limits]).all()
+
+
+@pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
+def test_classes_of_unlike_shares_have_the_same_slope(b: float) -> None:
+    rng, share = np.random.default_rng(5), np.array([0.65, 0.25, 0.1])
+    f = 1.5 * rng.normal(size=(40000, 3))
+    p = probabilities(f, np.append(np.log(share), 1.0))
+    y = (rng.random(len(f))[:, None] > np.cumsum(p, axis=1)).sum(axis=1).astype(float)
+    share = np.bincount(y.astype(int)) / len(y)
+    said = share * (p / share) ** b
+    said /= said.sum(axis=1, keepdims=True)
+    slope, _ = calibration_slope(y, said, share)
+    assert slope == pytest.approx(1 / b, rel=0.1)

@@ -88,18 +88,23 @@ def test_each_of_several_classes_is_measured() -> None:
 def test_probabilities_of_several_classes_are_held_against_what_came() -> None:
     written("several_classes")
     dataset, model = fitted("several_classes")
-    content = {key: part for key, part in model.items() if key != "digest"}
-    models = [each | {"slope": 2.5} for each in model["models"]]
+    shares = [0.5, 0.3, 0.2]
+    content = {key: part for key, part in model.items() if key != "digest"} | {"shares": shares}
+    models = [
+        each | {"probability": {"intercept": [0.1, 0.0, -0.3], "slope": 2.5}}
+        for each in model["models"]
+    ]
     found = score_cohort(dataset, sealed(content | {"models": models}), {}, **ITEM)
     columns = [f"probability of {name}" for name in ("well", "ill", "worse")]
     p = found.tables["predictions"][columns].to_numpy()
     np.testing.assert_allclose(p.sum(axis=1), 1)
     y = np.array([model["classes"].index(c) for c in found.tables["predictions"]["label"]], float)
     row = found.tables["scores"].set_index("measure").loc["calibration_slope"]
-    slope, limits = calibration_slope(y, p)
+    slope, limits = calibration_slope(y, p, np.array(shares))
     np.testing.assert_allclose([row["value"], row["low"], row["high"]], [slope, *limits])
     called = found.tables["scores"].set_index("measure").loc["probability_of_called", "value"]
-    assert called == pytest.approx(p.max(axis=1).mean())
+    said = [model["classes"].index(c) for c in found.tables["predictions"]["predicted"]]
+    assert called == pytest.approx(p[np.arange(len(p)), said].mean())
 
 
 def test_a_class_of_no_sample_leaves_what_is_defined() -> None:

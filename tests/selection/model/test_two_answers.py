@@ -26,11 +26,10 @@ from genesig.errors import InvalidInput
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.assess.several import fitted_slope
 from genesig.selection.linear.chance import chance_study
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.external import Scored, score_cohort
-from genesig.selection.model.final import final_model, held_out_scores
+from genesig.selection.model.final import final_model
 from genesig.selection.model.lists import answer_of, chosen_model, nested
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model, sealed
@@ -113,24 +112,18 @@ def test_above_zero_lies_the_positive_class_whatever_the_list(kind: str) -> None
         np.testing.assert_allclose(own, f - final.threshold[0], atol=1e-10)
 
 
-def test_each_list_of_several_classes_has_a_slope_of_its_own() -> None:
-    dataset, final, _ = fitted("several_classes")
-    settings = of_kind("several_classes")
-    splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
-    chance = chance_study(dataset, splits, permutations=3, folds=MOMENTS, **settings)
-    fits = double_loop(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
-                       **settings)  # fmt: skip
-    found = held_out_scores(dataset, splits, fits, final)
-    model = final_model(dataset, final, folds=MOMENTS, found=found)
-    slopes = {each["list"]: each["slope"] for each in model["models"]}
-    y = dataset.response()[fits.test_rows]
-    assert slopes["named"] == fitted_slope(y, fits.answer("named").scores[:, 0])
-    assert slopes["predictive"] == fitted_slope(y, fits.with_chosen().scores[:, -1])
-    assert slopes[nested(fits.mu[0])] == fitted_slope(y, fits.scores[:, 0])
-    p = told(dataset, model, named=True).filter(like="probability").to_numpy()
-    f = slopes["named"] * scores_of(final, "named", dataset)
-    expected = np.exp(f - f.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(p, expected / expected.sum(axis=1, keepdims=True), atol=1e-10)
+@pytest.mark.parametrize("kind", ["classification", "several_classes"])
+def test_both_answers_have_probabilities_of_their_own(kind: str) -> None:
+    dataset, final, model = fitted(kind)
+    lines = {each["list"]: each.get("probability") for each in model["models"]}
+    assert all(lines[name] is None for name in lines if name not in ANSWERS)
+    for at, name in enumerate(ANSWERS):
+        line, f = final.answer_line[0, at], scores_of(final, name, dataset)
+        z = line[:-1] + line[-1] * (np.stack([0 * f, f], axis=1) if f.ndim == 1 else f)
+        expected = np.exp(z - z.max(axis=1, keepdims=True))
+        expected /= expected.sum(axis=1, keepdims=True)
+        p = told(dataset, model, named=name == "named").filter(like="probability").to_numpy()
+        np.testing.assert_allclose(p, expected[:, -p.shape[1] :], atol=1e-10)
 
 
 def test_the_file_says_whether_a_gene_is_claimed() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.adjustment import Adjustment
+from genesig.optim.class_line import probabilities, two_columns
 from genesig.selection.assess.intervals import delong
 from genesig.selection.assess.kinds.by_class import balanced
 from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
@@ -45,6 +46,11 @@ def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
     return {"predicted": predicted, "wrong": said}
 
 
+def _told(f: Array, lines: Array, classes: Classes) -> dict[str, Array]:
+    _, positive = classes or ("", "")
+    return {f"probability of {positive}": probabilities(two_columns(f), lines)[:, 1]}
+
+
 def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
     """Cut halfway between the class means of scores of samples that were left out."""
     f = fixed.alone(np.tile(y[:, None], rows.shape[1]))
@@ -61,4 +67,5 @@ CLASSIFICATION = Assessed(
     of_split=_of_split,
     decided=_decided,
     alone=_alone,
+    told=_told,
 )  # fmt: skip

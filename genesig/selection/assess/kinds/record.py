@@ -118,8 +118,8 @@ class Assessed:
     scores : callable
         Such a table and the names of classes back to the scores.
     told : callable
-        What was held out, its scores (t,) or (t, T) of one list, and the names of classes to
-        further columns of predictions.tsv.
+        Scores (t,) or (t, T) of one list, the lines of their probabilities (t, T + 1), see
+        `class_line`, and the names of classes to further columns of predictions.tsv.
     """
 
     headline: Headline
@@ -129,4 +129,4 @@ class Assessed:
     alone: Callable[[Adjustment, Array, Array, Sequence[Array]], Array]
     columns: Callable[[Array, Classes], dict[str, Array]] = lambda f, classes: {"score": f}
     scores: Callable[[Any, Classes], Array] = lambda table, classes: table["score"].to_numpy(float)
-    told: Callable[[HeldOut, Array, Classes], dict[str, Array]] = lambda found, f, classes: {}
+    told: Callable[[Array, Array, Classes], dict[str, Array]] = lambda f, lines, classes: {}

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.adjustment import Adjustment
+from genesig.optim.class_line import probabilities
 from genesig.optim.classes import centres, coded, margins, shares
 from genesig.selection.assess.kinds.by_class import balanced
 from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
 from genesig.selection.assess.several import (
     balanced_error,
-    cross_fitted,
     macro_auc,
     macro_interval,
     predicted,
@@ -62,8 +62,8 @@ def _columns(f: Array, classes: Classes) -> dict[str, Array]:
     return {f"score of {name}": f[..., c] for c, name in enumerate(classes or ())}
 
 
-def _told(found: HeldOut, f: Array, classes: Classes) -> dict[str, Array]:
-    each = cross_fitted(found.y, f, found.repeat, found.split)
+def _told(f: Array, lines: Array, classes: Classes) -> dict[str, Array]:
+    each = probabilities(f, lines)
     return {f"probability of {name}": each[:, c] for c, name in enumerate(classes or ())}
 
 

@@ -109,6 +109,11 @@ class Fitting:
     decide : callable
         The `path.Lists` of the training sets and where the scores of each are cut, to the lists
         whose scores decide, and where these are cut, (k,).
+    told : callable
+        Out-of-fold scores (n, ...) of one list, and where they are cut, to scores as those of the
+        lists that `decide` gives.
+    by_class : callable or None
+        Such scores to those of each class, (n, T); None where there are no classes.
     predict : callable
         Tasks, their training sets and those of their inner folds, the `answers.Model` of each
         task's list, and the protocol, to the models that predict.
@@ -125,5 +130,7 @@ class Fitting:
         lists,
         np.array(cuts),
     )
+    told: Callable[[Array, Any], Array] = lambda scores, cut: scores - cut
+    by_class: Callable[[Array], Array] | None = None
     predict: Callable[..., list[Any]] = lambda todo, outer, inner, lists, protocol: lists
     columns: Callable[[Design], tuple[int, ...]] = lambda design: ()

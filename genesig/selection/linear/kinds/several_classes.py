@@ -180,10 +180,16 @@ def _decide(lists: Lists, cuts: Sequence[Any]) -> tuple[Lists, Array]:
     return decided, np.zeros(len(cuts))
 
 
+def _told(scores: Array, cut: Any) -> Array:
+    """Return the margins, as `_decide` has them."""
+    return margins(scores, cut) if np.ndim(cut) == 2 else scores
+
+
 def _columns(design: Design) -> tuple[int, ...]:
     return (len(design.classes or ()),)
 
 
 SEVERAL_CLASSES = Fitting(
-    sets=ClassColumns.of, cut=_centres, error=_error, signs=False, decide=_decide, columns=_columns
-)
+    sets=ClassColumns.of, cut=_centres, error=_error, signs=False, decide=_decide, columns=_columns,
+    told=_told, by_class=lambda f: f,
+)  # fmt: skip

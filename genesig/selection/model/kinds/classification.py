@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.class_line import probabilities, two_columns
 from genesig.results import Dataset
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.model.external_scores import Row, two_classes
@@ -23,7 +24,13 @@ def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
 def _predicted(model: Model, at: int, scores: Array) -> dict[str, Array]:
     classes = model["classes"]
     above = scores > model["threshold"]
-    return {"predicted": np.where(above, classes["positive"], classes["negative"])}
+    said = {"predicted": np.where(above, classes["positive"], classes["negative"])}
+    told = model["models"][at].get("probability")
+    if told is None:
+        return said
+    line = np.array([0.0, told["intercept"], told["slope"]])
+    p = probabilities(two_columns(scores), line)[:, 1]
+    return said | {f"probability of {classes['positive']}": p}
 
 
 def _faults(model: Model) -> list[str]:

@@ -39,9 +39,6 @@ class Modelled:
         columns that follow the score.
     faults : callable
         The model to the parts that contradict each other.
-    calibrated : callable
-        Responses (t,) and scores of one list that was held out of the study to further parts of
-        its model.
     tested : callable
         What is `Asked` of a data set of another study to the rows of its scores.tsv, and to what
         else a report shows of it, as JSON has it.
@@ -51,4 +48,3 @@ class Modelled:
     predicted: Callable[[Model, int, Array], dict[str, Array]]
     faults: Callable[[Model], list[str]]
     tested: Callable[[Asked], tuple[Iterable[Row], dict[str, Any]]]
-    calibrated: Callable[[Array, Array], dict[str, Any]] = lambda y, scores: {}

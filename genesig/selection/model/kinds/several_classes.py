@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from genesig.optim.class_line import probabilities
 from genesig.results import Dataset
-from genesig.selection.assess.several import fitted_slope, probabilities
 from genesig.selection.model.external_scores import Row, several_classes
 from genesig.selection.model.kinds.record import Asked, Model, Modelled
 
@@ -23,23 +23,23 @@ def _predicted(model: Model, at: int, scores: Array) -> dict[str, Array]:
     classes = model["classes"]
     named = {f"score of {name}": scores[:, c] for c, name in enumerate(classes)}
     said = {**named, "predicted": np.array(classes, dtype=object)[scores.argmax(axis=1)]}
-    slope = model["models"][at].get("slope")
-    if slope is None:
+    line = _line(model, at)
+    if line is None:
         return said
-    each = probabilities(scores, slope)
+    each = probabilities(scores, line)
     return said | {f"probability of {name}": each[:, c] for c, name in enumerate(classes)}
 
 
-def _calibrated(y: Array, scores: Array) -> dict[str, Any]:
-    """Fit the slope of the probabilities; none where a split has no such list."""
-    b = fitted_slope(y, scores) if np.isfinite(scores).all() else np.nan
-    return {} if np.isnan(b) else {"slope": b}
+def _line(model: Model, at: int) -> Array | None:
+    """Return the line of the probabilities; None where a list has none."""
+    told = model["models"][at].get("probability")
+    return None if told is None else np.append(told["intercept"], told["slope"])
 
 
 def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
-    model = asked.model
-    slope = model["models"][asked.at].get("slope")
-    return several_classes(asked.y, asked.f, model["classes"], slope), {}
+    model, line = asked.model, _line(asked.model, asked.at)
+    p = None if line is None else probabilities(asked.f, line)
+    return several_classes(asked.y, asked.f, model["classes"], p, model.get("shares")), {}
 
 
 def _faults(model: Model) -> list[str]:
@@ -53,6 +53,5 @@ SEVERAL_CLASSES = Modelled(
     parts=_parts,
     predicted=_predicted,
     faults=_faults,
-    calibrated=_calibrated,
     tested=_tested,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from genesig.report.answer.record import Answer
+from genesig.report.page.record import Study
 from genesig.report.page.words import counted
 
 LEVEL = 0.05
@@ -19,7 +19,7 @@ class Verdict(Enum):
     OPEN = "open"
 
 
-def verdict(data: Answer) -> tuple[Verdict, str]:
+def verdict(data: Study) -> tuple[Verdict, str]:
     """Return the verdict, and for an open one what is missing.
 
     p decides about chance, the interval about size: with p <= .05 an interval that reaches the

@@ -1,0 +1,138 @@
+"""Probabilities of classes: worth nothing in noise, and as frequent as they say where there is any.
+
+Genes are independent, of variance 1; a class has three genes of its own, whose mean it raises. The
+protocol is small, five folds in five folds.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from certificate import Claim, Trial
+from settings import MOMENTS, linear
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.optim.class_line import fitted_line
+from genesig.report.prediction.calibrated import net_benefit
+from genesig.results import Dataset, Design, Splits
+from genesig.selection.assess.held_out import predictions_table
+from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+CLASSES = ("a", "b", "c")
+PROTOCOL = linear(mu=[1e-2], lam=[1e-2, 1e-1], tau_count=4, tau_min=0.2)
+GENES, NEW, TOGETHER = 40, 200, 4
+
+
+def study(seed: int, n: int, shares: tuple[float, ...], raised: float) -> tuple[Dataset, Splits]:
+    """Draw a study of exactly these shares."""
+    rng = np.random.default_rng(seed)
+    size = np.round(n * np.array(shares)).astype(int)
+    y = rng.permutation(np.repeat(np.arange(len(shares)), size))
+    names, genes = [f"S{i}" for i in range(n)], [f"g{j}" for j in range(GENES)]
+    classes = CLASSES[: len(shares)]
+    design = Design(label="state", task="classification", classes=classes, group=None, pair=None)
+    dataset = Dataset(
+        expression(rng, y, raised), pd.DataFrame({"state": [classes[c] for c in y]}, index=names),
+        pd.DataFrame({"symbol": genes}, index=genes), design, {},
+    )  # fmt: skip
+    return dataset, draw_splits(
+        dataset, seed=seed, scheme="stratified_kfold", folds=5, repeats=1, column=None, file=None,
+        inner_scheme="stratified_kfold", inner_folds=5, subsamples=0, batches=1,
+    )  # fmt: skip
+
+
+def expression(rng: np.random.Generator, y: np.ndarray, raised: float) -> np.ndarray:
+    """Raise three genes in each class but the first."""
+    X = rng.standard_normal((len(y), GENES))
+    for c in range(1, y.max() + 1):
+        X[y == c, 3 * c - 3 : 3 * c] += raised
+    return X
+
+
+def held_out(dataset: Dataset, splits: Splits) -> pd.DataFrame:
+    """Return predictions.tsv of the chosen lists."""
+    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **PROTOCOL)
+    table = predictions_table(dataset, splits, fits.with_chosen())
+    return table[table["mu"].isna()]
+
+
+def columns(table: pd.DataFrame, classes: tuple[str, ...]) -> np.ndarray:
+    """Return the probability of each class, (n, T)."""
+    if len(classes) == 2:
+        p = table[f"probability of {classes[1]}"].to_numpy(float)
+        return np.column_stack([1 - p, p])
+    return table[[f"probability of {name}" for name in classes]].to_numpy(float)
+
+
+def in_noise(seed: int, n: int) -> dict[str, float]:
+    """Return the net benefit of deciding by a study of nothing, at its prevalence."""
+    dataset, splits = study(seed, n, (0.5, 0.5), 0.0)
+    table = held_out(dataset, splits)
+    p, positive = columns(table, CLASSES[:2])[:, 1], (table["label"] == "b").to_numpy()
+    return {"benefit": float(net_benefit(p, positive, np.array([0.5]), 0.5)[0])}
+
+
+def foretold(seed: int, n: int, shares: tuple[float, ...], raised: float) -> dict[str, float]:
+    """Hold the probabilities of some studies, and of their models for new samples, to what came."""
+    came = [one(TOGETHER * seed + k, n, shares, raised) for k in range(TOGETHER)]
+    found = {}
+    for at, name in enumerate(("held", "new")):
+        p = np.concatenate([each[at][0] for each in came])
+        y = np.concatenate([each[at][1] for each in came])
+        found[f"{name} large"] = float(p[:, -1].mean() - (y == len(shares) - 1).mean())
+        found[f"{name} slope"] = float(fitted_line(np.log(p), y)[-1])
+    return found
+
+
+def one(
+    seed: int, n: int, shares: tuple[float, ...], raised: float
+) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return probabilities and classes of held-out samples, then of new ones."""
+    dataset, splits = study(seed, n, shares, raised)
+    classes = dataset.design.classes
+    table = held_out(dataset, splits)
+    y = np.array([classes.index(name) for name in table["label"]])
+    final = fit_final(dataset, splits, folds=MOMENTS, **PROTOCOL)
+    model = final_model(dataset, final, folds=MOMENTS)
+    rng = np.random.default_rng([seed, 1])
+    new = rng.choice(len(shares), p=shares, size=NEW)
+    names, lines = tuple(f"N{i}" for i in range(NEW)), tuple(range(2, NEW + 2))
+    matrix = Matrix(names, tuple(dataset.genes), expression(rng, new, raised), {}, lines)
+    told, _ = predict(model, matrix, "new.tsv", missing=0, mu=None)
+    return (columns(table, classes), y), (columns(told, classes), new)
+
+
+BENEFIT = Claim("benefit", "net benefit in the decision curve", "at most .005 at the prevalence",
+                -1.0, 0.005)  # fmt: skip
+CALIBRATED = tuple(
+    Claim(f"{key} {what}", f"probability of {whom}: {of}", f"within {off} of {right:g}",
+          right - off, right + off)
+    for key, whom in (("held", "held-out samples"), ("new", "new samples"))
+    for what, of, right, off in (
+        ("large", "mean less share of the last class", 0.0, 0.05), ("slope", "slope", 1.0, 0.15)
+    )
+)  # fmt: skip
+
+TRIALS: tuple[Trial, ...] = (
+    *(
+        Trial("Probabilities and decisions", f"two classes, {n} samples, no gene differs",
+              partial(in_noise, n=n), (BENEFIT,), draws=400, few=few)
+        for n, few in ((40, 16), (100, 2), (200, 2))
+    ),
+    *(
+        Trial(
+            "Probabilities and decisions",
+            f"{TOGETHER} studies of {n} samples, classes {mix}, {NEW} new samples each",
+            partial(foretold, n=n, shares=shares, raised=0.8), CALIBRATED, draws=50, few=2,
+        )
+        for n, mix, shares in (
+            (100, "50:50", (0.5, 0.5)), (150, "80:20", (0.8, 0.2)),
+            (200, "65:25:10", (0.65, 0.25, 0.1)),
+        )
+    ),
+)  # fmt: skip

@@ -1,0 +1,45 @@
+"""Shares of classes for which probabilities are asked, against the classes there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from genesig.data.study.shares_check import check_shares
+from genesig.response.design import Design
+
+
+def design(*classes: str) -> Design:
+    task = "classification" if classes else "regression"
+    return Design(label="l", task=task, classes=classes or None, group=None, pair=None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "classes"),
+    [
+        ("study", ()),
+        ("study", "ab"),
+        ("equal", "abc"),
+        ([0.9, 0.1], "ab"),
+        ([0.1] * 10, "abcdefghij"),
+    ],
+)
+def test_what_fits_is_taken(asked, classes):
+    assert list(check_shares(asked, design(*classes), "c.yaml")) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "classes", "said"),
+    [
+        ("equal", (), "is for classes, and regression has none; take it away"),
+        (
+            [0.9, 0.1],
+            "abc",
+            "2 shares for 3 classes: give one of each, in this order: 'a', 'b', 'c'",
+        ),
+        ([0.9, 0.2], "ab", "the shares add up to 1.1; they must add up to 1"),
+    ],
+)
+def test_what_does_not_is_said(asked, classes, said):
+    (problem,) = check_shares(asked, design(*classes), "c.yaml")
+    assert (problem.where, problem.level) == ("c.yaml, probabilities", "error")
+    assert problem.what == said

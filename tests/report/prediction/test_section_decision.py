@@ -1,0 +1,63 @@
+"""Decisions are shown where something was found, and say for which shares of the classes."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from report_study import Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.page.section import Limits
+from genesig.report.page.words import percent
+from genesig.report.prediction.calibrated import net_benefit, told
+from genesig.report.prediction.section_decision import decisions
+
+DATA = collect(**arguments(Study()))
+LIMITS = Limits(60, 10)
+
+
+def changed(p=None, **config):
+    data = copy.deepcopy(DATA)
+    data["config"] |= config
+    if p is not None:
+        data["answer"]["p"] |= {"value": p, "permutations": 100, "smallest": 1 / 101}
+        data["answer"]["cohorts"] |= {"better": 0, "tested": 0}
+    return data
+
+
+def test_where_nothing_is_found_it_is_one_sentence():
+    section = decisions(changed(0.4), LIMITS)
+    assert list(section.items) == []
+    assert len(section.words) == 1
+    assert "no better than chance" in section.words[0]
+    assert [item.name for item in decisions(changed(0.01), LIMITS).items] == [
+        "calibration", "decision_curve",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "share"), [("study", None), ("equal", 0.5), ([0.98, 0.02], 0.02)]
+)
+def test_it_is_of_the_shares_that_are_asked_for(asked, share):
+    data = changed(0.01, probabilities=asked)
+    it, counts = told(data), data["study"]["counts"]
+    share = counts[1] / sum(counts) if share is None else share
+    assert it.share == pytest.approx(share)
+    assert f"where {percent(share)} are" in decisions(data, LIMITS).words[0]
+    samples = data["held_out"]["samples"]
+    p = np.array([one["probabilities"] for one in samples])
+    positive = np.array([one["label"] == data["study"]["classes"][1] for one in samples])
+    t = np.array([0.01, share, 0.6])
+    each = [net_benefit(column, positive, t, share) for column in p.T]
+    np.testing.assert_allclose(it.net_benefit(t), np.mean(each, axis=0), atol=1e-12)
+
+
+def test_without_probabilities_there_is_no_section():
+    data = changed(0.01)
+    for one in data["held_out"]["samples"]:
+        del one["probabilities"]
+    section = decisions(data, LIMITS)
+    assert not list(section.words)
+    assert not list(section.items)

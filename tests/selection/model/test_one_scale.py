@@ -1,0 +1,58 @@
+"""Held-out scores, model.json and `predict` say the same of a sample: score, class, probability."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from kinds_study import study_of
+from linear_settings import of_kind
+from settings import MOMENTS, SPLITS
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.selection.assess.held_out import predictions_table
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+from genesig.selection.model.shape import check_model
+
+KINDS = ("classification", "several_classes", "regression", "survival")
+
+
+@pytest.mark.parametrize("asked", ["study", [0.9, 0.1], [0.7, 0.2, 0.1]])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_split_says_of_its_test_samples_what_its_model_says(kind, asked):
+    classes = {"classification": 2, "several_classes": 3}.get(kind, 0)
+    if not isinstance(asked, str) and len(asked) != classes:
+        return
+    dataset, settings = study_of(kind, 3, n=60, d=12, signal=1.0), of_kind(kind)
+    splits = draw_splits(dataset, seed=2, **SPLITS)
+    chance = chance_study(dataset, splits, permutations=3, folds=MOMENTS, **settings)
+    fits = double_loop(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
+                       **settings)  # fmt: skip
+    table = predictions_table(dataset, splits, fits.with_chosen(), asked).fillna({"mu": -1.0})
+    for number, split in enumerate(splits.outer):
+        model = final_model(dataset, fits.take([number]), folds=MOMENTS, probabilities=asked)
+        model = json.loads(json.dumps(model, allow_nan=False))
+        check_model(model, "model.json")
+        assert model["threshold"] in (0, None)
+        rows = dataset.rows(split.test)
+        new = Matrix(tuple(split.test), tuple(dataset.genes), dataset.X[rows], {},
+                     tuple(range(2, len(rows) + 2)))  # fmt: skip
+        for mu in (None, *fits.mu):
+            told, _ = predict(model, new, "new.tsv", missing=0, mu=mu)
+            own = table[
+                (table["split"] == split.name) & (table["mu"] == (-1 if mu is None else mu))
+            ]
+            own = own.set_index("sample").loc[list(split.test)]
+            columns = [c for c in told if c.startswith(("score", "probability"))]
+            assert any("probability" in c for c in columns) == (bool(classes) and mu is None)
+            np.testing.assert_allclose(told[columns], own[columns], atol=1e-9)
+            if kind != "regression":
+                assert (told["predicted"].to_numpy() == own["predicted"].to_numpy()).all()
+            if kind == "classification":
+                above = np.where(told["score"] > 0, *dataset.design.classes[::-1])
+                assert (told["predicted"] == above).all()
