@@ -61,6 +61,8 @@ class Fits:
     answer_gamma : (m, 2, q) or (m, 2, q, T), or None
     controlled : (m,) bool
         Whether the list of the predictive model is that of the half-frequencies.
+    rival_indptr, rival_indices : (m + 1,), (nnz,) int, or None
+        Genes of a list of the lasso, as long as the one that predicts; of halves of the samples.
     """
 
     split: Array
@@ -94,6 +96,8 @@ class Fits:
     answer_scores: Array | None = None
     answer_gamma: Array | None = None
     controlled: Array | None = None
+    rival_indptr: Array | None = None
+    rival_indices: Array | None = None
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -240,7 +244,7 @@ class Fits:
         """Join records that share tau, lam and mu, in the order given."""
         parts = [part for part in parts if len(part)] or parts[:1]
         joined: dict[str, Array] = {name: getattr(parts[0], name) for name in SHARED}
-        for name in ("indptr", "test_indptr", "answer_indptr"):
+        for name in ("indptr", "test_indptr", "answer_indptr", "rival_indptr"):
             if getattr(parts[0], name) is None:
                 continue
             counts = np.concatenate([np.diff(getattr(part, name)) for part in parts])
@@ -271,6 +275,7 @@ class Fits:
             ("indptr", ("indices", "values"), lists),
             ("test_indptr", ("test_rows", "scores", "answer_scores"), order),
             ("answer_indptr", ("answer_indices", "answer_values"), both),
+            ("rival_indptr", ("rival_indices",), order),
         ):
             if getattr(self, name) is None:
                 continue

@@ -22,17 +22,22 @@ def turns(blocks, B=20):
     rng = np.random.default_rng(1)
     lists += [np.array([rng.integers(D)]) for _ in range(B * HALVES)]
     none = chance_of(np.zeros(D, int), np.zeros((B, D), int), HALVES)
-    parts = {name: getattr(none, name) for name in ("number", "outer", "inner", "final", "half")}
+    parts = {
+        name: getattr(none, name)
+        for name in ("number", "outer", "inner", "final", "half", "half_inner")
+    }
     return Chance(**parts, final_inner=none.final_inner, halves=none.halves, strength=np.zeros(D),
                   indptr=np.arange(len(lists) + 1), indices=np.concatenate(lists))  # fmt: skip
 
 
 def test_genes_that_correlate_are_one_block_whatever_the_labels():
     X = study()
-    block = divided(X, turns(X))
+    total = turns(X).times().sum(axis=0)
+    block, leaders = divided(X, total)
+    np.testing.assert_array_equal(block[leaders], np.arange(len(leaders)))
     assert len(set(block[:10])) == len(set(block[10:20])) == 1
     assert block[0] != block[10]
-    np.testing.assert_array_equal(block, divided(-3 * X + 7, turns(X)))
+    np.testing.assert_array_equal(block, divided(-3 * X + 7, total)[0])
 
 
 def test_a_block_whose_members_take_turns_has_evidence_that_no_gene_has():

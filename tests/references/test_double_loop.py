@@ -166,23 +166,35 @@ def test_the_order_of_samples_and_of_inner_folds_is_nothing():
             np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
 
 
-def test_the_final_model_and_the_subsamples_share_the_choice():
+@pytest.mark.parametrize("rule", ["minimal", "stable"])
+def test_a_half_chooses_what_it_would_as_a_study_of_its_own(rule):
+    """Its rows and inner folds stand in the place of those of the final model."""
+    dataset, splits = make_study()
+    how = {"folds": MOMENTS, **LINEAR, "list": rule}
+    halves = fit_subsamples(dataset, splits, **how)
+    for fit, half in enumerate(splits.subsamples):
+        own = fit_final(dataset, replace(splits, final=half), **how)
+        np.testing.assert_array_equal(halves.choice[fit], own.choice[0])
+        for mu in range(len(own.mu)):
+            np.testing.assert_array_equal(halves.coef(fit, mu)[0], own.coef(0, mu)[0])
+            np.testing.assert_allclose(halves.coef(fit, mu)[1], own.coef(0, mu)[1], rtol=1e-6)
+
+
+def test_halves_and_the_final_model_test_nothing():
     dataset, splits = make_study()
     final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
-    halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **LINEAR)
+    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **LINEAR)
     assert final.split.tolist() == ["final"]
     assert len(final.test_rows) == 0
     assert halves.split.tolist() == [half.name for half in splits.subsamples]
-    assert (halves.choice == final.choice[0]).all()
     train = dataset.rows(splits.subsamples[0].train)
     assert halves.tau_max[0] == pytest.approx(units(dataset.X[train], dataset.response()[train])[0])
 
 
 def test_no_subsamples_are_no_fits():
     dataset, splits = make_study()
-    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
     none = replace(splits, subsamples=())
-    assert len(fit_subsamples(dataset, none, final, folds=MOMENTS, **LINEAR)) == 0
+    assert len(fit_subsamples(dataset, none, folds=MOMENTS, **LINEAR)) == 0
 
 
 def test_a_batch_without_splits_joins_the_others(tmp_path):
