@@ -155,7 +155,7 @@ def test_lists_that_take_turns_in_a_block_agree_on_it():
 def test_random_lists_hit_blocks_of_unlike_size_no_more_than_chance_says():
     part = np.concatenate([np.repeat(0, 30), np.repeat(1, 10), np.arange(2, 22)])
     values = [of_pairs(random_lists(seed, 40, 60, 0.1), part) for seed in range(400)]
-    assert np.mean(values) == pytest.approx(0, abs=0.01)
+    assert np.mean(values) == pytest.approx(0, abs=0.02)
 
 
 def test_what_is_clearly_more_is_so_by_two_errors_of_a_jackknife():

@@ -8,7 +8,7 @@ import pytest
 import settings
 from linear_settings import linear
 from settings import MOMENTS
-from sklearn.linear_model import ElasticNet, Ridge
+from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -16,6 +16,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.rival import STEPS
 
 LINEAR = linear(mu=[1e-3, 1e-1], mu_choice=[1e-3, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=4)
 SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}
@@ -178,6 +179,23 @@ def test_a_half_chooses_what_it_would_as_a_study_of_its_own(rule):
         for mu in range(len(own.mu)):
             np.testing.assert_array_equal(halves.coef(fit, mu)[0], own.coef(0, mu)[0])
             np.testing.assert_allclose(halves.coef(fit, mu)[1], own.coef(0, mu)[1], rtol=1e-6)
+
+
+def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
+    dataset, splits = make_study()
+    protocol = {**LINEAR, "mu": [1e-9, 1e-1], "mu_choice": [1e-1], "list": "stable"}
+    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **protocol)
+    for fit, half in enumerate(splits.subsamples):
+        rows = dataset.rows(half.train)
+        y, size = dataset.response()[rows], halves.with_chosen().sizes()[fit, -1]
+        for fraction in np.geomspace(0.95, LINEAR["tau_min"], STEPS):
+            net = Lasso(alpha=fraction * halves.tau_max[fit] / 2, tol=1e-12, max_iter=200_000)
+            weights = np.abs(net.fit(StandardScaler().fit_transform(dataset.X[rows]), y).coef_)
+            if np.count_nonzero(weights) >= size:
+                break
+        wanted = np.argsort(-weights)[: min(int(size), np.count_nonzero(weights))]
+        found = halves.rival_indices[slice(*halves.rival_indptr[fit:][:2])]
+        np.testing.assert_array_equal(found, np.sort(wanted))
 
 
 def test_halves_and_the_final_model_test_nothing():

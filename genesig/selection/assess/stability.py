@@ -101,10 +101,10 @@ def compared(own: Pairs, other: Pairs | None = None) -> str:
     """Say whether lists agree clearly ``more`` than others do, or ``less``, or are ``alike``.
 
     The others are lists at random, or those of the same halves. The standard error of the
-    difference δ is that of a jackknife over the M pairs, and what all halvings of one set of samples
+    difference δ is that of a jackknife over the M pairs, and what halvings of one set of samples
     share:
 
-    v = (1 + M/3) (M - 1)/M Σ_i (δ_(i) - δ̄_(.))².
+    v = (1 + M/10) (M - 1)/M Σ_i (δ_(i) - δ̄_(.))².
 
     Empty where it is not defined, and for fewer than three pairs.
 
