@@ -181,7 +181,7 @@ def test_subsamples_are_complementary_halves_one_pair_after_the_other(negative, 
 
 
 @settings(max_examples=25)
-@given(st.integers(4, 12), st.integers(4, 12), st.integers(2, 9))
+@given(st.integers(6, 12), st.integers(6, 12), st.integers(2, 4))
 def test_a_half_has_inner_folds_of_its_own_fewer_where_it_is_small(negative, positive, folds):
     splits = drawn(
         study(["a"] * negative + ["b"] * positive), inner_folds=folds, inner_scheme=KFOLD

@@ -231,7 +231,7 @@ def test_one_gene_is(both, size, words):
 
 
 def stability_words(data):
-    return next(light for light in lights(data) if light.name.startswith("Stable"))
+    return next(light for light in lights(data) if light.name.startswith("Gene list"))
 
 
 def test_overlapping_splits_are_no_stability():

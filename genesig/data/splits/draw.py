@@ -74,6 +74,9 @@ def draw_splits(
     _refuse(outer_faults(samples, listed.outer))
     seed = seed if listed.seed is None else listed.seed
     inner = _Inner(samples, seed, listed.inner_scheme or inner_scheme, inner_folds)
+    halves = listed.subsamples
+    if halves is None:
+        halves = tuple(_halves(samples, seed, subsamples // 2))
     everyone = Split("final", 0, 0, samples.names, (), (), spawn_key(INNER_FOLD))
     splits = Splits(
         scheme=listed.scheme,
@@ -81,14 +84,7 @@ def draw_splits(
         seed=seed,
         outer=tuple(map(inner.fill, listed.outer)),
         final=inner.fill(listed.final or everyone),
-        subsamples=tuple(
-            map(
-                inner.fill_half,
-                _halves(samples, seed, subsamples // 2)
-                if listed.subsamples is None
-                else listed.subsamples,
-            )
-        ),
+        subsamples=tuple(map(inner.fill_half, halves)),
     )
     _refuse(inner_faults(samples, splits))
     return splits

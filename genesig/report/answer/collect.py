@@ -224,9 +224,9 @@ def stability_warnings(data: Answer) -> list[str]:
     value = decimal(stability["value"])
     if stability["than_chance"] not in (None, "more"):
         return [
-            f"Lists of disjoint halves of the samples agree no more than by chance (stability"
-            f" {value}): other patients would probably give another list, even if it predicts as"
-            f" well.{_agreed(data)}"
+            "Lists of disjoint halves of the samples do not agree clearly more than by chance"
+            f" (stability {value}): other patients would probably give another list, even if it"
+            f" predicts as well.{_agreed(data)}"
         ]
     if stability["than_lasso"] == "less" and stability["lasso"] is not None:
         return [

@@ -43,10 +43,10 @@ Better than chance
   not supported  p > {LEVEL:g}
   not assessed   no permutations, or too few for p ≤ {LEVEL:g}
 
-Stable gene list (agreement of the lists of disjoint halves of the samples)
+Gene list more stable than usual (agreement of the lists of disjoint halves of the samples)
   supported      clearly more than that of lasso lists of the same length, on the same halves
   with caution   clearly more than chance, and about that of the lasso lists
-  not supported  no more than chance, or clearly less than that of the lasso lists
+  not supported  not clearly more than chance, or clearly less than that of the lasso lists
   not assessed   fewer than three pairs of halves were drawn, or it is not defined
 
 Confirmed in other cohorts (interval of the AUC above 0.5)
@@ -100,7 +100,7 @@ def _chance(data: Answer) -> Light:
 
 
 def _stable(data: Answer) -> Light:
-    name, it = "Stable gene list", data["answer"]["stability"]
+    name, it = "Gene list more stable than usual", data["answer"]["stability"]
     if it is None or it["source"] != "half_subsamples":
         return Light(name, State.UNKNOWN, _unmeasured(data))
     words = (
