@@ -20,7 +20,6 @@ from genesig.report.external.collect import external as cohorts
 from genesig.report.external.collect import warnings as external_warnings
 from genesig.report.genes.collect import block_warnings, genes
 from genesig.report.genes.collect_cards import cards
-from genesig.report.genes.collect_learning import learning
 from genesig.report.genes.collect_lists import lists
 from genesig.report.genome.collect import TABLES as GENOME_TABLES
 from genesig.report.genome.collect import TEXT as GENOME_TEXT
@@ -154,7 +153,6 @@ def collect(
         "survival": survival(tables),
         "genome": genome(dataset, tables),
         "enrichment": enrichment(tables, config["controls"]["fdr"]),
-        "learning": learning(dataset, splits, halves, first, config["normalise"]["folds"]),
         "answer": first,
         "warnings": [],
     }

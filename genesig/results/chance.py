@@ -21,8 +21,8 @@ inner fold where lists of folds have a say in which list predicts; otherwise the
 class Chance:
     """Lists of halves under B permutations of the labels and, of all samples, the observed ones.
 
-    Row b of ``outer``, ``inner``, ``final``, ``final_inner`` and ``half`` has at t = 0 ... T the
-    number of genes that at least t of T halves list.
+    Row b of ``outer``, ``inner``, ``final``, ``final_inner``, ``half`` and ``half_inner`` has at
+    t = 0 ... T the number of genes that at least t of T halves list.
 
     Attributes
     ----------
@@ -32,8 +32,8 @@ class Chance:
         Of the training set of an outer split, and of what trains one of its folds.
     final, final_inner : (B, T + 1) int
         Of all samples, and of what trains a fold of them.
-    half : (B, T + 1) int
-        Of half the samples; (B, 0) where no halves are drawn, and so of what has no folds.
+    half, half_inner : (B, T + 1) int
+        Of half the samples, and of what trains a fold of them; (B, 0) where no halves are drawn.
     indptr, indices : ((B + 1) H + 1,), (nnz,) int
         Genes that each of the H halves of all samples lists, under the observed labels first.
     halves : () int
@@ -49,6 +49,7 @@ class Chance:
     final: Array
     final_inner: Array
     half: Array
+    half_inner: Array
     indptr: Array
     indices: Array
     halves: Array
@@ -79,4 +80,4 @@ class Chance:
         """Return the record of no permutation."""
         no, tail = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
         start = np.zeros(1, dtype=np.int64)
-        return cls(no, tail, tail, tail, tail, tail, start, no, np.array(1), np.zeros(0))
+        return cls(no, tail, tail, tail, tail, tail, tail, start, no, np.array(1), np.zeros(0))

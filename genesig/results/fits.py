@@ -64,6 +64,8 @@ class Fits:
         answers, from scores less the threshold; NaN where nothing tells it.
     controlled : (m,) bool
         Whether the list of the predictive model is that of the half-frequencies.
+    rival_indptr, rival_indices : (m + 1,), (nnz,) int, or None
+        Genes of a list of the lasso, as long as the one that predicts; of halves of the samples.
     """
 
     split: Array
@@ -99,6 +101,8 @@ class Fits:
     controlled: Array | None = None
     line: Array | None = None
     answer_line: Array | None = None
+    rival_indptr: Array | None = None
+    rival_indices: Array | None = None
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -247,7 +251,7 @@ class Fits:
         """Join records that share tau, lam and mu, in the order given."""
         parts = [part for part in parts if len(part)] or parts[:1]
         joined: dict[str, Array] = {name: getattr(parts[0], name) for name in SHARED}
-        for name in ("indptr", "test_indptr", "answer_indptr"):
+        for name in ("indptr", "test_indptr", "answer_indptr", "rival_indptr"):
             if getattr(parts[0], name) is None:
                 continue
             counts = np.concatenate([np.diff(getattr(part, name)) for part in parts])
@@ -278,6 +282,7 @@ class Fits:
             ("indptr", ("indices", "values"), lists),
             ("test_indptr", ("test_rows", "scores", "answer_scores"), order),
             ("answer_indptr", ("answer_indices", "answer_values"), both),
+            ("rival_indptr", ("rival_indices",), order),
         ):
             if getattr(self, name) is None:
                 continue

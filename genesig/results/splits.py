@@ -38,8 +38,8 @@ class Splits:
     """Every split of the study.
 
     `outer` assess the procedure; `final` trains on all samples (its `test` is empty);
-    `subsamples` are halves of the samples for stability (no test, no inner folds); 2i and 2i + 1
-    are disjoint, a pair.
+    `subsamples` are halves of the samples for stability (no test); 2i and 2i + 1 are disjoint, a
+    pair.
     """
 
     scheme: str

@@ -98,7 +98,7 @@ def gather(
         "scores": scores_table(dataset, splits, fits),
         "predictions": predictions,
         "rejection": rejection_table(predictions, dataset.design.classes),
-        "stability": stability_table(splits, fits, subsamples.with_chosen(), len(dataset.genes)),
+        "stability": stability_table(dataset, splits, fits, subsamples.with_chosen()),
         "univariate": univariate,
         **placed,
     }

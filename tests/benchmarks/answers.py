@@ -16,9 +16,9 @@ the genes that they name; ``best`` is the predictive model of the list of this n
 of the two stages alone, without the logistic model: ``stable`` and ``minimal``. Error (balanced)
 and AUC are of held-out samples; the difference is to genesig, with its 95 % interval over samples.
 Genes: median length of the lists. Stability: agreement of disjoint halves beyond chance, ± its
-error of resampling, where a method chooses again in each half; "at fixed" at the setting chosen on
-all samples. Seconds are of the processor, on the outer splits; genesig and named genes come of the
-same fits, and each has the seconds of both.
+error of resampling, where a method chooses again in each half. Seconds are of the
+processor, on the outer splits; genesig and named genes come of the same fits, and each has the
+seconds of both.
 
 FOLDER keeps what each method gave on each data set. A run that was stopped goes on from there, and
 what other data, code or settings gave is computed again. It also gets answers.tsv, the table.

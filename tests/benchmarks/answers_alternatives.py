@@ -5,8 +5,7 @@
 ``inner folds`` is the rule: the lists of the inner folds say how stable a (mu, tau) is. ``half
 pairs`` asks complementary halves of each training set instead. ``weights`` gives both classes the
 same weight in every fit. Each is cut at the midpoint and at 0. Error: balanced, of held-out
-samples; stability: of disjoint halves at the setting that was chosen on all samples; seconds of
-the processor.
+samples; stability: of disjoint halves; seconds of the processor.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ import pandas as pd
 from answers_data import PUBLISHED, Plan, Source, Study, study_of
 from answers_runs import lists_of
 from scipy.sparse import csr_array
-from study import half_fits, settings
+from study import settings
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.response.design import BALANCED
 from genesig.results import Fits, Split
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.scores import balanced_error
-from genesig.selection.assess.stability import pair_stability
+from genesig.selection.assess.stability import Pairs
 from genesig.selection.linear import double_loop, grid
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol, keywords
@@ -98,7 +97,7 @@ def _halves(task: Task) -> Array:
 def _stability(lists: list[Any], d: int) -> float:
     indptr = np.cumsum([0, *map(len, lists)])
     held = np.concatenate([*map(np.asarray, lists), np.zeros(0)]).astype(np.int64)
-    value = pair_stability(csr_array((np.ones(len(held)), held, indptr), (len(lists), d)), 0).value
+    value = Pairs.of(csr_array((np.ones(len(held)), held, indptr), (len(lists), d))).stability()
     return -1.0 if np.isnan(value) else value
 
 
@@ -114,7 +113,7 @@ def fitted(study: Study, config: dict[str, Any], choose: Choice, splits: Sequenc
     dataset = normalise_samples(study.dataset, **config["normalise"])
     todo = tasks(dataset, study.splits, splits, [0])
     steps = config["normalise"]["folds"]
-    return double_loop._fit(dataset, todo, steps, Protocol(**keywords(config)), choose)
+    return double_loop._fit(dataset, todo, steps, Protocol(**keywords(config)), choose=choose)
 
 
 def measured(study: Study, variant: str) -> dict[str, Any]:
@@ -123,14 +122,13 @@ def measured(study: Study, variant: str) -> dict[str, Any]:
     design = replace(study.dataset.design, weights=weights)
     study = replace(study, dataset=replace(study.dataset, design=design))
     config = settings({})
-    final = fitted(study, config, choose, [study.splits.final])
+    halves = fitted(study, config, choose, study.splits.subsamples)
     began = time.process_time()
     fits = fitted(study, config, choose, study.splits.outer)
     out: dict[str, Any] = {"variant": variant, "seconds": time.process_time() - began}
     for name, cut in (("midpoint", fits), ("0", replace(fits, threshold=0 * fits.threshold))):
         found = held_out(study.dataset, study.splits, cut.with_chosen())
         out[f"error at {name}"] = float(balanced_error(found.y, found.scores[:, -1]))
-    halves = half_fits(study.dataset, study.splits, final, config)
     lists = lists_of(fits)
     out["stability"] = _stability(lists_of(halves), len(study.dataset.genes))
     return {**out, "genes": float(np.median(list(map(len, lists))))}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from answers_data import Study
 from answers_rivals import on_split
-from study import final_fit, half_fits, outer_fits, settings
+from study import final_fit, outer_fits, settings
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Fits, Splits
@@ -36,9 +36,8 @@ class Record:
         of every held-out sample.
     lists : list of list of int or None
         Genes of each outer split; None for a method that uses them all.
-    again, fixed : list of list of int or None
-        Genes of each half, complementary halves in turn: chosen anew in each half, and at the
-        setting that was chosen on all samples (of the lists that have one).
+    again : list of list of int or None
+        Genes of each half, complementary halves in turn, chosen anew in each half.
     seconds : float
         Of the processor, for the outer splits, chance included.
     warnings : dict
@@ -50,7 +49,6 @@ class Record:
     score: list[float]
     lists: Lists | None
     again: Lists | None = None
-    fixed: Lists | None = None
     seconds: float = 0.0
     warnings: dict[str, int] = field(default_factory=dict)
 
@@ -125,13 +123,12 @@ def timed(record: Record) -> Iterator[None]:
 def _chosen(variant: str, study: Study) -> Record:
     """Run a list of the two stages."""
     config, clock = asked(variant), _none()
-    final = final_fit(study.dataset, study.splits, config)  # compiles what the clock shall not see
+    final_fit(study.dataset, study.splits, config)  # compiles what the clock shall not see
     with timed(clock):
         fits = outer_fits(study.dataset, study.splits, config)
     record = _of_fits(study, fits.with_chosen(), clock)
     record.lists = lists_of(fits)
     record.again = lists_of(outer_fits(study.dataset, study.halves, config))
-    record.fixed = lists_of(half_fits(study.dataset, study.splits, final, config))
     return record
 
 

@@ -82,9 +82,8 @@ def table(name: str, study: Study, records: dict[str, Record]) -> pd.DataFrame:
         row |= dict(zip(("difference", "low", "high"), apart(found, reference), strict=True))
         sizes = None if record.lists is None else [len(genes) for genes in record.lists]
         row["genes"] = n_genes if sizes is None else float(np.median(sizes))
-        for which, lists in (("stability", record.again), ("stability_fixed", record.fixed)):
-            known = (np.nan, np.nan) if lists is None else agreement(lists, n_genes)
-            row |= dict(zip((which, f"{which}_se"), known, strict=True))
+        known = (np.nan, np.nan) if record.again is None else agreement(record.again, n_genes)
+        row |= dict(zip(("stability", "stability_se"), known, strict=True))
         row |= {"seconds": record.seconds, "warnings": sum(record.warnings.values())}
         rows.append(row)
     return pd.DataFrame(rows)
@@ -106,15 +105,15 @@ def heading(study: Study) -> str:
 def shown(rows: pd.DataFrame) -> str:
     """Lay out the table of one data set."""
     head = ("method", "error", "AUC", "difference [95 %]", "genes",
-            "stability", "at fixed", "seconds", "warnings")  # fmt: skip
+            "stability", "seconds", "warnings")  # fmt: skip
     lines = [head]
     for row in rows.itertuples():
-        pairs = ((row.stability, row.stability_se), (row.stability_fixed, row.stability_fixed_se))
+        value, error = row.stability, row.stability_se
         lines.append((
             row.method, f"{row.error:.3f}", f"{row.auc:.3f}",
             f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]" if row.Index else "-",
             f"{row.genes:g}" if row.genes < row.n_genes else "all",
-            *(f"{value:.2f} ± {error:.2f}" if value == value else "-" for value, error in pairs),
+            f"{value:.2f} ± {error:.2f}" if value == value else "-",
             f"{row.seconds:.1f}", f"{row.warnings}",
         ))  # fmt: skip
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

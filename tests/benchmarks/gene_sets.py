@@ -126,7 +126,7 @@ def held(
     loop = {"labels": "observed", "batch": "1of1", "folds": MOMENTS}
     genes = double_loop(dataset, splits, **loop, **linear())
     final = fit_final(dataset, splits, folds=MOMENTS, **linear())
-    halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **linear())
+    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **linear())
     clusters, often = config["clusters"], config["signature"]["frequency"]
     of_genes = gather(
         dataset,
@@ -143,7 +143,7 @@ def held(
     given |= changes
     own = sets_loop(dataset, splits, sets, **loop, **given)
     whole, _ = sets_final(dataset, splits, sets, folds=MOMENTS, **given)
-    half = sets_subsamples(dataset, splits, sets, whole, folds=MOMENTS, **given)
+    half = sets_subsamples(dataset, splits, sets, folds=MOMENTS, **given)
     found = gather_sets(dataset, splits, sets, [[own], []], whole, half, [genes], frequency=often)
     error, lists = found["sets_error"].iloc[0], of_genes["stability"]
     core = set(of_genes["nested_lists"].query("mu != mu and in_list")["gene"])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import lists
 import probabilities
 from certificate import Trial
 
-TRIALS: tuple[Trial, ...] = (*probabilities.TRIALS,)
+TRIALS: tuple[Trial, ...] = (
+    *lists.TRIALS,
+    *probabilities.TRIALS,
+)

@@ -4,7 +4,7 @@ import numpy as np
 from half_frequencies import chance_of
 
 from genesig.results.chance import Chance
-from genesig.selection.genes.block_evidence import block_evidence, divided
+from genesig.selection.genes.block_evidence import block_evidence, divided, whole_blocks
 
 D, HALVES = 30, 10
 
@@ -22,17 +22,33 @@ def turns(blocks, B=20):
     rng = np.random.default_rng(1)
     lists += [np.array([rng.integers(D)]) for _ in range(B * HALVES)]
     none = chance_of(np.zeros(D, int), np.zeros((B, D), int), HALVES)
-    parts = {name: getattr(none, name) for name in ("number", "outer", "inner", "final", "half")}
+    parts = {
+        name: getattr(none, name)
+        for name in ("number", "outer", "inner", "final", "half", "half_inner")
+    }
     return Chance(**parts, final_inner=none.final_inner, halves=none.halves, strength=np.zeros(D),
                   indptr=np.arange(len(lists) + 1), indices=np.concatenate(lists))  # fmt: skip
 
 
 def test_genes_that_correlate_are_one_block_whatever_the_labels():
     X = study()
-    block = divided(X, turns(X))
+    total = turns(X).times().sum(axis=0)
+    block, leaders = divided(X, total)
+    np.testing.assert_array_equal(block[leaders], np.arange(len(leaders)))
     assert len(set(block[:10])) == len(set(block[10:20])) == 1
     assert block[0] != block[10]
-    np.testing.assert_array_equal(block, divided(-3 * X + 7, turns(X)))
+    np.testing.assert_array_equal(block, divided(-3 * X + 7, total)[0])
+
+
+def test_every_gene_is_in_the_block_of_the_leader_it_is_like_or_alone():
+    """Genes that no half lists join those that are listed; noise genes stand alone."""
+    X, total = study(), np.zeros(D)
+    total[[3, 13]] = 2, 1
+    part = whole_blocks(X, total)
+    assert set(part[:10]) == {0}
+    assert set(part[10:20]) == {1}
+    assert sorted(part[20:]) == list(range(2, D - 18))
+    np.testing.assert_array_equal(np.unique(whole_blocks(X, np.zeros(D))), np.arange(D))
 
 
 def test_a_block_whose_members_take_turns_has_evidence_that_no_gene_has():

@@ -227,7 +227,7 @@ def test_the_model_predicts_what_the_fit_predicts() -> None:
     dataset = study(17, weights="balanced")
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 2})
     final = fit_final(dataset, splits, **RUN)
-    halves = fit_subsamples(dataset, splits, final, **RUN)
+    halves = fit_subsamples(dataset, splits, **RUN)
     assert final.gamma.shape == (1, 2, 2, 3)
     assert halves.with_chosen().gamma.shape == (2, 3, 2, 3)
     model = final_model(dataset, final, folds=MOMENTS)

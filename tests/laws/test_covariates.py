@@ -165,7 +165,7 @@ def test_halves_and_the_final_model_have_them():
     dataset = study(15)
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 4})
     final = fit_final(dataset, splits, folds=MOMENTS, **settings("classification"))
-    halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **settings("classification"))
+    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **settings("classification"))
     assert final.gamma.shape == (1, 2, 2)
     assert halves.gamma.shape == (4, 2, 2)
 

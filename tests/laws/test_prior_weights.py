@@ -91,7 +91,7 @@ def fits_of(dataset, splits, folds):
         double_loop(dataset, splits, labels=labels, batch="1of1", folds=folds, **LINEAR)
         for labels in ("observed", "permuted-001-002")
     )
-    return final, observed, permuted, fit_subsamples(dataset, splits, final, folds=folds, **LINEAR)
+    return final, observed, permuted, fit_subsamples(dataset, splits, folds=folds, **LINEAR)
 
 
 def test_equal_weights_change_nothing_but_tau():

@@ -147,12 +147,15 @@ def test_a_gene_that_differs_in_one_sample_is_no_better_than_others() -> None:
     np.testing.assert_allclose(found, np.median(found), rtol=0.15)
 
 
-def test_halves_take_the_final_models_tau() -> None:
+def test_a_half_chooses_what_it_would_as_a_study_of_its_own() -> None:
     dataset, splits, sets = planted(subsamples=6)
     final, genes = sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
-    halves = sets_subsamples(dataset, splits, sets, final, folds=MOMENTS, **QUICK)
+    halves = sets_subsamples(dataset, splits, sets, folds=MOMENTS, **QUICK)
     assert len(halves) == 6
-    assert set(halves.tau) == set(final.tau)
+    for fit, half in enumerate(splits.subsamples):
+        own, _ = sets_final(dataset, replace(splits, final=half), sets, folds=MOMENTS, **QUICK)
+        assert (halves.tau[fit], halves.mu[fit]) == (own.tau[0], own.mu[0])
+        np.testing.assert_array_equal(halves.selected(fit)[0], own.selected(0)[0])
     assert set(genes["set"]) == {str(sets.names[k]) for k in final.selected(0)[0]}
     assert (genes.groupby("set").size() == sets.measured[final.selected(0)[0]]).all()
     assert halves.permutation.tolist() == [0] * 6

@@ -26,6 +26,7 @@ SETTINGS = {
     "subsamples": 4,
     "batches": 2,
 }
+KFOLD = "stratified_kfold"
 GROUPED = ("leave_one_group_out", "stratified_group_kfold")
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 every_inner = pytest.mark.parametrize("inner_scheme", ["stratified_kfold", "leave_one_out"])
@@ -179,6 +180,23 @@ def test_subsamples_are_complementary_halves_one_pair_after_the_other(negative, 
         assert abs(len(one) - len(other)) <= (negative + positive) % 2
 
 
+@settings(max_examples=25)
+@given(st.integers(6, 12), st.integers(6, 12), st.integers(2, 4))
+def test_a_half_has_inner_folds_of_its_own_fewer_where_it_is_small(negative, positive, folds):
+    splits = drawn(
+        study(["a"] * negative + ["b"] * positive), inner_folds=folds, inner_scheme=KFOLD
+    )
+    for half in splits.subsamples:
+        assert sorted(name for fold in half.inner for name in fold) == sorted(half.train)
+        rows = [int(name[1:]) < negative for name in half.train]
+        assert len(half.inner) == max(2, min(folds, max(sum(rows), len(rows) - sum(rows))))
+
+
+def test_a_half_too_small_for_folds_is_refused_in_words():
+    with pytest.raises(InvalidInput, match=r"subsample s01., inner fold .*splits.subsamples: 0"):
+        drawn(study("aaaaaabbb"))
+
+
 def test_subsamples_keep_groups_whole():
     splits = by_scheme("stratified_group_kfold", subsamples=20)
     group = two_classes("stratified_group_kfold").obs["group"]
@@ -223,7 +241,8 @@ def test_more_repeats_or_subsamples_leave_the_others_as_they_were(scheme):
     assert many.outer[: len(few.outer)] == few.outer
     assert many.subsamples[: len(few.subsamples)] == few.subsamples
     assert many.final == few.final
-    assert by_scheme(scheme, inner_folds=2).subsamples == few.subsamples
+    fewer = by_scheme(scheme, inner_folds=2).subsamples
+    assert [half.train for half in fewer] == [half.train for half in few.subsamples]
 
 
 @pytest.mark.parametrize("scheme", ["stratified_kfold", "stratified_group_kfold"])

@@ -80,7 +80,7 @@ def test_what_is_not_trained_on_teaches_nothing() -> None:
 def test_every_fit_is_solved_also_where_a_filter_renumbers_the_genes(folds: Any) -> None:
     made = study(alone=5)
     final = fit_final(*made, folds=folds, **FUSED)
-    halves = fit_subsamples(*made, final, folds=folds, **FUSED)
+    halves = fit_subsamples(*made, folds=folds, **FUSED)
     for fits in (final, halves, outer(made, folds=folds)):
         assert np.nanmax(fits.gap) <= 1e-9
         assert len(fits.indices)
@@ -103,7 +103,7 @@ def test_with_covariates_and_weights_it_is_still_the_lasso_where_ends_are_free(
 
 def gathered(made: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
     final = fit_final(*made, folds=MOMENTS, **FUSED)
-    halves = fit_subsamples(*made, final, folds=MOMENTS, **FUSED)
+    halves = fit_subsamples(*made, folds=MOMENTS, **FUSED)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
     return gather(
         *made,

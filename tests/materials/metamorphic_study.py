@@ -183,7 +183,7 @@ def found(files: Files) -> Found:
     observed = [loop("observed", batch) for batch in batches]
     null = [loop(labels, batch) for labels in ranges for batch in batches]
     final = fit_final(dataset, splits, chance, **linear)
-    halves = fit_subsamples(dataset, splits, final, chance, **linear)
+    halves = fit_subsamples(dataset, splits, chance, **linear)
     fits = observed, final, halves, chance
     tables = gather(dataset, splits, *fits, frequency=0.5, fdr=0.1, clusters=CLUSTERS)
     errors, further = null_study(dataset, splits, observed, null)

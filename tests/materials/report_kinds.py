@@ -34,7 +34,7 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     found = chance_study(dataset, splits, permutations=asked, **how)
     observed = double_loop(dataset, splits, found, labels="observed", batch="1of1", **how)
     final = fit_final(dataset, splits, found, **how)
-    halves = fit_subsamples(dataset, splits, final, found, **how)
+    halves = fit_subsamples(dataset, splits, found, **how)
     tables = gather(dataset, splits, [observed], final, halves, found, frequency=0.75,
                     fdr=0.1, clusters=CLUSTERS)  # fmt: skip
     fits = observed.with_chosen()

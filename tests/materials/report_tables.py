@@ -16,6 +16,7 @@ from genesig.results.chance import Chance
 from genesig.selection.assess.controls import NAMED
 from genesig.selection.assess.held_out import predictions_table, scores_table
 from genesig.selection.assess.permutations import frequency_curves
+from genesig.selection.assess.stability import COLUMNS
 from genesig.selection.gather import signature_table
 from genesig.selection.genes.frequency import list_sizes, nested_lists
 from genesig.selection.genes.ranking import block_tables
@@ -55,14 +56,15 @@ def make_tables(
 def _stability(study: Any, mu: Any) -> pd.DataFrame:
     """Give the chosen lists what the minimal ones have."""
     places = [*range(len(MU)), 0]
-    rows = [(one, "outer_splits", 0.6 + 0.05 * j, 0.52 + 0.05 * j, 0.68 + 0.05 * j, 10, SIZES[j])
+    none: tuple[Any, ...] = ("", np.nan, "")
+    rows = [(one, "outer_splits", 0.6 + 0.05 * j, *none, 10, SIZES[j])
             for one, j in zip(mu, places, strict=True)]  # fmt: skip
     if study.subsamples:
-        rows += [(one, "half_subsamples", 0.3 + 0.07 * j, 0.2 + 0.07 * j, 0.4 + 0.07 * j, 6,
-                  SIZES[j]) for one, j in zip(mu, places, strict=True)]  # fmt: skip
-    return pd.DataFrame(
-        rows, columns=["mu", "source", "stability", "low", "high", "n_sets", "mean_size"]
-    )
+        rows += [(one, "half_subsamples", 0.3 + 0.07 * j, *none, 6, SIZES[j])
+                 for one, j in zip(mu[:-1], places, strict=False)]  # fmt: skip
+        rows += [(np.nan, "half_subsamples", 0.3, "more", 0.25, "alike", 6, SIZES[0]),
+                 (np.nan, "half_blocks", 0.45, "more", 0.35, "alike", 6, SIZES[0])]  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _controls(study: Any, predictions: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from genesig.data.files.readers import load_schema
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.linear.protocol import keywords
 
 PRESET = ROOT / "config" / "thesis2009.yaml"
@@ -43,11 +43,3 @@ def final_fit(dataset, splits, config):
     """Fit the final model on all samples."""
     dataset = normalise_samples(dataset, **config["normalise"])
     return fit_final(dataset, splits, folds=config["normalise"]["folds"], **keywords(config))
-
-
-def half_fits(dataset, splits, final, config):
-    """Select on every half-subsample, as the final fit chose."""
-    dataset = normalise_samples(dataset, **config["normalise"])
-    return fit_subsamples(
-        dataset, splits, final, folds=config["normalise"]["folds"], **keywords(config)
-    )

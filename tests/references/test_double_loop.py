@@ -8,7 +8,7 @@ import pytest
 import settings
 from linear_settings import linear
 from settings import MOMENTS
-from sklearn.linear_model import ElasticNet, Ridge
+from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -16,6 +16,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.rival import STEPS
 
 LINEAR = linear(mu=[1e-3, 1e-1], mu_choice=[1e-3, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=4)
 SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}
@@ -166,23 +167,52 @@ def test_the_order_of_samples_and_of_inner_folds_is_nothing():
             np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
 
 
-def test_the_final_model_and_the_subsamples_share_the_choice():
+@pytest.mark.parametrize("rule", ["minimal", "stable"])
+def test_a_half_chooses_what_it_would_as_a_study_of_its_own(rule):
+    """Its rows and inner folds stand in the place of those of the final model."""
+    dataset, splits = make_study()
+    how = {"folds": MOMENTS, **LINEAR, "list": rule}
+    halves = fit_subsamples(dataset, splits, **how)
+    for fit, half in enumerate(splits.subsamples):
+        own = fit_final(dataset, replace(splits, final=half), **how)
+        np.testing.assert_array_equal(halves.choice[fit], own.choice[0])
+        for mu in range(len(own.mu)):
+            np.testing.assert_array_equal(halves.coef(fit, mu)[0], own.coef(0, mu)[0])
+            np.testing.assert_allclose(halves.coef(fit, mu)[1], own.coef(0, mu)[1], rtol=1e-6)
+
+
+def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
+    dataset, splits = make_study()
+    protocol = {**LINEAR, "mu": [1e-9, 1e-1], "mu_choice": [1e-1], "list": "stable"}
+    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **protocol)
+    for fit, half in enumerate(splits.subsamples):
+        rows = dataset.rows(half.train)
+        y, size = dataset.response()[rows], halves.with_chosen().sizes()[fit, -1]
+        for fraction in np.geomspace(0.95, LINEAR["tau_min"], STEPS):
+            net = Lasso(alpha=fraction * halves.tau_max[fit] / 2, tol=1e-12, max_iter=200_000)
+            weights = np.abs(net.fit(StandardScaler().fit_transform(dataset.X[rows]), y).coef_)
+            if np.count_nonzero(weights) >= size:
+                break
+        wanted = np.argsort(-weights)[: min(int(size), np.count_nonzero(weights))]
+        found = halves.rival_indices[slice(*halves.rival_indptr[fit:][:2])]
+        np.testing.assert_array_equal(found, np.sort(wanted))
+
+
+def test_halves_and_the_final_model_test_nothing():
     dataset, splits = make_study()
     final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
-    halves = fit_subsamples(dataset, splits, final, folds=MOMENTS, **LINEAR)
+    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **LINEAR)
     assert final.split.tolist() == ["final"]
     assert len(final.test_rows) == 0
     assert halves.split.tolist() == [half.name for half in splits.subsamples]
-    assert (halves.choice == final.choice[0]).all()
     train = dataset.rows(splits.subsamples[0].train)
     assert halves.tau_max[0] == pytest.approx(units(dataset.X[train], dataset.response()[train])[0])
 
 
 def test_no_subsamples_are_no_fits():
     dataset, splits = make_study()
-    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
     none = replace(splits, subsamples=())
-    assert len(fit_subsamples(dataset, none, final, folds=MOMENTS, **LINEAR)) == 0
+    assert len(fit_subsamples(dataset, none, folds=MOMENTS, **LINEAR)) == 0
 
 
 def test_a_batch_without_splits_joins_the_others(tmp_path):

@@ -45,7 +45,7 @@ def nothing_defined(given):
     tables = given["tables"]
     unknown = {
         "controls": ["error", "low", "high", "auc", "auc_low", "auc_high", "p_value"],
-        "stability": ["stability", "low", "high"],
+        "stability": ["stability", "lasso"],
         "scores": ["misclassification", "balanced_error", "squared_error", "auc"],
     }
     for name, columns in unknown.items():

@@ -231,17 +231,16 @@ def test_one_gene_is(both, size, words):
 
 
 def stability_words(data):
-    return next(light for light in lights(data) if light.name.startswith("Stable"))
+    return next(light for light in lights(data) if light.name.startswith("Gene list"))
 
 
-def test_overlapping_splits_are_never_excellent():
+def test_overlapping_splits_are_no_stability():
     given = arguments(Study(subsamples=0))
     given["tables"]["stability"]["stability"] = 1.0
     data = collect(**given)
     tile = stability_words(data)
     assert tile.state.name == "UNKNOWN"
     assert tile.words.startswith("no halves of the samples were drawn; overlapping splits, which")
-    assert "excellent" not in tile.words
     assert any("set splits.subsamples" in warning for warning in data["warnings"])
 
 
@@ -250,7 +249,8 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
     given = arguments(Study(subsamples=6))
     table = given["tables"]["stability"]
     none = table["source"].eq("half_subsamples") | fits_too
-    table.loc[none, ["stability", "low", "high"]] = np.nan
+    none |= table["source"].eq("half_blocks")
+    table.loc[none, "stability"] = np.nan
     table.loc[none, "mean_size"] = 0.0
     data = collect(**given)
     tile = stability_words(data)
@@ -263,9 +263,11 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
 
 def test_halves_are_called_what_they_are():
     tile = stability_words(collect(**arguments(Study())))
-    assert tile.state.name == "PROBLEM"
-    assert tile.words.startswith("poor: stability 0.30")
+    assert tile.state.name == "CAUTION"
+    assert tile.words.startswith("stability 0.30")
     assert "on halves of the samples" in tile.words
+    assert "clearly more than chance, about as much as lasso lists of the same" in tile.words
+    assert "of the blocks of correlated genes they hit 0.45" in tile.words
 
 
 def wrong_tile(times, tested):

@@ -13,7 +13,7 @@ from genesig.results.chance import Chance
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import COLUMNS, controls_table
 from genesig.selection.assess.permutations import null_study
-from genesig.selection.assess.stability import pair_stability, stability, stability_table
+from genesig.selection.assess.stability import Pairs, of_lists, stability_table
 from genesig.selection.gather import gather
 from genesig.selection.genes.frequency import selections
 
@@ -26,7 +26,7 @@ HEADERS = {
     "scores": "split repeat mu n_train n_test n_genes tau lam misclassification balanced_error "
     "squared_error auc",
     "predictions": "sample label repeat split mu score predicted wrong",
-    "stability": "mu source stability low high n_sets mean_size",
+    "stability": "mu source stability than_chance lasso than_lasso n_sets mean_size",
     "univariate": "gene symbol statistic p_value q_value",
 }
 
@@ -154,8 +154,8 @@ def test_every_table_has_the_chosen_lists_as_rows_without_a_mu(task):
     dataset, splits, observed, final = make_study(1, task=task)
     alike = replace(observed, choice=observed.choice * [1, 1, 0] + [0, 0, 1])
     tables = gathered((dataset, splits, alike, choosing(final, 1)), frequency=0.4)
-    halves = tables["stability"]["source"] == "half_subsamples"
-    tables["stability"] = tables["stability"][~halves]
+    splits_only = tables["stability"]["source"] == "outer_splits"
+    tables["stability"] = tables["stability"][splits_only]
     tables["lists"] = tables["lists"].drop(columns=["nested", "nested_in_split"])
     names = ["nested_lists", "lists", "scores", "predictions", "stability"]
     for name in [*names, "rejection"] if task == "classification" else names:
@@ -175,7 +175,7 @@ def test_no_subsamples_leave_their_stability_empty():
                        clusters=CLUSTERS)["stability"]  # fmt: skip
     halves = stability["source"] == "half_subsamples"
     assert (stability.loc[halves, "n_sets"] == 0).all()
-    assert stability.loc[halves, ["stability", "low", "high"]].isna().all(axis=None)
+    assert stability.loc[halves, ["stability", "lasso"]].isna().all(axis=None)
     assert stability.loc[~halves, "stability"].notna().any()
 
 
@@ -184,13 +184,11 @@ def test_halves_are_compared_in_their_pairs_whatever_the_order_of_the_fits():
     halves = make_fits(dataset, splits.subsamples, 5)
     lists = selections(halves, len(dataset.genes))[0 :: len(MU)]
     for order in (np.arange(len(halves)), np.arange(len(halves))[::-1]):
-        table = stability_table(splits, observed, halves.take(order), len(dataset.genes))
-        rows = table.set_index(["source", "mu"])[["stability", "low", "high"]]
-        assert tuple(rows.loc["half_subsamples", MU[0]]) == tuple(
-            vars(pair_stability(lists, splits.seed)).values()
-        )
+        table = stability_table(dataset, splits, observed, halves.take(order))
+        found = table.set_index(["source", "mu"])["stability"]
+        assert found["half_subsamples", MU[0]] == Pairs.of(lists).stability()
     every = selections(observed, len(dataset.genes))[0 :: len(MU)]
-    assert tuple(rows.loc["outer_splits", MU[0]]) == tuple(vars(stability(every)).values())
+    assert found["outer_splits", MU[0]] == of_lists(every)
 
 
 def test_regression_has_no_rejection_region():

@@ -78,7 +78,7 @@ rule fit_final:
 rule fit_subsamples:
     input:
         **WEIGHED,
-        final="results/linear/final.npz",
+        first="results/linear/final.npz",  # jobs that begin together would each compile
         code=sources("fit_subsamples.py"),
     output:
         "results/linear/subsamples.npz",

@@ -1,7 +1,7 @@
 """Select genes on half-subsamples, for stability."""
 
 from genesig.log import log_to
-from genesig.results import Dataset, Fits, Splits
+from genesig.results import Dataset, Splits
 from genesig.results.chance import Chance
 from genesig.selection.linear.double_loop import fit_subsamples
 
@@ -9,5 +9,4 @@ log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
 chance = Chance.load(snakemake.input.chance)
-final = Fits.load(snakemake.input.final)
-fit_subsamples(dataset, splits, final, chance, **snakemake.params).save(snakemake.output[0])
+fit_subsamples(dataset, splits, chance, **snakemake.params).save(snakemake.output[0])

@@ -1,4 +1,4 @@
-"""Select gene sets on all samples, and at the same tau on halves of them."""
+"""Select gene sets on all samples and on halves of them."""
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits, save_table
@@ -11,4 +11,4 @@ sets, settings = GeneSets.load(snakemake.input.sets), snakemake.params.settings
 fits, genes = sets_final(*study, sets, **settings)
 fits.save(snakemake.output.fits)
 save_table(snakemake.output.genes, genes)
-sets_subsamples(*study, sets, fits, **settings).save(snakemake.output.subsamples)
+sets_subsamples(*study, sets, **settings).save(snakemake.output.subsamples)

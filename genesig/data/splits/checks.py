@@ -48,19 +48,24 @@ def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:
 def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
     """Yield a problem for each inner fold and subsample that cannot be used."""
     for split in (*splits.outer, splits.final):
-        for number, fold in enumerate(split.inner, start=1):
-            where = f"split {split.name}, inner fold {number}"
-            if not fold:
-                yield Problem(where, f"no validation samples; choose {REMEDY['inner']}")
-            train = samples.rows(sorted(set(split.train) - set(fold)))
-            yield from _torn(samples, where, train, samples.rows(fold))
-            yield from _one_sided(samples, where, train, "inner")
+        yield from _fold_faults(samples, f"split {split.name}", split, "inner")
     for split in splits.subsamples:
         where = f"subsample {split.name}"
-        yield from _one_sided(samples, where, samples.rows(split.train), "subsample")
+        own = list(_one_sided(samples, where, samples.rows(split.train), "subsample"))
+        yield from own or _fold_faults(samples, where, split, "subsample")
     unpaired = list(_pair_faults(samples, splits.subsamples))
     for problem in unpaired[:1]:
         yield Problem(problem.where, problem.what + too(len(unpaired) - 1, "pair"))
+
+
+def _fold_faults(samples: Samples, of: str, split: Split, level: str) -> Iterator[Problem]:
+    for number, fold in enumerate(split.inner, start=1):
+        where = f"{of}, inner fold {number}"
+        if not fold:
+            yield Problem(where, f"no validation samples; choose {REMEDY[level]}")
+        train = samples.rows(sorted(set(split.train) - set(fold)))
+        yield from _torn(samples, where, train, samples.rows(fold))
+        yield from _one_sided(samples, where, train, level)
 
 
 def _pair_faults(samples: Samples, halves: Sequence[Split]) -> Iterator[Problem]:

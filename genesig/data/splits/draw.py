@@ -74,6 +74,9 @@ def draw_splits(
     _refuse(outer_faults(samples, listed.outer))
     seed = seed if listed.seed is None else listed.seed
     inner = _Inner(samples, seed, listed.inner_scheme or inner_scheme, inner_folds)
+    halves = listed.subsamples
+    if halves is None:
+        halves = tuple(_halves(samples, seed, subsamples // 2))
     everyone = Split("final", 0, 0, samples.names, (), (), spawn_key(INNER_FOLD))
     splits = Splits(
         scheme=listed.scheme,
@@ -81,9 +84,7 @@ def draw_splits(
         seed=seed,
         outer=tuple(map(inner.fill, listed.outer)),
         final=inner.fill(listed.final or everyone),
-        subsamples=tuple(_halves(samples, seed, subsamples // 2))
-        if listed.subsamples is None
-        else listed.subsamples,
+        subsamples=tuple(map(inner.fill_half, halves)),
     )
     _refuse(inner_faults(samples, splits))
     return splits
@@ -109,10 +110,20 @@ class _Inner:
         if split.inner:
             return split
         key = spawn_key(INNER_FOLD, split=split.repeat, fold=split.fold)
-        where = f"split {split.name}, splits.inner_folds"
+        return self._divided(split, f"split {split.name}, splits.inner_folds", self.folds, key)
+
+    def fill_half(self, half: Split) -> Split:
+        """Return the half with its inner folds: fewer, where it has too few samples for them."""
+        if half.inner:
+            return half
+        folds = self.samples.most_parts(self.samples.rows(half.train), self.folds)
+        key = spawn_key(SUBSAMPLE, split=half.repeat, fold=half.fold)
+        return self._divided(half, f"subsample {half.name}, splits.subsamples", folds, key)
+
+    def _divided(self, split: Split, where: str, folds: int, key: tuple[int, ...]) -> Split:
         divide = pick("splits.inner_scheme", INNER_SCHEMES, self.scheme)
         rows = self.samples.rows(split.train)
-        parts = divide(where, self.samples, rows, self.folds, self.seed, key)
+        parts = divide(where, self.samples, rows, folds, self.seed, key)
         return replace(split, inner=tuple(map(self.samples.named, parts)))
 
 

@@ -70,9 +70,9 @@ class Samples:
         GenesigError
             If there are fewer samples or groups, or fewer samples of every class, than parts.
         """
-        strata = _by_appearance(self.kind.strata(self.y[rows], number))
-        units = len(self.one_by_one(rows))
-        if max(np.bincount(strata)) < number or units < number:
+        strata = self._strata(rows, number)
+        if not self._divisible(rows, number):
+            units = len(self.one_by_one(rows))
             unit = "samples" if self.groups is None else "groups"
             raise GenesigError(
                 f"{len(rows)} samples ({units} {unit}) cannot be divided into {number} stratified "
@@ -84,6 +84,17 @@ class Samples:
             _, group = np.unique(self.groups[rows], return_inverse=True)
             part = _stratified_groups(strata, group, number, generator(seed, key))
         return [rows[part == which] for which in range(number)]
+
+    def most_parts(self, rows: Array, number: int) -> int:
+        """Return the most parts, 2 to `number`, that `parts` can divide rows into."""
+        return next((k for k in range(number, 2, -1) if self._divisible(rows, k)), 2)
+
+    def _divisible(self, rows: Array, number: int) -> bool:
+        most = max(np.bincount(self._strata(rows, number)))
+        return bool(most >= number and len(self.one_by_one(rows)) >= number)
+
+    def _strata(self, rows: Array, number: int) -> Array:
+        return _by_appearance(self.kind.strata(self.y[rows], number))
 
 
 def _by_appearance(strata: Array) -> Array:

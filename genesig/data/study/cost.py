@@ -6,7 +6,7 @@ The constants were fitted to the jobs of `tests/benchmarks/study_cost.py`, run a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from genesig.data.study.labels.known import LABELS
@@ -97,7 +97,8 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     batches = min(splits["batches"], size.splits)
     share = -(-size.splits // batches)
     jobs, fits = batches * (1 - (-permutations // most)), size.splits * (1 + permutations)
-    halves = splits["subsamples"] * fit / 4
+    half = replace(size, training=size.samples // 2)
+    halves = splits["subsamples"] * _fit(config, half)
     held = 350 + 2 * matrix + GENE * size.genes
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
@@ -129,7 +130,8 @@ def _of_sets(config: Mapping[str, Any], size: Size, jobs: int) -> dict[str, Cost
     """Estimate the jobs that select gene sets: as many as fit, and one for the rest."""
     splits, controls, mus = config["splits"], config["controls"], len(config["structured"]["mu"])
     each = SETS + MEMBER * size.training * size.genes
-    fit, half = (1 + _folds(config, size) * mus) * each, splits["subsamples"] * each
+    fit = (1 + _folds(config, size) * mus) * each
+    half = splits["subsamples"] * fit * size.samples / (2 * size.training)
     permutations, most = controls["permutations"], controls["permutations_per_job"]
     share = -(-size.splits // min(splits["batches"], size.splits))
     room = 210 + 1e-4 * size.samples * size.genes

@@ -38,9 +38,6 @@ from genesig.selection.assess.controls import NAMED
 # Share of the signature that is core below which its lists hardly agree.
 LEAST_CORE = 0.2
 
-# Below .4 agreement is poor, above .75 excellent (Nogueira, Sechidis & Brown 2018, after Fleiss).
-POOR, EXCELLENT = 0.4, 0.75
-
 # What the column ``error`` of controls.tsv is, and its value without any signal.
 ERROR = {"classification": ("class-balanced error", 0.5), SEVERAL: ("class-balanced error", 0.5),
          "regression": ("1 − R²", 1.0), "survival": ("1 − C", 0.5)}  # fmt: skip
@@ -86,13 +83,16 @@ def answer(
 
 
 def _stability(rows: list[Row]) -> Stability | None:
+    known = {row["source"]: row for row in rows if row["stability"] is not None}
+    blocks = known.get("half_blocks")
     for source in ("half_subsamples", "outer_splits"):
-        for row in rows:
-            if row["source"] == source and row["stability"] is not None:
-                return {
-                    "value": row["stability"], "low": row["low"], "high": row["high"],
-                    "source": source, "sets": row["n_sets"],
-                }  # fmt: skip
+        if row := known.get(source):
+            return {
+                "value": row["stability"], "source": source, "sets": row["n_sets"],
+                "than_chance": row["than_chance"] or None, "lasso": row["lasso"],
+                "than_lasso": row["than_lasso"] or None,
+                "blocks": blocks["stability"] if blocks else None,
+            }  # fmt: skip
     return None
 
 
@@ -207,7 +207,7 @@ def _agreed(data: Answer) -> str:
 
 
 def stability_warnings(data: Answer) -> list[str]:
-    """Say that stability was not measured, or is poor."""
+    """Say that stability was not measured, or is no more than chance or the lasso gives."""
     stability, halves = data["answer"]["stability"], data["answer"]["halves"]
     if not halves["drawn"]:
         return [
@@ -221,10 +221,16 @@ def stability_warnings(data: Answer) -> list[str]:
         ]
     if stability is None or stability["source"] == "outer_splits":
         return []
-    if stability["value"] < POOR:
+    value = decimal(stability["value"])
+    if stability["than_chance"] not in (None, "more"):
         return [
-            f"Stability is poor ({decimal(stability['value'])} on disjoint halves of the samples):"
-            " other patients would probably give a partly different list, even if it predicts as"
-            f" well.{_agreed(data)}"
+            "Lists of disjoint halves of the samples do not agree clearly more than by chance"
+            f" (stability {value}): other patients would probably give another list, even if it"
+            f" predicts as well.{_agreed(data)}"
+        ]
+    if stability["than_lasso"] == "less" and stability["lasso"] is not None:
+        return [
+            f"Lists of the lasso, as long, agree better on the same halves of the samples"
+            f" (stability {decimal(stability['lasso'])} against {value})."
         ]
     return []

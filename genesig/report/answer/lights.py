@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from genesig.data.study.confounding import NOTABLE
-from genesig.report.answer.collect import EXCELLENT, POOR
 from genesig.report.answer.record import Answer
+from genesig.report.page.finding import Stability
 from genesig.report.page.measure import measure
 from genesig.report.page.shuffling import where
 from genesig.report.page.verdict import LEVEL, Verdict, verdict
@@ -43,11 +43,11 @@ Better than chance
   not supported  p > {LEVEL:g}
   not assessed   no permutations, or too few for p ≤ {LEVEL:g}
 
-Stable gene list (Nogueira's index on disjoint halves of the samples)
-  supported      {EXCELLENT:g} or more
-  with caution   {POOR:g} to {EXCELLENT:g}
-  not supported  below {POOR:g}: other patients would probably give other genes
-  not assessed   no halves were drawn, or the index is not defined
+Gene list more stable than usual (agreement of the lists of disjoint halves of the samples)
+  supported      clearly more than that of lasso lists of the same length, on the same halves
+  with caution   clearly more than chance, and about that of the lasso lists
+  not supported  not clearly more than chance, or clearly less than that of the lasso lists
+  not assessed   fewer than three pairs of halves were drawn, or it is not defined
 
 Confirmed in other cohorts (interval of the AUC above 0.5)
   supported      in all of them
@@ -100,23 +100,33 @@ def _chance(data: Answer) -> Light:
 
 
 def _stable(data: Answer) -> Light:
-    name, it = "Stable gene list", data["answer"]["stability"]
+    name, it = "Gene list more stable than usual", data["answer"]["stability"]
     if it is None or it["source"] != "half_subsamples":
         return Light(name, State.UNKNOWN, _unmeasured(data))
-    value = it["value"]
-    word, state = ("poor", State.PROBLEM)
-    if value >= POOR:
-        word, state = ("fair", State.CAUTION)
-    if value >= EXCELLENT:
-        word, state = ("excellent", State.GOOD)
-    limits = ""
-    if it["low"] is not None and it["high"] is not None:
-        limits = f", resampling error {decimal(it['low'])} to {decimal(it['high'])}"
-    return Light(
-        name, state,
-        f"{word}: stability {decimal(value)}{_whose(data)} on halves of the samples (1: identical"
-        f" lists, 0: overlap expected by chance{limits})",
-    )  # fmt: skip
+    words = (
+        f"stability {decimal(it['value'])}{_whose(data)} on halves of the samples (1: identical"
+        f" lists, 0: overlap expected by chance), {_beside(it)}"
+    )
+    if it["blocks"] is not None:
+        words += f"; of the blocks of correlated genes they hit {decimal(it['blocks'])}"
+    if it["than_chance"] is None:
+        return Light(name, State.UNKNOWN, words)
+    if it["than_chance"] != "more" or it["than_lasso"] == "less":
+        return Light(name, State.PROBLEM, words)
+    return Light(name, State.GOOD if it["than_lasso"] == "more" else State.CAUTION, words)
+
+
+def _beside(it: Stability) -> str:
+    """Say whether lists agree more than by chance, and than lists of the lasso do."""
+    if it["than_chance"] is None:
+        return "from too few halves to be held against chance"
+    clearly = "clearly more than" if it["than_chance"] == "more" else "not clearly more than"
+    if it["than_lasso"] is None or it["lasso"] is None:
+        return f"{clearly} chance"
+    than = {"more": "and clearly more than", "less": "and clearly less than", "alike": "about as"}
+    lasso = f"lasso lists of the same length ({decimal(it['lasso'])})"
+    how = than[it["than_lasso"]]
+    return f"{clearly} chance, {how} {'much as ' if how == 'about as' else ''}{lasso}"
 
 
 def _whose(data: Answer) -> str:

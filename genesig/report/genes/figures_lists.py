@@ -21,7 +21,6 @@ from genesig.report.page.style import (
     RULE,
     SMALL,
     WIDE,
-    interval,
     mu_ticks,
     note,
     power,
@@ -43,7 +42,9 @@ def stability(data: Genes) -> Figure:
         found = [(x, r) for x, place in enumerate(places) for r in place
                  if r["source"] == source and r["stability"] is not None]  # fmt: skip
         for x, row in found:
-            interval(ax, x + shift, row["stability"], (row["low"], row["high"]), colour)
+            ax.scatter([x + shift], [row["stability"]], s=26, color=colour, zorder=3)
+            if row["lasso"] is not None:
+                ax.scatter([x + shift], [row["lasso"]], s=26, fc=PAPER, ec=colour, zorder=3)
         if found:
             along = [(x, row) for x, row in found if x]
             ax.plot([x + shift for x, _ in along], [r["stability"] for _, r in along],
@@ -56,7 +57,8 @@ def stability(data: Genes) -> Figure:
     ax.set_xlim(-0.5, len(data["mu"]) + 1.25)
     ax.set_xlabel("chosen lists, then the list at each μ")
     ax.set_ylabel("stability of the list")
-    ax.set_ylim(min(0, *(r["low"] or 0 for r in rows)) if rows else 0, 1.02)
+    values = [r[key] or 0 for r in rows for key in ("stability", "lasso")]
+    ax.set_ylim(min([0, *values]) - 0.02, 1.02)
     ax.grid(axis="y")
     return figure
 

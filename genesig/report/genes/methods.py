@@ -27,8 +27,9 @@ def signature(data: Genes) -> list[str]:
     halves = data["design"]["subsamples"]
     measured = (
         f" Stability (index of Nogueira et al. 2018) compares the lists of the two disjoint halves"
-        f" of the samples in {halves // 2} halvings, selected with the parameters of the final"
-        " model; its interval is the resampling error."
+        f" of the samples in {halves // 2} halvings, each half with settings of its own choice, and"
+        " is held against chance and against lasso lists of the same length from the same"
+        " halves."
         if halves
         else ""
     )

@@ -116,15 +116,6 @@ class Volcano(Named):
     total: int
 
 
-class Learning(TypedDict):
-    """Errors of the lists of halves, and that of the study, with their mean training samples."""
-
-    half: float
-    errors: list[float]
-    fold: float
-    error: float
-
-
 class Pattern(TypedDict):
     """The genes that are in these lists and in no other."""
 
@@ -208,10 +199,6 @@ class GeneParts(TypedDict):
 
 
 class Genes(Study, GeneParts):
-    """The lists and the values of genes, beside what every topic may read.
-
-    ``learning`` is null where there are no halves, or none with an error.
-    """
+    """The lists and the values of genes, beside what every topic may read."""
 
     cards: Cards
-    learning: Learning | None

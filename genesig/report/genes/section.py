@@ -7,7 +7,6 @@ from functools import partial
 from genesig.report.genes import figures, figures_effects, figures_lists
 from genesig.report.genes.proved import evidence_words
 from genesig.report.genes.record import Correlation, Genes
-from genesig.report.genes.section_learning import curve, sentence
 from genesig.report.page.columns import Column
 from genesig.report.page.measure import speaks_for
 from genesig.report.page.often import bound, often
@@ -42,14 +41,11 @@ def signature(data: Genes, limits: Limits) -> Section:
 
 
 def stability(data: Genes, limits: Limits) -> Section:
-    """Show how stable such a list is, and what more samples would do."""
+    """Show how stable such a list is."""
     items: list[Item] = [_stability(data)] if _stability_rows(data) else []
     if data["tables"]["stability"]["rows"]:
         items.append(packed_table(data, "stability", "Stability at each μ.", limits.table_rows))
-    items[len(items[:1]) : 1] = curve(data)
-    words = [said] if (said := sentence(data)) else []
-    title = "Stability of the list and size of the study"
-    return Section("list-stability", title, words, items, part="stability")
+    return Section("list-stability", "Stability of the list", [], items, part="stability")
 
 
 def _signature_words(data: Genes) -> list[str]:
@@ -73,15 +69,15 @@ def _stability(data: Genes) -> Picture:
     return picture(
         "stability",
         partial(figures_lists.stability, data),
-        data=columns_of(_stability_rows(data), "mu", "source", "stability", "low", "high"),
+        data=columns_of(_stability_rows(data), "mu", "source", "stability", "lasso"),
         title="Stability of the list at each μ",
-        description="Nogueira's stability with intervals, on disjoint halves of the samples and on"
-        " the overlapping outer splits.",
+        description="Nogueira's stability on disjoint halves of the samples and on the overlapping"
+        " outer splits.",
         caption="1: every list is the same; 0: lists overlap no more than at random. Green: the two"
-        " halves of the samples share no patient, so their lists agree as those of two sets of"
-        " patients of half the size would; lines: resampling error, not an interval for other"
-        " patients. Grey: lists of the outer splits, which share most of their training samples,"
-        " which inflates agreement, although each split chooses its own list, which reduces it.",
+        " halves of the samples share no patient and choose their own settings, so their lists"
+        " agree as those of two sets of patients of half the size would. Open circle: lasso lists"
+        " of the same length, on the same halves. Grey: lists of the outer splits, which share most"
+        " of their training samples, which inflates agreement.",
     )
 
 

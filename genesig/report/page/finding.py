@@ -24,13 +24,20 @@ class P(TypedDict):
 
 
 class Stability(TypedDict):
-    """Stability of the signature's list; ``source`` is half_subsamples or outer_splits."""
+    """Stability of the signature's list; ``source`` is half_subsamples or outer_splits.
+
+    ``lasso`` is that of lists of the lasso, as long; ``than_chance`` and ``than_lasso`` say more,
+    less or alike; ``blocks`` is the stability of the blocks that the lists hit. All null for
+    outer_splits, and where they are not defined.
+    """
 
     value: float
-    low: float | None
-    high: float | None
     source: str
     sets: int
+    than_chance: str | None
+    lasso: float | None
+    than_lasso: str | None
+    blocks: float | None
 
 
 class Halves(TypedDict):

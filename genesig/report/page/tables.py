@@ -183,7 +183,11 @@ def _integer(value: Any) -> str:
     return clean(value)
 
 
-SOURCES = {"half_subsamples": "pairs of disjoint halves", "outer_splits": "overlapping splits"}
+SOURCES = {
+    "half_subsamples": "pairs of disjoint halves",
+    "half_blocks": "pairs of disjoint halves, blocks of correlated genes",
+    "outer_splits": "overlapping splits",
+}
 _GROWN = {"mu": Column("μ", "grown", "Of the list; the chosen list of each fit has its own")}
 # The same word for another thing: in lists.tsv `in_list` counts genes.
 _OF_TABLE = {
@@ -201,7 +205,12 @@ _OF_TABLE = {
         "p_value": Column("p alone", "p", "Test of the gene by itself"),
         "q_value": Column("q alone", "p", "That p after Benjamini and Hochberg"),
     },
-    "stability": _GROWN,
+    "stability": {
+        **_GROWN,
+        "lasso": Column("Lasso", "number", "Stability of lasso lists of the same length"),
+        "than_chance": Column("Than chance", "text", "Whether it is clearly more than at random"),
+        "than_lasso": Column("Than lasso", "text", "Whether it is clearly more or less"),
+    },
     "stretches": {
         "frequency": Column("Frequency", "share", "Mean of its genes"),
         "genes": Column("Genes", "integer"),

@@ -68,7 +68,5 @@ def _agreement(table: pd.DataFrame) -> Agreement:
     row = known[0] if known else dict.fromkeys(table.columns, float("nan"))
     return {
         "value": rounded(row["stability"], 4),
-        "low": rounded(row["low"], 4),
-        "high": rounded(row["high"], 4),
         "mean_size": rounded(row["mean_size"], 4),
     }

@@ -40,8 +40,6 @@ class Agreement(TypedDict):
     """Stability of a kind of list on pairs of halves; null where it was not measured."""
 
     value: float | None
-    low: float | None
-    high: float | None
     mean_size: float | None
 
 

@@ -13,7 +13,7 @@ from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
 from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
 from genesig.report.sets import figures
-from genesig.report.sets.record import Agreement, Sets, SetsRecord, Settings
+from genesig.report.sets.record import Sets, SetsRecord, Settings
 
 TITLE = "Gene sets"
 NAMED = 3
@@ -91,20 +91,14 @@ def stable(it: SetsRecord) -> str:
     ours, theirs = it["stability"], it["of_genes"]
     if ours["value"] is None:
         return "The stability of the sets was not measured, or is not defined."
-    beside = f"those of genes by {_measured(theirs)}" if theirs["value"] is not None else (
+    beside = f"those of genes by {decimal(theirs['value'])}" if theirs["value"] is not None else (
         "the stability of those of genes is not defined"
     )  # fmt: skip
     return (
-        f"On disjoint halves of the samples, lists of sets agree by {_measured(ours)}, {beside}"
+        f"On disjoint halves of the samples, lists of sets agree by {decimal(ours['value'])},"
+        f" {beside}"
         " (1: always the same; 0: no more than by chance)."
     )
-
-
-def _measured(one: Agreement) -> str:
-    text = decimal(one["value"])
-    if one["low"] is None or one["high"] is None:
-        return text
-    return f"{text} ({decimal(one['low'])} to {decimal(one['high'])})"
 
 
 def _often(data: Study, it: SetsRecord) -> str:

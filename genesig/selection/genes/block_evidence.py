@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.results.chance import Chance
-from genesig.selection.genes.clusters import correlations, standardised
+from genesig.selection.genes.clusters import assign, correlations, standardised
 from genesig.selection.genes.evidence import expected, p_values, q_values, tails
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ ALIKE = 0.7
 """Least |r| that makes a gene a member."""
 MOST = 4000
 """Genes that are divided, those listed most often: what is left is listed next to never."""
+
+NUMBERS = 5_000_000
+"""Correlations that are held at once."""
 
 COLUMNS = ("half_frequency", "chance", "p", "q")
 
@@ -44,7 +47,7 @@ def block_evidence(X: Array, prototypes: Array, chance: Chance) -> pd.DataFrame:
 
     if not chance:
         return pd.DataFrame(index=range(len(prototypes)))
-    halves, null = int(chance.halves), _hits(chance, divided(X, chance))
+    halves, null = int(chance.halves), _hits(chance, divided(X, chance.times().sum(axis=0))[0])
     chances = expected(tails(null[1:], halves))
     own = np.column_stack([
         _hits(chance, np.where(np.abs(r) >= ALIKE, 0, -1))
@@ -56,17 +59,36 @@ def block_evidence(X: Array, prototypes: Array, chance: Chance) -> pd.DataFrame:
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
 
 
-def divided(X: Array, chance: Chance) -> Array:
-    """Return the block of each gene, (d,), counted from 0; -1 for those that are not divided."""
-    total = chance.times().sum(axis=0)
+def divided(X: Array, total: Array) -> tuple[Array, Array]:
+    """Return the block of each gene, (d,), counted from 0, and the gene that leads each block.
+
+    Genes that are not divided have -1; `total` (d,) is how often each is listed.
+    """
     order = np.argsort(-total, kind="stable")[: min(MOST, np.count_nonzero(total))]
     block, left, count = np.full(X.shape[1], -1, dtype=np.int64), np.arange(len(order)), 0
-    Z = np.ascontiguousarray(standardised(X[:, order]).T)
+    Z, leaders = np.ascontiguousarray(standardised(X[:, order]).T), []
     while len(left):
         alike = np.abs(Z[left] @ Z[left[0]]) >= ALIKE
         alike[0] = True
         block[order[left[alike]]] = count
+        leaders.append(order[left[0]])
         left, count = left[~alike], count + 1
+    return block, np.array(leaders, dtype=np.int64)
+
+
+def whole_blocks(X: Array, total: Array) -> Array:
+    """Return the block of every gene, (d,): the others join the leader that is most like them.
+
+    Genes that are like none are blocks of their own.
+    """
+    block, leaders = divided(X, total)
+    rest = np.flatnonzero(block < 0)
+    for part in np.array_split(rest, 1 + len(rest) * len(leaders) // NUMBERS):
+        if len(leaders) and len(part):
+            nearest, r = assign(X, part, leaders)
+            block[part] = np.where(np.abs(r) >= ALIKE, nearest, -1)
+    alone = block < 0
+    block[alone] = len(leaders) + np.arange(alone.sum())
     return block
 
 

@@ -36,7 +36,7 @@ BEST, CONTROLLED = "best", "controlled"
 
 
 class Expected(NamedTuple):
-    """E(t) of training sets, and of what trains their folds; (1,) where nothing is known."""
+    """E(t) of training sets, and of what trains their folds; (0,) where nothing is known."""
 
     outer: Array
     inner: Array
@@ -46,10 +46,8 @@ class Expected(NamedTuple):
         """Return those of the training sets of outer splits, of ``final`` or of a ``half``."""
         if not chance:
             return None
-        inner = {"outer": "inner", "final": "final_inner"}.get(outer)
-        none = np.zeros((0, 0), dtype=np.int64)
-        levels = getattr(chance, outer), none if inner is None else getattr(chance, inner)
-        return cls(*map(expected, levels))
+        inner = {"outer": "inner", "final": "final_inner", "half": "half_inner"}[outer]
+        return cls(expected(getattr(chance, outer)), expected(getattr(chance, inner)))
 
 
 class Found(NamedTuple):
@@ -66,7 +64,7 @@ class Found(NamedTuple):
 
 
 def answer(
-    todo: list[Task], surfaces: Sequence[Surface], fits: Fits, sets: tuple[Sets, Sets | None],
+    todo: list[Task], surfaces: Sequence[Surface], fits: Fits, sets: tuple[Sets, Sets],
     genes: Array, protocol: Protocol, chance: Expected,
 ) -> Fits:  # fmt: skip
     """Return the fits with their answers.
@@ -78,9 +76,9 @@ def answer(
         At whose choices the fits are.
     fits : Fits
         Those of the two stages.
-    sets : (Sets, Sets or None)
-        Of the tasks, and of what trains their inner folds, one after the other. Without inner folds
-        lam is that of the surfaces, and the chosen list predicts.
+    sets : (Sets, Sets)
+        Of the tasks, and of what trains their inner folds, one after the other. Where nothing is
+        known of these by chance, lam is that of the surfaces, and the chosen list predicts.
     genes : (d,) int
         Numbers in the data set of the columns of the matrix.
     protocol : Protocol
@@ -89,7 +87,7 @@ def answer(
     chosen = [_chosen(fits, k, surface, genes) for k, surface in enumerate(surfaces)]
     outer, inner = sets
     better = np.full(len(todo), protocol.list == CONTROLLED)
-    if inner is None:
+    if not len(chance.inner):
         own, predictive = _as_chosen(todo, surfaces, outer, protocol, chance), chosen
     else:
         own, loose, error = controlled(todo, outer, inner, protocol, chance)

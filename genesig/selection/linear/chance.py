@@ -15,7 +15,13 @@ from genesig.results import Dataset, Split, Splits
 from genesig.results.chance import FINAL, TRAINING, Chance
 from genesig.selection.genes.evidence import tails
 from genesig.selection.linear.ground import Steps, outer_sets
-from genesig.selection.linear.halves import NUMBERS, HalfLists, list_halves, pairs_of
+from genesig.selection.linear.halves import (
+    NUMBERS,
+    HalfLists,
+    list_halves,
+    pairs_of,
+    pairs_of_halves,
+)
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Pairs, Task, known_halves, shared_matrices, tasks
 
@@ -48,7 +54,11 @@ def chance_study(
     protocol = Protocol(**linear)
     numbers = range(1, permutations * (protocol.penalty == "l1") + 1)
     own, folded = pairs_of(FINAL, protocol), pairs_of(TRAINING, protocol)
-    levels = ((splits.outer, folded), ((splits.final,), own), (splits.subsamples, Pairs(TRAINING)))
+    levels = (
+        (splits.outer, folded),
+        ((splits.final,), own),
+        (splits.subsamples, pairs_of_halves(protocol)),
+    )
     try:
         todo = [_tasks(dataset, splits, some, numbers, pairs) for some, pairs in levels]
     except GenesigError as error:
@@ -58,7 +68,7 @@ def chance_study(
         return Chance.none()
     outer, inner = _listed(dataset, todo[0], folds, protocol)
     final, final_inner = _listed(dataset, todo[1], folds, protocol)
-    half, _ = _listed(dataset, todo[2], folds, protocol)
+    half, half_inner = _listed(dataset, todo[2], folds, protocol)
     observed = tasks(dataset, splits, [splits.final], [0], pairs=Pairs(FINAL))
     found, _ = _listed(dataset, observed, folds, protocol)
     assert found is not None
@@ -67,8 +77,9 @@ def chance_study(
     return Chance(
         number=np.array(numbers), outer=_tails(outer, numbers), inner=_tails(inner, numbers),
         final=_tails(final, numbers), final_inner=_tails(final_inner, numbers),
-        half=_tails(half, numbers), indptr=whole.indptr, indices=whole.indices,
-        halves=np.array(whole.halves), strength=found.weights()[0],
+        half=_tails(half, numbers), half_inner=_tails(half_inner, numbers),
+        indptr=whole.indptr, indices=whole.indices, halves=np.array(whole.halves),
+        strength=found.weights()[0],
     )  # fmt: skip
 
 

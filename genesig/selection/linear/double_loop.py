@@ -18,16 +18,16 @@ from genesig.results.fits import covariate_part
 from genesig.selection.linear.answers import Expected, answer
 from genesig.selection.linear.grid import Surface, stage_one
 from genesig.selection.linear.ground import Steps, inner_sets, outer_sets
-from genesig.selection.linear.halves import pairs_of
+from genesig.selection.linear.halves import pairs_of, pairs_of_halves
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.lines import class_lines
 from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.rival import rival_lists
 from genesig.selection.linear.rules import RULES
 from genesig.selection.linear.tasks import (
     NO_PAIRS,
-    Pairs,
     Task,
     batch_of,
     permutation_numbers,
@@ -36,7 +36,7 @@ from genesig.selection.linear.tasks import (
 )
 
 Array = np.ndarray[Any, Any]
-Choice = Callable[[list[Task], Sets, Any, Protocol], list[Surface]]
+Choice = Callable[[list[Task], Sets, Sets, Protocol], list[Surface]]
 
 MEMORY = 5e6
 """Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
@@ -73,7 +73,7 @@ def double_loop(
     protocol, known = Protocol(**linear), Expected.of(chance, "outer")
     pairs = pairs_of(TRAINING, protocol) if chance else NO_PAIRS
     todo = tasks(dataset, splits, some, permutation_numbers(labels), pairs=pairs)
-    return _fit(dataset, todo, folds, protocol, stage_one, known)
+    return _fit(dataset, todo, folds, protocol, known)
 
 
 def fit_final(
@@ -83,38 +83,26 @@ def fit_final(
     protocol, known = Protocol(**linear), Expected.of(chance, "final")
     pairs = pairs_of(FINAL, protocol) if chance else NO_PAIRS
     todo = tasks(dataset, splits, [splits.final], [0], pairs=pairs)
-    return _fit(dataset, todo, folds, protocol, stage_one, known)
+    return _fit(dataset, todo, folds, protocol, known)
 
 
 def fit_subsamples(
-    dataset: Dataset, splits: Splits, final: Fits, chance: Chance | None = None, *, folds: Steps,
-    **linear: Any,
-) -> Fits:  # fmt: skip
-    """Run stage II on every half-subsample, at the tau fraction, lam and mu of the final model.
+    dataset: Dataset, splits: Splits, chance: Chance | None = None, *, folds: Steps, **linear: Any
+) -> Fits:
+    """Run both stages on every half-subsample, as on an outer training set.
 
-    Its predictive model is that of the list so chosen; genes are named anew in each half.
-
-    How many genes are sought is so fixed beforehand, as stability selection asks (Meinshausen
-    and Buhlmann 2010), and the stability measured is that of the lists, not of the model choice.
+    Each half chooses its settings by its own inner folds, so that its list is the one that half as
+    many patients would have given. A list of the lasso, as long, goes with it (see `rival_lists`).
     """
-    tau, lam, mu = (int(index) for index in final.choice[0])
-
-    def as_final(
-        todo: list[Task], outer: Sets, inner: Sets | None, protocol: Protocol
-    ) -> list[Surface]:
-        unknown = np.full((len(final.searched), protocol.tau_count, len(protocol.lam)), np.nan)
-        none = unknown[:, :, 0]
-        choice = tau, lam, mu
-        return [Surface(unknown, unknown, none, none, choice, np.nan, none) for _ in todo]
-
-    known, pairs = Expected.of(chance, "half"), Pairs(TRAINING) if chance else NO_PAIRS
+    protocol, known = Protocol(**linear), Expected.of(chance, "half")
+    pairs = pairs_of_halves(protocol) if chance else NO_PAIRS
     todo = tasks(dataset, splits, splits.subsamples, [0], pairs=pairs)
-    return _fit(dataset, todo, folds, Protocol(**linear), as_final, known)
+    return _fit(dataset, todo, folds, protocol, known, rival=protocol.penalty == "l1")
 
 
 def _fit(
-    dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol, choose: Choice,
-    chance: Expected | None = None,
+    dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol,
+    chance: Expected | None = None, *, choose: Choice = stage_one, rival: bool = False,
 ) -> Fits:  # fmt: skip
     tail = FITTED[dataset.design.kind].columns(dataset.design)
     parts, done, start = [_none(protocol, tail)], 0, time.monotonic()
@@ -123,12 +111,14 @@ def _fit(
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
         describe = partial(outer_sets, X, folds, dataset, reference.genes, protocol)
         outer = describe(some)
-        inner = inner_sets(some, outer) if some[0].inner else None
+        inner = inner_sets(some, outer)
         surfaces = choose(some, outer, inner, protocol)
         fits, surfaces = _fit_within(some, surfaces, outer, describe, reference, protocol)
         if chance is not None:
             sets = outer, inner
             fits = answer(some, surfaces, fits, sets, reference.genes, protocol, chance)
+        if rival:
+            fits = rival_lists(outer, fits, reference.genes, protocol)
         parts.append(fits)
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)

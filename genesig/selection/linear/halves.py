@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.results.chance import FOLDS
+from genesig.results.chance import FOLDS, TRAINING
 from genesig.selection.genes.evidence import LONGEST, MU, SHARE
 from genesig.selection.genes.ties import rounded
 from genesig.selection.linear.kinds.record import Sets
@@ -33,6 +33,15 @@ NUMBERS = 5e6
 def pairs_of(outer: int, protocol: Protocol) -> Pairs:
     """Return how many pairs are drawn of training sets, and of what trains their folds."""
     return Pairs(outer, FOLDS if protocol.list in ("best", "controlled") else 1)
+
+
+def pairs_of_halves(protocol: Protocol) -> Pairs:
+    """Return how many pairs are drawn of half the samples.
+
+    What trains its folds has some only where they have a say in which list predicts.
+    """
+    pairs = pairs_of(TRAINING, protocol)
+    return pairs if pairs.inner == FOLDS else Pairs(pairs.outer)
 
 
 @dataclass(frozen=True)
@@ -116,14 +125,14 @@ def list_halves(
                                 together=False)  # fmt: skip
             whole = again.path(tau[long, :1], mu[long], protocol, None)
             for at, half in enumerate(long):
-                found[half] = _strongest(*whole.coef(at, 0), longest)
+                found[half] = strongest(*whole.coef(at, 0), longest)
         indptr = np.cumsum([0, *(len(genes) for genes, _ in found)])
         genes, values = (np.concatenate([one[at] for one in found]) for at in range(2))
         parts.append(HalfLists(indptr, genes, _size(values), each, d))
     return HalfLists.joined(parts)
 
 
-def _strongest(genes: Array, values: Array, number: int) -> tuple[Array, Array]:
+def strongest(genes: Array, values: Array, number: int) -> tuple[Array, Array]:
     """Return the genes of the largest weights, ascending: few samples let too many in at once."""
     kept = np.sort(np.argsort(-rounded(_size(values)), kind="stable")[:number])
     return genes[kept], values[kept]

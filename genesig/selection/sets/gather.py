@@ -18,7 +18,7 @@ from genesig.selection.assess.held_out import arrange, decisions, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.permutations import p_value
-from genesig.selection.assess.stability import pair_stability, stability
+from genesig.selection.assess.stability import Pairs, of_lists
 from genesig.selection.genes.frequency import least_count
 from genesig.selection.genes.ties import rounded
 
@@ -167,8 +167,8 @@ def stability_table(
 ) -> pd.DataFrame:
     """Return sets_stability.tsv: lists of sets on pairs of halves, and on the outer splits.
 
-    The columns are those of stability.tsv; the index is corrected for chance, so that the number of
-    sets in the file does not count.
+    The columns are among those of stability.tsv; the index is corrected for chance, so that the
+    number of sets in the file does not count.
     """
     import pandas as pd
 
@@ -178,10 +178,10 @@ def stability_table(
         ones = np.ones(len(each.indices))
         wide = max(d, 1 + int(each.indices.max(initial=0)))
         lists = csr_array((ones, each.indices, each.indptr), shape=(len(each), wide))
-        found = pair_stability(lists, splits.seed) if each is halves else stability(lists)
+        found = Pairs.of(lists).stability() if each is halves else of_lists(lists)
         mean = len(ones) / len(each) if len(each) else np.nan
-        rows.append((source, found.value, found.low, found.high, len(each), mean))
-    columns = ["source", "stability", "low", "high", "n_sets", "mean_size"]
+        rows.append((source, found, len(each), mean))
+    columns = ["source", "stability", "n_sets", "mean_size"]
     return pd.DataFrame(rows, columns=columns)
 
 

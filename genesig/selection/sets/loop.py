@@ -87,16 +87,12 @@ def sets_final(
 
 
 def sets_subsamples(
-    dataset: Dataset, splits: Splits, sets: GeneSets, final: SetFits, *, folds: Steps,
-    **structured: Any,
-) -> SetFits:  # fmt: skip
-    """Select on every half-subsample, at the tau fraction and the mu of the final model."""
+    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: Steps, **structured: Any
+) -> SetFits:
+    """Select on every half-subsample, as on an outer training set."""
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
-    tau, mu = study.protocol.tau_fractions(), study.protocol.mu_grid()
-    as_final = Choice(int(np.abs(tau - final.tau[0]).argmin()),
-                      int(np.abs(mu - final.mu[0]).argmin()), 0.0)  # fmt: skip
     todo = tasks(dataset, splits, splits.subsamples, [0])
-    return SetFits.of([_row(model) for model in study.models(todo, as_final)])
+    return SetFits.of([_row(model) for model in study.models(todo)])
 
 
 @dataclass(frozen=True)
@@ -142,15 +138,15 @@ class Study:
     folds: Steps
     protocol: SetsProtocol
 
-    def models(self, todo: list[Task], choice: Choice | None = None) -> Iterator[Model]:
-        """Yield the model of each task, chosen by its inner folds if it is not given."""
+    def models(self, todo: list[Task]) -> Iterator[Model]:
+        """Yield the model of each task, chosen by its inner folds."""
         steps, start, done = bound(self.folds, self.dataset), time.monotonic(), 0
         said = start
         for X, reference, some in shared_matrices(self.dataset, todo, steps, MOST):
             members = self._members(reference.genes, some[0].split)
             mine = np.ascontiguousarray(X[:, members.columns])
             for task in some:
-                yield self._model(mine, task, members, reference.genes, choice)
+                yield self._model(mine, task, members, reference.genes)
                 done += 1
                 if time.monotonic() - said > SAID or done == len(todo):
                     said = time.monotonic()
@@ -162,15 +158,13 @@ class Study:
         except GenesigError as error:
             raise GenesigError(f"gene sets, split {split}: {error}") from error
 
-    def _model(
-        self, X: Array, task: Task, members: Members, genes: Array, choice: Choice | None
-    ) -> Model:
-        inner = [] if choice else [np.setdiff1d(task.train, fold) for fold in task.inner]
+    def _model(self, X: Array, task: Task, members: Members, genes: Array) -> Model:
+        inner = [np.setdiff1d(task.train, fold) for fold in task.inner]
         every = grounds(X, task.y, [task.train, *inner], **moments(self.folds))
         ground = next(every)
         Z, shuffled_y = ground.Z[task.train], self._shuffled(task)
         blocks = weighted(self.protocol.weights, Z, shuffled_y, members.members, members.starts)
-        choice = choice or choose(task, every, blocks, self.protocol)
+        choice = choose(task, every, blocks, self.protocol)
         tau, mu = self.protocol.tau_fractions(), self.protocol.mu_grid()
         design = ground.design(blocks)
         path = ground.path(design, tau[: choice.tau + 1], float(mu[choice.mu]),

@@ -56,11 +56,15 @@ def test_chance(study, change, wanted):
 
 
 @pytest.mark.parametrize(
-    ("value", "wanted"),
-    [(0.39, PROBLEM), (0.4, CAUTION), (0.749, CAUTION), (0.75, GOOD), (1.0, GOOD)],
-)
-def test_stability(study, value, wanted):
-    halves = {"value": value, "low": None, "high": None, "source": "half_subsamples", "sets": 6}
+    ("chance", "lasso", "wanted"),
+    [("more", "more", GOOD), ("more", "alike", CAUTION), ("more", None, CAUTION),
+     ("more", "less", PROBLEM), ("alike", "more", PROBLEM), ("less", None, PROBLEM),
+     (None, None, UNKNOWN)],
+)  # fmt: skip
+@pytest.mark.parametrize("value", [0.1, 0.9])
+def test_stability(study, chance, lasso, wanted, value):
+    halves = {"value": value, "source": "half_subsamples", "sets": 6, "than_chance": chance,
+              "than_lasso": lasso, "lasso": lasso and 0.2, "blocks": None}  # fmt: skip
     assert lit(study, stability=halves)[1].state is wanted
     splits = {**halves, "source": "outer_splits"}
     assert lit(study, stability=splits)[1].state is UNKNOWN

@@ -1,4 +1,4 @@
-"""Effects, lists in common, trees, the curve of sizes: numbers against other ways to them."""
+"""Effects, lists in common, trees: numbers against other ways to them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from genesig.report.collect import collect
 from genesig.report.genes.clustered import tree
 from genesig.report.genes.collect_effects import effects, in_lists, overlap
 from genesig.report.genes.figures_heat import heat
-from genesig.report.genes.section_learning import curve, line, sentence
-from genesig.report.page.words import rate
 
 
 def test_the_effect_of_two_classes_is_the_difference_of_their_means():
@@ -102,38 +100,3 @@ def test_each_cell_of_the_heat_map_has_a_pixel_of_its_own(samples):
     width = body.get_window_extent().width / figure.dpi * 96  # points of a screen
     assert width / samples >= 1
     assert body.images[0].get_array().shape == (len(data["heat"]["genes"]), samples)
-
-
-def learned(errors, error=0.05):
-    data = collect(**arguments(Study()))
-    it = {"half": 15.0, "errors": errors, "fold": 24.0, "error": error}
-    return {**data, "learning": it}
-
-
-def test_more_samples_help_only_beyond_the_scatter_of_the_halves():
-    steep = learned([0.2, 0.22, 0.21, 0.19])
-    found = line(steep["learning"])
-    assert found.at(15) == pytest.approx(np.mean([0.2, 0.22, 0.21, 0.19]))
-    assert found.at(24) == pytest.approx(0.05)
-    assert found.at(1e9) == 0.0
-    assert "two sizes do not tell" in sentence(steep)
-    gentle = learned([0.2, 0.22, 0.21, 0.19], error=0.15)
-    assert f"to about {rate(line(gentle['learning']).at(60))}" in sentence(gentle)
-    assert "mean of 4 halves" in sentence(steep)
-    flat = learned([0.0, 0.2, 0.1, 0.05])
-    assert line(flat["learning"]) is None
-    assert "does not show that more samples" in sentence(flat)
-    for data in (steep, flat):
-        (image,) = curve(data)
-        assert image.svg
-
-
-def test_halves_are_tested_on_what_they_left_out():
-    given = arguments(Study(signal=4.0, subsamples=20))
-    found = collect(**given)["learning"]
-    assert found["half"] == 15
-    assert len(found["errors"]) == 20
-    assert np.mean(found["errors"]) < 0.3
-    given["config"]["normalise"]["folds"] = [{"step": "quantile"}, {"step": "centre"}]
-    assert collect(**given)["learning"] is None
-    assert collect(**arguments(Study(subsamples=0)))["learning"] is None

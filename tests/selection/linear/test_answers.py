@@ -134,8 +134,7 @@ def test_a_length_that_was_fixed_beforehand_is_kept(study):
 
 def test_halves_name_genes_anew(study):
     dataset, splits, linear, chance = study
-    final = fit_final(dataset, splits, chance, folds=MOMENTS, **linear)
-    halves = fit_subsamples(dataset, splits, final, chance, folds=MOMENTS, **linear)
+    halves = fit_subsamples(dataset, splits, chance, folds=MOMENTS, **linear)
     assert len(halves) == 4
     assert np.diff(halves.answer("named").indptr).min() >= 1
 

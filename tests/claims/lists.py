@@ -1,0 +1,124 @@
+"""Whether lists agree as much as the report says, and more than chance only where there is more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from certificate import Claim, Trial
+from linear_settings import linear
+from scipy.sparse import csr_array, vstack
+from settings import MOMENTS, SPLITS
+
+from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.folds import Samples
+from genesig.results import Dataset, Design, Fits, Split, Splits
+from genesig.selection.assess.stability import Pairs, compared
+from genesig.selection.genes.block_evidence import whole_blocks
+from genesig.selection.linear.double_loop import fit_subsamples
+
+Array = np.ndarray[Any, Any]
+
+N, D, BLOCK, ALIKE, CAUSES, FOLDS = 60, 150, 10, 0.7, 5, 5
+HOW = SPLITS | {"inner_folds": FOLDS}
+
+
+def _study(rng: np.random.Generator, n: int, shift: float, *, factors: int = 0) -> Dataset:
+    """Return two classes in turn: genes in blocks, or of factors; five genes carry the class."""
+    noise = rng.standard_normal((n, D))
+    if factors:
+        loads = rng.standard_normal((factors, D)) / np.sqrt(factors)
+        X = rng.standard_normal((n, factors)) @ loads + noise
+    else:
+        common = np.repeat(rng.standard_normal((n, D // BLOCK)), BLOCK, axis=1)
+        X = np.sqrt(ALIKE) * common + np.sqrt(1 - ALIKE) * noise
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    X[:, : CAUSES * BLOCK : BLOCK] += shift / 2 * y[:, None]
+    names, genes = [f"S{i:03d}" for i in range(n)], [f"g{j:03d}" for j in range(D)]
+    obs = pd.DataFrame({"state": np.where(y > 0, "ill", "well")}, index=names)
+    var = pd.DataFrame({"symbol": genes}, index=genes)
+    return Dataset(X, obs, var, Design("state", "classification", ("well", "ill"), None, None), {})
+
+
+def _halves(dataset: Dataset, pairs: int, seed: int) -> Fits:
+    splits = draw_splits(dataset, seed=seed, **HOW | {"subsamples": 2 * pairs})
+    return fit_subsamples(dataset, splits, folds=MOMENTS, **linear())
+
+
+def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fits:
+    """Fit two sets of half as many patients, which have nothing in common."""
+    dataset, some = _study(rng, N, shift), []
+    samples = Samples.of(dataset)
+    for k, rows in enumerate(np.arange(N).reshape(2, -1)):
+        inner = tuple(map(samples.named, samples.parts(rows, FOLDS, seed, (0, k))))
+        some.append(Split(f"p{k}", k, 0, samples.named(rows), (), inner, (0, k)))
+    splits = Splits("none", "stratified_kfold", seed, (), some[0], tuple(some))
+    return fit_subsamples(dataset, splits, folds=MOMENTS, **linear())
+
+
+def _chosen(fits: Fits) -> csr_array:
+    """Return the lists that predict as 0 and 1."""
+    whole = fits.with_chosen()
+    lists = [whole.coef(fit, len(whole.mu) - 1)[0] for fit in range(len(whole))]
+    return _sparse(np.cumsum([0, *map(len, lists)]), np.concatenate(lists))
+
+
+def _sparse(indptr: Array, indices: Array) -> csr_array:
+    return csr_array((np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, D))
+
+
+def _rivals(fits: Fits) -> csr_array:
+    assert fits.rival_indptr is not None
+    assert fits.rival_indices is not None
+    return _sparse(fits.rival_indptr, fits.rival_indices)
+
+
+def _agreement(seed: int, shift: float) -> Mapping[str, float]:
+    """Return what the halves of a study say, less what lists of other patients come to."""
+    rng, pairs = np.random.default_rng([33, seed]), 5
+    study = _study(rng, N, shift)
+    fits = _halves(study, pairs, seed)
+    own = _chosen(fits)
+    other = vstack([_chosen(_of_other_patients(rng, shift, seed)) for _ in range(pairs)])
+    part = whole_blocks(study.X, np.asarray((own + _rivals(fits)).sum(axis=0)))
+    return {
+        key: Pairs.of(own, one).stability() - Pairs.of(other, one).stability()
+        for key, one in (("genes", None), ("blocks", part))
+    }
+
+
+def _noise(seed: int, factors: int) -> Mapping[str, float]:
+    """Return whether lists of noise are called more alike than by chance, or than the lasso's."""
+    rng = np.random.default_rng([34, seed])
+    fits = _halves(_study(rng, N, 0.0, factors=factors), 12, seed)
+    own, rival = Pairs.of(_chosen(fits)), Pairs.of(_rivals(fits))
+    than_chance, than_lasso = compared(own), compared(own, rival)
+    return {"chance": float(than_chance == "more"),
+            "lasso": float(than_chance == than_lasso == "more")}  # fmt: skip
+
+
+TOPIC, CALLS = "Stability of lists", "Lists beside chance and the lasso"
+BIAS = (
+    Claim("genes", "stability of the list, less the agreement of lists of other patients, half as "
+          "many, settings chosen anew", "0 ± .02", -0.02, 0.02),
+    Claim("blocks", "the same of the blocks of correlated genes that lists hit", "0 ± .02",
+          -0.02, 0.02),
+)  # fmt: skip
+CALLED = (
+    Claim("chance", "lists called clearly more alike than by chance", "at most 5 %", 0.0, 0.05),
+    Claim("lasso", "light of the list: supported", "at most 5 %", 0.0, 0.05),
+)
+GENES = f"{N} samples, {D} genes in blocks of {BLOCK} (r {ALIKE})"
+
+TRIALS = (
+    Trial(TOPIC, f"{GENES}, {CAUSES} differ by .8 SD", partial(_agreement, shift=0.8), BIAS,
+          draws=400, few=3),
+    Trial(TOPIC, f"{GENES}, {CAUSES} differ by 1.6 SD", partial(_agreement, shift=1.6), BIAS,
+          draws=400, few=3),
+    Trial(CALLS, f"{GENES}, none differs", partial(_noise, factors=0), CALLED, draws=200, few=2),
+    Trial(CALLS, f"{N} samples, {D} genes of 5 factors, none differs", partial(_noise, factors=5),
+          CALLED, draws=200, few=2),
+)  # fmt: skip
