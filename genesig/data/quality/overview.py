@@ -49,7 +49,7 @@ from genesig.data.quality.samples import (
     row_quantiles,
     scaling_factors,
 )
-from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, moments
+from genesig.data.steps.normalise import Reference, moments, reference_of_all
 from genesig.data.steps.scale import LOGARITHMS, looks_raw, sizes
 from genesig.data.study.association import Association, association, means_numbers
 from genesig.results import Dataset
@@ -79,7 +79,7 @@ def quality(
     folds : list of steps
         ``normalise.folds`` of the config: fitted on all samples here, as for the final model.
     """
-    fitted = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
+    fitted = reference_of_all(dataset, folds)
     alone = [step["step"] for step in dataset.provenance.get("steps", [])]
     scale = _scale(raw.X, [*alone, *fitted.names])
     size, before = _size(raw.X, scale), _look(raw.X, logarithm=scale["raw"])
