@@ -108,7 +108,7 @@ def _fisher(M: Array, members: Array) -> Array:
             found, place = np.unique(inside[total == count], return_inverse=True)
             at_most = chance <= chance[found, None] * (1 + ROUNDING)
             row[total == count] = (at_most @ chance)[place]
-    return np.minimum(p.min(axis=0) * (len(members) if several else 1), 1.0)
+    return np.asarray(np.minimum(p.min(axis=0) * (len(members) if several else 1), 1.0))
 
 
 def _rank_sums(M: Array, number: Array) -> Array:

@@ -1,9 +1,11 @@
 """Missing values: refused, unless the study has a step that fills them in."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from gathered_study import make_dataset, make_splits
 
 from genesig.data.files.readers import load_schema
 from genesig.data.steps.described import described
@@ -13,6 +15,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine_study
 from genesig.errors import GenesigError, InvalidInput
+from genesig.selection.linear.tasks import shared_matrices, tasks
 
 KNN = {"step": "knn_impute", "neighbours": 3}
 ROW_WISE = {"step": "log2", "floor": 16, "ceiling": 65536}
@@ -126,3 +129,27 @@ def test_values_too_small_become_the_quantile_of_the_gene_over_the_training_samp
         np.testing.assert_allclose(fitted.transform(np.full((2, 40), np.nan)), [expected] * 2)
         kept = fitted.transform(X)[~np.isnan(X)]
         np.testing.assert_array_equal(kept, X[~np.isnan(X)])
+
+
+def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_ones_too():
+    """What test samples have, or are, changes nothing; each permutation has genes of its own."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([-1.0, 1.0], 12)
+    X = rng.normal(size=(24, 40))
+    X[rng.random(X.shape) < 0.45] = np.nan
+    X[:10, 3], X[10:, 3] = np.nan, 1.0
+    dataset = make_dataset(X, y)
+    splits = make_splits(dataset, 3, 1)
+    todo = tasks(dataset, splits, splits.outer, [0, 1, 2])
+    folds, kept = [KNN | {"missing_most": 0.5}, {"step": "centre"}], {}
+    for _, reference, (task,) in shared_matrices(dataset, todo, folds, 1):
+        alone = with_classes([KNN | {"missing_most": 0.5}], task.y[task.train])
+        np.testing.assert_array_equal(reference.genes, fit_steps(X[task.train], alone).genes)
+        kept[task.split, task.permutation] = reference.genes.tolist()
+    assert all(3 not in genes for (_, number), genes in kept.items() if number == 0)
+    assert any(3 in genes for (_, number), genes in kept.items() if number > 0)
+    other, split = X.copy(), splits.outer[0]
+    other[dataset.rows(split.test)] = np.nan
+    changed = replace(dataset, X=other)
+    (found,) = shared_matrices(changed, tasks(changed, splits, [split], [0]), folds, 1)
+    assert found[1].genes.tolist() == kept[split.name, 0]

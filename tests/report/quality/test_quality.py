@@ -195,8 +195,8 @@ def test_what_is_missing_by_class_is_named():
     folds = [{"step": "knn_impute", "neighbours": 5, "missing_most": 0.5}, *MOMENTS]
     _, facts, _ = made(page_data(dataset, folds=folds))
     assert facts["Missing by state"].startswith(
-        "1 of 2 genes with missing values (false discovery rate 5\u00a0%), such as g7: 100\u00a0% of "
-        "well, 0\u00a0% of ill lack it"
+        "1 of 2 genes with missing values (false discovery rate 5\u00a0%), such as g7: 100\u00a0%"
+        " of well, 0\u00a0% of ill lack it"
     )
     assert facts["Genes"] == "300 genes read, 299 genes after knn_impute, as fitted on all samples"
     dataset.X[~ill, 7] = 8.0
