@@ -12,6 +12,7 @@ import numpy as np
 from genesig.data.cohorts.checks import check_cohorts
 from genesig.data.files.readers import read_json
 from genesig.data.files.yaml_text import inside, too_much
+from genesig.data.quality.missing_check import check_missing
 from genesig.data.steps.gene_sets import gene_columns
 from genesig.data.steps.segment import NAME as SEGMENT
 from genesig.data.study.config_check import examine_config, resolve_config
@@ -175,9 +176,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             problems += check_kind(config, inputs.sheet.design.kind, source)
             problems += check_shares(config["probabilities"], inputs.sheet.design, source)
             problems += check_belonging(inputs.sheet, where)
-            if inputs.expression is not None:
-                matrix = config["expression"]
-                problems += check_label_genes(inputs.expression, inputs.sheet, matrix)
+            problems += _check_against_labels(inputs, config)
             covariates = list(check_covariates(inputs.sheet, config["normalise"]["folds"], where))
             problems += covariates
             wrong_steps = wrong_steps or bool(covariates)
@@ -197,6 +196,15 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
     if size is not None:
         problems += check_cost(study_costs(config, size), source)
     return problems, inputs, size
+
+
+def _check_against_labels(inputs: Inputs, config: Config) -> Iterator[Problem]:
+    """Hold the genes against the labels: those that tell too much, and what is missing."""
+    found, sheet, where = inputs.expression, inputs.sheet, config["expression"]
+    if found is None or sheet is None:
+        return
+    yield from check_label_genes(found, sheet, where)
+    yield from check_missing(found.X, found.genes, sheet, config["normalise"]["folds"], where)
 
 
 def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:

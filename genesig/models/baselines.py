@@ -1,4 +1,4 @@
-"""Common predictors from scikit-learn, to hold a signature against.
+"""Common predictors, most of them from scikit-learn, to hold a signature against.
 
 Each takes training rows (normalised on these rows alone), their responses (±1 or numbers), test
 rows, the validation rows of the inner folds (numbers of training rows) and a random state, and
@@ -21,6 +21,7 @@ from genesig.models.class_baselines import (
     nearest_centroids,
     one_against_rest,
 )
+from genesig.models.lasso import cox_lasso, logistic_lasso, squares_lasso
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.ridge import ridge
 from genesig.optim.cox.risk_sets import USUAL, RiskSets
@@ -78,6 +79,22 @@ def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     fits = np.stack([_cox(X[rows], y[rows], lam, X) for rows in rest])
     error, _ = left_out_deviance(y["time"], y["event"], inner, fits, USUAL)
     return np.asarray(_cox(X, y, lam[[int(np.argmin(error))]], X_test)[0])
+
+
+def lasso_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Logistic regression with an l1 penalty, as glmnet's, tau by the inner log loss."""
+    f, left_out = logistic_lasso(X, y, X_test, inner)
+    return f - _midpoint(y, left_out)
+
+
+def lasso_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Least squares with an l1 penalty, tau by the squared inner error."""
+    return squares_lasso(X, y, X_test, inner)
+
+
+def lasso_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Cox's regression with an l1 penalty, tau by the left-out partial likelihood."""
+    return cox_lasso(X, y, X_test, inner)
 
 
 def _cox(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
@@ -268,6 +285,10 @@ _OWN: dict[str, dict[str, Baseline]] = {
     "ridge": {
         "classification": ridge_classes, SEVERAL: one_against_rest(ridge_classes),
         "regression": ridge_numbers, "survival": ridge_survival,
+    },
+    "lasso": {
+        "classification": lasso_classes, SEVERAL: one_against_rest(lasso_classes),
+        "regression": lasso_numbers, "survival": lasso_survival,
     },
     "pcr": {
         "classification": pcr_classes, SEVERAL: one_against_rest(pcr_classes),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import lists
+import missing
 import probabilities
 from certificate import Trial
 
 TRIALS: tuple[Trial, ...] = (
     *lists.TRIALS,
+    *missing.TRIALS,
     *probabilities.TRIALS,
 )

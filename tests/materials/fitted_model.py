@@ -27,6 +27,7 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "samples standardised": ([*LOG2, {"step": "standardise_samples"}], MOMENTS, True),
     "quantile": (LOG2, [{"step": "quantile"}, *MOMENTS], True),
     "imputed": ([], [{"step": "knn_impute", "neighbours": 3}, *MOMENTS], False),
+    "left censored": ([], [{"step": "left_censored", "quantile": 0.01}, *MOMENTS], False),
     "filter": ([], [{"step": "variance_filter", "keep": 0.5}, *MOMENTS], False),
     "counts": ([{"step": "log_cpm", "prior": 1.0}], MOMENTS, True),
     "segmented": ([{"step": "segment", "tau": 0.3}], MOMENTS, False),

@@ -30,7 +30,7 @@ from genesig.selection.linear.double_loop import double_loop, fit_final, fit_sub
 Array = np.ndarray[Any, Any]
 Tables = dict[str, pd.DataFrame]
 N, D, PERMUTATIONS = 40, 60, 3
-BASELINES = ("dummy", "ridge", "nearest_centroid", "linear_svm")
+BASELINES = ("dummy", "ridge", "lasso", "nearest_centroid", "linear_svm")
 CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
 
 

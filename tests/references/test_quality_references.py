@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
-from scipy.stats import f_oneway, false_discovery_control, pearsonr
+from scipy.stats import (
+    f_oneway,
+    false_discovery_control,
+    fisher_exact,
+    kruskal,
+    mannwhitneyu,
+    pearsonr,
+)
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import StandardScaler
 
 from genesig.data.quality.components import principal_components, standardised_products
 from genesig.data.quality.false_discovery import q_values
+from genesig.data.quality.missingness import missingness
 from genesig.data.study.association import association, means_numbers
+from genesig.results import Design
 
 
 @pytest.mark.parametrize("unit_variance", [False, True])
@@ -142,3 +152,56 @@ def test_q_values_are_those_of_scipy(size, digits):
     """With one digit there are many ties, 0 and 1 among them."""
     p = np.random.default_rng(size).uniform(size=size).round(digits)
     np.testing.assert_array_equal(q_values(p), false_discovery_control(p))
+
+
+def lacking(seed, label, design, who=None):
+    rng = np.random.default_rng(seed)
+    missing = rng.random((len(label), 30)) < rng.uniform(0.2, 0.8, 30)
+    missing[:, 0], missing[:, 1] = True, False
+    return missing, missingness(missing, pd.DataFrame({"y": label, "who": who}), design)
+
+
+def classes(*names, group=None):
+    return Design("y", "classification", names, group, None)
+
+
+def test_missing_by_class_is_fishers_test_and_kruskals():
+    label = np.array(["b"] * 9 + ["a"] * 14)
+    missing, found = lacking(1, label, classes("a", "b"))
+    assert found.genes.tolist() == list(range(2, 30))
+    tables = [[[M[label == c].sum(), (~M[label == c]).sum()] for c in "ab"] for M in missing.T[2:]]
+    np.testing.assert_allclose(found.p, [fisher_exact(each).pvalue for each in tables])
+    share = missing.mean(axis=1)
+    assert found.sample_p == kruskal(share[label == "a"], share[label == "b"]).pvalue
+    np.testing.assert_allclose(found.by_class[1], missing[label == "b"][:, 2:].mean(axis=0))
+
+
+def test_missing_by_one_of_several_classes_is_each_against_the_rest():
+    label = np.array(list("abc") * 8)
+    missing, found = lacking(2, label, classes("a", "b", "c"))
+    each = [
+        [fisher_exact([[m[label == c].sum(), (~m[label == c]).sum()],
+                       [m[label != c].sum(), (~m[label != c]).sum()]]).pvalue for c in "abc"]
+        for m in missing.T[2:]
+    ]  # fmt: skip
+    np.testing.assert_allclose(found.p, np.minimum(3 * np.min(each, axis=1), 1))
+
+
+def test_missing_by_a_number_is_the_rank_sum_test():
+    number = np.random.default_rng(0).normal(size=25).round(1)
+    missing, found = lacking(3, number.astype(str), Design("y", "regression", *[None] * 3))
+    expected = [
+        mannwhitneyu(number[m], number[~m], use_continuity=False, method="asymptotic").pvalue
+        for m in missing.T[2:]
+    ]
+    np.testing.assert_allclose(found.p, expected)
+    assert found.by_class.shape == (0, 28)
+
+
+def test_samples_of_one_patient_count_once():
+    label, who = np.repeat(list("ab") * 6, 3), np.repeat(np.arange(12), 3).astype(str)
+    missing, found = lacking(4, label, classes("a", "b", group="who"), who)
+    obs = pd.DataFrame({"y": label[::3]})
+    alone = missingness(missing[::3], obs, classes("a", "b"))
+    np.testing.assert_array_equal(found.p, alone.p)
+    assert len(missing) == 3 * len(obs)

@@ -21,7 +21,9 @@ quality.json, version 1; numbers have six significant digits, what is not define
     kind: "library" (millions of reads), "factor" (see `scaling_factors`) or null (logarithms have
     neither); values (n), detected (n; share of genes with a read).
 ``missing``
-    total, samples (n counts), genes ([[missing, genes with so many]]), worst ([[gene, missing]]).
+    total, samples (n counts), genes ([[missing, genes with so many]]), worst ([[gene, missing]]);
+    label (see `missingness`; null where nothing is missing): tested and named (numbers of genes),
+    first ([[gene, [share of each class that misses it]]]), sample_p, class_share.
 ``outliers``
     rules ([{name, values (n), deviation (n)}]); samples ([{sample, row, rules}]).
 ``components``
@@ -40,6 +42,7 @@ import numpy as np
 
 from genesig.data.quality.components import Components, principal_components, standardised_products
 from genesig.data.quality.false_discovery import q_values
+from genesig.data.quality.missingness import missingness
 from genesig.data.quality.samples import (
     FAR,
     as_logarithms,
@@ -49,7 +52,7 @@ from genesig.data.quality.samples import (
     row_quantiles,
     scaling_factors,
 )
-from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, moments
+from genesig.data.steps.normalise import Reference, moments, reference_of_all
 from genesig.data.steps.scale import LOGARITHMS, looks_raw, sizes
 from genesig.data.study.association import Association, association, means_numbers
 from genesig.results import Dataset
@@ -79,7 +82,7 @@ def quality(
     folds : list of steps
         ``normalise.folds`` of the config: fitted on all samples here, as for the final model.
     """
-    fitted = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
+    fitted = reference_of_all(dataset, folds)
     alone = [step["step"] for step in dataset.provenance.get("steps", [])]
     scale = _scale(raw.X, [*alone, *fitted.names])
     size, before = _size(raw.X, scale), _look(raw.X, logarithm=scale["raw"])
@@ -99,7 +102,7 @@ def quality(
         "before": {key: _listed(value) for key, value in before.items()},
         "after": {key: _listed(value) for key, value in after.items()},
         "size": {key: _listed(value) for key, value in size.items()},
-        "missing": _missing(missing, raw.genes),
+        "missing": {**_missing(missing, raw.genes), "label": _with_label(missing, dataset)},
         "outliers": _outliers(
             raw.samples, after, size, missing, nearest_distances(products, X.shape[1])
         ),
@@ -169,6 +172,22 @@ def _missing(missing: Array, genes: Sequence[str]) -> dict[str, Any]:
         "samples": missing.sum(axis=1).tolist(),
         "genes": np.stack([counts, so_many], axis=1).tolist(),
         "worst": [[genes[k], int(per_gene[k])] for k in worst if per_gene[k]],
+    }
+
+
+def _with_label(missing: Array, dataset: Dataset) -> dict[str, Any] | None:
+    if not missing.any():
+        return None
+    found = missingness(missing, dataset.obs, dataset.design)
+    first = found.named[:MOST_NAMED]
+    shares = _listed(found.by_class[:, first].T)
+    names = [dataset.genes[gene] for gene in found.genes[first].tolist()]
+    return {
+        "tested": len(found.genes),
+        "named": len(found.named),
+        "first": [list(each) for each in zip(names, shares, strict=True)],
+        "sample_p": _listed(found.sample_p),
+        "class_share": _listed(found.class_share),
     }
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from genesig.data.steps.normalise import bound, fit_steps
+import numpy as np
+
+from genesig.data.steps.imputation import gene_means
+from genesig.data.steps.normalise import reference_of_all
 from genesig.results import Dataset
 
 
@@ -16,8 +19,8 @@ def described(dataset: Dataset) -> Dataset:
     have the genes of a collapsed table, and missing values that a step fills in. Batches are
     corrected where the study does so: else blocks, correlations and pictures would show them. No
     fit and no error hangs on this: tests of single genes, blocks and figures describe all samples
-    anyway. All columns stay, those that a filter leaves out as they are, and a study without such
-    steps is returned as it is.
+    anyway. All columns stay, those that a filter leaves out as they are (with their own mean where
+    a value is missing), and a study without such steps is returned as it is.
 
     Parameters
     ----------
@@ -27,7 +30,7 @@ def described(dataset: Dataset) -> Dataset:
     steps = dataset.provenance.get("summaries", [])
     if not steps:
         return dataset
-    fitted = fit_steps(dataset.X, bound(steps, dataset), dataset.obs)
-    X = dataset.X.copy()
+    fitted = reference_of_all(dataset, steps)
+    X = np.where(np.isnan(dataset.X), gene_means(dataset.X), dataset.X)
     X[:, fitted.genes] = fitted.transform(dataset.X, dataset.obs)
     return replace(dataset, X=X)

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from genesig.errors import GenesigError
+
 if TYPE_CHECKING:
     from genesig.compiled.near import Samples
 
 Array = np.ndarray[Any, Any]
 
 MOST_MISSING = 0.5
+"""Largest share of the training samples that a neighbour may miss."""
+ROUNDING = 1e-12
+"""Of a share of samples: 0.3 of 10 are 3."""
 TOGETHER, NUMBERS = 256, 20_000_000
 """Most sets of training samples whose neighbours are sought at once, and numbers of neighbours."""
 LIKELY = 5
@@ -38,8 +43,11 @@ class KnnImpute:
 
     Genes are near by their mean squared difference over the training samples that have both;
     neighbours that the sample misses, too, are left out. Where it misses all of them, and for a
-    gene that more than half of the training samples miss, the value is the sample's mean over the
-    other genes.
+    gene that more than half of the training samples miss, the value is the gene's mean over the
+    training samples that have it: it says nothing of the sample.
+
+    A gene that more than a share of a class misses is left out: what other genes say of it would
+    be most of what the class is known by.
 
     Attributes
     ----------
@@ -47,29 +55,58 @@ class KnnImpute:
         The training samples, NaN where a value is missing.
     neighbours : int
         k.
+    genes : (n_kept,) int, growing, or None
+        Columns that are left; None for all.
     near : Near or None
         Nearest genes that were found before, for many sets of training samples at once.
 
     Notes
     -----
     O. Troyanskaya et al. (2001), Bioinformatics 17:520. On the training samples the numbers of
-    impute.knn, as long as that looks at all genes together (``maxp``, 1500 of them).
+    impute.knn, as long as that looks at all genes together (``maxp``, 1500 of them) and some
+    neighbour has a value; where none has, it takes the sample's mean over the other genes.
     """
 
     donors: Array
     neighbours: int
+    genes: Array | None = None
     near: Near | None = field(default=None, metadata={"stored": False})
     kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     @classmethod
-    def fit(cls, X: Array, *, neighbours: int, near: Near | None = None) -> KnnImpute:
-        """Keep the training samples."""
-        return cls(X.copy(), neighbours, near)
+    def fit(
+        cls, X: Array, *, neighbours: int, missing_most: float = 1.0,
+        classes: Array | None = None, near: Near | None = None,
+    ) -> KnnImpute:  # fmt: skip
+        """Keep the training samples, and the genes that no class of them misses mostly.
+
+        Parameters
+        ----------
+        X : (n_train, n_genes) float
+        neighbours : int
+        missing_most : float
+            Largest share of a class that may miss a gene; of all training samples where there are
+            no classes. 1 keeps every gene.
+        classes : (n_train,) numbers or None
+            The class of each training sample.
+        near : Near or None
+
+        Raises
+        ------
+        GenesigError
+            No gene is left.
+        """
+        kept = np.flatnonzero(~left_out(X, missing_most, classes))
+        if not len(kept):
+            raise GenesigError(
+                f"normalise.folds: knn_impute leaves no gene that at most a share of"
+                f" {missing_most:g} of a class misses; raise its 'missing_most'"
+            )
+        return cls(X.copy(), neighbours, kept if len(kept) < X.shape[1] else None, near)
 
     @classmethod
     def together(
-        cls, X: Array, trains: Sequence[Array], *, neighbours: int
+        cls, X: Array, trains: Sequence[Array], *, neighbours: int, **others: Any
     ) -> Iterator[dict[str, Any]]:  # fmt: skip
         """Yield, for each set of training rows of X, the settings with the neighbours there."""
         wanted = np.flatnonzero(np.isnan(X).any(axis=0))
@@ -79,26 +116,38 @@ class KnnImpute:
         seeds = _nearest(X, whole, wanted, LIKELY * neighbours)[0] if len(trains) > 1 else None
         for first in range(0, len(trains), many):
             for near in _nearest(X, trains[first : first + many], wanted, neighbours, seeds):
-                yield {"neighbours": neighbours, "near": Near(wanted, near)}
+                yield {**others, "neighbours": neighbours, "near": Near(wanted, near)}
 
     def transform(self, X: Array) -> Array:
-        """Fill in what is NaN; what is not stays."""
+        """Fill in what is NaN; what is not stays. Take the columns that are left."""
         from genesig.compiled.neighbours import fill  # here, as every job imports this module
 
         X = np.ascontiguousarray(X, dtype=np.float64)
-        missing = np.isnan(X)
-        if not missing.any():
-            return X
-        donors = np.asarray(self.donors, dtype=np.float64)
-        usable = _usable(donors)
-        filled = np.where(missing, _own_means(X, usable)[:, None], X)
-        wanted = np.flatnonzero(missing.any(axis=0) & usable)
-        near = None if self.near is None else self.near.of(wanted)
-        if near is None:
-            near = _nearest(donors, [np.arange(len(donors))], wanted, self.neighbours)[0]
-        most = max(1, min(self.neighbours, usable.sum() - 1))
-        fill(X, wanted, np.ascontiguousarray(near[:, :most]), filled)
-        return filled
+        kept = np.ones(X.shape[1], dtype=bool)
+        if self.genes is not None:
+            kept[:] = False
+            kept[self.genes] = True
+        missing = np.isnan(X) & kept
+        filled = X
+        if missing.any():
+            donors = np.asarray(self.donors, dtype=np.float64)
+            usable = _usable(donors)
+            filled = np.where(missing, gene_means(donors), X)
+            wanted = np.flatnonzero(missing.any(axis=0) & usable)
+            near = None if self.near is None else self.near.of(wanted)
+            if near is None:
+                near = _nearest(donors, [np.arange(len(donors))], wanted, self.neighbours)[0]
+            most = max(1, min(self.neighbours, usable.sum() - 1))
+            fill(X, wanted, np.ascontiguousarray(near[:, :most]), filled)
+        return filled if self.genes is None else filled[:, self.genes]
+
+
+def left_out(X: Array, missing_most: float, classes: Array | None) -> Array:
+    """Tell of each gene whether more than a share of a class of X (n, n_genes) misses it."""
+    missing = np.isnan(X)
+    parts = [missing] if classes is None else [missing[classes == c] for c in np.unique(classes)]
+    share = np.max([part.mean(axis=0) for part in parts], axis=0)
+    return np.asarray(share > missing_most * (1 + ROUNDING))
 
 
 def _usable(donors: Array) -> Array:
@@ -164,7 +213,9 @@ def _tiles(values: Array, width: int) -> Array:
     return tiles
 
 
-def _own_means(X: Array, usable: Array) -> Array:
-    """Return each sample's mean over the genes it has; 0 for a sample that has none."""
-    there = usable & ~np.isnan(X)
-    return np.asarray(np.where(there, X, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1))
+def gene_means(X: Array) -> Array:
+    """Return each gene's mean over the samples that have it; that of all values where none has."""
+    there = ~np.isnan(X)
+    counts, sums = there.sum(axis=0), np.where(there, X, 0).sum(axis=0)
+    overall = sums.sum() / max(1, counts.sum())
+    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), overall))

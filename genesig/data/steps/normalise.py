@@ -3,7 +3,8 @@
 A step of kind ``"sample"`` looks at one sample at a time. A step of kind ``"fold"`` learns across
 samples: it is fitted on training rows and its fitted values are applied to any other row. One of
 kind ``"batch"`` does so, too, and is told what the sample table says of each row. None is told the
-label.
+label, but for the step that leaves out genes which most of a class misses: it is told the classes
+of its training rows, permuted ones where labels are.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from genesig.data.steps.counts import LogCpm
 from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
 from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.imputation import KnnImpute
+from genesig.data.steps.left_censored import LeftCensored
 from genesig.data.steps.log2 import Log2
 from genesig.data.steps.median_polish import MedianPolish
 from genesig.data.steps.moments import Centre, UnitVariance
@@ -42,7 +44,11 @@ Steps = Sequence[Mapping[str, Any]]
 # Refitted in every inner fold, by the solver, hence last.
 MOMENTS = ("centre", "unit_variance")
 # After these a column is no longer the gene of that name as it was measured (see `described`).
-SUMMARIES = ("knn_impute", "median_polish", "collapse", "combat")
+SUMMARIES = ("knn_impute", "left_censored", "median_polish", "collapse", "combat")
+# What fills in missing values: first of the learned steps, as no other takes them.
+FILLERS = ("knn_impute", "left_censored")
+# Which genes are left out by how much of a class misses them.
+BY_CLASS = ("knn_impute",)
 # Whose class finds at once, by `together`, what it needs for many sets of training rows.
 TOGETHER = ("knn_impute",)
 
@@ -143,6 +149,24 @@ def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
         The gene table lacks a column; a covariate is the label.
     """
     return with_places(with_sets(with_batch(steps, dataset.design), dataset.var), dataset.var)
+
+
+def with_classes(steps: Steps, classes: Array | None) -> list[dict[str, Any]]:
+    """Tell the steps that leave genes out by class of which class each training row is, or None."""
+    return [
+        {**step, "classes": classes} if step["step"] in BY_CLASS else dict(step) for step in steps
+    ]
+
+
+def classes_of(dataset: Dataset) -> Array | None:
+    """Return the number of each sample's class, (n,); None where the response has no classes."""
+    return None if dataset.design.classes is None else dataset.response()
+
+
+def reference_of_all(dataset: Dataset, steps: Steps) -> Reference:
+    """Fit the steps before centring and scaling on all samples, as for the final model."""
+    told = with_classes(bound(steps, dataset), classes_of(dataset))
+    return fit_reference_steps(dataset.X, told, dataset.obs)
 
 
 def with_batch(steps: Steps, design: Design) -> list[dict[str, Any]]:
@@ -287,6 +311,7 @@ NORMALISERS: Registry[Any] = Registry("steps", {
     "rma_background": RmaBackground,
     "segment": Segment,
     "knn_impute": KnnImpute,
+    "left_censored": LeftCensored,
     "quantile": Quantile,
     "median_polish": MedianPolish,
     "collapse": Collapse,

@@ -215,8 +215,8 @@ def _cell(matrix: Matrix, gene: int, row: int, where: str) -> str:
 
 
 FILL = (
-    "have it imputed from other genes: data.missing: true, and {step: knn_impute} as the first "
-    "step of normalise.folds"
+    "have it filled in: data.missing: true, and as the first step of normalise.folds {step: "
+    "knn_impute}, from other genes, or {step: left_censored}, if it was too small to be measured"
 )
 ADVICE = {
     "missing": f"; fill it in, leave the gene out, or {FILL}",

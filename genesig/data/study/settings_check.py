@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
-from genesig.data.steps.normalise import MOMENTS, NORMALISERS
+from genesig.data.steps.normalise import FILLERS, MOMENTS, NORMALISERS
 from genesig.data.study.covariates_check import fixed_settings
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
@@ -93,16 +93,21 @@ def _floors(config: Config) -> Found:
 def _missing(config: Config) -> Found:
     samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
     if not config["data"]["missing"]:
-        if "knn_impute" in folds:
-            what = "'knn_impute' has nothing to do: missing values are refused; set data.missing"
+        for name in set(FILLERS) & set(folds):
+            what = f"'{name}' has nothing to do: missing values are refused; set data.missing"
             yield "normalise.folds", what, "warning"
         return
-    if folds[:1] != ["knn_impute"]:
-        yield "data.missing", "needs {step: knn_impute} as the first step of normalise.folds"
+    if not set(FILLERS) & set(folds[:1]):
+        what = "needs {step: knn_impute} as the first step of normalise.folds, or "
+        yield "data.missing", what + "{step: left_censored}, for values too small to be measured"
+    for number, name in enumerate(folds[1:], 2):
+        if name in FILLERS and folds[0] in FILLERS:
+            what = f"'{name}' has nothing to do after '{folds[0]}'; keep one of them"
+            yield f"normalise.folds, item {number}", what
     for number, name in enumerate(samples, 1):
         if name != "log2":
             yield (f"normalise.samples, item {number}", f"'{name}' needs every value of a sample; "
-                   "with data.missing only log2 may stand before knn_impute")  # fmt: skip
+                   "with data.missing only log2 may stand in normalise.samples")  # fmt: skip
 
 
 def _mu(config: Config) -> Found:

@@ -8,7 +8,7 @@ from genesig.report.data.record import Data
 from genesig.report.data.section_batches import batch_fact
 from genesig.report.page.measure import subject
 from genesig.report.page.record import StudyFacts
-from genesig.report.page.words import by_kind, clean, counted, significant
+from genesig.report.page.words import by_kind, clean, counted, percent, significant
 
 STEPS = {
     "log2": "values were cut to [{floor}, {ceiling}] and log2-transformed",
@@ -20,6 +20,8 @@ STEPS = {
     " (Johnson 2013, J. Comput. Graph. Stat. 22:246; weight of a jump, in standard deviations of"
     " the sample's noise: {tau})",
     "knn_impute": "missing values became the mean of the {neighbours} nearest genes",
+    "left_censored": "missing values became the gene's quantile at {quantile}, as values too small"
+    " to be measured",
     "quantile": "each sample was given the mean distribution of the training samples",
     "median_polish": "probes were summed up to probe sets by median polish as in RMA, the probes'"
     " effects those of the training samples",
@@ -62,7 +64,8 @@ def by_class(study: StudyFacts) -> list[tuple[str, int]]:
 def normalisation(data: Data) -> list[str]:
     """Say what was done to the values, before the splits and inside them."""
     steps = data["config"]["normalise"]
-    alone, learned = (_steps(steps[key]) for key in ("samples", "folds"))
+    whom = "the samples" if data["study"]["classes"] is None else "a class"
+    alone, learned = (_steps(steps[key], whom) for key in ("samples", "folds"))
     before = f"Before any division of the samples, {alone}." if alone else ""
     inside = (
         f"With parameters estimated in each training set and applied unchanged to its test samples,"
@@ -73,16 +76,22 @@ def normalisation(data: Data) -> list[str]:
     return [before, inside]
 
 
-def _steps(steps: list[dict[str, Any]]) -> str:
+def _steps(steps: list[dict[str, Any]], whom: str) -> str:
     words = [
         STEPS.get(s["step"], clean(s["step"])).format(
-            **{key: _setting(value) for key, value in s.items()})
+            **{key: _setting(value) for key, value in s.items()}) + _left_out(s, whom)
         for s in steps
     ]  # fmt: skip
     text = ", then ".join(words)
     return text.replace(
         "genes were centred, then genes were scaled", "genes were centred and scaled"
     )
+
+
+def _left_out(step: dict[str, Any], whom: str) -> str:
+    """Say which genes were not filled in."""
+    most: float = step.get("missing_most", 1.0)
+    return f" (genes that more than {percent(most)} of {whom} lack were left out)" * (most < 1)
 
 
 def _setting(value: Any) -> str:

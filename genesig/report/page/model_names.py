@@ -11,6 +11,7 @@ MODELS = {
     "dummy": "no-information baseline",
     "covariates": "covariates alone",
     "ridge": "ridge, all genes",
+    "lasso": "lasso (l1-penalised regression)",
     "pcr": "principal components, all genes",
     "kernel_pcr": "kernel principal components",
     "linear_svm": "linear SVM, all genes",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
+from genesig.data.quality.missing_check import UNEQUAL
 from genesig.report.page.rows import on_components, transposed
 from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.words import clean, counted, percent, shown_of, significant
@@ -23,6 +24,27 @@ def missing_words(it: QualityRecord) -> str:
     share = total / (it["total"] * it["genes"])
     genes = sum(count for _, count in it["missing"]["genes"])
     return f"{total} ({percent(share, 2)}), in {counted(genes, 'gene')}"
+
+
+def by_label(data: Quality) -> str:
+    """Say which genes and samples miss values by their label, or that none do; else nothing."""
+    it, classes = data["quality"]["missing"]["label"], data["study"]["classes"] or []
+    if it is None or not it["tested"]:
+        return ""
+    said = f"{it['named'] or 'none'} of {counted(it['tested'], 'gene')} with missing values"
+    said += " (false discovery rate 5\u00a0%)"
+    for gene, shares in it["first"][:1]:
+        said += f", such as {clean(gene)}{_of_each(shares, classes, ' lack it')}"
+    p = it["sample_p"]
+    if p is not None and p <= UNEQUAL:
+        share = _of_each(it["class_share"], classes, " of the values are missing")
+        said += f"; and how much of its values a sample lacks (p {significant(p)}){share}"
+    return said
+
+
+def _of_each(shares: Sequence[float], classes: Sequence[str], verb: str) -> str:
+    each = (f"{percent(s)} of {clean(c)}" for s, c in zip(shares, classes, strict=False))
+    return f": {', '.join(each)}{verb}" if classes else ""
 
 
 def size_words(it: QualityRecord) -> str:

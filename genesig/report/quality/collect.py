@@ -55,6 +55,7 @@ def quality(found: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
             "total": found["missing"]["total"],
             "genes": found["missing"]["genes"],
             "worst": found["missing"]["worst"],
+            "label": found["missing"]["label"],
         },
         "kind": found["size"]["kind"],
         "samples": [dataset.samples[row] for row in rows],

@@ -36,12 +36,23 @@ class Skipped(TypedDict):
     reason: str
 
 
+class MissingLabel(TypedDict):
+    """How far missing values go with the label, as quality.json has it."""
+
+    tested: int
+    named: int
+    first: list[list[Any]]
+    sample_p: float | None
+    class_share: list[float]
+
+
 class Missing(TypedDict):
     """Missing values: [[samples, genes that miss so many]], and [[gene, samples]] of the worst."""
 
     total: int
     genes: list[list[int]]
     worst: list[list[Any]]
+    label: MissingLabel | None
 
 
 class Look(TypedDict):

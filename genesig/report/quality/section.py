@@ -14,7 +14,7 @@ from genesig.report.page.sides import class_of
 from genesig.report.page.tables import Table, filled_table
 from genesig.report.page.words import by_kind, clean, counted, percent, shorten, significant
 from genesig.report.quality import captions
-from genesig.report.quality.captions import SIZE, missing_words, size_words
+from genesig.report.quality.captions import SIZE, by_label, missing_words, size_words
 from genesig.report.quality.modules import modules
 from genesig.report.quality.record import Follows, Missing, Outlier, Quality, QualityRecord
 
@@ -114,6 +114,7 @@ def _facts(data: Quality) -> list[tuple[str, str]]:
         ("Genes", _genes(it)),
         ("Left out before", f"{by_kind(data['study']['dropped']) or 'nothing'}{_where(data)}"),
         ("Missing values", missing_words(it)),
+        (f"Missing by {shorten(data['study']['label'], 30)}", by_label(data)),
         (SIZE[it["kind"]], size_words(it)) if it["kind"] else ("", ""),
         ("Far from the others", _far(it)),
         ("Columns not tested", _skipped(it)),

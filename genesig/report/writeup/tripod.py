@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from genesig.data.steps.normalise import FILLERS
 from genesig.report.page.measure import measure
 from genesig.report.page.sides import two
 from genesig.report.page.words import by_kind, clean, counted
@@ -43,7 +44,9 @@ def _size(data: Writeup) -> str:
 
 def _missing(data: Writeup) -> str:
     dropped = by_kind(data["study"]["dropped"])
-    return f"left out: {dropped}, each with its reason" if dropped else "nothing was left out"
+    said = f"left out: {dropped}, each with its reason" if dropped else "nothing was left out"
+    first = next((step["step"] for step in data["config"]["normalise"]["folds"]), "")
+    return said + (f"; missing values filled in by {first}" if first in FILLERS else "")
 
 
 def _division(data: Writeup) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.splits.seeds import BASELINE, random_state, spawn_key
-from genesig.data.steps.normalise import bound, fit_steps
+from genesig.data.steps.normalise import bound, classes_of, fit_steps, with_classes
 from genesig.data.steps.together import steps_together
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
@@ -90,7 +90,9 @@ def _of_split(
     split = splits.outer[number]
     train, test = dataset.rows(split.train), dataset.rows(split.test)
     about = dataset.obs
-    fitted = fit_steps(dataset.X[train], steps, about.iloc[train])
+    classes = classes_of(dataset)
+    told = with_classes(steps, None if classes is None else classes[train])
+    fitted = fit_steps(dataset.X[train], told, about.iloc[train])
     X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
     state = random_state(splits.seed, spawn_key(BASELINE, split=number))
     varies, task = np.ptp(X, axis=0).any(), dataset.design.kind

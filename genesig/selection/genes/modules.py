@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.splits.seeds import MODULE, generator, spawn_key
-from genesig.data.steps.normalise import bound, fit_reference_steps
 from genesig.data.steps.normalise import moments as learned
+from genesig.data.steps.normalise import reference_of_all
 from genesig.optim.sparse_components import (
     SHARES,
     directions,
@@ -55,7 +55,7 @@ def gene_modules(
     """
     import pandas as pd
 
-    reference = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
+    reference = reference_of_all(dataset, folds)
     X, scaled = reference.transform(dataset.X, dataset.obs), learned(folds)["unit_variance"]
     held = _held(dataset, seed)
     k = min(modules, X.shape[1], len(X) - max(map(len, held)) - 1)

@@ -13,7 +13,12 @@ import numpy as np
 from genesig.data.splits.folds import Samples
 from genesig.data.splits.permute import permutation
 from genesig.data.splits.seeds import HALF, PERMUTATION
-from genesig.data.steps.normalise import MOMENTS, Reference, fit_reference_steps
+from genesig.data.steps.normalise import (
+    MOMENTS,
+    Reference,
+    fit_reference_steps,
+    with_classes,
+)
 from genesig.data.steps.together import steps_together
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Split, Splits
@@ -219,8 +224,10 @@ def shared_matrices(
         return
     together = steps_together(X, folds, [task.train for task in todo])
     for task, steps in zip(todo, together, strict=True):
+        classes = None if dataset.design.classes is None else task.y[task.train]
+        told = with_classes(steps, classes)
         try:
-            reference = fit_reference_steps(X[task.train], steps, about.iloc[task.train])
+            reference = fit_reference_steps(X[task.train], told, about.iloc[task.train])
         except GenesigError as error:
             raise GenesigError(f"split {task.split}: {error}") from error
         if task.permutation == 0 and (left := reference.uncorrected(about).sum()):

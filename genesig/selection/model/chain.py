@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.steps.normalise import Reference, apply
+from genesig.data.steps.normalise import FILLERS, Reference, apply
 from genesig.errors import GenesigError
 from genesig.selection.model.shape import damaged
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Model = Mapping[str, Any]
 # Of the fields of fitted steps, those whose last axis is the genes that the step takes.
-OF_EACH_GENE = {"donors", "target", "effects", "sets", "mean", "scale", "coefficients", "gamma",
-                "delta"}  # fmt: skip
+OF_EACH_GENE = {"donors", "low", "target", "effects", "sets", "mean", "scale", "coefficients",
+                "gamma", "delta"}  # fmt: skip
 
 
 def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
@@ -90,7 +90,18 @@ def _of_first_batch(steps: Sequence[Any]) -> pd.DataFrame:
 
 def imputes(model: Model) -> bool:
     """Tell whether a model fills in itself what a sample lacks."""
-    return "knn_impute" in {step["step"] for step in model["normalisation"]["steps"]}
+    return filler(model) is not None
+
+
+def filler(model: Model) -> str | None:
+    """Return the step of a model that fills in what a sample lacks."""
+    names = [step["step"] for step in model["normalisation"]["steps"]]
+    return next((name for name in names if name in FILLERS), None)
+
+
+def takes_as_low(model: Model) -> bool:
+    """Tell whether to a model a measured gene without a value is one of a low value."""
+    return filler(model) == "left_censored"
 
 
 def split_steps(model: Model) -> tuple[list[Any], list[Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genesig.data.steps.normalise import Reference, bound, fit_reference_steps, fit_steps
+from genesig.data.steps.normalise import Reference, bound, fit_steps, reference_of_all
 from genesig.optim.class_line import moved
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
@@ -82,7 +82,7 @@ def final_model(
         evidence.tsv, which says whether any gene is named.
     """
     row_wise = fit_steps(dataset.X[:0], bound(dataset.provenance.get("steps", []), dataset))
-    learned = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
+    learned = reference_of_all(dataset, folds)
     chain = Reference(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes
     )

@@ -21,7 +21,14 @@ from genesig.data.cohorts.new_matrix import (
 )
 from genesig.data.files.delimited import Matrix
 from genesig.errors import Problem, refuse
-from genesig.selection.model.chain import Model, check_steps, imputes, seen_by, split_steps
+from genesig.selection.model.chain import (
+    Model,
+    check_steps,
+    filler,
+    seen_by,
+    split_steps,
+    takes_as_low,
+)
 from genesig.selection.model.covariates import covariate_scores, covariates_of, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.lists import chosen_model, place
@@ -81,7 +88,9 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
     training samples, after the row-wise steps; or what the model's knn_impute gives it, where it
-    has one. Genes that the model does not know are ignored.
+    has one. To a model with left_censored what is blank was measured and too small: it is not
+    missing, other than a gene that the matrix lacks. Genes that the model does not know are
+    ignored.
 
     Parameters
     ----------
@@ -181,18 +190,20 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     genes = list(model["training"]["genes"])
     used = _used(model, chosen)
     spared = set(model["training"]["panel"]["genes"]) - {genes[k] for k in used}
-    X, known = matched(matrix, genes, where, spared)
-    filler = "the model's knn_impute" if imputes(model) else "the mean of the training samples"
-    needed = [genes[k] for k in used]
-    problems = _check_missing(known[:, used], needed, matrix.rows, missing, filler, where, bound)
+    X, found = matched(matrix, genes, where, spared)
+    own = filler(model) == "knn_impute"
+    by = "the model's knn_impute" if own else "the mean of the training samples"
+    low = np.isin(genes, matrix.columns) & takes_as_low(model)
+    known, needed = found | low, [genes[k] for k in used]
+    problems = _check_missing(known[:, used], needed, matrix.rows, missing, by, where, bound)
     problems += [Problem(where, matrix.doubt, "warning")] if matrix.doubt else []
     means = np.asarray(model["training"]["means"], dtype=float)
     # A model that learned to fill in does so itself, and is given NaN.
-    fill = np.full_like(means, np.nan) if imputes(model) else means
-    values = row_wise(split_steps(model)[0], X, known, fill)
+    fill = np.where(low | own, np.nan, means)
+    values = row_wise(split_steps(model)[0], X, found, fill)
     scale = _scale(model)
-    check_values(X, values, known, genes, matrix.rows, scale, where)
-    problems += zeros(X, values, known, genes, matrix.rows, scale, where)
+    check_values(X, values, found, genes, matrix.rows, scale, where)
+    problems += zeros(X, values, found, genes, matrix.rows, scale, where)
     return Prepared(matrix.rows, values, known, used, problems)
 
 

@@ -61,8 +61,11 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     "knn_impute": (
         "fills in what is missing from the nearest genes over the donors",
         {"donors": _list(_list({**NUMBER, "type": ["number", "null"]}), minItems=1),
-         "neighbours": COUNT},
+         "neighbours": COUNT,
+         "genes": {"description": "columns that are left; null is all of them",
+                   "type": ["array", "null"], "items": COUNT}},
     ),
+    "left_censored": ("what is missing becomes low, a value of each gene", {"low": _list(NUMBER)}),
     "quantile": ("target[rank - 1], halfway between two for a half rank",
                  {"target": _list(NUMBER)}),
     "median_polish": ("median over the probes of a set of log2 x - effect",

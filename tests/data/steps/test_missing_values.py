@@ -1,17 +1,21 @@
 """Missing values: refused, unless the study has a step that fills them in."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from gathered_study import make_dataset, make_splits
 
 from genesig.data.files.readers import load_schema
 from genesig.data.steps.described import described
-from genesig.data.steps.normalise import fit_steps, normalise_samples
+from genesig.data.steps.left_censored import LeftCensored
+from genesig.data.steps.normalise import FILLERS, fit_steps, normalise_samples, with_classes
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine_study
-from genesig.errors import InvalidInput
+from genesig.errors import GenesigError, InvalidInput
+from genesig.selection.linear.tasks import shared_matrices, tasks
 
 KNN = {"step": "knn_impute", "neighbours": 3}
 ROW_WISE = {"step": "log2", "floor": 16, "ceiling": 65536}
@@ -40,13 +44,16 @@ def problems(config):
 def test_they_are_refused_and_the_way_out_is_named(study):
     (found,) = (p for p in problems(study) if p.level == "error")
     assert "(22 further cells in 3 genes)" in found.what
-    assert "data.missing: true, and {step: knn_impute}" in found.what
+    assert "data.missing: true, and as the first step of normalise.folds {step: knn_" in found.what
+    assert "{step: left_censored}, if it was too small to be measured" in found.what
 
 
 def test_they_are_kept_for_the_step_that_fills_them_in(study):
     steps = {"samples": [{"step": "log2"}], "folds": [{"step": "knn_impute"}]}
     config = {**study, "data": {"missing": True}, "normalise": steps}
     assert [p.level for p in problems(config)] == ["warning"]  # of the gene without a value
+    config["normalise"] = steps | {"folds": [{"step": "left_censored"}]}
+    assert [p.level for p in problems(config)] == ["warning"]
     choices = resolve_config(config, load_schema())["data"]
     dataset = read_dataset(*study.values(), **choices)
     assert "g9" not in dataset.genes
@@ -63,6 +70,7 @@ def test_they_are_kept_for_the_step_that_fills_them_in(study):
     [
         ([], ["centre"], "data.missing: needs {step: knn_impute} as the first step of"),
         ([], ["quantile", "knn_impute"], "data.missing: needs {step: knn_impute} as the first"),
+        ([], ["left_censored", "knn_impute"], "'knn_impute' has nothing to do after 'left_cen"),
         (["rank_samples"], ["knn_impute"], "'rank_samples' needs every value of a sample"),
     ],
 )
@@ -73,8 +81,9 @@ def test_steps_that_cannot_have_them_are_refused(study, samples, folds, message)
     assert any(message in str(p) and p.level == "error" for p in found)
 
 
-def test_a_step_without_anything_to_fill_in_is_warned_of(study):
-    found = problems({**study, "normalise": {"folds": [{"step": "knn_impute"}]}})
+@pytest.mark.parametrize("name", FILLERS)
+def test_a_step_without_anything_to_fill_in_is_warned_of(study, name):
+    found = problems({**study, "normalise": {"folds": [{"step": name}]}})
     assert any("has nothing to do" in p.what and p.level == "warning" for p in found)
 
 
@@ -89,3 +98,58 @@ def test_other_faults_are_refused_all_the_same(study):
                      missing=True, prior_weights=None,
                      covariates=[], missing_covariates="refuse", weights=None, chromosome=None,
                      position=None)  # fmt: skip
+
+
+def test_a_gene_that_most_of_a_class_misses_is_left_out_and_no_other():
+    X = np.random.default_rng(0).normal(size=(12, 6))
+    y = np.repeat([-1.0, 1.0], [8, 4])
+    X[8:11, 1], X[:5, 2], X[:4, 3], X[8:10, 3] = np.nan, np.nan, np.nan, np.nan
+    step = KNN | {"missing_most": 0.5}
+    assert fit_steps(X, with_classes([step], y)).genes.tolist() == [0, 3, 4, 5]
+    assert fit_steps(X, with_classes([step], None)).genes.tolist() == [0, 1, 2, 3, 4, 5]
+    assert fit_steps(X, with_classes([step | {"missing_most": 1.0}], y)).steps[0].genes is None
+    other = X.copy()
+    other[0] = np.nan
+    fitted = fit_steps(X, with_classes([step], y))
+    assert fitted.transform(other).shape == (12, 4)
+    with pytest.raises(GenesigError, match="raise its 'missing_most'"):
+        fit_steps(np.where(y[:, None] > 0, np.nan, X), with_classes([step], y))
+
+
+def test_values_too_small_become_the_quantile_of_the_gene_over_the_training_samples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(15, 40))
+    X[rng.random(X.shape) < 0.6] = np.nan
+    X[:, 7], X[1:, 8] = np.nan, np.nan
+    for quantile in (0.0, 0.01, 0.3):
+        with pytest.warns(RuntimeWarning, match="All-NaN"):
+            expected = np.nanquantile(X, quantile, axis=0)
+        expected[7] = np.nanquantile(X, quantile)
+        fitted = LeftCensored.fit(X, quantile=quantile)
+        np.testing.assert_allclose(fitted.transform(np.full((2, 40), np.nan)), [expected] * 2)
+        kept = fitted.transform(X)[~np.isnan(X)]
+        np.testing.assert_array_equal(kept, X[~np.isnan(X)])
+
+
+def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_ones_too():
+    """What test samples have, or are, changes nothing; each permutation has genes of its own."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([-1.0, 1.0], 12)
+    X = rng.normal(size=(24, 40))
+    X[rng.random(X.shape) < 0.45] = np.nan
+    X[:10, 3], X[10:, 3] = np.nan, 1.0
+    dataset = make_dataset(X, y)
+    splits = make_splits(dataset, 3, 1)
+    todo = tasks(dataset, splits, splits.outer, [0, 1, 2])
+    folds, kept = [KNN | {"missing_most": 0.5}, {"step": "centre"}], {}
+    for _, reference, (task,) in shared_matrices(dataset, todo, folds, 1):
+        alone = with_classes([KNN | {"missing_most": 0.5}], task.y[task.train])
+        np.testing.assert_array_equal(reference.genes, fit_steps(X[task.train], alone).genes)
+        kept[task.split, task.permutation] = reference.genes.tolist()
+    assert all(3 not in genes for (_, number), genes in kept.items() if number == 0)
+    assert any(3 in genes for (_, number), genes in kept.items() if number > 0)
+    other, split = X.copy(), splits.outer[0]
+    other[dataset.rows(split.test)] = np.nan
+    changed = replace(dataset, X=other)
+    (found,) = shared_matrices(changed, tasks(changed, splits, [split], [0]), folds, 1)
+    assert found[1].genes.tolist() == kept[split.name, 0]

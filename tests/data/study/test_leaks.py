@@ -153,7 +153,8 @@ def test_a_gene_that_equals_the_label_is_named(
     study.matrix[3][1:] = values
     label = settings.get("label", "diagnosis")
     found = [f"warning: expression.tsv: gene 'gene3' equals the label '{label}' (correlation 1"]
-    lines = _warnings(study, monkeypatch, capsys)
+    said = _warnings(study, monkeypatch, capsys)
+    lines = [line for line in said if "missing values go with the label" not in line]
     assert [line[: len(found[0])] for line in lines] == (found if leaks else [])
 
 

@@ -187,6 +187,24 @@ def test_missing_values_have_a_figure_and_a_table():
     assert items["missing_values"].svg
 
 
+def test_what_is_missing_by_class_is_named():
+    dataset = clean()
+    ill = (dataset.obs["state"] == "ill").to_numpy()
+    dataset.X[:3, 5] = np.nan
+    dataset.X[~ill, 7] = np.nan
+    folds = [{"step": "knn_impute", "neighbours": 5, "missing_most": 0.5}, *MOMENTS]
+    _, facts, _ = made(page_data(dataset, folds=folds))
+    assert facts["Missing by state"].startswith(
+        "1 of 2 genes with missing values (false discovery rate 5\u00a0%), such as g7: 100\u00a0%"
+        " of well, 0\u00a0% of ill lack it"
+    )
+    assert facts["Genes"] == "300 genes read, 299 genes after knn_impute, as fitted on all samples"
+    dataset.X[~ill, 7] = 8.0
+    facts = made(page_data(dataset, folds=folds))[1]
+    assert facts["Missing by state"].startswith("none of 1 gene with missing values (false")
+    assert "Missing by state" not in made(page_data(clean()))[1]
+
+
 def test_genes_that_steps_leave_out_are_counted():
     folds = [{"step": "variance_filter", "keep": 0.5}, *MOMENTS]
     section, facts, _ = made(page_data(clean(), folds=folds))

@@ -5,12 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gathered_study import make_dataset, make_splits, make_study
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
 from sklearn.neighbors import NearestCentroid
 from sklearn.svm import SVC
 
 from genesig.models import baselines
 from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
+from genesig.models.lasso import TAU
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.response.survival import martingale
 from genesig.selection.assess.baseline_scores import run_baselines
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
@@ -111,6 +114,72 @@ def test_ridge_is_scikit_learns_at_the_penalty_of_the_smallest_inner_error():
     np.testing.assert_allclose(ridge_classes(X, y, X_test, inner, 1), expected, atol=1e-8)
 
 
+def most(X, residuals):
+    """Return max_j |z_j'r| over the centred features: tau is a share of what follows from it."""
+    return np.abs((X - X.mean(axis=0)).T @ residuals).max()
+
+
+def odds_by_scikit_learn(X, y, tau):
+    C = 1 / (tau * most(X, y > 0))
+    return LogisticRegression(l1_ratio=1, solver="saga", C=C, tol=1e-5, max_iter=10**5).fit(X, y)
+
+
+def test_the_l1_logistic_model_is_scikit_learns_at_the_tau_of_the_smallest_inner_loss():
+    X, y, X_test, inner, _ = problem("classification", signal=0.4)
+    left_out = np.empty((len(TAU), len(y)))
+    for fold in inner:
+        rest = np.setdiff1d(np.arange(len(y)), fold)
+        for f, tau in zip(left_out, TAU, strict=True):
+            f[fold] = odds_by_scikit_learn(X[rest], y[rest], tau).decision_function(X[fold])
+    best = int(np.argmin(np.logaddexp(0, -y * left_out).mean(axis=1)))
+    assert 0 < best < len(TAU) - 1
+    expected = odds_by_scikit_learn(X, y, TAU[best]).decision_function(X_test)
+    f = BASELINES["lasso"]["classification"](X, y, X_test, inner, 1)
+    np.testing.assert_allclose(f, expected - midpoint(y, left_out[best]), atol=5e-3)
+
+
+def test_the_lasso_is_scikit_learns_at_the_tau_of_the_smallest_inner_error():
+    X, y, X_test, inner, _ = problem("regression", signal=0.5)
+
+    def fit(rows, tau):
+        alpha = tau * most(X[rows], y[rows]) / len(rows)
+        return Lasso(alpha, tol=1e-9, max_iter=10**5).fit(X[rows], y[rows])
+
+    losses = np.zeros(len(TAU))
+    for fold in inner:
+        rest = np.setdiff1d(np.arange(len(y)), fold)
+        losses += [np.sum((y[fold] - fit(rest, tau).predict(X[fold])) ** 2) for tau in TAU]
+    expected = fit(np.arange(len(y)), TAU[np.argmin(losses)]).predict(X_test)
+    f = BASELINES["lasso"]["regression"](X, y, X_test, inner, 1)
+    np.testing.assert_allclose(f, expected, atol=1e-3)
+
+
+def test_the_cox_lasso_is_scikit_survivals_at_the_tau_of_the_largest_left_out_likelihood():
+    linear = pytest.importorskip("sksurv.linear_model")
+    X, y, X_test, inner, _ = problem("survival", signal=0.5)
+
+    def path(rows):
+        alphas = TAU * most(X[rows], martingale(y[rows])) / len(rows)
+        model = linear.CoxnetSurvivalAnalysis(alphas=alphas, l1_ratio=1, tol=1e-12,
+                                              max_iter=10**6)  # fmt: skip
+        return model.fit(X[rows], y[["event", "time"]][rows].copy()).coef_
+
+    def likelihood(rows, eta):
+        own = RiskSets.of(y["time"][rows], y["event"][rows], "efron")
+        return own.log_likelihood(eta[rows][own.order])
+
+    gained, every = 0.0, np.arange(len(y))
+    for fold in inner:
+        rest = np.setdiff1d(every, fold)
+        eta = X @ path(rest)
+        gained = gained + likelihood(every, eta) - likelihood(rest, eta)
+    best = int(np.argmax(gained))
+    assert 0 < best < len(TAU) - 1
+    expected = (X_test - X.mean(axis=0)) @ path(every)[:, best]
+    f = BASELINES["lasso"]["survival"](X, y, X_test, inner, 1)
+    np.testing.assert_allclose(f, expected, atol=1e-3)
+
+
 def test_nearest_centroid_decides_as_scikit_learn_does():
     X, y, X_test, inner, _ = problem("classification", signal=0.2)
     expected = NearestCentroid().fit(X, y).predict(X_test)
@@ -132,7 +201,8 @@ def test_the_rotation_to_the_row_space_does_not_change_the_support_vector_machin
 
 
 @pytest.mark.parametrize(
-    "name", ["ridge", "pcr", "kernel_pcr", "linear_svm", "random_forest", "nearest_centroid"]
+    "name",
+    ["ridge", "lasso", "pcr", "kernel_pcr", "linear_svm", "random_forest", "nearest_centroid"],
 )
 def test_a_rare_class_is_not_given_away(name):
     """One in ten is rare; cut at 0, all but the centroids call nearly every sample frequent."""

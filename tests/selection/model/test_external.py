@@ -40,6 +40,7 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "log2": (LOG2, MOMENTS, True),
     "quantile": (LOG2, [{"step": "quantile"}, *MOMENTS], True),
     "filter": ([], [{"step": "variance_filter", "keep": 0.5}, *MOMENTS], False),
+    "left censored": ([], [{"step": "left_censored", "quantile": 0.01}, *MOMENTS], False),
     "imputed": ([], [{"step": "knn_impute", "neighbours": 3}, *MOMENTS], False),
 }
 LINEAR = settings.LINEAR | {"mu": [1e-6, 1e-1], "list_mu": 1e-1}

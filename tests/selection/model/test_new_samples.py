@@ -147,6 +147,23 @@ def test_a_model_that_fills_in_missing_values_does_so_itself(
     np.testing.assert_allclose(_predictions(tmp_path)["score"], own, rtol=1e-9, atol=1e-9)
 
 
+def test_to_a_model_of_values_too_small_a_blank_is_low_and_an_absent_gene_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = _model("left censored")
+    X = _values(False, seed=5)
+    kept = [k for k in range(D) if k != 1]
+    text = _table(X[:, kept], NAMES, [GENES[k] for k in kept])
+    text = text.replace(f"\ng0\t{float(X[0, 0])!r}\t", "\ng0\tNA\t")
+    assert _predict(tmp_path, model, "new.tsv", text, "--missing", "0.2") == 0
+    assert "filled in by the mean of the training samples" in capsys.readouterr().err
+    found = _predictions(tmp_path)
+    assert found["imputed"].tolist() == [1] * N
+    X[:, 1], X[0, 0] = data.X[:, 1].mean(), np.quantile(data.X[:, 0], 0.01)
+    own = score(model, dict(zip(GENES, X.T, strict=True)))
+    np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
+
+
 def test_a_regression_predicts_its_score(tmp_path: Path) -> None:
     model, data = _model("plain", "regression")
     assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0

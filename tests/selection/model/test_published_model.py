@@ -26,7 +26,10 @@ from genesig.selection.model.shape import digest_of
 
 PAGE = (ROOT / "docs/model.md").read_text(encoding="utf-8")
 PUBLISHED = ROOT / "docs/model.schema.json"
-SELF_CONTAINED = [chain for chain in CHAINS if chain not in ("imputed", "background", "segmented")]
+SELF_CONTAINED = [
+    chain for chain in CHAINS
+    if chain not in ("imputed", "left censored", "background", "segmented")
+]  # fmt: skip
 PROGRAMS = {"r": ["Rscript", "score.R"], "js": ["node", "score.js"]}
 
 

@@ -1,0 +1,85 @@
+"""What missing values say of the label, in words for who starts the study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from genesig.data.quality.missingness import Missingness, missingness
+from genesig.data.steps.imputation import left_out
+from genesig.data.study.sheet_check import Sheet
+from genesig.errors import Problem
+from genesig.response.known import RESPONSES
+from genesig.words import counted, listing
+
+Array = np.ndarray[Any, Any]
+UNEQUAL = 0.01
+"""Largest p at which the samples' shares of missing values are said to go with the label."""
+
+
+def check_missing(X: Array, genes: Sequence[str], sheet: Sheet,
+                  folds: Sequence[Mapping[str, Any]], where: str) -> Iterator[Problem]:  # fmt: skip
+    """Warn where missing values go with the label, and of genes that are left out for theirs."""
+    missing = np.isnan(X)
+    if not missing.any():
+        return
+    found = missingness(missing, sheet.obs, sheet.design)
+    first: Mapping[str, Any] = next(iter(folds), {"step": ""})
+    words = [*_by_gene(found, genes, sheet), *_by_sample(found, sheet)]
+    if words:
+        low = first["step"] == "left_censored"
+        yield Problem(where, f"missing values go with the label: {'; '.join(words)}. "
+                      f"{AS_LOW if low else FROM_OTHERS}", "warning")  # fmt: skip
+    if "missing_most" in first:
+        yield from _left_out(X, genes, sheet, first["missing_most"], where)
+
+
+AS_LOW = "left_censored takes a missing value for a low one: make sure that all were measured alike"
+FROM_OTHERS = (
+    "If a value is missing because it was too small to be measured, {step: left_censored} takes it"
+    " for a low one; if some samples were measured otherwise, leave the genes or the samples out"
+)
+
+
+def _by_gene(found: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator[str]:
+    named, classes = found.named, sheet.design.classes
+    if not len(named):
+        return
+    words = f"{counted(len(named), 'gene')} of {len(found.genes)} with missing values"
+    words += " by more than chance"
+    shares = found.by_class[:, named[0]]
+    of = [f"{100 * s:.0f} % of '{c}'" for s, c in zip(shares, classes or (), strict=False)]
+    first = f"'{genes[int(found.genes[named[0]])]}'"
+    yield f"{words}, such as {first}" + (f", which {listing_of(of)} lack" if of else "")
+
+
+def _by_sample(found: Missingness, sheet: Sheet) -> Iterator[str]:
+    if not found.sample_p <= UNEQUAL:
+        return
+    shares = zip(found.class_share, sheet.design.classes or (), strict=False)
+    of = [f"{100 * share:.2g} % of the values of '{name}'" for share, name in shares]
+    told = f"{listing_of(of)} are missing" if of else "samples miss more at one end of the label"
+    yield f"{told} (p {found.sample_p:.2g})"
+
+
+def listing_of(words: Sequence[str]) -> str:
+    """Join words: one and the other, or the first three."""
+    return (
+        " and ".join(words)
+        if len(words) < 3
+        else f"{', '.join(words[:3])}" + (", ..." if len(words) > 3 else "")
+    )
+
+
+def _left_out(X: Array, genes: Sequence[str], sheet: Sheet, most: float,
+              where: str) -> Iterator[Problem]:  # fmt: skip
+    design = sheet.design
+    y = None if design.classes is None else RESPONSES[design.kind].read(sheet.obs, design)
+    names = [genes[k] for k in np.flatnonzero(left_out(X, most, y)).tolist()]
+    if names:
+        whom = "the samples" if y is None else "a class"
+        what = f"{counted(len(names), 'gene')} that more than {100 * most:g} % of {whom} lack are "
+        what += f"left out by knn_impute, in each training set anew: {listing(names)}"
+        yield Problem(where, what, "warning")

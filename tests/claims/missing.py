@@ -1,0 +1,121 @@
+"""Missing values: signs of what they hide, and whether they go with the label by more than chance.
+
+Simulated proteomics: 792 proteins, levels from 16 to 32 with factors that samples share, and below
+20.5 the smaller a value the more often it is missing. Five markers are measured in cases only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import settings
+from certificate import Claim, Trial
+
+from genesig.data.quality.missing_check import check_missing
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.described import described
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.sheet_check import Sheet
+from genesig.results import Dataset, Design
+from genesig.selection.linear.double_loop import fit_final
+
+Array = np.ndarray[Any, Any]
+
+N, PROTEINS, MARKERS = 40, 792, 5
+KNN = {"step": "knn_impute", "neighbours": 10, "missing_most": 0.5}
+LOW = {"step": "left_censored", "quantile": 0.01}
+LINEAR = settings.LINEAR | {"mu": [1.0], "list_mu": 1.0, "lam": [0.1, 1.0]}
+
+
+def proteins(rng: Any, n: int = N) -> Array:
+    """Return levels that are missing the more often the smaller they are, (n, 792)."""
+    X = rng.normal(24, 2, PROTEINS) + rng.normal(size=(n, 6)) @ rng.normal(0, 0.4, (6, PROTEINS))
+    X += rng.normal(0, 0.6, X.shape)
+    X[rng.random(X.shape) < 1 / (1 + np.exp(1.5 * (X - 20.5)))] = np.nan
+    return np.asarray(X)
+
+
+def dataset_of(X: Array, case: Array) -> Dataset:
+    """Return a study of cases and controls."""
+    names = [f"s{k:03}" for k in range(len(X))]
+    obs = pd.DataFrame({"state": np.where(case, "case", "control")}, index=names)
+    genes = [f"p{k:03}" for k in range(X.shape[1])]
+    var = pd.DataFrame({"symbol": genes}, index=genes)
+    design = Design("state", "classification", ("control", "case"), None, None)
+    return Dataset(X, obs, var, design, {"dropped": [], "steps": []})
+
+
+def marked(seed: int, cases: int) -> tuple[Dataset, Array]:
+    """Return the study with its markers, which controls never have."""
+    rng = np.random.default_rng(seed)
+    X, case = proteins(rng), rng.permutation(N) < cases
+    X[rng.random(X.shape) < 0.02] = np.nan
+    at = rng.choice(np.flatnonzero(np.isnan(X).mean(axis=0) < 0.2), MARKERS, replace=False)
+    X[np.ix_(~case, at)] = np.nan
+    return dataset_of(X, case), at
+
+
+def signs(dataset: Dataset, at: Array, step: dict[str, Any]) -> tuple[Array, Array]:
+    """Return the sign of each marker in the final model, 0 if not in it, and in the gene table."""
+    folds = [step, *settings.MOMENTS]
+    done = normalise_samples(dataset, samples=[], folds=folds)
+    fits = fit_final(done, draw_splits(done, seed=1, **settings.SPLITS), folds=folds, **LINEAR)
+    weights = np.zeros(len(dataset.genes))
+    weights[fits.indices] = fits.values  # noqa: PD011
+    shown, y = described(done).X[:, at], dataset.response()
+    apart = shown[y > 0].mean(axis=0) - shown[y < 0].mean(axis=0)
+    return np.sign(weights[at]), np.sign(apart.round(6))
+
+
+def said(dataset: Dataset) -> str:
+    """Return what `genesig validate` says of missing values and the label."""
+    sheet = Sheet(dataset.obs, tuple(dataset.samples), dataset.design, [])
+    found = check_missing(dataset.X, dataset.genes, sheet, [LOW], "e.tsv")
+    return " ".join(problem.what for problem in found)
+
+
+def of_markers(seed: int) -> dict[str, float]:
+    """Hold the markers' signs against the truth, in the final model and in the gene table."""
+    dataset, at = marked(seed, (20, 30)[seed % 2])
+    low, near = (np.array(signs(dataset, at, step)) for step in (LOW, KNN))
+    return {
+        "all": float((low > 0).all()),
+        "wrong": float((near < 0).any()),
+        "named": float(f"{MARKERS} genes of" in said(dataset)),
+    }
+
+
+def of_noise(seed: int) -> dict[str, float]:
+    """Ask whether missing values are said to go with a label that they know nothing of.
+
+    Samples differ in how much they miss.
+    """
+    rng = np.random.default_rng(seed)
+    X = proteins(rng)
+    X[rng.random(X.shape) < rng.uniform(0, 0.2, (N, 1))] = np.nan
+    return {"warned": float(bool(said(dataset_of(X, rng.permutation(N) % 2 == 1))))}
+
+
+TRIALS = (
+    Trial(
+        "Missing values",
+        "792 proteins, 20 or 30 cases among 40; five markers that controls never have",
+        of_markers,
+        (
+            Claim("all", "markers with left_censored", "all five listed, higher in cases", 0.95, 1),
+            Claim("wrong", "markers with knn_impute", "none lower in cases, in ≤ 2 %", 0, 0.02),
+            Claim("named", "genes that are missing by class", "the five named", 0.9, 1),
+        ),
+        draws=200,
+        few=4,
+    ),
+    Trial(
+        "Missing values",
+        "792 proteins, 40 samples that differ in how much they miss, labels at random",
+        of_noise,
+        (Claim("warned", "missing values go with the label", "said in ≤ 5 %", 0, 0.05),),
+        few=20,
+    ),
+)
