@@ -9,7 +9,6 @@ from genesig.report.page.style import power
 from genesig.report.page.words import clean, counted, significant
 from genesig.report.prediction.record import Prediction
 from genesig.response.design import SEVERAL
-from genesig.selection.assess.kinds.known import ASSESSED
 
 SCHEMES = {
     "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
@@ -38,12 +37,19 @@ LOSSES = {
     "classification": SQUARED, SEVERAL: SQUARED, "regression": SQUARED,
     "survival": "−(2/n) log L(Xβ), L Cox's partial likelihood,",
 }  # fmt: skip
+AREA = (
+    " The area under the ROC curve (AUC) is over pairs of samples of one test set (where one lacks"
+    " a class, of a repeat), which one model scored; its interval adds the variances between splits"
+    " and between samples, on the logit scale, and near 1 holds the score interval (Newcombe 2006)."
+)
 REFERENCES = (
     "De Mol C, Mosci S, Traskine M, Verri A (2009). A regularized method for selecting nested"
     " groups of relevant genes from microarray data. J Comput Biol 16.",
     "Mosci S (2009). PhD thesis, University of Genoa: the two-stage protocol, nested lists and"
     " structured clustering.",
     "Nadeau C, Bengio Y (2003). Inference for the generalization error. Mach Learn 52.",
+    "Newcombe RG (2006). Confidence intervals for an effect size measure based on the Mann-Whitney"
+    " statistic. Part 2. Stat Med 25.",
     "Phipson B, Smyth GK (2010). Permutation p-values should never be zero. Stat Appl Genet Mol"
     " Biol 9.",
     "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for model"
@@ -68,20 +74,10 @@ def assessment(data: Prediction) -> list[str]:
         f" ({counted(data['design']['outer'], 'split')}); inside each outer training set, {inner}"
         " chose the model, so that no test sample took part in any choice (Varma and Simon 2006).",
         f"The reported number is the {measure(data).name} of all held-out scores of a repeat,"
-        f" averaged over repeats; its 95\u00a0% confidence interval (CI) {_covers(data)}.",
+        f" averaged over repeats; its 95\u00a0% confidence interval (CI) accounts for the overlap"
+        " of training sets (Nadeau and Bengio 2003) and for the finite number of test samples."
+        + (AREA if data["study"]["classes"] else ""),
     ]
-
-
-def _covers(data: Prediction) -> str:
-    """Say what the interval is about: see `genesig.selection.assess.assessment.assess`."""
-    study, few = data["study"], ASSESSED[data["study"]["task"]].headline.fewest
-    apart = not study["group"] and data["design"]["scheme"] != "leave_one_batch_out"
-    if data["design"]["outer"] < few and apart:
-        return "is that of the mean over samples, taken as independent, the training sets as given"
-    return (
-        "accounts for the overlap of training sets (Nadeau and Bengio 2003) and for the finite"
-        " number of test samples"
-    )
 
 
 def _repeated(times: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.adjustment import Adjustment
-from genesig.selection.assess.intervals import delong
+from genesig.selection.assess.area import held_out_area
 from genesig.selection.assess.kinds.by_class import balanced
 from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
 from genesig.selection.assess.scores import (
@@ -56,7 +56,7 @@ def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) 
 
 
 CLASSIFICATION = Assessed(
-    headline=balanced(_loss, _number, delong),
+    headline=balanced(_loss, _number, lambda found, f: held_out_area(found, [(found.y > 0, f)])),
     errors=("misclassification", "balanced_error", "squared_error", "auc"),
     of_split=_of_split,
     decided=_decided,
