@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import intervals
 from certificate import Trial
 
-TRIALS: tuple[Trial, ...] = ()
+TRIALS: tuple[Trial, ...] = (*intervals.TRIALS,)

@@ -23,8 +23,8 @@ def held_out_area(found: HeldOut, sides: Sequence[Side]) -> tuple[float, float, 
     that of many models together, and pooled scores compare models with each other. The interval
     lies on the scale of log(A/(1 - A)), by the error of `error_of_splits`, which estimates that of
     A around its mean over studies of this size; near 1 the score interval widens it, a class
-    counting the groups of samples it has, and several put together as in `mean_of_shares`. Where a test set lacks a class, as in leave-one-out, a
-    repeat's scores are taken together.
+    counting the groups of samples it has, and several put together as in `mean_of_shares`. Where a
+    test set lacks a class, as in leave-one-out, a repeat's scores are taken together.
 
     Parameters
     ----------

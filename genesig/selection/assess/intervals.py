@@ -98,6 +98,11 @@ def error_of_splits(splits: Array, ratio: float, influence: Array) -> float:
     return float(np.sqrt((1 / many + ratio) * np.var(splits, ddof=1) + over_samples))
 
 
+def of_ratio(top: Array, bottom: Array, ratio: float) -> Array:
+    """Return ρ + (t - ρ b)/b̄, what each split adds to ρ = Σ t/Σ b: one of few pairs adds little."""
+    return ratio + (top - ratio * bottom) / float(np.mean(bottom))
+
+
 def share_limits(share: float, error: float, n: int) -> Interval:
     """Return share ± z error on the scale of log(share/(1 - share)).
 

@@ -9,7 +9,13 @@ import numpy as np
 
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.selection.assess.intervals import NOTHING, Interval, error_of_splits, share_limits
+from genesig.selection.assess.intervals import (
+    NOTHING,
+    Interval,
+    error_of_splits,
+    of_ratio,
+    share_limits,
+)
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
 from genesig.selection.assess.survival.concordance import harrell, ordered
 
@@ -79,9 +85,11 @@ def _limits(found: HeldOut, loss: Array, error: float) -> Interval:
         return NOTHING
     errors = np.bincount(repeat, weights=number * loss) / total
     influence = 2 * number * (loss - errors[repeat]) / total[repeat] / repeats
-    splits = _splits(found, loss)
-    known = splits[~np.isnan(splits)]
-    spread = error_of_splits(known, found.ratio, found.by_group(influence))
+    _, split = np.unique(found.split, return_inverse=True)
+    pairs, wrong = (np.bincount(split, weights=each) for each in (number, number * loss))
+    known = pairs > 0
+    splits = of_ratio(wrong[known], pairs[known], error)
+    spread = error_of_splits(splits, found.ratio, found.by_group(influence))
     events = len(np.unique(found.groups[found.y["event"] & (number > 0)]))
     return share_limits(error, spread, max(events // 2, 1))
 

@@ -20,6 +20,7 @@ from genesig.selection.assess.intervals import (
     NOTHING,
     Interval,
     error_of_splits,
+    of_ratio,
     share_limits,
 )
 from genesig.selection.assess.survival.curves import Curve
@@ -161,7 +162,8 @@ def pooled(
     if not values:
         return Concordance(np.nan, NOTHING, U, every)
     value = float(np.mean(values))
-    splits = np.array([own.value for _, _, own in found])
+    pairs = np.array([own.pairs.sum() for _, _, own in found])
+    splits = of_ratio(np.array([own.value for _, _, own in found]) * pairs, pairs, value)
     by_group = U if group is None else np.bincount(group[: len(U)], weights=U)
     error = error_of_splits(splits, ratio, by_group)
     return Concordance(value, _limits(value, error, events), U, every)
