@@ -48,14 +48,18 @@ REFERENCES = (
     "Mosci S (2009). PhD thesis, University of Genoa: the two-stage protocol, nested lists and"
     " structured clustering.",
     "Nadeau C, Bengio Y (2003). Inference for the generalization error. Mach Learn 52.",
-    "Newcombe RG (2006). Confidence intervals for an effect size measure based on the Mann-Whitney"
-    " statistic. Part 2. Stat Med 25.",
     "Phipson B, Smyth GK (2010). Permutation p-values should never be zero. Stat Appl Genet Mol"
     " Biol 9.",
     "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for model"
     " selection. BMC Bioinformatics 7.",
     "Zou H, Hastie T (2005). Regularization and variable selection via the elastic net. J R Stat"
     " Soc B 67.",
+)
+
+
+OF_AREA = (
+    "Newcombe RG (2006). Confidence intervals for an effect size measure based on the Mann-Whitney"
+    " statistic. Part 2. Stat Med 25.",
 )
 
 
