@@ -88,7 +88,7 @@ def several_classes(
     With the slope b of the model's probabilities how these are calibrated, too.
     """
     said, T = several.predicted(f), len(classes)
-    area, *limits = held_out_area(_one_test_set(y, f), several.sides(y, f))
+    area, *limits = held_out_area(one_test_set(y, f), several.sides(y, f))
     yield "auc", area, (limits[0], limits[1]), len(y)
     shares = several.sensitivities(y, said, T)
     sizes = [int((y == c).sum()) for c in range(T)]
@@ -136,7 +136,8 @@ def _of_both(y: Array, f: Array) -> Iterator[Row]:
     yield "calibration_slope", line.slope, line.slope_interval, len(y)
 
 
-def _one_test_set(y: Array, f: Array) -> HeldOut:
+def one_test_set(y: Array, f: Array) -> HeldOut:
+    """Return the record of samples (n,) that one model scored at once."""
     at_once = np.zeros(len(y), dtype=np.int64)
     return HeldOut(y, np.arange(len(y)), at_once, at_once, at_once, f, 0.0)
 
