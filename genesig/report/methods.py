@@ -56,9 +56,11 @@ def references(data: Report) -> list[str]:
     enriched = enrichment_methods.REFERENCES if data["enrichment"] else ()
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
+    of_area = prediction_methods.OF_AREA if data["study"]["classes"] else ()
     cohorts = external_methods.external_references(data)
     named = proved.references(data)
-    sections = (always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts)
+    sections = (always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, of_area,
+                cohorts)  # fmt: skip
     return sorted({reference for section in sections for reference in section})
 
 

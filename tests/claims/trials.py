@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import intervals
 import lists
 import missing
 import probabilities
 from certificate import Trial
 
 TRIALS: tuple[Trial, ...] = (
+    *intervals.TRIALS,
     *lists.TRIALS,
     *missing.TRIALS,
     *probabilities.TRIALS,

@@ -13,18 +13,20 @@ from genesig.optim.multitask import joint_path, joint_scores, joint_sets
 from genesig.optim.refit import refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
+from genesig.selection.assess.area import held_out_area
 from genesig.selection.assess.intervals import delong
 from genesig.selection.assess.scores import auc, zero_one_loss
 from genesig.selection.assess.several import (
     balanced_error,
     confusion,
     macro_auc,
-    macro_interval,
     predicted,
     sensitivities,
+    sides,
     wrong,
 )
 from genesig.selection.genes.anova import class_test, welch_anova
+from genesig.selection.model.external_scores import one_test_set
 
 
 def drawn(seed=0, n=60, T=4, d=30):
@@ -123,16 +125,19 @@ def test_the_balanced_error_is_that_of_scikit_learn():
     assert balanced_error(y, f, 4) == pytest.approx(expected)
     areas = [roc_auc_score(y == c, f[:, c]) for c in range(4)]
     assert macro_auc(y, f) == pytest.approx(np.mean(areas))
-    area, low, high = macro_interval(y, f)
+    area, low, high = held_out_area(one_test_set(y, f), sides(y, f))
     assert area == pytest.approx(np.mean(areas))
     assert low < area < high
+    each = np.array([delong(np.where(y == c, 1.0, -1.0), f[:, c]) for c in range(4)])
+    assert high - low < 0.95 * (each[:, 2] - each[:, 1]).mean()  # four classes tell more than one
 
 
 def test_two_classes_have_the_interval_and_the_error_of_two():
     rng, _, y = drawn(T=2)
     f = rng.normal(size=60) + y
     both, sign = np.column_stack([-f, f]), 2 * y - 1
-    np.testing.assert_allclose(macro_interval(y, both), delong(sign, f))
+    found = held_out_area(one_test_set(y, both), sides(y, both))
+    np.testing.assert_allclose(found, delong(sign, f), rtol=0.02)  # n - 1 for n in a variance
     assert macro_auc(y, both) == pytest.approx(auc(sign, f))
     np.testing.assert_array_equal(wrong(y, both), zero_one_loss(sign, f))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 from sklearn import metrics
 
 from genesig.selection.assess.intervals import (
@@ -113,12 +113,12 @@ def test_the_interval_of_the_area_holds_delongs_by_the_definition(seed):
     wins = (f[y > 0][:, None] > f[y < 0]) + 0.5 * (f[y > 0][:, None] == f[y < 0])
     m, n = wins.shape
     variance = np.var(wins.mean(axis=1), ddof=1) / m + np.var(wins.mean(axis=0), ddof=1) / n
-    half = stats.norm.ppf(0.975) * np.sqrt(variance)
     area, low, high = delong(y, f)
     assert area == pytest.approx(metrics.roc_auc_score(y, f))
+    half = stats.norm.ppf(0.975) * np.sqrt(variance) / (area * (1 - area))
     score = score_interval(area, m, n)
-    assert low == pytest.approx(max(0, min(area - half, score[0])), abs=2e-4)
-    assert high == pytest.approx(min(1, max(area + half, score[1])), abs=2e-4)
+    assert low == pytest.approx(min(special.expit(special.logit(area) - half), score[0]), abs=2e-4)
+    assert high == pytest.approx(max(special.expit(special.logit(area) + half), score[1]), abs=2e-4)
 
 
 def score_interval(area, m, n):

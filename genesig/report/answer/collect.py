@@ -21,7 +21,7 @@ from genesig.report.page.finding import (
     WrongSample,
 )
 from genesig.report.page.measure import MEASURES, measure
-from genesig.report.page.model_names import model_name
+from genesig.report.page.model_names import model_name, picked
 from genesig.report.page.record import (
     Division,
     HeldOut,
@@ -110,7 +110,8 @@ def _best(controls: list[Row]) -> Control | None:
         return None
     best = min(others, key=lambda row: row["error"])
     return {
-        "model": best["model"], "error": best["error"], "low": best["low"], "high": best["high"],
+        "model": best["model"], "of": len(others),
+        "error": best["error"], "low": best["low"], "high": best["high"],
         "difference": best["difference"], "difference_low": best["difference_low"],
         "difference_high": best["difference_high"],
     }  # fmt: skip
@@ -188,8 +189,9 @@ def error_warnings(data: Answer) -> list[str]:
         return found
     if best["difference_high"] < 0:
         found.append(
-            f"Another method ({model_name(best['model'])}) had a {_against(data, best, error)} on"
-            " the same samples; the interval of the paired difference excludes 0."
+            f"Another method ({model_name(best['model'])}, {picked(best['of'])}) had a"
+            f" {_against(data, best, error)} on the same samples; the interval of the paired"
+            " difference excludes 0."
         )
     return found
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from genesig.report.answer.figures import FEWEST_FOR_BAND, Line, forest, lines_of
+from genesig.report.answer.figures import FEWEST_FOR_BAND, forest, lines_of
 from genesig.report.answer.naming import level
 from genesig.report.answer.record import Answer
 from genesig.report.page.finding import Evidence, Measured, WrongSample
 from genesig.report.page.measure import measure
+from genesig.report.page.model_names import picked
 from genesig.report.page.rows import transposed
 from genesig.report.page.sides import two
 from genesig.report.page.svg import Picture, picture
@@ -39,8 +40,9 @@ def note(data: Answer) -> list[str]:
     classes = two(data["study"])
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
-        "The error and its interval are those of the procedure: of models chosen in exactly this"
-        f" way from parts of the samples. The final model uses all of them.{positive}"
+        "Errors, their intervals and those of like measures are for the procedure: what models"
+        " chosen in exactly this way, from as many samples as a training set has, reach on average"
+        f" in other samples. The final model uses all samples.{positive}"
     ]
 
 
@@ -149,7 +151,7 @@ def overview(data: Answer) -> list[Picture]:
         title=f"{measure(data).title} of this study{_beside(data)}",
         description=f"{measure(data).name}, with 95 % CI: {named}.",
         caption=f"{measure(data).title} with its 95\u00a0% confidence interval (CI). Circle: this"
-        f" procedure in cross-validation;{_square(lines)}{_diamonds(data)}{band} dashed: chance."
+        f" procedure in cross-validation;{_square(data)}{_diamonds(data)}{band} dashed: chance."
         f"{more}",
     )]  # fmt: skip
 
@@ -158,9 +160,9 @@ def _beside(data: Answer) -> str:
     return " and of other cohorts" if data["answer"]["cohorts"]["rows"] else ""
 
 
-def _square(lines: Sequence[Line]) -> str:
-    shown = any(line.marker == "s" for line in lines)
-    return " square: the best other method on the same splits;" * shown
+def _square(data: Answer) -> str:
+    best = data["answer"]["control"]
+    return "" if best is None else f" square: {picked(best['of'])}, on the same splits;"
 
 
 def _diamonds(data: Answer) -> str:

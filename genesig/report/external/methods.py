@@ -60,7 +60,7 @@ def external_sentences(data: External) -> Iterator[str]:
             " survival is as for held-out samples, with the censoring of this study's."
         )
     else:
-        yield "R² is against the mean of these samples; its interval is that of the mean loss."
+        yield "R² is against the mean of these samples; its interval is the jackknife's."
     if _with_line(data):
         yield (
             "Calibration is the regression of the response on the score, with HC3 standard errors"

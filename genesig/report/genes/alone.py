@@ -51,7 +51,7 @@ class Alone:
 AREA = (
     "Area under the ROC curve of this gene alone in the direction given: the share of pairs of a"
     " sample of the class and another one that it puts in that order; 0.5 is chance, 1 separates"
-    " them. Interval: DeLong's"
+    " them. Interval: DeLong's, or the score interval where that is wider"
 )
 _HIGHER = ("higher in {}", "lower in {}")
 ALONE = {

@@ -48,12 +48,13 @@ class Halves(TypedDict):
 
 
 class Control(TypedDict):
-    """The best predictor that is not this procedure.
+    """The predictor of smallest held-out error of the ``of`` that are not this procedure.
 
     ``difference`` is its error less that of this procedure on the same samples, with its interval.
     """
 
     model: str
+    of: int
     error: float
     low: float | None
     high: float | None

@@ -26,3 +26,10 @@ MODELS = {
 def model_name(model: str) -> str:
     """Return a predictor's name in words."""
     return MODELS.get(model, shorten(model.replace("_", " "), 30))
+
+
+def picked(of: int) -> str:
+    """Say how the best of the other methods was found, which flatters it a little."""
+    if of == 1:
+        return "the other method"
+    return f"the best of {of} other methods by its held-out error"

@@ -9,7 +9,6 @@ from genesig.report.page.style import power
 from genesig.report.page.words import clean, counted, percent, significant
 from genesig.report.prediction.record import Prediction
 from genesig.response.design import SEVERAL
-from genesig.selection.assess.kinds.known import ASSESSED
 
 SCHEMES = {
     "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
@@ -38,6 +37,11 @@ LOSSES = {
     "classification": SQUARED, SEVERAL: SQUARED, "regression": SQUARED,
     "survival": "−(2/n) log L(Xβ), L Cox's partial likelihood,",
 }  # fmt: skip
+AREA = (
+    " The area under the ROC curve (AUC) is over pairs of samples of one test set (where one lacks"
+    " a class, of a repeat), which one model scored; its interval adds the variances between splits"
+    " and between samples, on the logit scale, and near 1 holds the score interval (Newcombe 2006)."
+)
 REFERENCES = (
     "De Mol C, Mosci S, Traskine M, Verri A (2009). A regularized method for selecting nested"
     " groups of relevant genes from microarray data. J Comput Biol 16.",
@@ -50,6 +54,12 @@ REFERENCES = (
     " selection. BMC Bioinformatics 7.",
     "Zou H, Hastie T (2005). Regularization and variable selection via the elastic net. J R Stat"
     " Soc B 67.",
+)
+
+
+OF_AREA = (
+    "Newcombe RG (2006). Confidence intervals for an effect size measure based on the Mann-Whitney"
+    " statistic. Part 2. Stat Med 25.",
 )
 
 
@@ -68,7 +78,9 @@ def assessment(data: Prediction) -> list[str]:
         f" ({counted(data['design']['outer'], 'split')}); inside each outer training set, {inner}"
         " chose the model, so that no test sample took part in any choice (Varma and Simon 2006).",
         f"The reported number is the {measure(data).name} of all held-out scores of a repeat,"
-        f" averaged over repeats; its 95\u00a0% confidence interval (CI) {_covers(data)}.",
+        f" averaged over repeats; its 95\u00a0% confidence interval (CI) accounts for the overlap"
+        " of training sets (Nadeau and Bengio 2003) and for the finite number of test samples."
+        + (AREA if data["study"]["classes"] else ""),
         _probabilities(data),
     ]
 
@@ -84,18 +96,6 @@ def _probabilities(data: Prediction) -> str:
         "Probabilities came from the scores by logistic regression with one slope, not negative,"
         " fitted in each training set to the scores of left-out samples, by settings in whose"
         f" choice their own fold had no say. The shares of the classes were taken to be {shares}."
-    )
-
-
-def _covers(data: Prediction) -> str:
-    """Say what the interval is about: see `genesig.selection.assess.assessment.assess`."""
-    study, few = data["study"], ASSESSED[data["study"]["task"]].headline.fewest
-    apart = not study["group"] and data["design"]["scheme"] != "leave_one_batch_out"
-    if data["design"]["outer"] < few and apart:
-        return "is that of the mean over samples, taken as independent, the training sets as given"
-    return (
-        "accounts for the overlap of training sets (Nadeau and Bengio 2003) and for the finite"
-        " number of test samples"
     )
 
 

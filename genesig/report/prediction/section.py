@@ -74,10 +74,7 @@ def performance(data: Prediction, limits: Limits) -> Section:
     """Show the error per split and per mu."""
     shown = measure(data)
     what = "Errors are" if data["study"]["classes"] else f"{shown.name} and errors are"
-    words = [
-        f"{what} measured on samples used in neither selection nor tuning. The confidence interval"
-        " describes the procedure, not the final model."
-    ]
+    words = [f"{what} measured on samples used in neither selection nor tuning."]
     each: list[Item] = []
     if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
         each.append(picture(
@@ -150,8 +147,9 @@ def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Pict
         title="ROC curve of the held-out scores",
         description=f"{curves}. {auc}.",
         caption=f"{curves} from the pooled held-out scores. The diagonal is chance; the"
-        " closer to the upper left corner the better. The AUC uses each sample's score averaged"
-        " over its models; it is not the AUC of one model.",
+        " closer to the upper left corner the better. The AUC counts pairs of samples of one test"
+        " set (where one lacks a class, of a repeat); the curves put scores of several models"
+        " together.",
     )
 
 

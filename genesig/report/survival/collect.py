@@ -30,7 +30,6 @@ def survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | None:
             str(name): {"value": value, "low": low, "high": high}
             for name, (value, low, high) in rows.items()
         },
-        "p": rounded(found.loc["log_rank", "p_value"], 6),
         "horizon": float(found["horizon"].iloc[0]),
         "samples": int(found["samples"].iloc[0]),
         "events": int(curves["events"].sum()),

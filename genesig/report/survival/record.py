@@ -27,10 +27,9 @@ class RiskGroup(TypedDict):
 
 
 class SurvivalRecord(TypedDict):
-    """Measures by name, the test of the groups, their curves, groups of like risk."""
+    """Measures by name, curves of the groups, groups of like risk."""
 
     measures: dict[str, Told]
-    p: float | None
     horizon: float
     samples: int
     events: int

@@ -49,7 +49,8 @@ def _words(data: Survival, it: SurvivalRecord) -> list[str]:
     words = (
         f"{counted(it['samples'], 'sample')}, {counted(it['events'], 'event')}. Of two samples in"
         f" one test set, the one with the higher score had the event first in"
-        f" {percent(order['value'])} of the pairs{_interval(order)}; guessing gives 50\u00a0%."
+        f" {percent(order['value'])} of the pairs{_interval(order)}; guessing gives 50\u00a0%"
+        f"{_chance(data)}."
     )
     verb = "reduced" if (gained["value"] or 0) > 0 else "did not reduce"
     share = f" by {percent(abs(gained['value'] or 0))}" if verb == "reduced" else ""
@@ -60,6 +61,11 @@ def _words(data: Survival, it: SurvivalRecord) -> list[str]:
     return [words, more]
 
 
+def _chance(data: Survival) -> str:
+    p = data["answer"]["p"]["value"]
+    return "" if p is None else f" (permutation p\u00a0=\u00a0{significant(p, 2)})"
+
+
 def _interval(one: Told) -> str:
     if one["low"] is None or one["high"] is None:
         return ""
@@ -68,18 +74,15 @@ def _interval(one: Told) -> str:
 
 def _curves(data: Survival, it: SurvivalRecord) -> Picture:
     label = clean(data["study"]["label"])
-    p = "" if it["p"] is None else f" Log-rank p = {significant(it['p'], 2)}."
     return picture(
         "survival_curves",
         partial(kaplan_meier.curves, it["curves"], data["study"]["label"], it["horizon"]),
         data=kaplan_meier.curve_data(it["curves"]),
         title="Survival of the groups of high and of low risk",
-        description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.{p}",
+        description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.",
         caption="Kaplan-Meier curves, with 95 % CI, of samples while they were held out, in"
         " two groups. The cut is the median score of the training samples: it was not learned on"
-        " the samples shown. Dashed line: the horizon."
-        f"{p} It takes held-out scores as independent of each other; the p-value by permutations"
-        " does not.",
+        " the samples shown. Dashed line: the horizon.",
     )
 
 

@@ -8,7 +8,7 @@ from statistics import median
 from genesig.report.page.finding import CohortError, Evidence, Measured, Price
 from genesig.report.page.gene_links import short_symbol
 from genesig.report.page.measure import Measure, measure
-from genesig.report.page.model_names import model_name
+from genesig.report.page.model_names import model_name, picked
 from genesig.report.page.shuffling import where
 from genesig.report.page.words import clean, counted, decimal, percent, rate, shorten, significant
 from genesig.report.writeup.record import Writeup
@@ -139,7 +139,7 @@ def _rival(data: Writeup) -> str:
         return ""
     value = write(shown.value(best["error"]))
     return (
-        f"On the same splits, the best of the other methods, {model_name(best['model'])}, reached"
+        f"On the same splits, {picked(best['of'])}, {model_name(best['model'])}, reached"
         f" {value}{_difference(best['difference_low'], best['difference_high'])}."
     )
 

@@ -36,6 +36,7 @@ def arrange(
     dataset: Dataset, splits: Splits, row: Array, split: Array, scores: Array, permutation: Array
 ) -> HeldOut:
     """Complete the record from the row and the split number of every score."""
+    groups = dataset.groups()
     _, repeat = np.unique([each.repeat for each in splits.outer], return_inverse=True)
     return HeldOut(
         y=dataset.response()[row],
@@ -45,7 +46,7 @@ def arrange(
         permutation=permutation,
         scores=scores,
         ratio=float(np.mean([len(each.test) / len(each.train) for each in splits.outer])),
-        grouped=dataset.design.group is not None or splits.scheme == "leave_one_batch_out",
+        group=None if groups is None else np.unique(groups, return_inverse=True)[1][row],
     )
 
 

@@ -69,6 +69,65 @@ def corrected_t(values: Array, centre: float, ratio: float) -> Interval:
     return centre - half, centre + half
 
 
+def error_of_splits(splits: Array, ratio: float, influence: Array) -> float:
+    r"""Return :math:`\sqrt{V_s + V_u}`, the standard error of a measure over J splits.
+
+    :math:`V_s = (1/J + r) s^2` is that between splits (Nadeau and Bengio 2003, see `corrected_t`),
+    :math:`V_u = \sum_g U_g^2` that between samples, by the infinitesimal jackknife over
+    groups: each of them alone is too small, since a sample that is not tested trains. In noise, and
+    for scores that are linear in the training labels, the variance is :math:`2 V_u` (a degenerate
+    U-statistic, each pair of samples entering with either one tested). That is what is left where a
+    split does not define the measure, as in leave-one-out. Of one split the training samples are
+    given, and the variance is :math:`V_u`.
+
+    Coverage of 95 % intervals, 5 folds, 4 repeats, ten genes taken by their difference of means:
+    over splits alone 86 to 93 %, twice :math:`V_u` 86 to 93 %, their sum 94 to 97 %; leave-one-out
+    81 to 89 %, so read that one as short.
+
+    Parameters
+    ----------
+    splits : (J,) array
+        The measure of each split, NaN where it does not define it.
+    ratio : float
+        r, mean of n_test/n_train.
+    influence : (G,) array
+        U, derivative of the measure by the weight of each group of samples; it adds up to 0.
+    """
+    many, over_samples = len(splits), float(influence @ influence)
+    if many < 2 or np.isnan(splits).any():
+        return float(np.sqrt((2 if many > 1 else 1) * over_samples))
+    return float(np.sqrt((1 / many + ratio) * np.var(splits, ddof=1) + over_samples))
+
+
+def of_ratio(top: Array, bottom: Array, ratio: float) -> Array:
+    """Return ρ + (t - ρ b)/b̄, what each split adds to ρ = Σ t/Σ b: one of few pairs adds little."""
+    return ratio + (top - ratio * bottom) / float(np.mean(bottom))
+
+
+def share_limits(share: float, error: float, n: int) -> Interval:
+    """Return share ± z error on the scale of log(share/(1 - share)).
+
+    Where every pair is ordered alike the error is 0; then Wilson's of a share in n samples.
+    """
+    if not 1e-12 < share < 1 - 1e-12:
+        return wilson(round(share), n)
+    spread = Z * error / (share * (1 - share))
+    low, high = (1 / (1 + np.exp(-(np.log(share / (1 - share)) + s))) for s in (-spread, spread))
+    return float(low), float(high)
+
+
+def positive_mean_t(values: Array) -> Interval:
+    """v̄ exp(± t s/(√n v̄)): `mean_t` on the scale of log v̄, for losses whose mean is positive.
+
+    Of squared errors of 30 to 200 samples it covers in 91 to 94 %, `mean_t` in 90 to 94 %.
+    """
+    mean = float(np.mean(values))
+    low, high = mean_t(values)
+    if not mean > 0:
+        return low, high
+    return mean * float(np.exp(low / mean - 1)), mean * float(np.exp(high / mean - 1))
+
+
 def mean_t(values: Array) -> Interval:
     """v̄ ± t s/√n on n - 1 df, for the losses of n independent samples. NaN for n < 2."""
     return corrected_t(values, float(np.mean(values)), 0.0) if len(values) > 1 else NOTHING
@@ -83,14 +142,15 @@ def hull(*intervals: Interval) -> Interval:
 
 
 def delong(y: Array, f: Array) -> tuple[float, float, float]:
-    """Return the AUC and the hull of two intervals of it, clipped to [0, 1].
+    """Return the AUC and the hull of two intervals of it.
 
-    AUC ± z √(var(V₊)/n₊ + var(V₋)/n₋), V₊ and V₋ the placements of each positive among the
-    negatives and of each negative among the positives (DeLong, DeLong and Clarke-Pearson 1988);
-    and the score interval with the variance of Hanley and McNeil (Newcombe 2006, method 5). The
-    first alone is too narrow near an AUC of 1, always on the flattering side (10 to 40 samples of
-    each class: 84 to 93 % coverage), and has no width at all where every pair is ordered alike.
-    NaN with fewer than two samples in a class, or without a score.
+    ± z √(var(V₊)/n₊ + var(V₋)/n₋) on the scale of log(A/(1 - A)), V₊ and V₋ the placements of each
+    positive among the negatives and of each negative among the positives (DeLong, DeLong and
+    Clarke-Pearson 1988); and the score interval with the variance of Hanley and McNeil (Newcombe
+    2006, method 5). The first has no width where every pair is ordered alike, the second is too
+    narrow where the scores of one class spread more. Coverage, 20 to 200 samples, AUC .5 to .98,
+    a class of one to three times the spread of the other: the first .82 to .98, the second .86 to
+    .98, the hull .94 to .99. NaN with fewer than two samples in a class, or without a score.
     """
     positive, negative = f[y > 0], f[y < 0]
     if min(len(positive), len(negative)) < 2 or np.isnan(f).any():
@@ -98,13 +158,16 @@ def delong(y: Array, f: Array) -> tuple[float, float, float]:
     up, down = placements(positive, negative), 1 - placements(negative, positive)
     area = float(np.mean(up))
     variance = np.var(up, ddof=1) / len(up) + np.var(down, ddof=1) / len(down)
-    half = Z * float(np.sqrt(variance))
-    by_pairs = (max(0.0, area - half), min(1.0, area + half))
-    return area, *hull(by_pairs, _newcombe(area, len(up), len(down)))
+    return area, *area_limits(area, float(np.sqrt(variance)), newcombe(area, len(up), len(down)))
 
 
-def _newcombe(area: float, positive: int, negative: int) -> Interval:
-    """Return the θ in [0, 1] with |area - θ| <= z √V(θ), on a grid of 1e-4.
+def area_limits(area: float, error: float, scored: Interval) -> Interval:
+    """Return the hull of an AUC's interval by its error and its score interval."""
+    return hull(share_limits(area, error, 1) if 0 < area < 1 else NOTHING, scored)
+
+
+def newcombe(area: float, positive: int, negative: int) -> Interval:
+    """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4.
 
     V = θ(1-θ) (1 + N (1-θ)/(2-θ) + N θ/(1+θ)) / (n₊ n₋), N = (n₊ + n₋)/2 - 1.
     """

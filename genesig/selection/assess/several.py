@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.selection.assess.intervals import NOTHING, Interval, Z, delong, wilson
+from genesig.selection.assess.intervals import NOTHING, Interval, Z, wilson
 from genesig.selection.assess.scores import auc
 
 Array = np.ndarray[Any, Any]
@@ -99,14 +99,6 @@ def macro_auc(y: Array, f: Array) -> float:
     return float(np.mean([auc(np.where(y == c, 1.0, -1.0), f[:, c]) for c in range(f.shape[1])]))
 
 
-def macro_interval(y: Array, f: Array) -> tuple[float, float, float]:
-    """Return `macro_auc` and its interval: the means of the limits that `delong` gives each class.
-
-    The classes share their samples; a mean of limits is wide enough however they depend on each
-    other, and for two classes, whose AUCs are one number, it is the interval of that.
-    """
-    each = np.array([delong(np.where(y == c, 1.0, -1.0), f[:, c]) for c in range(f.shape[1])])
-    if np.isnan(each).any():
-        return np.nan, *NOTHING
-    area, low, high = each.mean(axis=0).tolist()
-    return area, low, high
+def sides(y: Array, f: Array) -> list[tuple[Array, Array]]:
+    """Return who is of a class, and the margin of that class, for each of them."""
+    return [(y == c, f[:, c]) for c in range(f.shape[1])]

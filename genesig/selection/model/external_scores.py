@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.selection.assess import several
+from genesig.selection.assess.area import held_out_area
 from genesig.selection.assess.calibration import calibration_line
 from genesig.selection.assess.intervals import (
     NOTHING,
@@ -15,8 +16,10 @@ from genesig.selection.assess.intervals import (
     delong,
     mean_of_shares,
     mean_t,
+    positive_mean_t,
     wilson,
 )
+from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.scores import (
     auc,
     balanced_error,
@@ -41,16 +44,17 @@ def scores_table(rows: Iterable[Row]) -> pd.DataFrame:
 
     ``auc``
         Hull of DeLong's interval and the score interval (`delong`); of several classes the mean
-        over them, see `several.macro_interval`.
+        over them, see `held_out_area`.
     ``balanced_error``
         Mean of the classes' error shares, from their Wilson intervals (`mean_of_shares`).
     ``misclassification``, ``sensitivity``, ``specificity``, ``sensitivity of`` a class
         Wilson. Sensitivity is the share of positive samples called positive; a score of exactly
         the cut is an error for both classes.
     ``r2``
-        1 - Σ (y - f)² / Σ (y - ȳ)², ȳ the mean of these samples; t over the losses.
+        1 - Σ (y - f)² / Σ (y - ȳ)², ȳ the mean of these samples; t by the jackknife,
+        which knows that both sums are of the same samples.
     ``squared_error``, ``mean_difference``
-        Means of (y - f)² and of f - y, with t.
+        Means of (y - f)² and of f - y, with t, the first on the scale of its logarithm.
     ``calibration_intercept``, ``calibration_slope``
         See `calibration_line`; of several classes `several.calibration_slope`.
     ``probability_of_called``
@@ -85,7 +89,7 @@ def several_classes(
     With probabilities p (n, T) for classes of the shares `mix` how these are calibrated, too.
     """
     said, T = several.predicted(f), len(classes)
-    area, *limits = several.macro_interval(y, f)
+    area, *limits = held_out_area(one_test_set(y, f), several.sides(y, f))
     yield "auc", area, (limits[0], limits[1]), len(y)
     shares = several.sensitivities(y, said, T)
     sizes = [int((y == c).sum()) for c in range(T)]
@@ -116,18 +120,27 @@ def _of_classes(y: Array, f: Array) -> Iterator[Row]:
 
 
 def _of_numbers(y: Array, f: Array) -> Iterator[Row]:
-    error, variance = relative_squared_error(y, f), float(np.var(y))
-    low, high = mean_t(np.square(y - f) / variance) if variance > 0 else NOTHING
-    yield "r2", 1 - error, (1 - high, float(np.minimum(1.0, 1 - low))), len(y)
+    loss, own, n = np.square(y - f), np.square(y - y.mean()), len(y)
+    rest = own.sum() - n / max(n - 1, 1) * own  # of the others around their own mean
+    low, high = NOTHING
+    if (rest > 0).all():
+        left = (loss.sum() - loss) / rest
+        low, high = mean_t(relative_squared_error(y, f) + (n - 1) * (left.mean() - left))
+    yield "r2", 1 - relative_squared_error(y, f), (1 - high, float(np.minimum(1.0, 1 - low))), n
 
 
 def _of_both(y: Array, f: Array) -> Iterator[Row]:
-    low, high = mean_t(np.square(y - f))
-    yield "squared_error", squared_error(y, f), (float(np.maximum(0.0, low)), high), len(y)
+    yield "squared_error", squared_error(y, f), positive_mean_t(np.square(y - f)), len(y)
     yield "mean_difference", float(np.mean(f - y)), mean_t(f - y), len(y)
     line = calibration_line(y, f)
     yield "calibration_intercept", line.intercept, line.intercept_interval, len(y)
     yield "calibration_slope", line.slope, line.slope_interval, len(y)
+
+
+def one_test_set(y: Array, f: Array) -> HeldOut:
+    """Return the record of samples (n,) that one model scored at once."""
+    at_once = np.zeros(len(y), dtype=np.int64)
+    return HeldOut(y, np.arange(len(y)), at_once, at_once, at_once, f, 0.0)
 
 
 def _inside(limits: Interval) -> Interval:

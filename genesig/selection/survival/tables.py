@@ -17,7 +17,6 @@ from genesig.selection.assess.survival.brier import explained, mean_over
 from genesig.selection.assess.survival.calibration import risk_at, risk_groups, slope
 from genesig.selection.assess.survival.concordance import auc_at, pooled, uno
 from genesig.selection.assess.survival.curves import kaplan_meier
-from genesig.selection.assess.survival.log_rank import log_rank
 from genesig.selection.survival.foretold import Means, Tested, foretold, means
 
 if TYPE_CHECKING:
@@ -46,8 +45,6 @@ def survival_tables(
         Mean foretold risk by the horizon, and what Kaplan and Meier found.
     ``slope``
         Of the mean score in a Cox model: 1 where scores are calibrated.
-    ``log_rank``
-        chi-squared of the two groups, and its p.
 
     ``survival_curves`` are the Kaplan-Meier curves of the groups, cut at the median of training
     samples' scores, each sample in the group of its mean over the repeats; ``survival_risk`` holds
@@ -57,8 +54,12 @@ def survival_tables(
     at = times_to(y, horizon)
     fits = joined(observed, splits).with_chosen()
     found = list(foretold(dataset, splits, fits, folds, at))
-    own = assess(held_out(dataset, splits, fits), ASSESSED[dataset.design.kind].headline)[-1]
-    return told(found, y, at, (1 - own.error, (1 - own.high, 1 - own.low)))
+    tested = held_out(dataset, splits, fits)
+    own = assess(tested, ASSESSED[dataset.design.kind].headline)[-1]
+    groups = dataset.groups()
+    group = None if groups is None else np.unique(groups, return_inverse=True)[1]
+    c = 1 - own.error, (1 - own.high, 1 - own.low)
+    return told(found, y, at, c, tested.ratio, group)
 
 
 def times_to(y: Array, horizon: float) -> Array:
@@ -67,38 +68,44 @@ def times_to(y: Array, horizon: float) -> Array:
 
 
 def told(
-    found: Sequence[Tested], y: Array, at: Array, c: tuple[float, Interval]
+    found: Sequence[Tested],
+    y: Array,
+    at: Array,
+    c: tuple[float, Interval],
+    ratio: float = 0.0,
+    group: Array | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of `survival_tables` of what was foretold at times up to the horizon.
 
-    y (n,) are the times and events of all samples, `c` is Harrell's C with its interval.
+    y (n,) are the times and events of all samples, `c` is Harrell's C with its interval; for ratio
+    and group see `concordance.pooled`.
     """
     import pandas as pd
 
     mean, horizon = means(found, y), float(at[-1])
-    group = np.where(mean.f > 0, "high", "low").astype(object)
-    rank = log_rank(mean.y["time"], mean.y["event"], group)
-    rows = [("concordance", *c),
-            *_orders(found, horizon), *_brier(mean, at), *_calibrated(mean, horizon)]  # fmt: skip
-    table = pd.DataFrame([(n, v, *limits, np.nan) for n, v, limits in rows], columns=COLUMNS)
-    table.loc[len(table)] = ("log_rank", rank.chi_squared, np.nan, np.nan, rank.p)
+    risk = np.where(mean.f > 0, "high", "low").astype(object)
+    rows = [("concordance", *c), *_orders(found, horizon, ratio, group),
+            *_brier(mean, at), *_calibrated(mean, horizon)]  # fmt: skip
+    table = pd.DataFrame([(n, v, *limits) for n, v, limits in rows], columns=COLUMNS)
     return {
         "survival": table.assign(horizon=horizon, samples=len(mean.y)),
-        "survival_curves": _curves(mean.y, group),
+        "survival_curves": _curves(mean.y, risk),
         "survival_risk": _risks(mean, horizon),
     }
 
 
-COLUMNS = ["measure", "value", "low", "high", "p_value"]
+COLUMNS = ["measure", "value", "low", "high"]
 
 
-def _orders(found: Sequence[Tested], horizon: float) -> Iterator[Row]:
+def _orders(
+    found: Sequence[Tested], horizon: float, ratio: float, group: Array | None
+) -> Iterator[Row]:
     events = len({row for each in found for row in each.rows[each.y["event"]]})
     for name, measure in (("uno", uno), ("auc", auc_at)):
         each = [(one.rows, one.repeat,
                  measure(one.y["time"], one.y["event"], one.f, one.lost, horizon))
                 for one in found]  # fmt: skip
-        total = pooled(each, events)
+        total = pooled(each, events, ratio, group)
         yield name, total.value, total.interval
 
 

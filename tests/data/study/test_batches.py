@@ -21,7 +21,6 @@ from genesig.data.steps.normalise import bound, fit_steps
 from genesig.data.study.confounding import association
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
-from genesig.selection.assess.held_out import held_out
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.model.final import final_model
 
@@ -328,15 +327,6 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
         one, two = getattr(fits[0], name), getattr(fits[1], name)
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12)
     assert not np.array_equal(fits[0].scores, fits[1].scores)
-
-
-@pytest.mark.parametrize("scheme", ["stratified_kfold", "leave_one_batch_out"])
-def test_samples_of_a_batch_that_is_left_out_are_no_independent_ones(scheme: str) -> None:
-    dataset = _dataset(FOUR)
-    splits = draw_splits(dataset, seed=1, **SPLITS | {"scheme": scheme})
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **LINEAR)
-    assert held_out(dataset, splits, fits).grouped == (scheme == "leave_one_batch_out")
-    assert len(fits) == (2 if scheme == "leave_one_batch_out" else 3)
 
 
 def test_the_run_says_which_split_corrects_too_few(caplog: pytest.LogCaptureFixture) -> None:

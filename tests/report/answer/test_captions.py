@@ -9,6 +9,8 @@ from report_study import Study, arguments
 
 from genesig.report.answer.section import overview, tiles
 from genesig.report.collect import collect
+from genesig.report.page.rows import records
+from genesig.selection.assess.controls import NAMED
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -19,8 +21,14 @@ def data():
 
 
 def test_the_square_is_explained_only_where_there_is_one(data):
-    assert "square: the best other method" in overview(data)[0].caption
+    of = data["answer"]["control"]["of"]
+    others = {row["model"] for row in records(data["tables"]["controls"])} - {"genesig", NAMED}
+    assert of == len(others) > 1
+    square = f"square: the best of {of} other methods by its held-out error"
+    assert square in overview(data)[0].caption
     alone = deepcopy(data)
+    alone["answer"]["control"]["of"] = 1
+    assert "square: the other method, on" in overview(alone)[0].caption
     alone["answer"]["control"] = None
     assert "square" not in overview(alone)[0].caption
 

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 import settings
 from format_files import tabbed
-from scipy.stats import sem
 from scipy.stats import t as student
 from settings import MOMENTS
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
@@ -254,8 +253,9 @@ def test_a_regression_has_r2_and_no_classes() -> None:
     assert scores["mean_difference"] == pytest.approx(float(np.mean(f - y)), abs=1e-12)
     assert set(scores.index) == {"r2", "squared_error", "mean_difference", "calibration_intercept",
                                  "calibration_slope"}  # fmt: skip
-    loss = np.square(y - f) / np.var(y)
-    limits = 1 - np.array(student.interval(0.95, M - 1, loss.mean(), sem(loss)))[::-1]
+    left = np.array([r2_score(np.delete(y, k), np.delete(f, k)) for k in range(M)])
+    spread = np.sqrt((M - 1) / M * np.square(left - left.mean()).sum())  # Tukey's jackknife
+    limits = student.interval(0.95, M - 1, r2_score(y, f), spread)
     r2 = found.tables["scores"].set_index("measure").loc["r2", ["low", "high"]]
     np.testing.assert_allclose(r2.to_numpy(dtype=float), [limits[0], min(1.0, limits[1])])
     assert found.about["classes"] is None

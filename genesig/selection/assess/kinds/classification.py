@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.class_line import probabilities, two_columns
-from genesig.selection.assess.intervals import delong
+from genesig.selection.assess.area import held_out_area
 from genesig.selection.assess.kinds.by_class import balanced
 from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
 from genesig.selection.assess.scores import (
@@ -62,7 +62,7 @@ def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) 
 
 
 CLASSIFICATION = Assessed(
-    headline=balanced(_loss, _number, delong),
+    headline=balanced(_loss, _number, lambda found, f: held_out_area(found, [(found.y > 0, f)])),
     errors=("misclassification", "balanced_error", "squared_error", "auc"),
     of_split=_of_split,
     decided=_decided,

@@ -33,8 +33,8 @@ class HeldOut:
         several classes (t, m, T), the largest of which decides.
     ratio : float
         Mean of n_test/n_train over the splits.
-    grouped : bool
-        Whether samples come in groups, or are tested in batches, so that they are not independent.
+    group : (t,) int, optional
+        Number of the group whose samples stay together; each sample is its own without it.
     """
 
     y: Array
@@ -44,12 +44,23 @@ class HeldOut:
     permutation: Array
     scores: Array
     ratio: float
-    grouped: bool = False
+    group: Array | None = None
+
+    @property
+    def groups(self) -> Array:
+        """The group of each row, (t,): what is independent of each other."""
+        return self.row if self.group is None else self.group
+
+    def by_group(self, values: Array) -> Array:
+        """Return the sum of values (t,) over each group, (G,)."""
+        _, number = np.unique(self.groups, return_inverse=True)
+        return np.bincount(number, weights=values)
 
     def taken(self, order: Array) -> HeldOut:
         """Return some of the rows, in the order given."""
         rows = ("y", "row", "split", "repeat", "permutation", "scores")
-        return replace(self, **{name: getattr(self, name)[order] for name in rows})
+        group = None if self.group is None else self.group[order]
+        return replace(self, **{name: getattr(self, name)[order] for name in rows}, group=group)
 
     def per_sample(self, values: Array) -> tuple[Array, Array]:
         """Return the response and the mean of the values of each sample that was tested.
@@ -75,25 +86,20 @@ class Headline:
     weights : callable
         What was held out and pool numbers (t,) to weights (t,): those of a pool, times the losses,
         add up to its error. NaN where a pool does not define it.
-    of_splits, of_samples : callable
-        Held-out samples and their loss (t,) to the error of each split, (J,); to the interval
-        that takes samples as the only source of chance.
-    highest : float
-        Upper limit of the error.
-    fewest : int
-        Splits below which the interval over splits is left out, unless samples come in groups.
+    of_splits : callable
+        Held-out samples and their loss (t,) to the error of each split, (J,).
+    limits : callable
+        Held-out samples, their loss (t,) and the error to its 95 % interval.
     area : callable
-        Response and mean score of each sample to the AUC and the limits of its interval.
+        Held-out samples and their scores, (t,) or (t, T), to the AUC and its 95 % interval.
     """
 
     name: str
     loss: Callable[[HeldOut], Array]
     weights: Callable[[HeldOut, Array], Array]
     of_splits: Callable[[HeldOut, Array], Array]
-    of_samples: Callable[[HeldOut, Array], Interval]
-    highest: float
-    fewest: int
-    area: Callable[[Array, Array], tuple[float, float, float]]
+    limits: Callable[[HeldOut, Array, float], Interval]
+    area: Callable[[HeldOut, Array], tuple[float, float, float]]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.adjustment import Adjustment
-from genesig.selection.assess.intervals import NOTHING, Interval, mean_t
+from genesig.selection.assess.intervals import NOTHING, Interval, error_of_splits, t_quantile
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
 from genesig.selection.assess.scores import squared_error
 
@@ -32,8 +32,22 @@ def _splits(found: HeldOut, loss: Array) -> Array:
     return np.bincount(split, weights=loss) / np.bincount(split) / _variance(found)
 
 
-def _samples(found: HeldOut, loss: Array) -> Interval:
-    return mean_t(found.per_sample(loss)[1] / _variance(found))
+def _limits(found: HeldOut, loss: Array, error: float) -> Interval:
+    """Return error ± t √(V_s + V_u) on J - 1 df, see `error_of_splits`.
+
+    Both variances are of u = (l - error (y - ȳ)²)/s², what sample and split add to the ratio: of
+    the losses alone the interval would hold that of Σ (y - ȳ)² twice, and cover in 99 to 100 %.
+    """
+    mean = float(np.mean(found.per_sample(found.y)[0]))
+    u = (loss - error * np.square(found.y - mean)) / _variance(found)
+    _, split = np.unique(found.split, return_inverse=True)
+    splits = np.bincount(split, weights=u) / np.bincount(split)
+    influence = found.by_group(u) / len(u)
+    freedom = len(splits) - 1 if len(splits) > 1 else len(influence) - 1
+    if freedom < 1:
+        return NOTHING
+    half = t_quantile(freedom) * error_of_splits(splits, found.ratio, influence)
+    return max(0.0, error - half), error + half
 
 
 def _variance(found: HeldOut) -> float:
@@ -54,8 +68,8 @@ def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) 
 
 REGRESSION = Assessed(
     headline=Headline(
-        name="1 - R²", loss=_loss, weights=_weights, of_splits=_splits, of_samples=_samples,
-        highest=np.inf, fewest=5, area=lambda y, f: (np.nan, *NOTHING),
+        name="1 - R²", loss=_loss, weights=_weights, of_splits=_splits, limits=_limits,
+        area=lambda y, f: (np.nan, *NOTHING),
     ),
     errors=("misclassification", "balanced_error", "squared_error", "auc"),
     of_split=_of_split,

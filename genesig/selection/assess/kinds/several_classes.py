@@ -10,13 +10,14 @@ import numpy as np
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.class_line import probabilities
 from genesig.optim.classes import centres, coded, margins, shares
+from genesig.selection.assess.area import held_out_area
 from genesig.selection.assess.kinds.by_class import balanced
 from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
 from genesig.selection.assess.several import (
     balanced_error,
     macro_auc,
-    macro_interval,
     predicted,
+    sides,
     wrong,
 )
 
@@ -29,6 +30,10 @@ def _loss(found: HeldOut) -> Array:
 
 def _number(found: HeldOut) -> tuple[Array, int]:
     return found.y.astype(np.int64), found.scores.shape[-1]
+
+
+def _area(found: HeldOut, f: Array) -> tuple[float, float, float]:
+    return held_out_area(found, sides(found.y, f))
 
 
 def _of_split(y: Array, f: Array) -> tuple[float, ...]:
@@ -72,7 +77,7 @@ def _scores(table: Any, classes: Classes) -> Array:
 
 
 SEVERAL_CLASSES = Assessed(
-    headline=balanced(_loss, _number, macro_interval),
+    headline=balanced(_loss, _number, _area),
     errors=("misclassification", "balanced_error", "squared_error", "auc"),
     of_split=_of_split,
     decided=_decided,

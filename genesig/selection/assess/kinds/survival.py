@@ -9,9 +9,15 @@ import numpy as np
 
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.selection.assess.intervals import NOTHING, Interval
+from genesig.selection.assess.intervals import (
+    NOTHING,
+    Interval,
+    error_of_splits,
+    of_ratio,
+    share_limits,
+)
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
-from genesig.selection.assess.survival.concordance import harrell, ordered, share_limits
+from genesig.selection.assess.survival.concordance import harrell, ordered
 
 Array = np.ndarray[Any, Any]
 
@@ -67,10 +73,10 @@ def _splits(found: HeldOut, loss: Array) -> Array:
     return np.bincount(split, weights=number * loss) / np.where(total > 0, total, np.nan)
 
 
-def _samples(found: HeldOut, loss: Array) -> Interval:
-    """Return the interval of the infinitesimal jackknife, of each sample's mean over the repeats.
+def _limits(found: HeldOut, loss: Array, error: float) -> Interval:
+    """Return the interval on the scale of log(C/(1-C)), by the error of `error_of_splits`.
 
-    As `concordance.harrell` has it, on the scale of log(C/(1-C)).
+    Test sets without a pair are left out.
     """
     _, repeat = np.unique(found.repeat, return_inverse=True)
     number, repeats = _of_each(found), int(repeat.max()) + 1
@@ -79,11 +85,13 @@ def _samples(found: HeldOut, loss: Array) -> Interval:
         return NOTHING
     errors = np.bincount(repeat, weights=number * loss) / total
     influence = 2 * number * (loss - errors[repeat]) / total[repeat] / repeats
-    _, sample = np.unique(found.row, return_inverse=True)
-    each = np.bincount(sample, weights=influence)
-    events = len(np.unique(found.row[found.y["event"] & (number > 0)]))
-    low, high = share_limits(1 - float(errors.mean()), each, events)
-    return 1 - high, 1 - low
+    _, split = np.unique(found.split, return_inverse=True)
+    pairs, wrong = (np.bincount(split, weights=each) for each in (number, number * loss))
+    known = pairs > 0
+    splits = of_ratio(wrong[known], pairs[known], error)
+    spread = error_of_splits(splits, found.ratio, found.by_group(influence))
+    events = len(np.unique(found.groups[found.y["event"] & (number > 0)]))
+    return share_limits(error, spread, max(events // 2, 1))
 
 
 def _of_split(y: Array, f: Array) -> tuple[float, ...]:
@@ -110,8 +118,8 @@ def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) 
 
 SURVIVAL = Assessed(
     headline=Headline(
-        name="1 - C", loss=_loss, weights=_weights, of_splits=_splits, of_samples=_samples,
-        highest=1.0, fewest=2, area=lambda y, f: (np.nan, *NOTHING),
+        name="1 - C", loss=_loss, weights=_weights, of_splits=_splits, limits=_limits,
+        area=lambda y, f: (np.nan, *NOTHING),
     ),
     errors=("concordance",),
     of_split=_of_split,

@@ -16,7 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.selection.assess.intervals import NOTHING, Interval, Z, wilson
+from genesig.selection.assess.intervals import (
+    NOTHING,
+    Interval,
+    error_of_splits,
+    of_ratio,
+    share_limits,
+)
 from genesig.selection.assess.survival.curves import Curve
 
 Array = np.ndarray[Any, Any]
@@ -105,13 +111,29 @@ def _share(pairs: Pairs, f: Array) -> Concordance:
         return Concordance(np.nan, NOTHING, np.full(len(f), np.nan), every)
     value = float(right.sum() / 2 / number)
     influence = (right - value * every) / number
-    return Concordance(value, share_limits(value, influence, events), influence, every)
+    error = float(np.sqrt(influence @ influence))
+    return Concordance(value, _limits(value, error, events), influence, every)
 
 
-def pooled(found: Sequence[tuple[Array, int, Concordance]], events: int) -> Concordance:
+def _limits(value: float, error: float, events: int) -> Interval:
+    """Return the interval on the logit scale; where every pair is ordered alike, that of a share.
+
+    The largest variance of C, Kendall's, is 2 C (1 - C)/n: that of a share in half as many samples
+    as there are events.
+    """
+    return share_limits(value, error, max(events // 2, 1))
+
+
+def pooled(
+    found: Sequence[tuple[Array, int, Concordance]],
+    events: int,
+    ratio: float = 0.0,
+    group: Array | None = None,
+) -> Concordance:
     """Return C over several test sets, the pairs of each scored by one model; mean of the repeats.
 
-    Test sets that do not define it are left out.
+    Test sets that do not define it are left out. The interval has the error of `error_of_splits`;
+    of one test set it is that of its C.
 
     Parameters
     ----------
@@ -119,6 +141,10 @@ def pooled(found: Sequence[tuple[Array, int, Concordance]], events: int) -> Conc
         Of each test set; samples are numbered from 0.
     events : int
         Samples with an event.
+    ratio : float
+        Mean of n_test/n_train.
+    group : (n,) int, optional
+        Group of each sample that can be numbered; each is its own without it.
     """
     found = [each for each in found if not np.isnan(each[2].value)]
     repeats = {repeat for _, repeat, _ in found}
@@ -136,23 +162,14 @@ def pooled(found: Sequence[tuple[Array, int, Concordance]], events: int) -> Conc
     if not values:
         return Concordance(np.nan, NOTHING, U, every)
     value = float(np.mean(values))
-    return Concordance(value, share_limits(value, U, events), U, every)
+    pairs = np.array([own.pairs.sum() for _, _, own in found])
+    splits = of_ratio(np.array([own.value for _, _, own in found]) * pairs, pairs, value)
+    by_group = U if group is None else np.bincount(group[: len(U)], weights=U)
+    error = error_of_splits(splits, ratio, by_group)
+    return Concordance(value, _limits(value, error, events), U, every)
 
 
 def ordered(f: Array) -> Array:
     """Return 1 where f_i is above f_j, one half where they are equal, (n, n)."""
     gap = f[:, None] - f
     return np.where(np.abs(gap) <= TIE, 0.5, gap > 0)
-
-
-def share_limits(value: float, influence: Array, events: int) -> Interval:
-    """Return the interval; where every pair is ordered alike, that of a share.
-
-    Then the jackknife has no width. The largest variance of C, Kendall's, is 2 C (1 - C)/n: that of
-    a share in half as many samples as there are events.
-    """
-    if not 1e-12 < value < 1 - 1e-12:
-        return wilson(round(value), max(events // 2, 1))
-    spread = Z * float(np.sqrt(influence @ influence)) / (value * (1 - value))
-    low, high = (1 / (1 + np.exp(-(np.log(value / (1 - value)) + s))) for s in (-spread, spread))
-    return float(low), float(high)

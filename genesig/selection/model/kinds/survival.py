@@ -14,6 +14,7 @@ from genesig.selection.assess.intervals import NOTHING
 from genesig.selection.assess.survival.brier import brier_losses
 from genesig.selection.assess.survival.concordance import harrell
 from genesig.selection.assess.survival.curves import censoring, kaplan_meier
+from genesig.selection.assess.survival.log_rank import log_rank
 from genesig.selection.model.external_scores import Row
 from genesig.selection.model.kinds.record import Asked, Model, Modelled
 from genesig.selection.survival.foretold import Tested, hazard_of
@@ -77,7 +78,8 @@ def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
     table, n = tables["survival"], len(y)
     rows = [(str(row["measure"]), row["value"], (row["low"], row["high"]), n)
             for row in table.to_dict("records")]  # fmt: skip
-    p = float(table["p_value"].iloc[-1])
+    risk = np.where(asked.f > asked.model["threshold"], "high", "low")
+    p = log_rank(y["time"], y["event"], risk).p
     parts = {name: tables[f"survival_{name}"].astype(object) for name in ("curves", "risk")}
     more = {name: part.where(part.notna(), None).to_dict("records") for name, part in parts.items()}
     return [*rows, ("log_rank_p", p, NOTHING, n)], {
