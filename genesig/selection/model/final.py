@@ -90,7 +90,7 @@ def final_model(
         As `held_out_scores` gives it: of several classes these give the ``slope`` of the
         probabilities.
     evidence : DataFrame or None
-        evidence.tsv, which says whether any gene is named.
+        evidence.tsv, which says which genes are named.
     """
     row_wise = fit_steps(dataset.X[:0], bound(dataset.provenance.get("steps", []), dataset))
     learned = fit_reference_steps(dataset.X, bound(folds, dataset), dataset.obs)
@@ -99,9 +99,9 @@ def final_model(
     )
     tau, lam, _ = final.choice[0]
     listed, kind = _listed(final), MODELLED[dataset.design.kind]
-    claimed = evidence is not None and bool(evidence["named"].eq(True).any())
+    own = set() if evidence is None else set(evidence["gene"][evidence["named"].eq(True)])
     told = {name: kind.calibrated(*each) for name, each in (found or {}).items()}
-    models = [_model(dataset, one, claimed) | told.get(one.name, {}) for one in listed]
+    models = [_model(dataset, one, own) | told.get(one.name, {}) for one in listed]
     X = learned.transform(dataset.X, dataset.obs)
     scores = _training_scores(X, dataset.covariates(), listed, learned)
     content = {
@@ -187,16 +187,18 @@ def _scale(dataset: Dataset, models: Sequence[Mapping[str, Any]],
     return training_scale(X[:, columns], y, [names[k] for k in columns])
 
 
-def _model(dataset: Dataset, one: _Listed, claimed: bool) -> dict[str, Any]:
+def _model(dataset: Dataset, one: _Listed, named: set[str]) -> dict[str, Any]:
     indices, values = one.fits.coef(0, one.at)
     symbols, mu = dataset.var["symbol"].to_numpy(), float(one.fits.mu[one.at])
+    genes = [dataset.genes[gene] for gene in indices]
+    claimed = [gene for gene in genes if gene in named]
     return {
         "list": one.name,
         "mu": None if np.isnan(mu) else mu,
         "intercept": one.intercept.tolist(),
-        "genes": [dataset.genes[gene] for gene in indices],
+        "genes": genes,
         "symbols": [str(symbols[gene]) for gene in indices],
         "coefficients": values.tolist(),
         **weights_at(one.fits, one.at),
-        **({"claimed": claimed} if one.name == NAMED else {}),
+        **({"claimed": bool(claimed), "claimed_genes": claimed} if one.name == NAMED else {}),
     }

@@ -13,7 +13,7 @@ WITH_COVARIATES = 5
 
 Node = dict[str, Any]
 
-OPTIONAL = {"covariates", "claimed", "slope"}
+OPTIONAL = {"covariates", "claimed", "claimed_genes", "slope"}
 """What only some models have."""
 
 TEXT: Node = {"type": "string"}
@@ -108,6 +108,11 @@ MODEL = _object(
         "description": "of 'named': whether any gene has evidence of its own; where none has, these"
         " are the most frequent ones, of which nothing is claimed",
     },
+    claimed_genes=_list(
+        NAME,
+        "of 'named': those of `genes` that have evidence of their own; the others, where there are"
+        " fewer than `signature.least`, fill up its model, the most frequent ones",
+    ),
     slope={
         **SIZE,
         "exclusiveMinimum": 0,
