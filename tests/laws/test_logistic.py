@@ -15,7 +15,7 @@ from logistic_by_hand import BOTH, KINDS, classes, covariates, fits, held, objec
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import adjustment
 from genesig.optim.logistic.algebra import solve_by_features, solve_by_samples
-from genesig.optim.logistic.newton import Problem, solve_working_set
+from genesig.optim.logistic.newton import Problem, face_step, solve_working_set
 from genesig.optim.logistic.path import logistic_path
 from genesig.optim.logistic.scores import covariate_coef, logistic_coef, logistic_scores
 from genesig.optim.logistic.side_by_side import (
@@ -101,6 +101,36 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
     for k in range(2):
         here = objective(sets, k, b[k], a[k], tau[k], mus[k])
         assert gap[k] >= here - objective(sets, k, B[k, 0], A[k, 0], tau[k], mus[k]) - 1e-12
+
+
+@kinds
+@settings(deadline=None, max_examples=15)
+@given(seed=seeds)
+def test_a_fit_that_may_be_loose_leaves_out_no_feature_beyond_tau(kind, seed):
+    sets = problem(seed, 25, 60, kind)
+    tau, mu = sets.tau_max[:, None] * [0.9, 0.1], 1e-3 * sets.norm[:, None]
+    _, B, A = fits(sets, tau, mu, tolerance=0.5)
+    for k in range(2):
+        Z, y, v, C = parts(sets, k)
+        for m in range(2):
+            u = -y * v / (1 + np.exp(y * (C @ A[k, m] + Z @ B[k, m])))
+            beyond = np.abs(Z.T @ u)[B[k, m] == 0]
+            assert beyond.max() <= tau[k, m] * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+@settings(deadline=None, max_examples=15)
+@given(seed=seeds)
+def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
+    """With fewer coordinates than samples, and with more where they have a ridge."""
+    rng, n, m = np.random.default_rng(seed), 12, 30 if ridge else 8
+    D, w, r = rng.normal(size=(m, n)), rng.uniform(0.1, 1, n), rng.normal(size=n)
+    cut, x = rng.uniform(0.1, 1, m), rng.normal(size=m)
+    given = Problem(D, np.ones(n), np.ones(n), cut, np.full(m, ridge))
+    active = np.arange(0, m, 2) if m < n else np.arange(m)
+    step = face_step(given, active, w, x, r)
+    slope = D[active] @ (r + w * (step @ D[active])) + ridge * (x[active] + step)
+    np.testing.assert_allclose(slope, -cut[active] * np.sign(x[active]), atol=1e-8)
 
 
 @kinds
