@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,10 +20,14 @@ from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
 from answers_runs import VARIANTS, answered, asked, run, run_together, together
 from answers_seeds import final_lists, jaccard
 from answers_table import HEADLINE, agreement, apart, decided
+from named_nested import config_of, draw, nested_chance
 from sklearn.linear_model import LogisticRegression
+from study import splits_of
 
 from genesig.selection.assess.difference import difference
 from genesig.selection.assess.held_out import predictions_table
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.protocol import Protocol, keywords
 
 
 @pytest.fixture(scope="module")
@@ -213,3 +218,23 @@ def test_lists_that_are_always_empty_agree_on_nothing():
 def test_an_unknown_data_set_is_one_line():
     with pytest.raises(SystemExit, match="nowhere: neither name=matrix,samples,label nor one of"):
         Source.of("nowhere")
+
+
+@pytest.mark.parametrize("design", [{}, {"group": "patient"}])
+def test_the_nested_chance_sees_nothing_of_the_test_samples(design):
+    """The one that serves all training sets sees their expression, without their labels."""
+    dataset = draw(40, 0.5, 1, **design)
+    config = config_of(dataset, 1)
+    config["signature"]["permutations"] = 5
+    splits = splits_of(dataset, config)
+    split, folds = splits.outer[0], config["normalise"]["folds"]
+    changed = dataset.X.copy()
+    changed[dataset.rows(split.test)] = np.random.default_rng(0).normal(size=(len(split.test), 1))
+    nested, one = [], []
+    for each in (dataset, replace(dataset, X=changed)):
+        nested.append(nested_chance(each, splits, split, config, Protocol(**keywords(config))))
+        one.append(chance_study(each, splits, permutations=5, folds=folds, **keywords(config)))
+    np.testing.assert_array_equal(nested[0].outer, nested[1].outer)
+    np.testing.assert_array_equal(nested[0].inner, nested[1].inner)
+    assert (one[0].outer != one[1].outer).any()
+    assert len(nested[0].outer) == one[0].outer.shape[1]

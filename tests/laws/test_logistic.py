@@ -15,10 +15,16 @@ from logistic_by_hand import BOTH, KINDS, classes, covariates, fits, held, objec
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import adjustment
 from genesig.optim.logistic.algebra import solve_by_features, solve_by_samples
-from genesig.optim.logistic.newton import Problem, solve_working_set
+from genesig.optim.logistic.newton import Problem, face_step, solve_working_set
 from genesig.optim.logistic.path import logistic_path
 from genesig.optim.logistic.scores import covariate_coef, logistic_coef, logistic_scores
-from genesig.optim.logistic.side_by_side import Levels, State, judge_sets, solve_sets
+from genesig.optim.logistic.side_by_side import (
+    Levels,
+    State,
+    dual_point,
+    judge_sets,
+    problem_of,
+)
 from genesig.optim.logistic.training import logistic_sets
 
 SHARES = np.array([0.8, 0.4, 0.1, 0.02])
@@ -73,27 +79,58 @@ def test_features_without_any_penalty_are_free():
 @kinds
 @settings(deadline=None, max_examples=25)
 @given(seed=seeds, d=st.integers(2, 40), mu=st.sampled_from([0, 1e-3, 0.3]),
-       spread=st.floats(0, 1))  # fmt: skip
+       spread=st.sampled_from([1e-4, 1e-2, 0.1, 1.0]))  # fmt: skip
 def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
-    """Weak duality, far from the solution, too: where the fit was stopped or moved away."""
+    """Weak duality, near the solution and far from it: where the fit was moved away."""
     sets, rng = problem(seed, 20, d, kind), np.random.default_rng(seed)
     tau, mus = 0.3 * sets.tau_max, mu * sets.norm
     _, B, A = fits(sets, tau[:, None], mus[:, None])
     ground, none = sets.ground(slice(0, 2)), np.zeros(2)
-    state = State(np.zeros((2, d)), A[:, 0].copy(), *(x.copy() for x in sets.start[2:4]),
-                  np.zeros((2, d)))  # fmt: skip
-    shut = Levels(none + 1e9, mus, none + np.inf, none + 1e-14)  # the columns alone
-    solve_sets(ground, state, np.arange(2), shut, np.zeros(2, np.int64))
-    state.b[:] = B[:, 0] * rng.uniform(1 - spread, 1 + spread, d)
-    state.b[:, 0] += spread * rng.normal(size=2) * 0.1
-    solve_sets(ground, state, np.arange(2), shut._replace(slack=none + np.inf),
-               np.zeros(2, np.int64))  # fmt: skip
-    np.matmul(state.u, ground.F.T, out=state.g)
+    eta, u = (np.zeros_like(each) for each in sets.start[2:4])
+    b, a = B[:, 0] * rng.uniform(1 - spread, 1 + spread, d), A[:, 0].copy()
+    state = State(b, a, eta, u, np.zeros_like(b))
+    b[:, 0] += spread * rng.normal(size=2) * 0.1
+    for k in range(2):
+        places = np.flatnonzero(b[k])
+        there = problem_of(ground, k, places, tau[k], mus[k])
+        eta[k] = np.append(b[k, places], a[k]) @ there.D
+        dual_point(there, eta[k], u[k])
+    np.matmul(u, ground.F.T, out=state.g)
     gap, outside = np.zeros(2), np.zeros(2)
     judge_sets(ground, state, np.arange(2), Levels(tau, mus, none, none), gap, outside)
     for k in range(2):
-        here = objective(sets, k, state.b[k], state.a[k], tau[k], mus[k])
+        here = objective(sets, k, b[k], a[k], tau[k], mus[k])
         assert gap[k] >= here - objective(sets, k, B[k, 0], A[k, 0], tau[k], mus[k]) - 1e-12
+
+
+@kinds
+@settings(deadline=None, max_examples=15)
+@given(seed=seeds)
+def test_a_fit_that_may_be_loose_leaves_out_no_feature_beyond_tau(kind, seed):
+    sets = problem(seed, 25, 60, kind)
+    tau, mu = sets.tau_max[:, None] * [0.9, 0.1], 1e-3 * sets.norm[:, None]
+    _, B, A = fits(sets, tau, mu, tolerance=0.5)
+    for k in range(2):
+        Z, y, v, C = parts(sets, k)
+        for m in range(2):
+            u = -y * v / (1 + np.exp(y * (C @ A[k, m] + Z @ B[k, m])))
+            beyond = np.abs(Z.T @ u)[B[k, m] == 0]
+            assert beyond.max() <= tau[k, m] * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+@settings(deadline=None, max_examples=15)
+@given(seed=seeds)
+def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
+    """With fewer coordinates than samples, and with more where they have a ridge."""
+    rng, n, m = np.random.default_rng(seed), 12, 30 if ridge else 8
+    D, w, r = rng.normal(size=(m, n)), rng.uniform(0.1, 1, n), rng.normal(size=n)
+    cut, x = rng.uniform(0.1, 1, m), rng.normal(size=m)
+    given = Problem(D, np.ones(n), np.ones(n), cut, np.full(m, ridge))
+    active = np.arange(0, m, 2) if m < n else np.arange(m)
+    step = face_step(given, active, w, x, r)
+    slope = D[active] @ (r + w * (step @ D[active])) + ridge * (x[active] + step)
+    np.testing.assert_allclose(slope, -cut[active] * np.sign(x[active]), atol=1e-8)
 
 
 @kinds

@@ -79,7 +79,7 @@ def final_model(
         Of the config, see `asked_shares`: of classes, the answers have the line of these, fitted to
         scores of left-out samples (`class_line`), under ``probability``.
     evidence : DataFrame or None
-        evidence.tsv, which says whether any gene is named.
+        evidence.tsv, which says which genes are named.
     """
     row_wise = fit_steps(dataset.X[:0], bound(dataset.provenance.get("steps", []), dataset))
     learned = reference_of_all(dataset, folds)
@@ -88,8 +88,8 @@ def final_model(
     )
     tau, lam, _ = final.choice[0]
     listed, shares = _listed(final), _shares(dataset, probabilities)
-    claimed = evidence is not None and bool(evidence["named"].eq(True).any())
-    models = [_model(dataset, one, claimed) | _told(dataset, one, shares) for one in listed]
+    own = set() if evidence is None else set(evidence["gene"][evidence["named"].eq(True)])
+    models = [_model(dataset, one, own) | _told(dataset, one, shares) for one in listed]
     X = learned.transform(dataset.X, dataset.obs)
     scores = _training_scores(X, dataset.covariates(), listed, learned)
     content = {
@@ -191,16 +191,18 @@ def _told(dataset: Dataset, one: _Listed, shares: Array | None) -> dict[str, Any
                             "slope": slope}}  # fmt: skip
 
 
-def _model(dataset: Dataset, one: _Listed, claimed: bool) -> dict[str, Any]:
+def _model(dataset: Dataset, one: _Listed, named: set[str]) -> dict[str, Any]:
     indices, values = one.fits.coef(0, one.at)
     symbols, mu = dataset.var["symbol"].to_numpy(), float(one.fits.mu[one.at])
+    genes = [dataset.genes[gene] for gene in indices]
+    claimed = [gene for gene in genes if gene in named]
     return {
         "list": one.name,
         "mu": None if np.isnan(mu) else mu,
         "intercept": one.intercept.tolist(),
-        "genes": [dataset.genes[gene] for gene in indices],
+        "genes": genes,
         "symbols": [str(symbols[gene]) for gene in indices],
         "coefficients": values.tolist(),
         **weights_at(one.fits, one.at),
-        **({"claimed": claimed} if one.name == NAMED else {}),
+        **({"claimed": bool(claimed), "claimed_genes": claimed} if one.name == NAMED else {}),
     }

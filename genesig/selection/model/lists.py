@@ -80,6 +80,11 @@ def contradictions(model: Model) -> Iterator[str]:
             yield f"models.{number}.list"
         if ("claimed" in each) != (each["list"] == NAMED):
             yield f"models.{number}.claimed"
+        some = set(each.get("claimed_genes", ()))
+        if "claimed_genes" in each and (
+            each["list"] != NAMED or bool(some) != each["claimed"] or not some <= set(each["genes"])
+        ):
+            yield f"models.{number}.claimed_genes"
 
 
 def _at_mu(model: Model, mu: float) -> Model:

@@ -242,12 +242,18 @@ def score_values(values: Array, chosen: Model) -> Array:
 
 
 def _not_claimed(chosen: Model, source: str) -> Iterator[Problem]:
-    """Warn where the model of the named genes has none with evidence of its own."""
+    """Warn where genes of the model of the named genes have no evidence of their own."""
     if not chosen.get("claimed", True):
         number = counted(len(chosen["genes"]), "most frequent gene")
         what = f"no gene has evidence of its own; the model is that of the {number}, of which"
         what += " nothing is claimed"
         yield Problem(source, what, "warning")
+    elif len(some := chosen.get("claimed_genes", chosen["genes"])) < len(chosen["genes"]):
+        has = "has" if len(some) == 1 else "have"
+        what = f"{len(some)} of the {counted(len(chosen['genes']), 'gene')} {has} evidence of"
+        what += f" {'its' if len(some) == 1 else 'their'} own: {listing(some, 9)}; the others are"
+        yield Problem(source, f"{what} the most frequent ones, of which nothing is claimed",
+                      "warning")  # fmt: skip
 
 
 def _used(model: Model, chosen: Model) -> list[int]:

@@ -13,7 +13,7 @@ WITH_COVARIATES = 7
 
 Node = dict[str, Any]
 
-OPTIONAL = {"covariates", "claimed", "probability", "shares"}
+OPTIONAL = {"covariates", "claimed", "claimed_genes", "probability", "shares"}
 """What only some models have."""
 
 TEXT: Node = {"type": "string"}
@@ -116,6 +116,11 @@ MODEL = _object(
         " score))); of several each is proportional to exp(its intercept + slope * its score)",
         intercept={"anyOf": [NUMBER, _list(NUMBER)]},
         slope=SIZE,
+    ),
+    claimed_genes=_list(
+        NAME,
+        "of 'named': those of `genes` that have evidence of their own; the others, where there are"
+        " fewer than `signature.least`, fill up its model, the most frequent ones",
     ),
 )
 BOUNDS = _object(low=NUMBER, high=NUMBER, sd=SIZE)

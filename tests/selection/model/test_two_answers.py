@@ -22,7 +22,7 @@ from genesig.cli import main
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.readers import read_matrix
 from genesig.data.splits.draw import draw_splits
-from genesig.errors import InvalidInput
+from genesig.errors import InvalidInput, Problem
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
@@ -35,8 +35,8 @@ from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model, sealed
 
 KINDS = ["classification", "several_classes", "regression", "survival", "covariates"]
-SOME = pd.DataFrame({"named": [True, False]})
-NONE = pd.DataFrame({"named": [False, False]})
+SOME = pd.DataFrame({"gene": ["g0", "g2", "g9"], "named": [True, True, False]})
+NONE = SOME.assign(named=False)
 
 
 @cache
@@ -72,12 +72,18 @@ def scores_of(final: Fits, name: str, dataset: Dataset) -> Any:
     return own.intercept[0, 0] + dataset.X[:, genes] @ weights + held
 
 
-def told(dataset: Dataset, model: dict[str, Any], **options: Any) -> pd.DataFrame:
+def predicted(
+    dataset: Dataset, model: dict[str, Any], **options: Any
+) -> tuple[pd.DataFrame, list[Problem]]:
     lines = tuple(range(2, 2 + len(dataset.samples)))
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X.copy(), {}, lines)
     about = dataset.obs if "covariates" in model else None
     options = {"mu": None, "missing": 0.0, "samples": about, **options}
-    return predict(model, matrix, "new.tsv", **options)[0]
+    return predict(model, matrix, "new.tsv", **options)
+
+
+def told(dataset: Dataset, model: dict[str, Any], **options: Any) -> pd.DataFrame:
+    return predicted(dataset, model, **options)[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -131,6 +137,38 @@ def test_the_file_says_whether_a_gene_is_claimed() -> None:
     for evidence, claimed in ((SOME, True), (NONE, False), (None, False), (SOME[:0], False)):
         models = final_model(dataset, final, folds=MOMENTS, evidence=evidence)["models"]
         assert [each.get("claimed") for each in models] == [None, None, None, claimed]
+
+
+def test_the_file_says_which_genes_are_claimed_where_others_fill_up() -> None:
+    dataset, final, model = fitted("classification")
+    *others, named = model["models"]
+    assert all("claimed_genes" not in each for each in others)
+    assert named["claimed_genes"] == ["g0", "g2"]
+    assert set(named["genes"]) > {"g0", "g2"}
+    none = final_model(dataset, final, folds=MOMENTS, evidence=NONE)["models"][-1]
+    assert none["claimed_genes"] == []
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [(SOME, "2 of the {} genes have evidence of their own: 'g0', 'g2'; the others are the most"),
+     (SOME[1:], "1 of the {} genes has evidence of its own: 'g2'; the others are the most"),
+     (None, None)],
+)  # fmt: skip
+def test_predict_says_which_of_the_named_genes_are_claimed(
+    of: pd.DataFrame | None, said: str | None
+) -> None:
+    dataset, final, _ = fitted("classification")
+    genes = [dataset.genes[gene] for gene in final.answer("named").coef(0, 0)[0]]
+    every = pd.DataFrame({"gene": genes, "named": True})
+    evidence = every if of is None else of
+    model = final_model(dataset, final, folds=MOMENTS, evidence=evidence)
+    check_model(model, "model.json")
+    warned = [
+        each.what for each in predicted(dataset, model, named=True)[1] if "evidence" in each.what
+    ]
+    assert len(warned) == (said is not None)
+    assert all(said is not None and said.format(len(genes)) in each for each in warned)
 
 
 def test_without_permutations_the_chosen_list_is_the_answer() -> None:
@@ -193,6 +231,13 @@ CRAFTED: dict[str, tuple[dict[int, dict[str, Any]], dict[str, Any], str]] = {
     "no claim of the named genes": ({-1: {"claimed": ...}}, {}, "models.3.claimed"),
     "a claim of another model": ({-2: {"claimed": True}}, {}, "models.2.claimed"),
     "a claim that is a number": ({-1: {"claimed": 1}}, {}, "models.3.claimed"),
+    "a claim of no gene": ({-1: {"claimed_genes": []}}, {}, "models.3.claimed_genes"),
+    "a claim of a gene it has not": (
+        {-1: {"claimed_genes": ["g0", "g77"]}},
+        {},
+        "models.3.claimed_genes",
+    ),
+    "claimed genes of another model": ({-2: {"claimed_genes": []}}, {}, "models.2.claimed_genes"),
 }
 
 
