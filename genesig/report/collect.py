@@ -153,7 +153,7 @@ def collect(
         "sets": sets(tables),
         "survival": survival(tables),
         "genome": genome(dataset, tables),
-        "enrichment": enrichment(tables, config["controls"]["fdr"]),
+        "enrichment": enrichment(tables, config["controls"]["permutations"]),
         "learning": learning(dataset, splits, halves, first, config["normalise"]["folds"]),
         "answer": first,
         "warnings": [],

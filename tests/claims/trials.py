@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gene_sets
 from certificate import Trial
 
-TRIALS: tuple[Trial, ...] = ()
+TRIALS: tuple[Trial, ...] = (*gene_sets.TRIALS,)
