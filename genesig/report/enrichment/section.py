@@ -1,4 +1,4 @@
-"""The section about enrichment: gene sets in the signature, its blocks, the order of genes."""
+"""The sections about enrichment: gene sets in the lists and among all genes."""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ def normalised(size: Array) -> Array:
     0 where all are alike.
     """
     above, spread = size - size.mean(axis=0), size.std(axis=0)
-    return np.divide(above, spread, out=np.zeros_like(size), where=spread > ROUNDING)
+    z: Array = np.divide(above, spread, out=np.zeros_like(size), where=spread > ROUNDING)
+    return z
 
 
 def by_gene(statistic: Array, named: Named) -> Array:

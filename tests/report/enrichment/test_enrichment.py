@@ -17,7 +17,7 @@ LIMITS = Limits(12, 500)
 
 
 def made(study: Study | None = None, **changes: Any) -> Any:
-    given = arguments(study or Study(enriched=True))
+    given = arguments(study or Study(enriched=True, permutations=19))
     for name, value in changes.items():
         table = given["tables"][name]
         given["tables"][name] = table.assign(family_p=value)
