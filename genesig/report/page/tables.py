@@ -193,7 +193,7 @@ _OF_TABLE = {
         "shared": Column("Shared", "count"),
     },
     "enrichment_ranking": {
-        "score": Column("Mean t", "signed", "Of the genes on the side of the set"),
+        "score": Column("Among all genes", "signed", "Mean rise of its genes, or less their fall"),
         "normalised": Column("Above chance", "number", "In standard deviations over labels"),
     },
     "nonlinear_agreement": _GROWN,

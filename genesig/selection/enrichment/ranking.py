@@ -59,14 +59,24 @@ def ranking_table(
 
 
 def larger_mean(t: Array, named: Named) -> Array:
-    """Return of each set the mean of max(t, 0), or less that of max(-t, 0) if larger, (n_sets,).
+    """Return of each set the mean of its rises, or less that of its falls if larger, (n_sets,).
 
-    Genes that rise do not make up for those that fall, as in a mean of all. Unlike the running
-    sum of Subramanian and others, which cannot exceed 1, it grows with the effect, and a set whose
-    genes go together can stand out. Source: maxmean of Efron and Tibshirani 2007.
+    Rises are max(t, 0), falls max(-t, 0), each less its mean over all genes and divided by its
+    standard deviation: a set stands out among genes, where most of them differ, too; 0 where it is
+    above all genes on neither side. Rises do not make up for falls, as in a mean of all t. Unlike
+    the running sum of Subramanian and others, which cannot exceed 1, it grows with the effect, and
+    a set whose genes go together can stand out.
+
+    Source: maxmean, restandardised, of Efron and Tibshirani 2007.
     """
-    up, down = ((named.members @ np.maximum(each, 0)) / named.sizes() for each in (t, -t))
-    return np.asarray(np.where(up >= down, up, -down))
+    up, down = ((named.members @ _among_all(np.maximum(each, 0))) / named.sizes()
+                for each in (t, -t))  # fmt: skip
+    return np.asarray(np.where(up >= down, 1, -1) * np.maximum(np.maximum(up, down), 0))
+
+
+def _among_all(sizes: Array) -> Array:
+    spread = sizes.std()
+    return np.asarray((sizes - sizes.mean()) / spread if spread > ROUNDING else 0 * sizes)
 
 
 def normalised(size: Array) -> Array:
