@@ -20,8 +20,8 @@ def enrichment_sentences(data: Enrichment) -> list[str]:
     said = [
         f"Of {counted(it['known'], 'gene set')}, the mean t of the genes that rise or of those that"
         " fall, whichever stands out more among all genes (Efron and Tibshirani 2007), was"
-        f" standardised by {counted(SHUFFLINGS, 'permutation')} of the labels; p-values over all sets are from the"
-        " largest of each permutation (Westfall and Young 1993)."
+        f" standardised by {counted(SHUFFLINGS, 'permutation')} of the labels; p-values over"
+        " all sets are from the largest of each permutation (Westfall and Young 1993)."
     ]
     if it["permutations"]:
         said.append(

@@ -99,9 +99,8 @@ def _ranked(data: Enrichment, it: EnrichmentRecord) -> str:
         for one in first
     )
     text = f"Among all genes, {it['passing'] or 'none'} of {counted(it['known'], 'set')} "
-    text += (
-        f"{'is' if it['passing'] == 1 else 'are'} {high} or {low} more than under permuted labels"
-    )
+    text += "stand out" if it["passing"] > 1 else "stands out"
+    text += f", {high} or {low}, more than under permuted labels"
     if not it["passing"]:
         return f"{text}{f'; nearest to it: {named}' if named else ''}."
     return f"{text}: {named}{' and others' * (it['passing'] > NAMED)}."
@@ -139,7 +138,7 @@ def _order(data: Enrichment, it: EnrichmentRecord) -> Picture:
         title="Gene sets among all genes",
         description=f"Standard deviations above chance of {counted(len(shown), 'set')}."
         f" {clean(named)}.",
-        caption="How far the mean t of a set is above what permuted labels give it, in standard"
-        f" deviations: to the right {high}, to the left {low}. Filled: p over all sets at most"
+        caption="How much more a set stands out among all genes than under permuted labels, in"
+        f" standard deviations: to the right {high}, to the left {low}. Filled: p over all sets at most"
         f" {significant(LEVEL)}. Shown: {len(shown)} of {it['known']}.",
     )

@@ -34,7 +34,7 @@ def test_the_words_say_which_sets() -> None:
     assert text.startswith(f"Of 16 sets, {it['found']} have more genes in the lists of the splits")
     assert f"{it['chosen'][0]['set']} (" in text
     assert "expected, p over all sets 0.01)" in text
-    assert "16 of 16 sets are higher in tumour or higher in normal more than under permuted" in text
+    assert "16 of 16 sets stand out, higher in tumour or higher in normal, more than under" in text
     assert "with 2 to 500 measured genes" in text
 
 
@@ -42,7 +42,9 @@ def test_nothing_found_is_said() -> None:
     text = words(made(enrichment=0.9, enrichment_ranking=0.9))
     assert text.startswith("Of 16 sets, none has more genes in the lists")
     assert "the smallest p over all sets is 0.9." in text
-    assert re.search(r"none of 16 sets are .* nearest to it: .*, p over all sets 0\.9\)", text)
+    assert re.search(
+        r"none of 16 sets stands out.* nearest to it: .*, p over all sets 0\.9\)", text
+    )
 
 
 def test_too_few_permutations_are_said() -> None:
