@@ -152,7 +152,7 @@ def collect(
         "sets": sets(tables),
         "survival": survival(tables),
         "genome": genome(dataset, tables),
-        "enrichment": enrichment(tables, config["controls"]["fdr"]),
+        "enrichment": enrichment(tables, config["controls"]["permutations"]),
         "answer": first,
         "warnings": [],
     }

@@ -13,6 +13,7 @@ from genesig.report.classes.section import classes
 from genesig.report.covariates.section import added_value, covariates
 from genesig.report.data.section import reproducibility, study
 from genesig.report.enrichment.section import enrichment
+from genesig.report.enrichment.section import lists as enrichment_lists
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
 from genesig.report.genes.section import blocks, lists, overlap, signature, stability
@@ -105,6 +106,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "data": study,
     "quality": quality,
     "selection": model_selection,
+    "enrichment-lists": enrichment_lists,
 }
 
 

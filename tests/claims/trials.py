@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gene_sets
 import intervals
 import lists
 import missing
@@ -9,6 +10,7 @@ import probabilities
 from certificate import Trial
 
 TRIALS: tuple[Trial, ...] = (
+    *gene_sets.TRIALS,
     *intervals.TRIALS,
     *lists.TRIALS,
     *missing.TRIALS,

@@ -26,7 +26,15 @@ from genesig.report.sections import SECTIONS
 from genesig.results import Dataset, Design
 
 # Gene sets and covariates are named by a study, decisions taken between classes, lists compared.
-OF_OTHER_STUDIES = {"classes", "survival", "genome", "enrichment", "covariates", "sets"}
+OF_OTHER_STUDIES = {
+    "classes",
+    "survival",
+    "genome",
+    "enrichment",
+    "enrichment-lists",
+    "covariates",
+    "sets",
+}
 NOT_EVERYWHERE = {"cards", "decisions", "overlap"} | OF_OTHER_STUDIES
 
 

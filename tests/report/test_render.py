@@ -35,7 +35,17 @@ TITLE = 'A <i>study</i> & "more"'
 LOOKED_UP = "https://www\\.(ncbi\\.nlm\\.nih\\.gov|ensembl\\.org|genecards\\.org)/"
 # Gene sets and covariates are named by a study, decisions taken between classes, lists compared.
 NOT_EVERYWHERE = {
-    *("cards", "sets", "genome", "enrichment", "covariates", "classes", "survival", "decisions"),
+    *(
+        "cards",
+        "sets",
+        "genome",
+        "enrichment",
+        "enrichment-lists",
+        "covariates",
+        "classes",
+        "survival",
+        "decisions",
+    ),
     "overlap",
 }
 VOID = {"meta", "link", "br", "hr", "img", "input"}

@@ -48,7 +48,7 @@ def test_a_study_of_stretches_runs_through(tmp_path: Path) -> None:
     assert found["stretches"]["start"][0] < 6
     assert found["enrichment_ranking"]["set"][0] == "first"
     over = found["enrichment"]
-    assert over["q_value"].between(0, 1).all()
+    assert over["p_value"].between(0, 1).all()
     assert set(over["reference"]) == {"measured genes", "permuted labels"}
     page = (folder / "results/report.html").read_text()
     assert 'id="genome"' in page

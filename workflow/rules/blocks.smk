@@ -26,7 +26,7 @@ rule gather:
         "../scripts/gather.py"
 
 
-# Which gene sets the lists hold more of than chance; only where a file of sets is named.
+# Which gene sets the lists hold more of than under permuted labels; only where a file of sets is named.
 rule enrichment:
     input:
         given(ENRICHED),

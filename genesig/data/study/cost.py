@@ -47,7 +47,7 @@ SETS, MEMBER = 0.0035, 4.5e-8
 """Seconds of one path over gene sets: a part of its own, and for one number of the matrix."""
 
 SHUFFLED = 2.0, 2.1e-5
-"""Seconds of the thousand orders of enrichment: a part of their own, and for one number."""
+"""Seconds of the thousand shufflings of enrichment: a part of their own, and for one number."""
 
 HOURS = 1.0
 """Of one processor, above which nonlinear selection is warned of."""

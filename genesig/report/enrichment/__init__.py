@@ -1,1 +1,1 @@
-"""Gene sets of which the signature, its blocks or the order of all genes hold more than chance."""
+"""Gene sets of which the lists, or all genes, hold more than under permuted labels."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from genesig.report.enrichment.record import EnrichmentRecord, Over, Ranked
+from genesig.report.enrichment.record import LEVEL, EnrichmentRecord, Over, Ranked
 from genesig.report.page.rounding import rounded
 from genesig.report.page.words import shorten
 
@@ -23,23 +23,20 @@ MOST_OVER = 5
 MOST_RANKED = 20
 
 
-def enrichment(tables: Mapping[str, pd.DataFrame], fdr: float) -> EnrichmentRecord | None:
+def enrichment(tables: Mapping[str, pd.DataFrame], permutations: int) -> EnrichmentRecord | None:
     """Sum enrichment up; None where no sets were named."""
     if "enrichment_ranking" not in tables:
         return None
     lists, ranking = tables["enrichment"], tables["enrichment_ranking"]
-    own = lists[lists["list"] == "signature"]
     chosen = lists[lists["list"] == "chosen lists"]
     return {
         "known": len(ranking),
-        "fdr": fdr,
-        "size": int(tables["signature"]["symbol"].nunique()),
-        "signature": _over(own, fdr),
-        "found": int((own["q_value"] <= fdr).sum()),
-        "chosen": _over(chosen, fdr) if len(chosen) else None,
-        "steady": int((chosen["q_value"] <= fdr).sum()),
+        "permutations": permutations,
+        "size": rounded(chosen["size"].iloc[0], 4) if len(chosen) else 0.0,
+        "chosen": _over(chosen),
+        "found": int((chosen["family_p"] <= LEVEL).sum()),
         "ranked": _ranked(ranking),
-        "passing": int((ranking["q_value"] <= fdr).sum()),
+        "passing": int((ranking["family_p"] <= LEVEL).sum()),
     }
 
 
@@ -51,17 +48,15 @@ def in_brief(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _over(rows: pd.DataFrame, fdr: float) -> list[Over]:
-    passing = rows[rows["q_value"] <= fdr].head(MOST_OVER)
+def _over(rows: pd.DataFrame) -> list[Over]:
     return [
         {
             "set": str(row["set"]),
             "shared": rounded(row["shared"], 4),
             "expected": rounded(row["expected"], 4),
-            "p": rounded(row["p_value"], 4),
-            "q": rounded(row["q_value"], 4),
+            "p": rounded(row["family_p"], 4),
         }
-        for row in passing.to_dict("records")
+        for row in rows.head(MOST_OVER).to_dict("records")
     ]
 
 
@@ -69,10 +64,9 @@ def _ranked(ranking: pd.DataFrame) -> list[Ranked]:
     return [
         {
             "set": str(row["set"]),
-            "genes": int(row["genes"]),
+            "higher": bool(row["score"] > 0),
             "normalised": rounded(row["normalised"], 4),
-            "p": rounded(row["p_value"], 4),
-            "q": rounded(row["q_value"], 4),
+            "p": rounded(row["family_p"], 4),
         }
         for row in ranking.head(MOST_RANKED).to_dict("records")
     ]

@@ -7,9 +7,8 @@ from genesig.report.page.words import counted
 from genesig.selection.enrichment.ranking import SHUFFLINGS
 
 REFERENCES = (
-    "Subramanian A, Tamayo P, Mootha VK, et al. (2005). Gene set enrichment analysis: a"
-    " knowledge-based approach for interpreting genome-wide expression profiles. Proc Natl Acad Sci"
-    " USA 102.",
+    "Efron B, Tibshirani R (2007). On testing the significance of sets of genes. Ann Appl Stat 1.",
+    "Westfall PH, Young SS (1993). Resampling-Based Multiple Testing. New York: Wiley.",
 )
 
 
@@ -18,17 +17,16 @@ def enrichment_sentences(data: Enrichment) -> list[str]:
     it = data["enrichment"]
     if it is None:
         return []
-    chosen = (
-        " Of the chosen lists of all splits, the share of each set was held against that in the"
-        " lists of the permuted labels."
-        if it["chosen"] is not None
-        else ""
-    )
-    return [
-        "Lists and blocks were tested for over-representation of"
-        f" {counted(it['known'], 'gene set')} among the measured genes by the hypergeometric"
-        f" distribution, with the false discovery rate of Benjamini and Hochberg for each list."
-        f"{chosen}",
-        "Genes ordered by t were tested by the running sum of Subramanian et al. (2005), with"
-        f" p-values from {counted(SHUFFLINGS, 'permutation')} of the labels.",
+    said = [
+        f"Of {counted(it['known'], 'gene set')}, the mean t of the genes that rise or of those that"
+        " fall, whichever stands out more among all genes (Efron and Tibshirani 2007), was"
+        f" standardised by {counted(SHUFFLINGS, 'permutation')} of the labels; p-values over"
+        " all sets are from the largest of each permutation (Westfall and Young 1993)."
     ]
+    if it["permutations"]:
+        said.append(
+            "Likewise the number of a set's genes in the chosen lists of all splits, standardised"
+            " by that in a draw of as many genes, was held against the largest of all sets in the"
+            f" lists of {counted(it['permutations'], 'permutation')}."
+        )
+    return said

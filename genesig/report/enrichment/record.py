@@ -6,6 +6,9 @@ from typing import TypedDict
 
 from genesig.report.page.record import Study
 
+LEVEL = 0.05
+"""Share of the studies without an effect in which some set may be called."""
+
 
 class Settings(TypedDict):
     """What the page reads of the config's section ``enrichment``."""
@@ -16,41 +19,37 @@ class Settings(TypedDict):
 
 
 class Over(TypedDict):
-    """A set of which a list holds more than expected."""
+    """A set of which the chosen lists hold some genes; p is that over all sets."""
 
     set: str
     shared: float
     expected: float
     p: float
-    q: float
 
 
 class Ranked(TypedDict):
-    """A set in the order of all genes."""
+    """A set among all genes: its side, standard deviations above chance, p over all sets."""
 
     set: str
-    genes: int
-    normalised: float | None
+    higher: bool
+    normalised: float
     p: float
-    q: float
 
 
 class EnrichmentRecord(TypedDict):
     """Enrichment, summed up.
 
-    ``known`` sets took part. ``signature`` are the first sets of the signature with q at most the
-    threshold, ``found`` their number, ``size`` the genes of the signature; ``chosen`` and
-    ``steady`` the same for the chosen lists against permuted labels, null where there were none.
-    ``ranked`` are the first sets of the order, ``passing`` the number with q at most the threshold.
+    ``known`` sets took part. ``chosen`` are the first sets of the chosen lists, of mean length
+    ``size``, against those of so many ``permutations``, ``found`` the number with p at most
+    `LEVEL`. ``ranked`` are the first sets of the order of all genes, ``passing`` the number with p
+    at most `LEVEL`.
     """
 
     known: int
-    fdr: float
-    size: int
-    signature: list[Over]
+    permutations: int
+    size: float
+    chosen: list[Over]
     found: int
-    chosen: list[Over] | None
-    steady: int
     ranked: list[Ranked]
     passing: int
 

@@ -1,4 +1,4 @@
-"""The section about enrichment: gene sets in the signature, its blocks, the order of genes."""
+"""The sections about enrichment: gene sets in the lists and among all genes."""
 
 from __future__ import annotations
 
@@ -7,90 +7,103 @@ from functools import partial
 from pathlib import PurePath
 
 from genesig.report.enrichment import figures
-from genesig.report.enrichment.record import Enrichment, EnrichmentRecord, Over, Settings
+from genesig.report.enrichment.record import (
+    LEVEL,
+    Enrichment,
+    EnrichmentRecord,
+    Over,
+    Ranked,
+    Settings,
+)
 from genesig.report.page.measure import measure
 from genesig.report.page.rows import columns_of
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
-from genesig.report.page.words import clean, counted, percent, shorten, significant
+from genesig.report.page.words import clean, counted, shorten, significant
 
 TITLE = "Enrichment"
 NAMED = 3
 """Sets that a sentence names."""
-DIFFERENCE = (
-    "A draw takes genes as independent of each other, while lists selected under permuted labels"
-    " hold correlated genes together, as those of a pathway are: only what exceeds the latter"
-    " speaks of the label."
-)
+OVER = "p\u00a0over all sets"
 
 
 def enrichment(data: Enrichment, limits: Limits) -> Section:
-    """Show which sets the lists hold more of than chance; nothing where no sets were named."""
+    """Show which sets differ from permuted labels; nothing where no sets were named."""
     it = data["enrichment"]
     if it is None:
         return Section("enrichment", TITLE)
     items: list[Item] = [_order(data, it)] if it["ranked"] else []
+    caption = "Every set among all genes, the furthest from chance first."
+    items.append(packed_table(data, "enrichment_ranking", caption, limits.table_rows, search=True,
+                              without=("about",)))  # fmt: skip
+    words = [_chosen(it), _ranked(data, it), _caution(data)]
+    return Section("enrichment", TITLE, [text for text in words if text], items, part="signature")
+
+
+def lists(data: Enrichment, limits: Limits) -> Section:
+    """Show each list against each set with which it shares a gene; it calls nothing."""
+    title = "Lists and gene sets"
+    if data["enrichment"] is None:
+        return Section("enrichment-lists", title)
+    words = [
+        "Chosen lists of all splits stand against permuted labels. For the other lists p is that of"
+        " a draw of as many measured genes (hypergeometric), which takes genes as independent: sets"
+        " whose genes go together have a small one without any effect."
+    ]
     caption = (
         f"The signature, its {'named' if data['answer']['evidence'] else 'core'} genes, the lists"
         " along μ, each block of three genes or more, and the chosen lists of all splits, each"
         " against every set with which it shares a gene."
     )
-    items.append(packed_table(data, "enrichment", caption, limits.table_rows, search=True,
-                              without=("about",)))  # fmt: skip
-    caption = "Every set in the order of all genes by t; leading genes come before the peak."
-    items.append(packed_table(data, "enrichment_ranking", caption, limits.table_rows, search=True,
-                              without=("about",)))  # fmt: skip
-    words = [_signature(it), _chosen(it), _ranked(data, it), _caution(data)]
-    return Section("enrichment", TITLE, [text for text in words if text], items, part="signature")
-
-
-def _signature(it: EnrichmentRecord) -> str:
-    of = f"Of {counted(it['known'], 'set')}"
-    rate = f"at a false discovery rate of {percent(it['fdr'])}"
-    if not it["found"]:
-        return (
-            f"{of}, none has more of the {counted(it['size'], 'gene')} of the signature than a draw"
-            f" from all measured genes would, {rate}."
-        )
-    verb = "has" if it["found"] == 1 else "have"
-    return (
-        f"{of}, {it['found']} {verb} more of the {counted(it['size'], 'gene')} of the signature"
-        f" than a draw from all measured genes would, {rate}: {_named(it['signature'])}."
-    )
-
-
-def _named(rows: Sequence[Over]) -> str:
-    return ", ".join(
-        f"{shorten(one['set'], 60)} ({significant(one['shared'])} genes,"
-        f" {significant(one['expected'], 2)} expected)"
-        for one in rows[:NAMED]
-    )
+    table = packed_table(data, "enrichment", caption, limits.table_rows, search=True,
+                         without=("about",))  # fmt: skip
+    return Section("enrichment-lists", title, words, [table])
 
 
 def _chosen(it: EnrichmentRecord) -> str:
-    if it["chosen"] is None:
-        return ""
-    if not it["steady"]:
-        return f"{DIFFERENCE} Held against them, no set has more."
-    verb = "has" if it["steady"] == 1 else "have"
-    return f"{DIFFERENCE} Held against them, {it['steady']} {verb} more: {_named(it['chosen'])}."
+    """Say first what the lists hold, against permuted labels."""
+    count, of = it["permutations"], counted(it["known"], "set")
+    if not count:
+        return "Whether the lists hold more of a set than under permuted labels was not tested."
+    if 1 / (count + 1) > LEVEL:
+        return (
+            f"With {counted(count, 'permutation')} of the labels no set can be shown to have more"
+            " genes in the lists than by chance; 19 are the fewest that can."
+        )
+    lists = f"the lists of the splits ({significant(it['size'], 2)} genes on average)"
+    if not it["found"]:
+        nearest = f"; the smallest p over all sets is {_p(it['chosen'])}" if it["chosen"] else ""
+        return f"Of {of}, none has more genes in {lists} than under permuted labels{nearest}."
+    verb, more = "has" if it["found"] == 1 else "have", " and others" * (it["found"] > NAMED)
+    named = ", ".join(
+        f"{shorten(one['set'], 60)} ({significant(one['shared'], 2)} genes,"
+        f" {significant(one['expected'], 2)} expected, {OVER} {_p([one])})"
+        for one in it["chosen"][: min(NAMED, it["found"])]
+    )
+    return (
+        f"Of {of}, {it['found']} {verb} more genes in {lists} than under permuted labels:"
+        f" {named}{more}."
+    )
+
+
+def _p(rows: Sequence[Over | Ranked]) -> str:
+    return significant(rows[0]["p"], 2)
 
 
 def _ranked(data: Enrichment, it: EnrichmentRecord) -> str:
     high, low = _sides(data)
-    first = [one for one in it["ranked"] if one["q"] <= it["fdr"]]
-    text = f"In the order of all genes by t, {it['passing']} of {counted(it['known'], 'set')} "
-    text += f"stand {high} or {low} more than under permuted labels"
-    named = [
-        (f"{shorten(one['set'], 60)} ({high if (one['normalised'] or 0) > 0 else low}", one["q"])
-        for one in (first or it["ranked"])[:NAMED]
-    ]
-    if not first:
-        nearest = ", ".join(f"{name}, q\u00a0{significant(q, 2)})" for name, q in named)
-        return f"{text}{f'; nearest to it: {nearest}' if named else ''}."
-    others = " and others" if it["passing"] > NAMED else ""
-    return f"{text}: {', '.join(f'{name})' for name, _ in named)}{others}."
+    first = it["ranked"][: min(NAMED, it["passing"])] or it["ranked"][:1]
+    named = ", ".join(
+        f"{shorten(one['set'], 60)} ({high if one['higher'] else low}, {OVER} {_p([one])})"
+        for one in first
+    )
+    text = f"Among all genes, {it['passing'] or 'none'} of {counted(it['known'], 'set')} "
+    text += "stand out" if it["passing"] > 1 else "stands out"
+    text += f", {high} or {low}, more than under permuted labels"
+    if not it["passing"]:
+        return f"{text}{f'; nearest to it: {named}' if named else ''}."
+    return f"{text}: {named}{' and others' * (it['passing'] > NAMED)}."
 
 
 def _sides(data: Enrichment) -> tuple[str, str]:
@@ -107,25 +120,25 @@ def _caution(data: Enrichment) -> str:
     file = settings["sets"] or ""
     return (
         f"Sets are those of {clean(PurePath(file).name)} with {settings['smallest']} to"
-        f" {settings['largest']} measured genes; the background are all measured genes, several"
-        " probes of a gene counted once. A set that is over-represented describes the list; it need"
-        " not predict, nor be the cause."
+        f" {settings['largest']} measured genes, several probes of a gene counted once. p over all"
+        " sets is the share of permuted labels under which any set is as far from chance: where"
+        " nothing is to be found, either test names a set in at most 5\u00a0% of studies. A set so"
+        " named need not predict, nor be the cause."
     )
 
 
 def _order(data: Enrichment, it: EnrichmentRecord) -> Picture:
     high, low = _sides(data)
     shown = it["ranked"]
-    named = "; ".join(
-        f"{one['set']} {significant(one['normalised'])}" for one in shown[:10]
-    )  # fmt: skip
+    named = "; ".join(f"{one['set']} {significant(one['normalised'])}" for one in shown[:10])
     return picture(
         "enrichment",
-        partial(figures.order, shown, it["fdr"]),
-        data=columns_of(shown, "set", "normalised", "q"),
-        title="Gene sets in the order of all genes",
-        description=f"Normalised enrichment score of {counted(len(shown), 'set')}. {clean(named)}.",
-        caption="Normalised enrichment score of the sets with the smallest p, over the mean score"
-        f" under permuted labels: above 0 {high}, below {low}. Filled: q at most"
-        f" {significant(it['fdr'])}. Shown: {len(shown)} of {it['known']}.",
+        partial(figures.order, shown),
+        data=columns_of(shown, "set", "higher", "normalised", "p"),
+        title="Gene sets among all genes",
+        description=f"Standard deviations above chance of {counted(len(shown), 'set')}."
+        f" {clean(named)}.",
+        caption="How much more a set stands out among all genes than under permuted labels, in"
+        f" standard deviations: to the right {high}, to the left {low}. Filled: p over all sets at most"
+        f" {significant(LEVEL)}. Shown: {len(shown)} of {it['known']}.",
     )

@@ -1,1 +1,1 @@
-"""Which gene sets the lists, the blocks and the order of all genes hold more of than chance."""
+"""Which gene sets the lists, and all genes by their t, hold more of than under permuted labels."""

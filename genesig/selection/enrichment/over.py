@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.quality.false_discovery import q_values
 from genesig.results.gene_sets import GeneSets
 from genesig.selection.enrichment.named import Named
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 COLUMNS = ["list", "reference", "set", "about", "genes", "size", "shared", "expected", "p_value",
-           "q_value", "names"]  # fmt: skip
+           "family_p", "names"]  # fmt: skip
 
 
 def over_represented(shared: Array, sizes: Array, drawn: int, all_genes: int) -> Array:
@@ -40,7 +39,8 @@ def lists_table(named: Named, sets: GeneSets, lists: Mapping[str, Array]) -> pd.
 
     ``genes`` of the set and ``size`` of the list count measured genes, each symbol once; of them
     ``shared`` are in both and ``expected`` would be by chance. The background are all measured
-    genes. q is that of Benjamini and Hochberg over all sets, for each list by itself.
+    genes. p takes genes as independent of each other and sets one by one: it sorts the rows, and
+    nothing is called by it, so that ``family_p`` is empty.
 
     Parameters
     ----------
@@ -65,22 +65,24 @@ def _of_list(named: Named, sets: GeneSets, name: str, columns: Array) -> pd.Data
     drawn, shared = int(there.sum()), np.rint(named.members @ there).astype(np.int64)
     p = over_represented(shared, sizes, drawn, len(named))
     expected = drawn * sizes / len(named)
-    table = rows_of(sets, shared, expected, p)
+    table = rows_of(sets, shared, expected, p, np.full(len(p), np.nan))
     return table.assign(
         list=name, reference="measured genes", genes=sizes[table.index], size=drawn,
         names=[_names(named, there, int(k)) for k in table.index],
     )  # fmt: skip
 
 
-def rows_of(sets: GeneSets, shared: Array, expected: Array, p: Array) -> pd.DataFrame:
-    """Return the sets of which something is shared, smallest p first; the index is their number."""
+def rows_of(
+    sets: GeneSets, shared: Array, expected: Array, p: Array, family: Array
+) -> pd.DataFrame:  # fmt: skip
+    """Return the sets of which something is shared, smallest p first; the index numbers them."""
     import pandas as pd
 
     table = pd.DataFrame(
         {"set": sets.names, "about": sets.about, "shared": shared, "expected": expected,
-         "p_value": p, "q_value": q_values(p)}
+         "p_value": p, "family_p": family}
     )  # fmt: skip
-    order = np.lexsort((np.arange(len(p)), -shared / np.maximum(expected, 1e-300), p))
+    order = np.lexsort((np.arange(len(p)), -shared / np.maximum(expected, 1e-300), p, family))
     return table.iloc[order][shared[order] > 0]
 
 

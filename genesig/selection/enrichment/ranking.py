@@ -1,4 +1,4 @@
-"""The order of all genes by their t: where sets stand in it, and where chance would put them."""
+"""All genes by their t: how far sets are from where chance would put them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.quality.false_discovery import q_values
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Splits
 from genesig.results.gene_sets import GeneSets
+from genesig.selection.enrichment.family import ROUNDING, family_p
 from genesig.selection.enrichment.named import Named
-from genesig.selection.enrichment.running_sum import Peaks, peaks
 from genesig.selection.genes.univariate import statistics
 
 if TYPE_CHECKING:
     import pandas as pd
-    from scipy.sparse import csr_array
 
 Array = np.ndarray[Any, Any]
 
@@ -27,40 +25,68 @@ SHUFFLINGS = 1000
 def ranking_table(
     dataset: Dataset, splits: Splits, named: Named, sets: GeneSets, shufflings: int = SHUFFLINGS
 ) -> pd.DataFrame:
-    """Return enrichment_ranking.tsv: every set, smallest p first.
+    """Return enrichment_ranking.tsv: every set, the furthest from chance first.
 
-    Genes are ordered by the t of `univariate_table`; of several probes of a gene the one of largest
-    |t| counts. ``score`` is the running sum of `peaks`, positive where the set is higher in the
-    positive class; ``leading`` names the genes up to its peak. The labels are shuffled as the
-    permutations of the study do it, and all is done again: genes of a set that go together stay
-    so. Of the scores under shuffled labels those of the same sign tell ``normalised``, the score
-    over the mean of their sizes, and p = (1 + those as large)/(1 + all of them).
+    ``score`` is `larger_mean` of the t of `univariate_table`, positive where the set is higher in
+    the positive class; of several probes of a gene the one of largest |t| counts. The labels are
+    shuffled as the permutations of the study do it, and all is done again: genes of a set that go
+    together stay so. ``normalised`` is how many standard deviations the size of the score is above
+    its mean, under all labels, the observed ones among them, so that large and small, correlated
+    and other sets are alike. ``p_value`` is that of the set by itself, ``family_p`` that against
+    the largest of all sets, see `family.family_p`. ``leading`` names the set's genes on the side
+    of its score, by falling |t|.
     """
     import pandas as pd
 
     observed = by_gene(statistics(dataset), named)
-    found = peaks(observed, named.members)
+    score = larger_mean(observed, named)
     null = shuffled_scores(dataset, splits, named, shufflings)
-    same = np.sign(null) == np.sign(found.score)
-    larger = same & (np.abs(null) >= np.abs(found.score) - 1e-12)
-    count = same.sum(axis=0)
-    p = (1 + larger.sum(axis=0)) / (1 + count)
-    mean = np.divide((np.abs(null) * same).sum(axis=0), count, out=np.full(len(count), np.nan),
-                     where=count > 0)  # fmt: skip
+    size = np.abs(np.vstack([score, null]))
+    z = normalised(size)
     table = pd.DataFrame(
         {
             "set": sets.names,
             "about": sets.about,
             "genes": named.sizes(),
-            "score": found.score,
-            "normalised": found.score / mean,
-            "p_value": p,
-            "q_value": q_values(p),
-            "leading": leading(observed, named, found),
+            "score": score,
+            "normalised": z[0],
+            "p_value": (1 + (size[1:] >= size[0] - ROUNDING).sum(axis=0)) / len(size),
+            "family_p": family_p(z[0], z[1:]),
+            "leading": leading(observed, named, score),
         }
     )
-    order = np.lexsort((np.arange(len(p)), -np.nan_to_num(np.abs(found.score / mean)), p))
-    return table.iloc[order].reset_index(drop=True)
+    return table.sort_values("normalised", ascending=False, kind="stable", ignore_index=True)
+
+
+def larger_mean(t: Array, named: Named) -> Array:
+    """Return of each set the mean of its rises, or less that of its falls if larger, (n_sets,).
+
+    Rises are max(t, 0), falls max(-t, 0), each less its mean over all genes and divided by its
+    standard deviation: a set stands out among genes, where most of them differ, too; 0 where it is
+    above all genes on neither side. Rises do not make up for falls, as in a mean of all t. Unlike
+    the running sum of Subramanian and others, which cannot exceed 1, it grows with the effect, and
+    a set whose genes go together can stand out.
+
+    Source: maxmean, restandardised, of Efron and Tibshirani 2007.
+    """
+    up, down = ((named.members @ _among_all(np.maximum(each, 0))) / named.sizes()
+                for each in (t, -t))  # fmt: skip
+    return np.asarray(np.where(up >= down, 1, -1) * np.maximum(np.maximum(up, down), 0))
+
+
+def _among_all(sizes: Array) -> Array:
+    spread = sizes.std()
+    return np.asarray((sizes - sizes.mean()) / spread if spread > ROUNDING else 0 * sizes)
+
+
+def normalised(size: Array) -> Array:
+    """Return each size less the mean of its set, over their standard deviation, (B, n_sets).
+
+    0 where all are alike.
+    """
+    above, spread = size - size.mean(axis=0), size.std(axis=0)
+    z: Array = np.divide(above, spread, out=np.zeros_like(size), where=spread > ROUNDING)
+    return z
 
 
 def by_gene(statistic: Array, named: Named) -> Array:
@@ -76,24 +102,16 @@ def shuffled_scores(dataset: Dataset, splits: Splits, named: Named, count: int) 
     for number in range(1, count + 1):
         X = dataset.X[permutation(dataset, splits, number)]
         statistic = by_gene(statistics(replace(dataset, X=X)), named)
-        null[number - 1] = peaks(statistic, named.members).score
+        null[number - 1] = larger_mean(statistic, named)
     return null
 
 
-def leading(statistic: Array, named: Named, found: Peaks) -> list[str]:
-    """Return the genes of each set up to the peak of its sum, by falling |t|."""
-    place = np.empty(len(statistic), dtype=np.int64)
-    place[np.argsort(-statistic, kind="stable")] = np.arange(len(statistic))
+def leading(t: Array, named: Named, score: Array) -> list[str]:
+    """Return the genes of each set whose t has the sign of its score, by falling |t|."""
     out = []
-    for k, (score, peak) in enumerate(zip(*found, strict=True)):
-        genes = _members(named.members, k)
-        early = place[genes] <= peak if score > 0 else place[genes] >= peak
-        genes = genes[early]
-        genes = genes[np.argsort(-np.abs(statistic[genes]), kind="stable")]
+    for k, side in enumerate(np.sign(score)):
+        genes = named.members.indices[slice(*named.members.indptr[k:][:2])]
+        genes = genes[t[genes] * side > 0]
+        genes = genes[np.argsort(-np.abs(t[genes]), kind="stable")]
         out.append(", ".join(map(str, named.symbols[genes])))
     return out
-
-
-def _members(members: csr_array, k: int) -> Array:
-    found: Array = members.indices[slice(*members.indptr[k:][:2])]
-    return found

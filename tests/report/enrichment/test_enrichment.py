@@ -9,7 +9,7 @@ from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
 from genesig.report.enrichment.collect import TABLES
-from genesig.report.enrichment.section import enrichment
+from genesig.report.enrichment.section import enrichment, lists
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 
@@ -17,10 +17,10 @@ LIMITS = Limits(12, 500)
 
 
 def made(study: Study | None = None, **changes: Any) -> Any:
-    given = arguments(study or Study(enriched=True))
+    given = arguments(study or Study(enriched=True, permutations=19))
     for name, value in changes.items():
         table = given["tables"][name]
-        given["tables"][name] = table.assign(q_value=value)
+        given["tables"][name] = table.assign(family_p=value)
     return collect(**given)
 
 
@@ -29,22 +29,36 @@ def words(data: Any) -> str:
 
 
 def test_the_words_say_which_sets() -> None:
-    data = made(enrichment=0.001, enrichment_ranking=0.001)
-    it, text = data["enrichment"], words(made(enrichment=0.001, enrichment_ranking=0.001))
-    assert it["found"] == len(it["signature"]) or it["found"] > 5
-    assert f"Of 16 sets, {it['found']} ha" in text
-    assert it["signature"][0]["set"] in text
-    assert text.count("only what exceeds the latter speaks of the label") == 1
-    assert "Held against them, " in text
-    assert "16 of 16 sets stand higher in tumour or higher in normal" in text
+    data = made(enrichment=0.01, enrichment_ranking=0.001)
+    it, text = data["enrichment"], words(data)
+    assert text.startswith(f"Of 16 sets, {it['found']} have more genes in the lists of the splits")
+    assert f"{it['chosen'][0]['set']} (" in text
+    assert "expected, p over all sets 0.01)" in text
+    assert "16 of 16 sets stand out, higher in tumour or higher in normal, more than under" in text
     assert "with 2 to 500 measured genes" in text
 
 
 def test_nothing_found_is_said() -> None:
     text = words(made(enrichment=0.9, enrichment_ranking=0.9))
-    assert "none has more of the" in text
-    assert "Held against them, no set has more." in text
-    assert re.search(r"0 of 16 sets stand .* permuted labels; nearest to it: .*, q 0\.9\)", text)
+    assert text.startswith("Of 16 sets, none has more genes in the lists")
+    assert "the smallest p over all sets is 0.9." in text
+    assert re.search(
+        r"none of 16 sets stands out.* nearest to it: .*, p over all sets 0\.9\)", text
+    )
+
+
+def test_too_few_permutations_are_said() -> None:
+    given = arguments(Study(enriched=True))
+    for count, said in ((0, "was not tested"), (18, "no set can be shown"), (19, "Of 16 sets")):
+        given["config"]["controls"]["permutations"] = count
+        assert said in words(collect(**given)).split(".")[0]
+
+
+def test_a_draw_of_genes_calls_nothing() -> None:
+    section = lists(made(), LIMITS)
+    assert section.part == "supplement"
+    assert "(hypergeometric), which takes genes as independent" in section.words[0]
+    assert lists(made(Study()), LIMITS).empty
 
 
 def test_a_number_has_no_classes() -> None:
@@ -54,8 +68,8 @@ def test_a_number_has_no_classes() -> None:
 
 def test_methods_tell_the_tests() -> None:
     data = made()
-    assert any("hypergeometric" in text for text in methods(data))
-    assert any(text.startswith("Subramanian") for text in references(data))
+    assert any("Westfall" in text for text in methods(data))
+    assert any(text.startswith("Westfall") for text in references(data))
 
 
 def test_nothing_of_it_is_there_without_sets() -> None:
@@ -63,7 +77,7 @@ def test_nothing_of_it_is_there_without_sets() -> None:
     assert data["enrichment"] is None
     assert enrichment(data, LIMITS).empty
     assert not set(TABLES) & set(data["tables"])
-    assert not any("hypergeometric" in text for text in methods(data))
+    assert not any("Westfall" in text for text in methods(data))
     assert tables_in(dict.fromkeys(TABLES, "x.tsv")) == list(TABLES)
 
 

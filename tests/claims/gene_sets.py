@@ -1,0 +1,167 @@
+"""Gene sets: enrichment against permuted labels, and selection of sets and of bent genes in noise.
+
+Sets overlap, and in every other one the genes go together: what a draw of single genes calls a
+finding in one noise study of five.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from certificate import Array, Claim, Trial
+from gathered_study import make_dataset
+from nonlinear_study import outer as nonlinear_fits
+from nonlinear_study import study as nonlinear_study
+from sets_study import gene_sets, outer
+from settings import LINEAR, MOMENTS, SPLITS
+
+from genesig.data.splits.draw import draw_splits
+from genesig.results import Dataset, Fits, Splits
+from genesig.results.gene_sets import GeneSets
+from genesig.results.joined import joined
+from genesig.results.set_fits import SetFits
+from genesig.selection.assess.assessment import Assessment, assess, study_errors
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.permutations import p_value
+from genesig.selection.enrichment.chosen import selection_table
+from genesig.selection.enrichment.named import Named
+from genesig.selection.enrichment.ranking import ranking_table
+from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.nonlinear.gather import scored as nonlinear_scored
+from genesig.selection.sets.gather import scored
+
+SAMPLES, GENES, TOGETHER, LEVEL = 40, 500, 30, 0.05
+PERMUTATIONS, SHUFFLINGS = 100, 99
+
+
+def enriched(seed: int, effect: float) -> tuple[Dataset, Splits, GeneSets]:
+    """Return 500 genes and 50 sets: 30 of ten genes, r .5 in every other one, and 20 that overlap.
+
+    The first set is higher in the ill by `effect` standard deviations.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(SAMPLES) % 2, 1.0, -1.0)
+    X = rng.standard_normal((SAMPLES, GENES))
+    lists = [np.arange(10 * k, 10 * (k + 1)) for k in range(TOGETHER)]
+    for some in lists[::2]:
+        X[:, some] = np.sqrt(0.5) * (X[:, some] + rng.standard_normal((SAMPLES, 1)))
+    X[:, lists[0]] += effect / 2 * y[:, None]
+    others = np.arange(10 * TOGETHER, GENES)
+    for k in range(20):
+        more = rng.choice(others, int(rng.integers(1, 30)), replace=False)
+        lists.append(np.concatenate([lists[k][:5], more]))
+    dataset = make_dataset(X, y)
+    return dataset, draw_splits(dataset, seed=seed, **SPLITS), gene_sets(list(lists))
+
+
+def called(seed: int, effect: float) -> dict[str, Array]:
+    """Return the numbers of the sets that are called in the chosen lists, and in the order."""
+    dataset, splits, sets = enriched(seed, effect)
+    named = Named.of(dataset, sets)
+
+    def chosen(labels: str) -> Fits:
+        found = double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR)
+        return joined([found], splits).with_chosen()
+
+    lists = selection_table(named, sets, chosen("observed"), chosen(f"permuted-1-{PERMUTATIONS}"))
+    order = ranking_table(dataset, splits, named, sets, shufflings=SHUFFLINGS)
+    tables = {"lists": lists, "order": order}
+    return {key: table.loc[table["family_p"] <= LEVEL, "set"].to_numpy()
+            for key, table in tables.items()}  # fmt: skip
+
+
+def one_set(seed: int) -> Mapping[str, float]:
+    return {key: float("A" in names) for key, names in called(seed, 1.6).items()}
+
+
+def no_set(seed: int) -> Mapping[str, float]:
+    return {key: float(len(names) > 0) for key, names in called(seed, 0.0).items()}
+
+
+def sets_in_noise(seed: int) -> Mapping[str, float]:
+    """Select among twelve sets, as the study and 19 permutations of it do."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 60))
+    X[:, :30] += np.repeat(rng.standard_normal((30, 3)), 10, axis=1)
+    dataset = make_dataset(X, np.where(np.arange(30) % 2, 1.0, -1.0))
+    sizes = (10, 8, 12, 10, 5, 10, 10, 20, 10, 10, 10, 5)
+    sets = gene_sets([range(5 * k, 5 * k + size) for k, size in enumerate(sizes)])
+    study = dataset, draw_splits(dataset, seed=seed, **{**SPLITS, "inner_folds": 2}), sets
+    headline = ASSESSED[dataset.design.kind].headline
+
+    def errors(fits: SetFits) -> Array:
+        return study_errors(scored(dataset, study[1], fits), headline)[:, 0]
+
+    few: dict[str, Any] = {"tau_min": 0.4, "tau_count": 3, "tolerance": 1e-5}
+    error = float(errors(outer(study, **few))[0])
+    p = p_value(error, errors(outer(study, "permuted-1-19", **few)))
+    return {"small": float(p <= 0.05), "half": float(p <= 0.5), "error": error}
+
+
+def bent_in_noise(seed: int) -> Mapping[str, float]:
+    """Select by derivative penalties, and by the Feature Vector Machine."""
+    X = np.random.default_rng(seed).standard_normal((SAMPLES, 60))
+    dataset, splits = nonlinear_study(X, np.where(np.arange(SAMPLES) % 2, 1.0, -1.0))
+    found = nonlinear_scored(dataset, splits, nonlinear_fits(dataset, splits))
+    headline = ASSESSED[dataset.design.kind].headline
+    own, control = (assess(found[name], headline)[0] for name in ("nonlinear", "fvm"))
+    return {"error": own.error, "control": control.error, "better": better(own)}
+
+
+def better(own: Assessment) -> float:
+    """Whether the whole interval is on the good side of chance."""
+    return float(own.high < 0.5)
+
+
+ENRICHMENT, SETS, BENT = "Enrichment of gene sets", "Selection of gene sets", "Nonlinear selection"
+TRIALS: tuple[Trial, ...] = (
+    Trial(
+        ENRICHMENT,
+        "40 samples, 500 genes, 50 sets, half of them correlated; one differs by 1.6 SD;"
+        " 100 permutations of the lists, 99 of the order",
+        one_set,
+        (
+            Claim("lists", "p over all sets, chosen lists", "finds the set in ≥ 90 %", 0.9, 1.0),
+            Claim("order", "p over all sets, order of genes", "finds the set in ≥ 90 %", 0.9, 1.0),
+        ),
+        draws=50,
+        few=3,
+    ),
+    Trial(
+        ENRICHMENT,
+        "the same with no difference",
+        no_set,
+        (
+            Claim("lists", "p over all sets, chosen lists", "any is called in ≤ 5 %", 0.0, 0.05),
+            Claim("order", "p over all sets, order of genes", "any is called in ≤ 5 %", 0.0, 0.05),
+        ),
+        draws=150,
+        few=1,
+    ),
+    Trial(
+        SETS,
+        "noise: 30 samples, 12 overlapping sets, weights by permuted labels, 19 permutations",
+        sets_in_noise,
+        (
+            Claim("small", "permutation p of the sets", "≤ .05 in 3 to 7 %", 0.03, 0.07),
+            Claim("half", "permutation p of the sets", "≤ .5 in 43 to 57 %", 0.43, 0.57),
+            Claim("error", "held-out error of the sets", ".48 to .52", 0.48, 0.52),
+        ),
+        draws=200,
+        few=1,
+    ),
+    Trial(
+        BENT,
+        "noise: 40 samples, 60 genes",
+        bent_in_noise,
+        (
+            Claim("error", "held-out error", ".48 to .52", 0.48, 0.52),
+            Claim("control", "held-out error of the control", ".48 to .52", 0.48, 0.52),
+            Claim("better", "interval of the error", "below chance in ≤ 5 %", 0.0, 0.05),
+        ),
+        draws=300,
+        few=3,
+    ),
+)
