@@ -221,11 +221,12 @@ def against_ridge(study, difference, low, high):
 @pytest.mark.parametrize("regression", [False, True])
 def test_another_method_is_named_with_both_numbers(regression):
     words = "higher R² (0.96 vs 0.94)" if regression else "lower error (4.0\u00a0% vs 5.5\u00a0%)"
-    said = (
-        f"Another method (ridge, all genes) had a {words} on the same samples; the interval of the"
-        " paired difference excludes 0."
-    )
     data = against_ridge(Study(regression=regression), -0.015, -0.03, -1e-4)
+    of = data["answer"]["control"]["of"]
+    said = (
+        f"Another method (ridge, all genes, the best of {of} other methods by its held-out error)"
+        f" had a {words} on the same samples; the interval of the paired difference excludes 0."
+    )
     assert said in data["warnings"]
     assert data["answer"]["control"]["difference"] == -0.015
 

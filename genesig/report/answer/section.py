@@ -40,9 +40,9 @@ def note(data: Answer) -> list[str]:
     classes = two(data["study"])
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
-        "Errors, their intervals and those of like measures are for the procedure: what models"
-        " chosen in exactly this way, from as many samples as a training set has, reach on average"
-        f" in other samples. The final model uses all samples.{positive}"
+        "What was measured in cross-validation, and its intervals, are for the procedure: what"
+        " models chosen in exactly this way, from as many samples as a training set has, reach on"
+        f" average in other samples. The final model uses all of the samples.{positive}"
     ]
 
 
