@@ -41,11 +41,11 @@ def halves(rng, y, pairs):
     return np.stack([first, ~first], axis=1).reshape(2 * pairs, -1).T
 
 
-def of_patients(rng, signal, studies=400):
+def of_patients(rng, signal, studies=800):
     """Return the stability of lists from independent studies of half the size."""
     whole = np.ones((N // 2, 1), dtype=bool)
     lists = [select(*draw(rng, N // 2, signal), whole) for _ in range(studies)]
-    return of_lists(vstack(lists, format="csr"))
+    return Pairs.of(vstack(lists, format="csr")).stability()
 
 
 def measured(rng, signal, studies):
@@ -70,7 +70,7 @@ def test_halves_are_disjoint_and_hold_both_classes():
 @pytest.mark.parametrize("studies", [250, pytest.param(1500, marks=pytest.mark.slow)])
 def test_pairs_tell_how_lists_of_other_patients_agree(signal, studies):
     rng = np.random.default_rng(1)
-    truth = of_patients(rng, signal, 400 if studies < 1000 else 2000)
+    truth = of_patients(rng, signal, 800 if studies < 1000 else 4000)
     pairs, overlapping = measured(rng, signal, studies)
     assert np.mean(pairs) == pytest.approx(truth, abs=0.03)
     inflated = np.mean(overlapping)

@@ -238,6 +238,6 @@ def test_the_check_sees_a_contradiction():
     with pytest.raises(AssertionError):
         check(data)
     data = told("small", 0.3, "none", False, regression=False)
-    data["answer"]["stability"]["value"] = np.float64(0.9)
+    data["answer"]["stability"]["than_chance"] = "less"
     with pytest.raises(AssertionError):
         check(data)

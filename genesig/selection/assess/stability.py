@@ -19,31 +19,38 @@ Array = np.ndarray[Any, Any]
 
 SHARED = 0.1
 """What the halvings of one set of samples have in common, as a share of the variance between them:
-in noise, and in the difference of two kinds of lists, 0 to .05 in simulations of genes in blocks
-and alone. Stability itself has up to .3 where the signal is strong, so that no interval would hold
-for other patients."""
-CLEAR = 2.0
-"""Standard errors from which lists agree clearly more or less than others do."""
+in noise, and in the difference of two kinds of lists, 0 to .06 in simulations of genes in blocks
+and alone. Stability itself has .2 to .6 where there is a signal, so that no interval would hold for
+other patients."""
+LEAST, CLEAR = 3, 2.0
+"""Pairs, and standard errors, from which lists agree clearly more or less than others do."""
 COLUMNS = (
     ["mu", "source", "stability", "than_chance", "lasso", "than_lasso", "n_sets", "mean_size"]
 )  # fmt: skip
 
 
 class Pairs(NamedTuple):
-    """How M pairs of lists differ, and what chance makes of it.
+    r"""How M pairs of lists agree: of each, Φ = 1 - D / Σ_b [h_b (1 - h'_b) + h'_b (1 - h_b)].
+
+    D is the number of parts that one of the two lists alone hits. A list of k of d genes at random
+    hits a part of s_b genes with :math:`h_b = 1 - (1 - k/d)^{s_b}`; h' is that of the other list.
+    1: both hit the same; 0: no more than at random; of genes and lists of one length it is
+    Kuncheva's index. Lists are compared within their pair only, whose samples are disjoint: the
+    mean over pairs is, in expectation, that of two lists of other patients, of half as many
+    samples as there are. A ratio of means would be larger where some studies' lists are short.
 
     Attributes
     ----------
-    differ, share : (M,) float
-        Parts that one list of a pair hits and the other does not; genes of d that a list holds on
-        average.
-    sizes : (B,) int
-        Genes of each part: 1 for genes, more for blocks.
+    each : (M,) float
+        Φ; NaN where both lists are empty or hold all.
+
+    References
+    ----------
+    Of genes: Kuncheva 2007, IASTED AIA 390; Nogueira, Sechidis and Brown 2018, JMLR 18(174).
+    Complementary halves: Shah and Samworth 2013, J R Stat Soc B 75:55.
     """
 
-    differ: Array
-    share: Array
-    sizes: Array
+    each: Array
 
     @classmethod
     def of(cls, lists: csr_array, part: Array | None = None) -> Pairs:
@@ -56,37 +63,17 @@ class Pairs(NamedTuple):
         if part is not None:
             hits, sizes = _hits(lists, part), np.bincount(part)
         differ = np.asarray(abs(hits[0::2] - hits[1::2]).sum(axis=1), dtype=float)
-        held = np.asarray(lists.sum(axis=1), dtype=float)
-        return cls(differ, held.reshape(-1, 2).mean(axis=1) / d, sizes)
+        size, count = np.unique(sizes, return_counts=True)
+        missed = (1 - np.asarray(lists.sum(axis=1), dtype=float)[:, None] / d) ** size
+        one, other = missed[0::2], missed[1::2]
+        chance = ((one * (1 - other) + other * (1 - one)) * count).sum(axis=1)
+        defined = chance > 1e-9
+        return cls(np.where(defined, 1 - differ / np.where(defined, chance, 1), np.nan))
 
     def stability(self) -> float:
-        r"""Φ = 1 - mean D / Σ_b 2 h_b (1 - h_b), D the parts that one of two lists alone hits.
-
-        With p the share of genes that a list holds on average, a list at random hits a part of s_b
-        genes with :math:`h_b = 1 - (1 - p)^{s_b}`. 1: both halves always hit the same; 0: no more
-        than at random. Lists are compared within their pair only, whose samples are disjoint, so
-        that they agree as the lists of other patients would; it speaks of half as many samples as
-        there are. NaN where every list is empty or holds all.
-
-        References
-        ----------
-        Of genes: Nogueira, Sechidis and Brown 2018, JMLR 18(174), definition 4. Complementary
-        halves: Shah and Samworth 2013, J R Stat Soc B 75:55.
-        """
-        return float(self._of(np.full((1, len(self.share)), 1 / max(1, len(self.share))))[0])
-
-    def without_one(self) -> Array:
-        """Return Φ without each of the pairs in turn, (M,)."""
-        m = len(self.share)
-        return self._of((1 - np.eye(m)) / (m - 1))
-
-    def _of(self, weight: Array) -> Array:
-        size, count = np.unique(self.sizes, return_counts=True)
-        p = weight @ self.share
-        missed = (1 - p[:, None]) ** size
-        chance = (2 * count * missed * (1 - missed)).sum(axis=1)
-        defined = chance > 1e-12 * p
-        return np.where(defined, 1 - weight @ self.differ / np.where(defined, chance, 1), np.nan)
+        """Return the mean of those that are defined; NaN where none is."""
+        known = self.each[~np.isnan(self.each)]
+        return float(known.mean()) if len(known) else np.nan
 
 
 def _hits(lists: csr_array, part: Array) -> csr_array:
@@ -100,28 +87,21 @@ def _hits(lists: csr_array, part: Array) -> csr_array:
 def compared(own: Pairs, other: Pairs | None = None) -> str:
     """Say whether lists agree clearly ``more`` than others do, or ``less``, or are ``alike``.
 
-    The others are lists at random, or those of the same halves. The standard error of the
-    difference δ is that of a jackknife over the M pairs, and what halvings of one set of samples
-    share:
-
-    v = (1 + M/10) (M - 1)/M Σ_i (δ_(i) - δ̄_(.))².
-
-    Empty where it is not defined, and for fewer than three pairs.
+    The others are lists at random, or those of the same halves. Of the differences δ of M pairs,
+    with variance s², the mean has the variance (1/M + ρ) s², ρ being what halvings of one set of
+    samples share. Empty for fewer than three pairs.
 
     References
     ----------
     Nadeau and Bengio 2003, Machine Learning 52:239, whose share, of overlapping test sets, is
     larger.
     """
-    m = len(own.share)
-    if m < 3:
+    delta = own.each if other is None else own.each - other.each
+    delta = delta[~np.isnan(delta)]
+    if len(delta) < LEAST:
         return ""
-    delta = own.stability() - (0.0 if other is None else other.stability())
-    each = own.without_one() - (0.0 if other is None else other.without_one())
-    error = np.sqrt((1 + SHARED * m) * (m - 1) / m * np.sum(np.square(each - each.mean())))
-    if np.isnan(error) or np.isnan(delta):
-        return ""
-    return "more" if delta > CLEAR * error else "less" if delta < -CLEAR * error else "alike"
+    clear = CLEAR * np.sqrt((1 / len(delta) + SHARED) * delta.var(ddof=1))
+    return "more" if delta.mean() > clear else "less" if delta.mean() < -clear else "alike"
 
 
 def stability_table(
