@@ -152,7 +152,7 @@ PLACES: dict[str, Broken] = {
     "-999 for what is missing": spoilt(
         lambda s: [row.__setitem__(3, "-999") for row in s.matrix[2:]],
         ["expression.tsv, line 3, gene 'gene2', sample 'P03': the value -999 (6 further cells) "
-         "looks as if it stood for a missing one; write NA there, and have it imputed"],
+         "looks as if it stood for a missing one; write NA there, and have it filled in"],
     ),
     "commas of thousands in a European csv": spoilt(
         lambda s: (_whole(s), [row.__setitem__(slice(1, None), [

@@ -47,12 +47,12 @@ def _by_gene(found: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator
     named, classes = found.named, sheet.design.classes
     if not len(named):
         return
-    words = f"{counted(len(named), 'gene')} of {len(found.genes)} with missing values"
-    words += " by more than chance"
+    words = f"{counted(len(named), 'gene')} of {len(found.genes)} with missing values (false "
+    words += "discovery rate 5 %)"
     shares = found.by_class[:, named[0]]
     of = [f"{100 * s:.0f} % of '{c}'" for s, c in zip(shares, classes or (), strict=False)]
     first = f"'{genes[int(found.genes[named[0]])]}'"
-    yield f"{words}, such as {first}" + (f", which {listing_of(of)} lack" if of else "")
+    yield f"{words}, such as {first}" + (f", which {_some(of)} lack" if of else "")
 
 
 def _by_sample(found: Missingness, sheet: Sheet) -> Iterator[str]:
@@ -60,17 +60,12 @@ def _by_sample(found: Missingness, sheet: Sheet) -> Iterator[str]:
         return
     shares = zip(found.class_share, sheet.design.classes or (), strict=False)
     of = [f"{100 * share:.2g} % of the values of '{name}'" for share, name in shares]
-    told = f"{listing_of(of)} are missing" if of else "samples miss more at one end of the label"
+    told = f"{_some(of)} are missing" if of else "samples miss more at one end of the label"
     yield f"{told} (p {found.sample_p:.2g})"
 
 
-def listing_of(words: Sequence[str]) -> str:
-    """Join words: one and the other, or the first three."""
-    return (
-        " and ".join(words)
-        if len(words) < 3
-        else f"{', '.join(words[:3])}" + (", ..." if len(words) > 3 else "")
-    )
+def _some(words: Sequence[str]) -> str:
+    return " and ".join(words[:3]) + ", ..." * (len(words) > 3)
 
 
 def _left_out(X: Array, genes: Sequence[str], sheet: Sheet, most: float,
@@ -80,6 +75,7 @@ def _left_out(X: Array, genes: Sequence[str], sheet: Sheet, most: float,
     names = [genes[k] for k in np.flatnonzero(left_out(X, most, y)).tolist()]
     if names:
         whom = "the samples" if y is None else "a class"
-        what = f"{counted(len(names), 'gene')} that more than {100 * most:g} % of {whom} lack are "
-        what += f"left out by knn_impute, in each training set anew: {listing(names)}"
+        what = "left out by knn_impute, in each training set anew: "
+        what += f"{counted(len(names), 'gene')} that more than {100 * most:g} % of {whom} lack, "
+        what += listing(names)
         yield Problem(where, what, "warning")

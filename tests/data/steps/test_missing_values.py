@@ -153,3 +153,20 @@ def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_on
     changed = replace(dataset, X=other)
     (found,) = shared_matrices(changed, tasks(changed, splits, [split], [0]), folds, 1)
     assert found[1].genes.tolist() == kept[split.name, 0]
+
+
+def test_what_is_missing_by_class_is_told_before_the_study_runs(study):
+    table = [line.split("\t") for line in Path("e.tsv").read_text().splitlines()]
+    table[5][1::2] = ["NA"] * 10  # g4 of all samples of class a
+    Path("e.tsv").write_text("\n".join("\t".join(line) for line in table) + "\n")
+    raw = {**study, "data": {"missing": True}}
+    log2 = {"samples": [{"step": "log2"}]}
+    found = problems({**raw, "normalise": log2 | {"folds": [{"step": "knn_impute"}]}})
+    told = [p.what for p in found if "missing" in p.what or "lack" in p.what]
+    assert "go with the label: 1 gene of 4 with missing values (false discovery" in told[0]
+    assert "'g4', which 100 % of 'a' and 0 % of 'b' lack" in told[0]
+    assert "{step: left_censored} takes it for a low one" in told[0]
+    assert told[1].endswith("anew: 1 gene that more than 50 % of a class lack, 'g4'")
+    found = problems({**raw, "normalise": log2 | {"folds": [{"step": "left_censored"}]}})
+    (told,) = (p.what for p in found if "missing" in p.what)
+    assert told.endswith("make sure that all were measured alike")
