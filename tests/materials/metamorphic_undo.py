@@ -86,7 +86,7 @@ def response_times(tables: Tables, factor: float) -> Tables:
 
 def _one_of_two(table: pd.DataFrame, wanted: pd.DataFrame) -> pd.DataFrame:
     """Of two classes a table has the probability of one: that of the other is the rest."""
-    here, there = ([c for c in each if c.startswith(OF_CLASS[-1])] for each in (table, wanted))
+    here, there = ([c for c in each if str(c).startswith(OF_CLASS[-1])] for each in (table, wanted))
     if len(here) != 1 or here == there:
         return table
     return table.assign(**{there[0]: 1 - table[here[0]]})
