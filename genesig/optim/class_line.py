@@ -54,7 +54,9 @@ def fitted_line(f: Array, place: Array) -> Array:
     target = (n * np.eye(T)[place] + T * size / n) / (n + T)
     X = np.concatenate([np.tile(np.eye(T)[:, 1:], (n, 1, 1)), apart[..., None] / unit], axis=2)
     found = minimize(_loss, np.append(none[1:-1] - none[0], 0.0), (X, target), "trust-exact",
-                     jac=True, hess=_bend, options={"gtol": 1e-10}).x  # fmt: skip
+                     jac=True, hess=_bend, options={"gtol": 1e-8}).x  # fmt: skip
+    for _ in range(2):  # to the last digit, so that what means the same gives the same line
+        found = found - np.linalg.solve(_bend(found, X, target), _loss(found, X, target)[1])
     return np.concatenate([[0.0], found[:-1], found[-1:] / unit]) if found[-1] > 0 else none
 
 

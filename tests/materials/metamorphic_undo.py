@@ -84,11 +84,19 @@ def response_times(tables: Tables, factor: float) -> Tables:
     return out
 
 
+def _one_of_two(table: pd.DataFrame, wanted: pd.DataFrame) -> pd.DataFrame:
+    """Of two classes a table has the probability of one: that of the other is the rest."""
+    here, there = ([c for c in each if str(c).startswith(OF_CLASS[-1])] for each in (table, wanted))
+    if len(here) != 1 or here == there:
+        return table
+    return table.assign(**{there[0]: 1 - table[here[0]]})
+
+
 def classes_called(tables: Tables, old: Mapping[str, str], columns_of: Tables) -> Tables:
     """Put the old names of classes in cells and columns; tables list classes by name."""
     new = {f"{what}{a}": f"{what}{b}" for a, b in old.items() for what in OF_CLASS}
     out = {
-        name: table.rename(columns=new)[columns_of[name].columns]
+        name: _one_of_two(table.rename(columns=new), columns_of[name])[columns_of[name].columns]
         for name, table in renamed(tables, WORDS, old).items()
     }
     by = ["mu", "predicted_class"]
