@@ -31,7 +31,7 @@ from genesig.report.page.words import gene_label, percent, shorten
 
 
 def stability(data: Genes) -> Figure:
-    """Nogueira's stability for each list, on halves and on overlapping splits."""
+    """Stability of each list, on halves and on overlapping splits."""
     rows = records(data["tables"]["stability"])
     figure, ax = sheet(SMALL, 3.0)
     names = {"half_subsamples": ("halves of\nthe samples", OWN, -0.09),

@@ -26,10 +26,10 @@ def signature(data: Genes) -> list[str]:
     """Say what the signature holds, and how its stability was measured."""
     halves = data["design"]["subsamples"]
     measured = (
-        f" Stability (index of Nogueira et al. 2018) compares the lists of the two disjoint halves"
-        f" of the samples in {halves // 2} halvings, each half with settings of its own choice, and"
-        " is held against chance and against lasso lists of the same length from the same"
-        " halves."
+        " Stability (agreement beyond chance, after Nogueira et al. 2018) compares the lists of"
+        f" the two disjoint halves of the samples in {halves // 2} halvings, each half with"
+        " settings of its own choice, and is held against chance and against lasso lists of the"
+        " same length from the same halves."
         if halves
         else ""
     )

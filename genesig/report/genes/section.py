@@ -71,7 +71,7 @@ def _stability(data: Genes) -> Picture:
         partial(figures_lists.stability, data),
         data=columns_of(_stability_rows(data), "mu", "source", "stability", "lasso"),
         title="Stability of the list at each μ",
-        description="Nogueira's stability on disjoint halves of the samples and on the overlapping"
+        description="Stability on disjoint halves of the samples and on the overlapping"
         " outer splits.",
         caption="1: every list is the same; 0: lists overlap no more than at random. Green: the two"
         " halves of the samples share no patient and choose their own settings, so their lists"

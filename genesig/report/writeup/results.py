@@ -129,7 +129,7 @@ def _stability(data: Writeup) -> str:
         return ""
     return (
         f"The stability of the gene list on disjoint halves of the samples was"
-        f" {decimal(it['value'])} (Nogueira's index; 1: identical lists, 0: chance)."
+        f" {decimal(it['value'])} (1: identical lists, 0: chance)."
     )
 
 
