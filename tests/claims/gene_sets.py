@@ -162,6 +162,6 @@ TRIALS: tuple[Trial, ...] = (
             Claim("better", "interval of the error", "below chance in ≤ 5 %", 0.0, 0.05),
         ),
         draws=300,
-        few=3,
+        few=8,
     ),
 )

@@ -139,6 +139,6 @@ def _order(data: Enrichment, it: EnrichmentRecord) -> Picture:
         description=f"Standard deviations above chance of {counted(len(shown), 'set')}."
         f" {clean(named)}.",
         caption="How much more a set stands out among all genes than under permuted labels, in"
-        f" standard deviations: to the right {high}, to the left {low}. Filled: p over all sets at most"
-        f" {significant(LEVEL)}. Shown: {len(shown)} of {it['known']}.",
+        f" standard deviations: to the right {high}, to the left {low}. Filled: p over all sets"
+        f" at most {significant(LEVEL)}. Shown: {len(shown)} of {it['known']}.",
     )
