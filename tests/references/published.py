@@ -46,7 +46,7 @@ def read(name):
         horizon=None,
         ties="efron",
         covariates=[],
-        missing_covariates="refuse",
+        missing_covariates="refuse", covariate_shape="splines",
         weights=None,
         chromosome=None,
         position=None,

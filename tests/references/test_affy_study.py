@@ -35,7 +35,7 @@ CHOICES = {
     "horizon": None,
     "ties": "efron",
     "covariates": [],
-    "missing_covariates": "refuse",
+    "missing_covariates": "refuse", "covariate_shape": "splines",
     "weights": None,
     "chromosome": None,
     "position": None,

@@ -16,6 +16,7 @@ from genesig.data.splits.seeds import HALF, PERMUTATION
 from genesig.data.steps.normalise import MOMENTS, Reference, fit_reference_steps
 from genesig.data.steps.together import steps_together
 from genesig.errors import GenesigError
+from genesig.response.covariates import splined
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.held import Held
 from genesig.words import counted
@@ -79,6 +80,14 @@ class Task:
         """Return the (n_samples, n_folds) mask of rows that each inner fold leaves out."""
         return np.stack([_mask(len(self.y), fold) for fold in self.inner], axis=1)
 
+    def knots(self) -> Array:
+        """Return the knots of the covariates of the training rows, (r, K)."""
+        return _some(self.held).knots_in(self.training_rows()[:, 0])
+
+    def tested_covariates(self) -> Array:
+        """Return the covariates of the test rows as the model has them, (n_test, q)."""
+        return splined(_some(self.held).covariates[self.test], self.knots())
+
     def left_out(self, scores: Array) -> Array:
         """Return the score of each sample by the fold that left it out, (n, ...), else NaN.
 
@@ -88,6 +97,12 @@ class Task:
         for fold, rows in enumerate(self.inner):
             found[rows] = scores[fold, rows]
         return found
+
+
+def _some(held: Held | None) -> Held:
+    if held is None:
+        raise GenesigError("nothing is held fixed in this study")
+    return held
 
 
 def known_halves(halves: Array | None) -> Array:
