@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import covariates
 from certificate import Trial
 
-TRIALS: tuple[Trial, ...] = ()
+TRIALS: tuple[Trial, ...] = (*covariates.TRIALS,)

@@ -13,17 +13,23 @@ from genesig.selection.assess.kinds.record import Headline, HeldOut
 
 Array = np.ndarray[Any, Any]
 
+FEWEST = 3
+"""Repeats from which on their spread tells of that of training sets."""
+
 
 def difference(
     other: HeldOut, linear: HeldOut, at: int, headline: Headline
 ) -> tuple[float, float, float, float, float]:
     """Return (error, error of the linear one, their difference, its 95 % interval).
 
-    The interval is the hull of two, as in `assess`: over splits, from the difference on each
-    split, t with the correction for training sets that overlap (Nadeau and Bengio 2003), left out
-    where a split does not define its error; and over samples, t from the mean difference of each
-    sample over its repeats, the classes weighing one half each. Both models see the same samples,
-    so that what makes a sample hard for both does not count.
+    Both models see the same samples, so that what makes a sample hard for both does not count.
+    The interval is ``d ± t √(s²/n + r²)``, t on n - 1 df: s² the variance over the n samples of the
+    mean difference of each over its repeats, the classes weighing one half each; and r² that of the
+    difference over the repeats. s²/n takes the training sets as given, and repeats are other
+    training sets of the same samples. With fewer than `FEWEST` repeats r² says too little: the
+    interval is then the hull of that with s²/n alone and one over splits, t with the correction for
+    training sets that overlap (Nadeau and Bengio 2003), left out where a split does not define its
+    error. What they cover is measured in docs/claims.md.
 
     Parameters
     ----------
@@ -41,10 +47,14 @@ def difference(
     apart, centre = losses[0] - losses[1], errors[0] - errors[1]
     n = len(theirs.y)
     weights = headline.weights(theirs, np.zeros(n, dtype=np.int64)) * n
+    by_repeat = _by_repeat(theirs, apart, headline)
+    if len(by_repeat) >= FEWEST and np.isfinite(by_repeat).all():
+        spread = float(np.var(by_repeat, ddof=1))
+        return errors[0], errors[1], centre, *_over_samples(theirs.row, apart * weights, centre, spread)
     by_split = headline.of_splits(theirs, apart)
     usable = len(by_split) > 1 and not np.isnan(by_split).any()
     over_splits = corrected_t(by_split, centre, other.ratio) if usable else NOTHING
-    low, high = hull(over_splits, _over_samples(other.row[one], apart * weights, centre))
+    low, high = hull(over_splits, _over_samples(theirs.row, apart * weights, centre))
     return errors[0], errors[1], centre, low, high
 
 
@@ -52,11 +62,17 @@ def _order(found: HeldOut) -> Array:
     return np.lexsort((found.row, found.split))
 
 
-def _over_samples(row: Array, apart: Array, centre: float) -> Interval:
-    """Centre ± t s/√n, from the mean weighted difference of each sample over its repeats."""
+def _by_repeat(found: HeldOut, apart: Array, headline: Headline) -> Array:
+    """Return the difference of each repeat."""
+    _, repeat = np.unique(found.repeat, return_inverse=True)
+    return np.bincount(repeat, weights=headline.weights(found, repeat) * apart)
+
+
+def _over_samples(row: Array, apart: Array, centre: float, more: float = 0.0) -> Interval:
+    """Centre ± t √(s²/n + more), from the mean weighted difference of each sample."""
     _, number = np.unique(row, return_inverse=True)
     each = np.bincount(number, weights=apart) / np.bincount(number)
     if len(each) < 2 or np.isnan(each).any():
         return NOTHING
-    half = float(t_quantile(len(each) - 1) * each.std(ddof=1) / np.sqrt(len(each)))
+    half = t_quantile(len(each) - 1) * float(np.sqrt(each.var(ddof=1) / len(each) + more))
     return centre - half, centre + half

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,11 @@ from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.results import Dataset
 
 Array = np.ndarray[Any, Any]
+
+EACH = 6
+"""Samples for each column of covariates that is taken out of the expression."""
+FINE = 5
+"""Knots of the finer spline."""
 
 
 def exchanged(dataset: Dataset, pi: Array) -> Array:
@@ -45,21 +51,23 @@ def exchanged(dataset: Dataset, pi: Array) -> Array:
 
 
 def said_by(dataset: Dataset) -> Array:
+    """Return orthonormal columns (n, c) that span what the covariates are taken to say of a gene.
+
+    More than models have: beside their columns the products of two covariates, and a spline with
+    more knots, up to a column for every `EACH` samples. What a gene owes to covariates in a way that
+    models do not hold fixed then stays where it is, and is no evidence of anything else.
+    """
     C, counts = dataset.covariates(), knot_counts(dataset.design.covariates)
     C = np.where(np.isnan(C), np.nanmean(C, axis=0), C)
-    C = (C - C.mean(axis=0)) / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
-    base = splined(C, knots_at(C, counts))
-    of = np.repeat(np.arange(len(counts)), [max(1, k - 1) for k in counts])
+    spread = C.std(axis=0)
+    C = (C - C.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    base, fine = (splined(C, knots_at(C, number)) for number in (counts, _finer(counts)))
+    of = np.repeat(np.arange(len(counts)), [max(1, knots - 1) for knots in counts])
     pairs = [base[:, i] * base[:, j] for i in range(len(of)) for j in range(i) if of[i] != of[j]]
-    fine = splined(C, knots_at(C, [FINE * (k > 0) for k in counts]))
-    import os
-    RICH = float(os.environ.get('RICH', 6))
-    more = np.column_stack([base, *pairs, fine])
-    rank = [np.linalg.matrix_rank(more[:, :k]) for k in range(1, more.shape[1] + 1)]
-    allowed = max(base.shape[1], int(len(C) / RICH))
-    kept = sum(1 for r in rank if r <= allowed)
-    found = more[:, : max(kept, base.shape[1])]
-    return adjustment(np.ones((len(C), 1), dtype=bool), found[None]).columns(0)
+    columns = np.column_stack([base, *pairs, fine])[:, : max(base.shape[1], len(C) // EACH)]
+    every = np.ones((len(C), 1), dtype=bool)
+    return adjustment(every, columns[None]).columns(0)
 
 
-FINE = 5
+def _finer(counts: Sequence[int]) -> list[int]:
+    return [FINE if knots else 0 for knots in counts]

@@ -22,15 +22,15 @@ Array = np.ndarray[Any, Any]
 def p_of_all_genes(dataset: Dataset, splits: Splits, permutations: int) -> float:
     r"""Return the p of the global test of all genes beside the covariates; NaN without either.
 
-    With R (n, T) the residuals of the model of the covariates alone and Z the standardised genes,
+    With R (n, T) the residuals of the model of the covariates alone, P what `said_by` spans, and Z
+    the standardised genes,
 
-    .. math:: S = \|Z' R\|_F^2,
+    .. math:: S = \|Z' (I - P) R\|_F^2,
 
     the score of a common variance of all weights, of which ridge is the estimate; large where many
-    genes go with what the covariates leave. Its null are the S of the matrices of `exchanged`: as
-    these are Z less and plus residuals on the covariates, ``Z*'R = Z'W`` with W = P R +
-    ((I - P)R)[inverse of pi], and S = tr W'(ZZ')W takes n² numbers a permutation, whatever the
-    genes.
+    genes go with what the covariates leave. Its null are the S of the matrices of `exchanged`:
+    ``Z*'(I - P) R = Z'W`` with W = (I - P) ((I - P) R)[inverse of pi], and S = tr W'(ZZ')W takes n²
+    numbers for each permutation, however many genes there are.
 
     Notes
     -----
@@ -43,18 +43,18 @@ def p_of_all_genes(dataset: Dataset, splits: Splits, permutations: int) -> float
     y, every = dataset.response(), np.ones((len(dataset.samples), 1), dtype=bool)
     fixed = held_fixed([held], y[:, None], every)
     assert fixed is not None
+    Q = said_by(dataset)
     R = LEFT[dataset.design.kind](fixed, y)
+    R = R - Q @ (Q.T @ R)
     known = np.isfinite(dataset.X)
     mean = np.sum(dataset.X, axis=0, where=known) / np.maximum(known.sum(axis=0), 1)
     Z = np.where(known, dataset.X - mean, 0.0)
     spread = Z.std(axis=0)
     Z = Z / np.where(spread > 0, spread, 1.0)
-    K, Q = Z @ Z.T, said_by(dataset)
-    said = Q @ (Q.T @ R)
-    sizes = []
+    K, sizes = Z @ Z.T, []
     for number in range(permutations + 1):
-        moved = R[np.argsort(permutation(dataset, splits, number))]
-        W = said + moved - Q @ (Q.T @ moved)
+        W = R[np.argsort(permutation(dataset, splits, number))]
+        W = W - Q @ (Q.T @ W)
         sizes.append(float(np.sum(W * (K @ W))))
     return float(np.mean(np.array(sizes) >= sizes[0] * (1 - 1e-12)))
 
