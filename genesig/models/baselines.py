@@ -246,6 +246,7 @@ def best_setting(
 
 
 def squared(y: Array, f: Array) -> float:
+    """Return the mean squared error of scores f."""
     return float(np.mean(np.square(y - f)))
 
 

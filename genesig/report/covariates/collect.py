@@ -50,8 +50,8 @@ def covariates(
 class _Step(NamedTuple):
     """From where to where the score is followed, and what the row says of it.
 
-    ``low`` and ``high`` (r,) are covariates as `encoded` has them, NaN but for one column; ``sd`` is
-    that of a straight line.
+    ``low`` and ``high`` (r,) are covariates as `encoded` has them, NaN but for one column; ``sd``
+    is that of a straight line.
     """
 
     name: str

@@ -11,10 +11,10 @@ from genesig.report.page.record import Study
 class CovariateWeight(TypedDict):
     """Weight of a covariate in the final model, per unit and per standard deviation.
 
-    Of several classes each has a row, and ``name`` has the class, too. Of a spline each stretch from
-    knot to knot has a row, whose weight is what the score gains over it, and no ``per_sd``.
-    ``reference`` is the word that a word is held against. ``mean``, ``low`` and ``high`` are those per unit over the outer
-    splits, ``sign`` the share of these with the sign of the mean.
+    Of several classes each has a row, and ``name`` has the class, too. Of a spline each stretch
+    from knot to knot has a row, whose weight is what the score gains over it, and no ``per_sd``.
+    ``reference`` is the word that a word is held against. ``mean``, ``low`` and ``high`` are those
+    per unit over the outer splits, ``sign`` the share of these with the sign of the mean.
     """
 
     name: str
@@ -31,7 +31,7 @@ class CovariatesRecord(TypedDict):
     """The covariates; ``alone`` holds their error against that with expression.
 
     ``whole`` holds it against that with all genes, by ridge; ``p`` and ``p_whole`` are those of the
-    permutations. ``missing`` counts values that were filled in, ``curved`` names those with a spline.
+    permutations. ``missing`` counts values that were filled in, ``curved`` names what has a spline.
     """
 
     columns: list[str]

@@ -111,8 +111,8 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     words = [
         *added_value(data),
         f"Held fixed: {names}, which {verb} in every model without a penalty. Genes are selected"
-        f" for what they add; a gene that only follows {names} adds nothing.{_curved(it)}{filled} The"
-        " comparison uses the same splits, and its interval the difference on each held-out sample."
+        f" for what they add; a gene that only follows {names} adds nothing.{_curved(it)}{filled}"
+        " The comparison uses the same splits, and its interval the difference on each held-out sample."
         " Ridge uses all genes, so that what it adds is no matter of one list; its p is that of the"
         " global test of all genes.",
     ]

@@ -40,10 +40,10 @@ def run_baselines(
 ) -> pd.DataFrame:
     """Return baselines.tsv: held-out scores of the named baselines on every outer split.
 
-    In a study with covariates these alone come first, then these with ridge on all genes. All steps of `folds` are fitted on the
-    training rows of the outer split, also for the inner choice of a baseline's penalty. Baselines
-    that the task does not have are left out. Where no gene varies on the training rows, each of
-    them can only say what the dummy says.
+    In a study with covariates these alone come first, then these with ridge on all genes. All
+    steps of `folds` are fitted on the training rows of the outer split, also for the inner choice
+    of a baseline's penalty. Baselines that the task does not have are left out. Where no gene
+    varies on the training rows, each of them can only say what the dummy says.
 
     Parameters
     ----------

@@ -50,7 +50,8 @@ def difference(
     by_repeat = _by_repeat(theirs, apart, headline)
     if len(by_repeat) >= FEWEST and np.isfinite(by_repeat).all():
         spread = float(np.var(by_repeat, ddof=1))
-        return errors[0], errors[1], centre, *_over_samples(theirs.row, apart * weights, centre, spread)
+        low, high = _over_samples(theirs.row, apart * weights, centre, spread)
+        return errors[0], errors[1], centre, low, high
     by_split = headline.of_splits(theirs, apart)
     usable = len(by_split) > 1 and not np.isnan(by_split).any()
     over_splits = corrected_t(by_split, centre, other.ratio) if usable else NOTHING

@@ -37,8 +37,8 @@ def exchanged(dataset: Dataset, pi: Array) -> Array:
 
     Notes
     -----
-    C. J. F. ter Braak (1992), Permutation versus bootstrap significance tests in multiple regression
-    and ANOVA. A. M. Winkler et al. (2014), Permutation inference for the general linear model,
+    C. J. F. ter Braak (1992), Permutation versus bootstrap significance tests in multiple
+    regression and ANOVA. A. M. Winkler et al. (2014), Permutation inference for the general linear model,
     NeuroImage 92:381, where the expression is what Smith's method permutes.
     """
     X = dataset.X
@@ -54,8 +54,8 @@ def said_by(dataset: Dataset) -> Array:
     """Return orthonormal columns (n, c) that span what the covariates are taken to say of a gene.
 
     More than models have: beside their columns the products of two covariates, and a spline with
-    more knots, up to a column for every `EACH` samples. What a gene owes to covariates in a way that
-    models do not hold fixed then stays where it is, and is no evidence of anything else.
+    more knots, up to a column for every `EACH` samples. What a gene owes to covariates in a way
+    that models do not hold fixed then stays where it is, and is no evidence of anything else.
     """
     C, counts = dataset.covariates(), knot_counts(dataset.design.covariates)
     C = np.where(np.isnan(C), np.nanmean(C, axis=0), C)

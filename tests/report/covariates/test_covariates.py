@@ -87,7 +87,9 @@ def test_the_first_screen_says_what_was_exchanged():
     assert "Gene expression, together with age and sex, distinguishes" in text
     assert re.search("labels (shuffled )?given age and sex", text)
     data["answer"]["p"]["value"] = 0.6
-    assert "The selected genes add nothing to age and sex that chance could not" in sentences(data)[0]
+    assert (
+        "The selected genes add nothing to age and sex that chance could not" in sentences(data)[0]
+    )
 
 
 # Lower limit and p of the list, the same of all genes, and what is said then.
