@@ -29,8 +29,8 @@ GRID = np.geomspace(100, 1e-4, 7)
 def ridge_beside(q: int) -> Mapping[str, Baseline]:
     """Return ``min ||y - a - Cg - Zb||² + α ||b||²`` of each kind of response.
 
-    C (n, q) are the first columns of the rows, Z the genes. α by the squared error of the inner folds; of times, Cox's regression by the left-out partial
-    likelihood, where n_train times its α is the penalty.
+    C (n, q) are the first columns of the rows, Z the genes. α by the squared error of the inner
+    folds; of times Cox's regression, its penalty by the left-out partial likelihood.
     """
 
     def numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:

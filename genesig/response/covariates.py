@@ -18,7 +18,7 @@ from genesig.words import is_missing, is_number
 Array = np.ndarray[Any, Any]
 
 QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95),
-             5: (0.05, 0.275, 0.5, 0.725, 0.95)}  # fmt: skip
+             7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975)}  # fmt: skip
 """Where the knots of a spline are, by their number (Harrell 2015, table 2.3)."""
 LARGE = 100
 """Samples of a study from which on a spline has four knots."""

@@ -146,6 +146,6 @@ def _covered(kind: str, draws: int) -> Trial:
 
 TRIALS: tuple[Trial, ...] = (
     _nothing("regression", 200, 8), _nothing("classification", 200, 1),
-    _nothing("survival", 120, 1), _covered("regression", 150), _covered("classification", 150),
-    _covered("survival", 80),
+    _nothing("survival", 200, 1), _covered("regression", 200), _covered("classification", 200),
+    _covered("survival", 200),
 )  # fmt: skip

@@ -33,9 +33,9 @@ def covariates(
         return {}
     classes = dataset.design.classes or ()
     rows = [
-        _row(step, name, *weights)
+        _row(step, name, weight, splits)
         for step in _steps(dataset, final)
-        for name, *weights in _of_each(_gain(answer, step), _gain(answers, step), classes)
+        for name, weight, splits in _of_each(_gain(answer, step), _gain(answers, step), classes)
     ]
     own, ridge = (_controls(controls, name) for name in ("genesig", WITH_ALL))
     alone = _controls(controls, ALONE)

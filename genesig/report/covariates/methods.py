@@ -26,7 +26,7 @@ def held_sentences(data: Covariates) -> list[str]:
             " on the same held-out samples, for the selected genes and for ridge regression on all"
             " genes; its interval has the variance over samples and over repeats. In the"
             f" permutations label and {names} kept their place, and of the expression the residuals"
-            f" of a regression on {names} (splines with 5 knots, and products) were exchanged (ter"
+            f" of a regression on {names} (splines with 7 knots, and products) were exchanged (ter"
             " Braak 1992), so that the null hypothesis is that expression adds nothing to"
             f" {names}. All genes together were tested by the global test (Goeman et al. 2004)"
             " under the same permutations. Expression is said to add something where the interval"

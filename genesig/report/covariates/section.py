@@ -108,13 +108,13 @@ def covariates(data: Covariates, limits: Limits) -> Section:
         else ""
     )
     verb = "is" if len(it["columns"]) == 1 else "are"
+    tested = "" if it["p_whole"] is None else "; its p is that of the global test of all genes"
     words = [
         *added_value(data),
         f"Held fixed: {names}, which {verb} in every model without a penalty. Genes are selected"
         f" for what they add; a gene that only follows {names} adds nothing.{_curved(it)}{filled}"
-        " The comparison uses the same splits, and its interval the difference on each held-out sample."
-        " Ridge uses all genes, so that what it adds is no matter of one list; its p is that of the"
-        " global test of all genes.",
+        " The comparison uses the same splits, and its interval the differences of samples and of"
+        f" repeats. Ridge uses all genes, so that what it adds is no matter of one list{tested}.",
     ]
     rows = [
         [one["name"], one["reference"], one["weight"], one["per_sd"], one["mean"], one["low"],

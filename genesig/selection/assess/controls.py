@@ -80,7 +80,7 @@ def controls_table(
         split = table["split"].map(numbers).to_numpy()
         scores = kind.scores(table, dataset.design.classes)[:, None]
         here = arrange(dataset, splits, row, split, scores, np.zeros(len(row), dtype=np.int64))
-        seen[name] = here
+        seen[str(name)] = here
         apart = difference(here, own, -1, headline)[2:]
         rows.append((name, np.nan, *vars(assess(here, headline)[0]).values(), np.nan, *apart))
     table = pd.DataFrame(rows, columns=COLUMNS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 EACH = 6
 """Samples for each column of covariates that is taken out of the expression."""
-FINE = 5
+FINE = 7
 """Knots of the finer spline."""
 
 
@@ -38,8 +37,8 @@ def exchanged(dataset: Dataset, pi: Array) -> Array:
     Notes
     -----
     C. J. F. ter Braak (1992), Permutation versus bootstrap significance tests in multiple
-    regression and ANOVA. A. M. Winkler et al. (2014), Permutation inference for the general linear model,
-    NeuroImage 92:381, where the expression is what Smith's method permutes.
+    regression and ANOVA. A. M. Winkler et al. (2014), Permutation inference for the general linear
+    model, NeuroImage 92:381, where Smith's method permutes so.
     """
     X = dataset.X
     if not dataset.design.covariates or (pi == np.arange(len(pi))).all():
@@ -61,13 +60,13 @@ def said_by(dataset: Dataset) -> Array:
     C = np.where(np.isnan(C), np.nanmean(C, axis=0), C)
     spread = C.std(axis=0)
     C = (C - C.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    base, fine = (splined(C, knots_at(C, number)) for number in (counts, _finer(counts)))
+    base = splined(C, knots_at(C, counts))
     of = np.repeat(np.arange(len(counts)), [max(1, knots - 1) for knots in counts])
     pairs = [base[:, i] * base[:, j] for i in range(len(of)) for j in range(i) if of[i] != of[j]]
-    columns = np.column_stack([base, *pairs, fine])[:, : max(base.shape[1], len(C) // EACH)]
+    curved = C[:, np.array(counts, dtype=bool)]
+    fine = splined(curved, knots_at(curved, [FINE] * curved.shape[1]))
+    lines = np.arange(curved.shape[1]) * (FINE - 1)
+    columns = np.column_stack([base, *pairs, np.delete(fine, lines, axis=1)])
+    columns = columns[:, : max(base.shape[1], len(C) // EACH)]
     every = np.ones((len(C), 1), dtype=bool)
     return adjustment(every, columns[None]).columns(0)
-
-
-def _finer(counts: Sequence[int]) -> list[int]:
-    return [FINE if knots else 0 for knots in counts]

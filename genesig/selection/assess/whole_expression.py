@@ -25,12 +25,12 @@ def p_of_all_genes(dataset: Dataset, splits: Splits, permutations: int) -> float
     With R (n, T) the residuals of the model of the covariates alone, P what `said_by` spans, and Z
     the standardised genes,
 
-    .. math:: S = \|Z' (I - P) R\|_F^2,
+    .. math:: S = \|Z' (I - P) R\|_F^2 / \|(I - P) R\|_F^2,
 
     the score of a common variance of all weights, of which ridge is the estimate; large where many
     genes go with what the covariates leave. Its null are the S of the matrices of `exchanged`:
-    ``Z*'(I - P) R = Z'W`` with W = (I - P) ((I - P) R)[inverse of pi], and S = tr W'(ZZ')W takes n²
-    numbers for each permutation, however many genes there are.
+    ``Z*'(I - P) R = Z'W`` with W = (I - P) ((I - P) R)[inverse of pi], so that tr W'(ZZ')W, over
+    tr W'W because W has lost what P takes, needs n² numbers for each, however many genes there are.
 
     Notes
     -----
@@ -55,7 +55,7 @@ def p_of_all_genes(dataset: Dataset, splits: Splits, permutations: int) -> float
     for number in range(permutations + 1):
         W = R[np.argsort(permutation(dataset, splits, number))]
         W = W - Q @ (Q.T @ W)
-        sizes.append(float(np.sum(W * (K @ W))))
+        sizes.append(float(np.sum(W * (K @ W)) / np.sum(np.square(W))))
     return float(np.mean(np.array(sizes) >= sizes[0] * (1 - 1e-12)))
 
 
