@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from genesig.models.beside import ridge_beside
 from genesig.response.covariates import splined
 from genesig.results import Dataset, Split
 from genesig.selection.assess.held import Held, held_fixed
@@ -54,6 +53,8 @@ def covariates_and_ridge(
     inner : sequence of int arrays
         Validation rows of the inner folds, numbers of training rows.
     """
+    from genesig.models.beside import ridge_beside  # here: other jobs need no compiler
+
     held = Held.of(dataset)
     if held is None or not dataset.design.covariates:
         return None
