@@ -58,7 +58,10 @@ def references(data: Report) -> list[str]:
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
     cohorts = external_methods.external_references(data)
     named = proved.references(data)
-    sections = (always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts)
+    held = covariates_methods.REFERENCES if "covariates" in data else ()
+    sections = (
+        always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, cohorts, held
+    )  # fmt: skip
     return sorted({reference for section in sections for reference in section})
 
 

@@ -5,6 +5,14 @@ from __future__ import annotations
 from genesig.report.covariates.record import Covariates
 from genesig.report.page.words import clean, enumerated
 
+REFERENCES = (
+    "Goeman JJ, van de Geer SA, de Kort F, van Houwelingen HC (2004). A global test for groups of"
+    " genes: testing association with a clinical outcome. Bioinformatics 20.",
+    "Harrell FE (2015). Regression modeling strategies. Springer.",
+    "ter Braak CJF (1992). Permutation versus bootstrap significance tests in multiple regression"
+    " and ANOVA. Bootstrapping and related techniques, Springer.",
+)
+
 
 def held_sentences(data: Covariates) -> list[str]:
     """Say what was held fixed, and what the permutations asked; nothing where that is nothing."""

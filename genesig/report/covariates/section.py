@@ -38,7 +38,7 @@ def added_value(data: Covariates) -> list[str]:
     if d["error"] is None or d["linear"] is None or d["low"] is None or d["high"] is None:
         return [f"What expression adds to {names} could not be measured."]
     listed = f"{_both(data, d, names)} ({_apart(data, d)}{_p(it['p'])})"
-    ridge = f"ridge on all genes beside {names} reached {_reached(data, whole)}{_p(it['p_whole'])}"
+    ridge = f"ridge on all genes beside {names} reached {_reached(data, whole, it['p_whole'])}"
     if _above(d) and _small(it["p"]):
         return [f"Expression adds to {names}: {listed}."]
     if _above(whole) and _small(it["p_whole"]):
@@ -68,12 +68,12 @@ def _p(p: float | None) -> str:
     return "" if p is None else f", p\u00a0=\u00a0{significant(p, 2)}"
 
 
-def _reached(data: Study, d: Difference) -> str:
+def _reached(data: Study, d: Difference, p: float | None) -> str:
     """Write the error of ridge, and what it gained over the covariates alone."""
     if d["linear"] is None:
         return "no measurable error"
     write = rate if data["study"]["classes"] else decimal
-    gained = "" if d["low"] is None else f" ({_apart(data, d)})"
+    gained = "" if d["low"] is None else f" ({_apart(data, d)}{_p(p)})"
     return f"{write(measure(data).value(d['linear']))}{gained}"
 
 

@@ -57,13 +57,14 @@ def said_by(dataset: Dataset) -> Array:
     that models do not hold fixed then stays where it is, and is no evidence of anything else.
     """
     C, counts = dataset.covariates(), knot_counts(dataset.design.covariates)
+    several = [len(np.unique(column[~np.isnan(column)])) > 2 for column in C.T]
     C = np.where(np.isnan(C), np.nanmean(C, axis=0), C)
     spread = C.std(axis=0)
     C = (C - C.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     base = splined(C, knots_at(C, counts))
     of = np.repeat(np.arange(len(counts)), [max(1, knots - 1) for knots in counts])
     pairs = [base[:, i] * base[:, j] for i in range(len(of)) for j in range(i) if of[i] != of[j]]
-    curved = C[:, np.array(counts, dtype=bool)]
+    curved = C[:, several]
     fine = splined(curved, knots_at(curved, [FINE] * curved.shape[1]))
     lines = np.arange(curved.shape[1]) * (FINE - 1)
     columns = np.column_stack([base, *pairs, np.delete(fine, lines, axis=1)])
