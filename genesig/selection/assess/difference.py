@@ -23,7 +23,8 @@ def difference(
     """Return (error, error of the linear one, their difference, its 95 % interval).
 
     Both models see the same samples, so that what makes a sample hard for both does not count.
-    The interval is ``d ± t √(s²/n + r²)``, t on n - 1 df: s² the variance over the n samples of the
+    The interval is ``d ± t √(s²/n + r²)``, t on the degrees of freedom of Satterthwaite (1946), of
+    n - 1 and of the repeats less one: s² the variance over the n samples of the
     mean difference of each over its repeats, the classes weighing one half each; and r² that of the
     difference over the repeats. s²/n takes the training sets as given, and repeats are other
     training sets of the same samples. With fewer than `FEWEST` repeats r² says too little: the
@@ -49,8 +50,7 @@ def difference(
     weights = headline.weights(theirs, np.zeros(n, dtype=np.int64)) * n
     by_repeat = _by_repeat(theirs, apart, headline)
     if len(by_repeat) >= FEWEST and np.isfinite(by_repeat).all():
-        spread = float(np.var(by_repeat, ddof=1))
-        low, high = _over_samples(theirs.row, apart * weights, centre, spread)
+        low, high = _over_samples(theirs.row, apart * weights, centre, by_repeat)
         return errors[0], errors[1], centre, low, high
     by_split = headline.of_splits(theirs, apart)
     usable = len(by_split) > 1 and not np.isnan(by_split).any()
@@ -69,11 +69,18 @@ def _by_repeat(found: HeldOut, apart: Array, headline: Headline) -> Array:
     return np.bincount(repeat, weights=headline.weights(found, repeat) * apart)
 
 
-def _over_samples(row: Array, apart: Array, centre: float, more: float = 0.0) -> Interval:
-    """Centre ± t √(s²/n + more), from the mean weighted difference of each sample."""
+def _over_samples(
+    row: Array, apart: Array, centre: float, repeats: Array | None = None
+) -> Interval:
+    """Centre ± t √(s²/n + r²), from the mean weighted difference of each sample; r² of repeats."""
     _, number = np.unique(row, return_inverse=True)
     each = np.bincount(number, weights=apart) / np.bincount(number)
     if len(each) < 2 or np.isnan(each).any():
         return NOTHING
-    half = t_quantile(len(each) - 1) * float(np.sqrt(each.var(ddof=1) / len(each) + more))
+    parts, freedom = [float(each.var(ddof=1)) / len(each)], [len(each) - 1]
+    if repeats is not None:
+        parts, freedom = [*parts, float(repeats.var(ddof=1))], [*freedom, len(repeats) - 1]
+    total = sum(parts)
+    share = sum(part**2 / own for part, own in zip(parts, freedom, strict=True))
+    half = t_quantile(total**2 / share if share > 0 else freedom[0]) * float(np.sqrt(total))
     return centre - half, centre + half

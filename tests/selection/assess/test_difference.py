@@ -28,8 +28,9 @@ def test_from_three_repeats_on_it_is_by_samples_and_repeats() -> None:
     apart = ((y - one) ** 2 - (y - two) ** 2) / y.var()
     _, _, centre, low, high = difference(held_out(one, y), held_out(two, y), 0, headline)
     assert np.isclose(centre, apart.mean())
-    spread = apart.mean(axis=0).var(ddof=1) / N + apart.mean(axis=1).var(ddof=1)
-    half = stats.t(N - 1).ppf(0.975) * np.sqrt(spread)
+    one_by_one, again = apart.mean(axis=0).var(ddof=1) / N, apart.mean(axis=1).var(ddof=1)
+    freedom = (one_by_one + again) ** 2 / (one_by_one**2 / (N - 1) + again**2 / (REPEATS - 1))
+    half = stats.t(freedom).ppf(0.975) * np.sqrt(one_by_one + again)
     np.testing.assert_allclose([low, high], [centre - half, centre + half])
 
 
