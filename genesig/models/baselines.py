@@ -55,7 +55,7 @@ def mean(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> 
 def ridge_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """Ridge of the classes as ±1, as scikit-learn's RidgeClassifier, α by the squared error."""
     f, left_out = _ridge(X, y, X_test, inner)
-    return f - _midpoint(y, left_out)
+    return f - midpoint(y, left_out)
 
 
 def ridge_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
@@ -73,7 +73,7 @@ def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 
     lam runs from 10 to 1e-4 times the largest eigenvalue of X'X over the number of rows.
     """
-    X, X_test, scale = _row_space(X, X_test)
+    X, X_test, scale = row_space(X, X_test)
     lam = scale / len(y) * np.geomspace(10, 1e-4, 6)
     rest = [np.setdiff1d(np.arange(len(y)), fold) for fold in inner]
     fits = np.stack([_cox(X[rows], y[rows], lam, X) for rows in rest])
@@ -84,7 +84,7 @@ def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 def lasso_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """Logistic regression with an l1 penalty, as glmnet's, tau by the inner log loss."""
     f, left_out = logistic_lasso(X, y, X_test, inner)
-    return f - _midpoint(y, left_out)
+    return f - midpoint(y, left_out)
 
 
 def lasso_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
@@ -114,8 +114,8 @@ def _ridge(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Arra
     def fit(alpha: float, A: Array, b: Array, A_test: Array) -> Array:
         return np.asarray(Ridge(alpha=alpha).fit(A, b).predict(A_test))
 
-    X, X_test, scale = _row_space(X, X_test)
-    alpha, left_out = _best(fit, scale * np.geomspace(10, 1e-4, 6), X, y, inner, _squared)
+    X, X_test, scale = row_space(X, X_test)
+    alpha, left_out = best_setting(fit, scale * np.geomspace(10, 1e-4, 6), X, y, inner, squared)
     return fit(alpha, X, y, X_test), left_out
 
 
@@ -143,10 +143,10 @@ def svm_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
             side * SVC(kernel="linear", C=C).fit(A, side * b).decision_function(A_test)
         )
 
-    X, X_test, _ = _row_space(X, X_test)
+    X, X_test, _ = row_space(X, X_test)
     penalties = np.geomspace(0.01, 100, 5) / _mean_square(X)
-    C, left_out = _best(fit, penalties, X, y, inner, _balanced)
-    return fit(C, X, y, X_test) - _midpoint(y, left_out)
+    C, left_out = best_setting(fit, penalties, X, y, inner, _balanced)
+    return fit(C, X, y, X_test) - midpoint(y, left_out)
 
 
 def svm_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
@@ -161,9 +161,9 @@ def svm_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
         fitted = SVR(kernel="linear", C=C).fit(A, side * z)
         return np.asarray(centre + side * scale * fitted.predict(A_test))
 
-    X, X_test, _ = _row_space(X, X_test)
+    X, X_test, _ = row_space(X, X_test)
     penalties = np.geomspace(0.01, 100, 5) / _mean_square(X)
-    C, _ = _best(fit, penalties, X, y, inner, _squared)
+    C, _ = best_setting(fit, penalties, X, y, inner, squared)
     return fit(C, X, y, X_test)
 
 
@@ -178,7 +178,7 @@ def forest_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state
         TREES, random_state=random_state, n_jobs=1, oob_score=True
     ).fit(X, y)  # fmt: skip
     left_out = forest.oob_decision_function_ @ forest.classes_
-    return np.asarray(forest.predict_proba(X_test) @ forest.classes_ - _midpoint(y, left_out))
+    return np.asarray(forest.predict_proba(X_test) @ forest.classes_ - midpoint(y, left_out))
 
 
 def forest_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
@@ -194,7 +194,7 @@ def forest_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 def pcr_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """Least squares on the first principal components, how many by the squared inner error."""
     f, left_out = _components(X, y, X_test, inner, (None,))
-    return f - _midpoint(y, left_out)
+    return f - midpoint(y, left_out)
 
 
 def pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
@@ -205,7 +205,7 @@ def pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
 def kernel_pcr_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """Least squares on kernel principal components, m and width by the squared inner error."""
     f, left_out = _components(X, y, X_test, inner, WIDTHS)
-    return f - _midpoint(y, left_out)
+    return f - midpoint(y, left_out)
 
 
 def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
@@ -225,7 +225,7 @@ def _components(
     return f, chosen.left_out
 
 
-def _row_space(X: Array, X_test: Array) -> tuple[Array, Array, float]:
+def row_space(X: Array, X_test: Array) -> tuple[Array, Array, float]:
     """Rotate to the coordinates of the row space of X; also return the largest eigenvalue of X'X.
 
     Scores of ridge and of the linear machines depend on inner products only, so this changes
@@ -243,7 +243,7 @@ def _mean_square(X: Array) -> float:
     return float(np.mean(np.sum(np.square(X), axis=1))) or 1.0
 
 
-def _best(
+def best_setting(
     fit: Score,
     settings: Array,
     X: Array,
@@ -262,16 +262,17 @@ def _best(
     return float(settings[best]), tried[best]
 
 
-def _squared(y: Array, f: Array) -> float:
+def squared(y: Array, f: Array) -> float:
+    """Return the mean squared error of scores f."""
     return float(np.mean(np.square(y - f)))
 
 
 def _balanced(y: Array, f: Array) -> float:
-    f = f - _midpoint(y, f)
+    f = f - midpoint(y, f)
     return float(np.mean([np.mean(y[y == c] * f[y == c] <= 0) for c in np.unique(y)]))
 
 
-def _midpoint(y: Array, left_out: Array) -> float:
+def midpoint(y: Array, left_out: Array) -> float:
     """Return the mean of the class means of scores of rows left out, 0 where a class has none."""
     means = [left_out[(y == c) & ~np.isnan(left_out)] for c in np.unique(y)]
     return float(np.mean([f.mean() for f in means])) if all(map(len, means)) else 0.0

@@ -59,8 +59,11 @@ def references(data: Report) -> list[str]:
     of_area = prediction_methods.OF_AREA if data["study"]["classes"] else ()
     cohorts = external_methods.external_references(data)
     named = proved.references(data)
-    sections = (always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, of_area,
-                cohorts)  # fmt: skip
+    held = covariates_methods.REFERENCES if "covariates" in data else ()
+    sections = (
+        always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, of_area, cohorts,
+        held,
+    )  # fmt: skip
     return sorted({reference for section in sections for reference in section})
 
 

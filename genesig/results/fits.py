@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.response.covariates import splined
 from genesig.results.files import load_arrays, save_arrays
 
 Array = np.ndarray[Any, Any]
@@ -53,6 +54,8 @@ class Fits:
     gamma, covariate_mean : (m, n_mu, q), (m, q) float, or None
         Weight of each covariate, in its own units, (m, n_mu, q, T) with several classes; and
         its mean over the training samples; None where the study has none.
+    knots : (m, r, K) float, or None
+        Of the splines of each fit's covariates, see `genesig.response.covariates.splined`.
     answer_indptr, answer_indices, answer_values : (2 m + 1,), (nnz,), (nnz,) or (nnz, T)
         The two answers of each fit, in the order of `ANSWERS`, as coefficients above. None, as
         all that follows, where the chosen list is the only answer.
@@ -92,6 +95,7 @@ class Fits:
     scores: Array
     gamma: Array | None = None
     covariate_mean: Array | None = None
+    knots: Array | None = None
     answer_indptr: Array | None = None
     answer_indices: Array | None = None
     answer_values: Array | None = None
@@ -114,13 +118,14 @@ class Fits:
         return self.indices[part], self.values[part]
 
     def of_covariates(self, fit: int, C: Array) -> Array | float:
-        """Return what covariates C (n, q) add to the scores of one fit, (n, n_mu) or (n, n_mu, T).
+        """Return what covariates C (n, r) add to the scores of one fit, (n, n_mu) or (n, n_mu, T).
 
         0 without any. NaN counts as the mean of the training samples.
         """
-        if self.gamma is None or self.covariate_mean is None:
+        if self.gamma is None or self.covariate_mean is None or self.knots is None:
             return 0.0
-        return covariate_part(C, self.covariate_mean[fit], self.gamma[fit])
+        return covariate_part(splined(C, self.knots[fit]), self.covariate_mean[fit],
+                              self.gamma[fit])  # fmt: skip
 
     def strength(self) -> Array:
         """Return the weights, or with several classes the length of those of each gene, (nnz,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import covariates
 import gene_sets
 import intervals
 import lists
@@ -10,6 +11,7 @@ import probabilities
 from certificate import Trial
 
 TRIALS: tuple[Trial, ...] = (
+    *covariates.TRIALS,
     *gene_sets.TRIALS,
     *intervals.TRIALS,
     *lists.TRIALS,

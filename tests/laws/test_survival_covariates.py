@@ -23,7 +23,6 @@ from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.linear.kinds.record import Ground
 from genesig.selection.linear.kinds.survival import PartialLikelihood
 from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import tasks
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.survival.foretold import foretold
@@ -89,18 +88,7 @@ def test_covariates_alone_are_the_cox_model_of_them() -> None:
     np.testing.assert_allclose(found - found.mean(), want[test] - want[test].mean(), atol=1e-5)
     table = run_baselines(dataset, draw_splits(dataset, seed=2, **SPLITS), folds=MOMENTS,
                           baselines=["dummy"])  # fmt: skip
-    assert set(table["model"]) == {"covariates", "dummy"}
-
-
-def test_a_permutation_keeps_time_event_and_covariates_together() -> None:
-    dataset = study()
-    splits = draw_splits(dataset, seed=2, **SPLITS)
-    (task, *_) = tasks(dataset, splits, splits.outer, [1])
-    pairs = {(t, c) for t, c in zip(task.y["time"], task.held.covariates[:, 0], strict=True)
-             if c == c}  # fmt: skip
-    ages = dataset.covariates()[:, 0]
-    own = {(t, c) for t, c in zip(dataset.response()["time"], ages, strict=True) if c == c}
-    assert pairs == own
+    assert set(table["model"]) == {"covariates", "covariates and ridge", "dummy"}
 
 
 def test_the_score_test_is_the_slope_and_curvature_of_the_profile_likelihood() -> None:

@@ -71,7 +71,7 @@ def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
         "samples": "samples.tsv",
         "data": {"task": dataset.design.task, "classes": None, "group": None, "pair": None,
                  "prior_weights": None, "covariates": [],
-                 "missing_covariates": "refuse", "weights": None,
+                 "missing_covariates": "refuse", "covariate_shape": "splines", "weights": None,
                  "chromosome": None, "position": None},
         "normalise": {"samples": [], "folds": [{"step": "centre"}, {"step": "unit_variance"}]},
         "splits": {"scheme": "stratified_kfold", "folds": study.folds, "repeats": study.repeats,

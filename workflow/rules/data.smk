@@ -46,7 +46,10 @@ rule validate:
     conda:
         "../envs/genesig.yaml"
     params:
-        settings={key: config[key] for key in ("label", "seed", "probabilities", "data", "normalise", "splits")},
+        settings={
+            key: config[key]
+            for key in ("label", "seed", "probabilities", "data", "normalise", "splits")
+        },
         sets={"structured": KNOWN, "enrichment": config["enrichment"]},
         read=digests(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED),
     script:

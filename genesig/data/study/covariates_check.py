@@ -14,7 +14,7 @@ from genesig.data.study.label_words import check_names_alike
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem
-from genesig.response.covariates import Covariate, encoded, names_of
+from genesig.response.covariates import Covariate, encoded, knots_for, names_of
 from genesig.response.design import BALANCED, label_columns
 from genesig.response.known import RESPONSES
 from genesig.results import Splits
@@ -28,6 +28,8 @@ Config = dict[str, Any]
 
 SPARE = 3
 """Samples more than columns in every training set: for the mean, and for something to be left."""
+ENOUGH = 2 * SHARE
+"""Samples for each column of covariates, below which numbers enter as straight lines."""
 SAME = 1e-9
 """Share of a column's variance that is left where another one, or the label, says the same."""
 
@@ -68,7 +70,7 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
 
 def with_fixed(
     sheet: Sheet, where: str, problems: list[Problem], *, covariates: Sequence[str], missing: str,
-    weights: str | None,
+    shape: str, weights: str | None,
 ) -> Sheet:  # fmt: skip
     """Return the sheet with what its study holds fixed; add what is wrong with that to `problems`.
 
@@ -78,8 +80,9 @@ def with_fixed(
         Without fault but for this.
     where : str
         Its file, in messages.
-    covariates, missing, weights
-        ``data.covariates``, ``data.missing_covariates`` and ``data.weights``.
+    covariates, missing, shape, weights
+        ``data.covariates``, ``data.missing_covariates``, ``data.covariate_shape`` and
+        ``data.weights``.
     """
     obs, design = sheet.obs, sheet.design
     kind = RESPONSES[design.kind]
@@ -88,7 +91,7 @@ def with_fixed(
     for name in covariates:
         check_column(name, "data.covariates", known, index, where, problems)
     usable = set(known) - {design.label, design.group, design.pair}  # see `fixed_settings`
-    found = tuple(Covariate.of(name, obs[name]) for name in covariates if name in usable)
+    found = _shaped([obs[name] for name in covariates if name in usable], shape)
     faults = [fault for each in found for fault in _of_one(each, obs, missing, where)]
     problems += faults
     if not any(fault.level == "error" for fault in faults):
@@ -99,6 +102,16 @@ def with_fixed(
             problems += _of_weights(obs[weights], sheet, where)
     held = replace(design, covariates=found, filled=missing == "mean", weights=weights)
     return replace(sheet, design=held)
+
+
+def _shaped(columns: Sequence[pd.Series[str]], shape: str) -> tuple[Covariate, ...]:
+    """Return the covariates; numbers as splines, unless they are too many for the samples."""
+    n = max(map(len, columns), default=0)
+    knots = knots_for(n) if shape == "splines" else 0
+    found = tuple(Covariate.of(str(each.name), each, knots) for each in columns)
+    if ENOUGH * len(names_of(found)) > n:
+        return tuple(replace(each, knots=0) for each in found)
+    return found
 
 
 def _of_one(covariate: Covariate, obs: pd.DataFrame, missing: str, where: str) -> Iterator[Problem]:
@@ -222,7 +235,8 @@ def _of_all(
     found: Sequence[Covariate], obs: pd.DataFrame, y: Array, where: str
 ) -> Iterator[Problem]:
     """Yield too many columns, one that others say, and the label said by them."""
-    names, C = names_of(found), encoded(found, obs)
+    lines = [replace(each, knots=0) for each in found]
+    names, C = names_of(lines), encoded(found, obs)
     if SHARE * len(names) > len(obs):
         what = f"data.covariates make {counted(len(names), 'column')} for "
         what += f"{counted(len(obs), 'sample')}; at most {len(obs) // SHARE} can be held fixed, "

@@ -91,8 +91,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
                  missing: bool, prior_weights: str | None, covariates: Sequence[str],
-                missing_covariates: str, weights: str | None, chromosome: str | None,
-                 position: str | None) -> Dataset:  # fmt: skip
+                 missing_covariates: str, covariate_shape: str, weights: str | None,
+                 chromosome: str | None, position: str | None) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -127,6 +127,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
     covariates : sequence of str
         Columns that are held fixed.
     missing_covariates : {"refuse", "mean"}
+    covariate_shape : {"splines", "linear"}
     weights : str or None
         ``balanced``, or the column of the samples' weights.
     chromosome, position : str or None
@@ -150,7 +151,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          confounding=confounding, annotation=annotation,
                          symbol=symbol, part=part, files=files, missing=missing,
                          prior_weights=prior_weights, covariates=covariates,
-                         missing_covariates=missing_covariates, weights=weights,
+                         missing_covariates=missing_covariates,
+                         covariate_shape=covariate_shape, weights=weights,
                          chromosome=chromosome, position=position)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
@@ -177,8 +179,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
                 missing: bool, prior_weights: str | None, covariates: Sequence[str],
-                missing_covariates: str, weights: str | None, chromosome: str | None,
-                position: str | None) -> Inputs:  # fmt: skip
+                missing_covariates: str, covariate_shape: str, weights: str | None,
+                chromosome: str | None, position: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     matrix, table = _read_both(expression, samples, part, files, problems)
@@ -194,7 +196,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
                             problems=problems)  # fmt: skip
     if sheet is not None and not any(problem.level == "error" for problem in problems):
         sheet = with_fixed(sheet, samples, problems, covariates=covariates,
-                           missing=missing_covariates, weights=weights)  # fmt: skip
+                           missing=missing_covariates, shape=covariate_shape,
+                           weights=weights)  # fmt: skip
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
         used = list(table.index if sheet is None else sheet.obs.index)

@@ -32,7 +32,7 @@ def _finding(data: Answer) -> str:
         return f"Whether {subject} is not settled: {missing}. {measured}"
     names = held(data)
     if found is Verdict.NO_BETTER and names:
-        return f"Gene expression adds nothing to {names} that chance could not add. {measured}"
+        return f"The selected genes add nothing to {names} that chance could not add. {measured}"
     if found is Verdict.NO_BETTER:
         return f"Gene expression did not {cannot} better than chance. {measured}"
     added = f", together with {names}," if names else ""

@@ -5,6 +5,14 @@ from __future__ import annotations
 from genesig.report.covariates.record import Covariates
 from genesig.report.page.words import clean, enumerated
 
+REFERENCES = (
+    "Goeman JJ, van de Geer SA, de Kort F, van Houwelingen HC (2004). A global test for groups of"
+    " genes: testing association with a clinical outcome. Bioinformatics 20.",
+    "Harrell FE (2015). Regression modeling strategies. Springer.",
+    "ter Braak CJF (1992). Permutation versus bootstrap significance tests in multiple regression"
+    " and ANOVA. Bootstrapping and related techniques, Springer.",
+)
+
 
 def held_sentences(data: Covariates) -> list[str]:
     """Say what was held fixed, and what the permutations asked; nothing where that is nothing."""
@@ -18,14 +26,19 @@ def held_sentences(data: Covariates) -> list[str]:
         )
         found.append(
             f"All models, from the selection of genes to the final score, contain {names} without a"
-            " penalty (numbers as they are, words as indicators), fitted together with the genes"
+            f" penalty ({_numbers(data)}, words as indicators), fitted together with the genes"
             " within each training set." + filled
         )
         found.append(
             f"The added value of expression is the difference of the error to that of {names} alone"
-            " on the same held-out samples. In the permutations the expression of samples was"
-            " exchanged against label and covariates kept together, so that the null hypothesis is"
-            f" that expression adds nothing to {names}."
+            " on the same held-out samples, for the selected genes and for ridge regression on all"
+            " genes; its interval has the variance over samples and over repeats. In the"
+            f" permutations label and {names} kept their place, and of the expression the residuals"
+            f" of a regression on {names} (splines with 7 knots, and products) were exchanged (ter"
+            " Braak 1992), so that the null hypothesis is that expression adds nothing to"
+            f" {names}. All genes together were tested by the global test (Goeman et al. 2004)"
+            " under the same permutations. Expression is said to add something where the interval"
+            " excludes 0 and p ≤ .05."
         )
     weights = data["config"]["data"]["weights"]
     if weights == "balanced":
@@ -35,3 +48,12 @@ def held_sentences(data: Covariates) -> list[str]:
     elif weights is not None:
         found.append(f"In every fit the samples were weighted by {clean(weights)}.")
     return found
+
+
+def _numbers(data: Covariates) -> str:
+    if not data["covariates"]["curved"]:
+        return "numbers as straight lines"
+    return (
+        "numbers as restricted cubic splines, with knots at fixed quantiles of the training"
+        " samples (Harrell 2015)"
+    )

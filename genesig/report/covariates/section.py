@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from genesig.report.covariates.record import Covariates
+from genesig.report.covariates.record import Covariates, CovariatesRecord
 from genesig.report.page.columns import Column
 from genesig.report.page.compared import Difference
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import filled_table
-from genesig.report.page.words import counted, decimal, enumerated, rate
+from genesig.report.page.words import counted, decimal, enumerated, rate, significant
 
 TITLE = "Covariates"
+LEVEL = 0.05
 COLUMNS = (
     Column("Covariate", "text"),
     Column("Against", "text"),
@@ -27,21 +28,53 @@ COLUMNS = (
 def added_value(data: Covariates) -> list[str]:
     """Return one sentence for the first screen: what expression adds; nothing without covariates.
 
-    The interval is that of the paired difference on the same held-out samples.
+    Expression is said to add only where the interval of the gain is above 0 and permutations seldom
+    do as well: of the answer, or of ridge on all genes.
     """
     if "covariates" not in data:
         return []
     it = data["covariates"]
-    d, names = it["alone"], enumerated(it["columns"])
+    d, whole, names = it["alone"], it["whole"], enumerated(it["columns"])
     if d["error"] is None or d["linear"] is None or d["low"] is None or d["high"] is None:
         return [f"What expression adds to {names} could not be measured."]
-    both, apart = _both(data, d, names), _apart(data, d)
-    if d["low"] > 0:
-        return [f"Expression adds to {names}: {both} ({apart})."]
+    listed = f"{_both(data, d, names)} ({_apart(data, d)}{_p(it['p'])})"
+    ridge = f"ridge on all genes beside {names} reached {_reached(data, whole, it['p_whole'])}"
+    if _above(d) and _small(it["p"]):
+        return [f"Expression adds to {names}: {listed}."]
+    if _above(whole) and _small(it["p_whole"]):
+        return [f"All genes together add to {names}, while no benefit of the selected ones was"
+                f" detectable: {ridge}; {listed}."]  # fmt: skip
+    if _above(d):
+        why = "chance is not ruled out" if it["p"] is None else "permutations did as well too often"
+        return [f"Better with expression than with {names} alone, but {why}: {listed}."]
+    if _small(it["p"]) or _small(it["p_whole"]):
+        return [f"Expression goes with what {names} leave open, but no better prediction was"
+                f" detectable: {listed}; {ridge}."]  # fmt: skip
     if d["high"] < 0:
-        return [f"Expression added nothing to {names}, which predicted better alone: {both}"
-                f" ({apart})."]  # fmt: skip
-    return [f"No benefit of expression over {names} was detectable: {both} ({apart})."]
+        return [f"The selected genes added nothing to {names}, which predicted better alone:"
+                f" {listed}; {ridge}."]  # fmt: skip
+    return [f"No benefit of expression over {names} was detectable: {listed}; {ridge}."]
+
+
+def _above(d: Difference) -> bool:
+    return d["low"] is not None and d["low"] > 0
+
+
+def _small(p: float | None) -> bool:
+    return p is not None and p <= LEVEL
+
+
+def _p(p: float | None) -> str:
+    return "" if p is None else f", p\u00a0=\u00a0{significant(p, 2)}"
+
+
+def _reached(data: Study, d: Difference, p: float | None) -> str:
+    """Write the error of ridge, and what it gained over the covariates alone."""
+    if d["linear"] is None:
+        return "no measurable error"
+    write = rate if data["study"]["classes"] else decimal
+    gained = "" if d["low"] is None else f" ({_apart(data, d)}{_p(p)})"
+    return f"{write(measure(data).value(d['linear']))}{gained}"
 
 
 def _both(data: Study, d: Difference, names: str) -> str:
@@ -75,11 +108,13 @@ def covariates(data: Covariates, limits: Limits) -> Section:
         else ""
     )
     verb = "is" if len(it["columns"]) == 1 else "are"
+    tested = "" if it["p_whole"] is None else "; its p is that of the global test of all genes"
     words = [
         *added_value(data),
         f"Held fixed: {names}, which {verb} in every model without a penalty. Genes are selected"
-        f" for what they add; a gene that only follows {names} adds nothing.{filled} The comparison"
-        " uses the same splits, and its interval the difference on each held-out sample.",
+        f" for what they add; a gene that only follows {names} adds nothing.{_curved(it)}{filled}"
+        " The comparison uses the same splits, and its interval the differences of samples and of"
+        f" repeats. Ridge uses all genes, so that what it adds is no matter of one list{tested}.",
     ]
     rows = [
         [one["name"], one["reference"], one["weight"], one["per_sd"], one["mean"], one["low"],
@@ -88,10 +123,18 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     ]  # fmt: skip
     caption = (
         "Weight of each covariate in the final model, in its own units and per standard deviation,"
-        " and over the outer splits. A word is held against the one in the second column."
+        " and over the outer splits. A word is held against the one in the second column; where two"
+        " values stand, the weight is what the score gains from the first to the second."
         + (" Each class has weights of its own." if len(data["study"]["classes"] or ()) > 2 else "")
     )
     return Section(
         "covariates", TITLE, words,
         [filled_table("covariates", caption, COLUMNS, rows, limits.table_rows)], part="evidence",
     )  # fmt: skip
+
+
+def _curved(it: CovariatesRecord) -> str:
+    if not it["curved"]:
+        return ""
+    verb = "enters as a smooth curve" if len(it["curved"]) == 1 else "enter as smooth curves"
+    return f" {enumerated(it['curved'])} {verb} (restricted cubic splines)."

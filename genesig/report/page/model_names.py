@@ -10,6 +10,7 @@ MODELS = {
     NAMED: "genesig, named genes alone",
     "dummy": "no-information baseline",
     "covariates": "covariates alone",
+    "covariates and ridge": "covariates and ridge, all genes",
     "ridge": "ridge, all genes",
     "lasso": "lasso (l1-penalised regression)",
     "pcr": "principal components, all genes",

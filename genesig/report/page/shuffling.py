@@ -19,9 +19,9 @@ def shuffled(data: Study) -> str:
 
 
 def where(data: Study) -> str:
-    """Return what goes with labels and where they may go, with a space before it; or nothing."""
+    """Return what is given and where labels may go, with a space before it; or nothing."""
     it, names = data["study"], held(data)
-    together = f" together with {names}" if names else ""
+    together = f" given {names}" if names else ""
     places = [PLACES[it["exchanged"]].format(group=clean(it["group"]))]
     if data["batch"] is not None:
         places.append(f"within each batch ({clean(data['batch']['column'])})")
@@ -32,6 +32,6 @@ def where(data: Study) -> str:
 
 
 def held(data: Study) -> str:
-    """Return ``"age and sex"``, what is held fixed and changes place with the label, or nothing."""
+    """Return ``"age and sex"``, what is held fixed and stays in its place, or nothing."""
     names = data["config"]["data"]["covariates"]
     return enumerated(names) if names else ""

@@ -15,7 +15,11 @@ from genesig.errors import pick
 from genesig.models.baselines import BASELINES
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.covariates_alone import NAME as COVARIATES
-from genesig.selection.assess.covariates_alone import covariates_alone
+from genesig.selection.assess.covariates_alone import (
+    WITH_ALL,
+    covariates_alone,
+    covariates_and_ridge,
+)
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.assess.kinds.known import ASSESSED
 
@@ -36,10 +40,10 @@ def run_baselines(
 ) -> pd.DataFrame:
     """Return baselines.tsv: held-out scores of the named baselines on every outer split.
 
-    In a study with covariates these alone come first. All steps of `folds` are fitted on the
-    training rows of the outer split, also for the inner choice of a baseline's penalty. Baselines
-    that the task does not have are left out. Where no gene varies on the training rows, each of
-    them can only say what the dummy says.
+    In a study with covariates these alone come first, then these with ridge on all genes. All
+    steps of `folds` are fitted on the training rows of the outer split, also for the inner choice
+    of a baseline's penalty. Baselines that the task does not have are left out. Where no gene
+    varies on the training rows, each of them can only say what the dummy says.
 
     Parameters
     ----------
@@ -96,6 +100,9 @@ def _of_split(
     X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
     state = random_state(splits.seed, spawn_key(BASELINE, split=number))
     varies, task = np.ptp(X, axis=0).any(), dataset.design.kind
+    beside = covariates_and_ridge(dataset, split, X, X_test, _inner(split))
+    if beside is not None:
+        yield WITH_ALL, test, beside
     for name in baselines:
         score = pick("controls.baselines", BASELINES, name).get(task)
         if score is not None:

@@ -10,10 +10,14 @@ import numpy as np
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
 from genesig.selection.assess.assessment import assess
+from genesig.selection.assess.covariates_alone import NAME as COVARIATES
+from genesig.selection.assess.covariates_alone import WITH_ALL
 from genesig.selection.assess.difference import difference
 from genesig.selection.assess.held_out import arrange, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds.record import Headline, HeldOut
 from genesig.selection.assess.permutations import p_value
+from genesig.selection.assess.whole_expression import p_of_all_genes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +30,7 @@ COLUMNS = [
     "model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value",
     "difference", "difference_low", "difference_high",
 ]  # fmt: skip
+ADDED = ["added", "added_low", "added_high"]
 
 
 def controls_table(
@@ -44,6 +49,9 @@ def controls_table(
     p-value is that of the permutations at the same mu (see `p_value`). ``difference`` is the error
     of another predictor less that of the chosen lists, with its interval over the same samples (see
     `difference`). `others` have the columns of baselines.tsv.
+
+    With covariates ``added`` is the error of these alone less that of the answer, or of ridge on
+    all genes beside them, with its interval; and the p of the latter is that of `p_of_all_genes`.
     """
     import pandas as pd
 
@@ -66,11 +74,30 @@ def controls_table(
         )
     numbers = {split.name: number for number, split in enumerate(splits.outer)}
     models = [pair for table in others for pair in table.groupby("model", sort=False)]
+    seen: dict[str, HeldOut] = {"genesig": own}
     for name, table in models:
         row = dataset.rows(table["sample"].tolist())
         split = table["split"].map(numbers).to_numpy()
         scores = kind.scores(table, dataset.design.classes)[:, None]
         here = arrange(dataset, splits, row, split, scores, np.zeros(len(row), dtype=np.int64))
+        seen[str(name)] = here
         apart = difference(here, own, -1, headline)[2:]
         rows.append((name, np.nan, *vars(assess(here, headline)[0]).values(), np.nan, *apart))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    if COVARIATES in seen:
+        p = p_of_all_genes(dataset, splits, len(null["permutation"]))
+        table = _with_added(table, seen, headline, p)
+    return table
+
+
+def _with_added(
+    table: pd.DataFrame, seen: Mapping[str, HeldOut], headline: Headline, p: float
+) -> pd.DataFrame:  # fmt: skip
+    """Add what the answer, and ridge on all genes, err less than the covariates alone."""
+    table = table.assign(**dict.fromkeys(ADDED, np.nan))
+    for name in ("genesig", WITH_ALL):
+        if name in seen:
+            row = (table["model"] == name) & table["mu"].isna()
+            table.loc[row, ADDED] = difference(seen[COVARIATES], seen[name], -1, headline)[2:]
+    table.loc[table["model"] == WITH_ALL, "p_value"] = p
+    return table

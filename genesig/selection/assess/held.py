@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.adjustment import Adjustment, adjustment
+from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import BALANCED
 from genesig.results import Dataset
 
@@ -17,11 +18,23 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Held:
-    """Covariates (n, q), NaN where missing; weights (n,) or None; whether classes count alike."""
+    """What each sample has.
+
+    Attributes
+    ----------
+    covariates : (n, r) float
+        As `encoded` gives them, NaN where missing.
+    weights : (n,) float or None
+    balanced : bool
+        Whether classes count alike.
+    knots : r of int
+        Number of knots of each covariate.
+    """
 
     covariates: Array
     weights: Array | None
     balanced: bool
+    knots: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, dataset: Dataset) -> Held | None:
@@ -29,7 +42,13 @@ class Held:
         design = dataset.design
         if not design.covariates and design.weights is None:
             return None
-        return cls(dataset.covariates(), dataset.sample_weights(), design.weights == BALANCED)
+        return cls(dataset.covariates(), dataset.sample_weights(), design.weights == BALANCED,
+                   knot_counts(design.covariates))  # fmt: skip
+
+    def knots_in(self, rows: Array) -> Array:
+        """Return the knots (r, K) of the training set of some rows (n,) bool, see `knots_at`."""
+        known = rows if self.weights is None else rows & (self.weights > 0)
+        return knots_at(self.covariates[known], self.knots)
 
     def permuted(self, pi: Array) -> Held:
         """Give row pi[i] what sample i has."""
@@ -66,4 +85,6 @@ def held_fixed(sets: Sequence[Held | None], Y: Array, rows: Array) -> Adjustment
         weights = np.column_stack([
             held.weights_in(Y[:, k], rows[:, k]) for k, held in enumerate(known)
         ])  # fmt: skip
-    return adjustment(rows, np.stack([held.covariates for held in known]), weights)
+    splines = [splined(each.covariates, each.knots_in(own))
+               for each, own in zip(known, rows.T, strict=True)]  # fmt: skip
+    return adjustment(rows, np.stack(splines), weights)

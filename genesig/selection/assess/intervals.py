@@ -22,7 +22,7 @@ Z = 1.959963984540054
 NOTHING: Interval = (np.nan, np.nan)
 
 
-def t_quantile(freedom: int) -> float:
+def t_quantile(freedom: float) -> float:
     """Return the quantile of Student's t at (1 + LEVEL)/2."""
     # A sixth of a second to import, which jobs that only fit need not wait for.
     from scipy.special import stdtrit

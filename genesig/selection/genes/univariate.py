@@ -9,6 +9,7 @@ import numpy as np
 
 from genesig.data.quality.false_discovery import q_values
 from genesig.optim.cox.risk_sets import USUAL
+from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import SEVERAL
 from genesig.results import Dataset
 from genesig.selection.genes.anova import class_test
@@ -152,6 +153,7 @@ def _covariates(dataset: Dataset) -> Array | None:
     if not dataset.design.covariates:
         return None
     C = dataset.covariates()
+    C = splined(C, knots_at(C, knot_counts(dataset.design.covariates)))
     return np.where(np.isnan(C), np.nanmean(C, axis=0), C)
 
 

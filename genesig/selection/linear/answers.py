@@ -107,11 +107,9 @@ def _arrays(
     scores = []
     for fit, (task, models) in enumerate(zip(todo, both, strict=True)):
         found = np.stack([model.scores(X, task.test) for model in models], axis=1)
-        if fits.covariate_mean is not None and task.held is not None:
-            gamma = _weights(models)
-            found += covariate_part(
-                task.held.covariates[task.test], fits.covariate_mean[fit], gamma
-            )  # fmt: skip
+        if fits.covariate_mean is not None:
+            C, gamma = task.tested_covariates(), _weights(models)
+            found += covariate_part(C, fits.covariate_mean[fit], gamma)
         scores.append(found)
     held = None if fits.gamma is None else np.stack([_weights(models) for models in both])
     lines = (class_lines(todo, [m.unseen for m in models]) for models in zip(*both, strict=True))

@@ -200,7 +200,12 @@ def _fit_together(
         gamma=lists.gamma,
         covariate_mean=lists.covariate_mean,
         line=class_lines(todo, [each.unseen for each in surfaces]),
+        knots=_knots(todo) if lists.gamma is not None else None,
     )
+
+
+def _knots(todo: list[Task]) -> Array:
+    return np.stack([task.knots() for task in todo])
 
 
 def _listed(todo: list[Task], lists: Lists, choice: Array, protocol: Protocol) -> Array:
@@ -228,8 +233,8 @@ def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:
         part = slice(*lists.indptr[fit * n_mu + mu :][:2])
         genes = X[np.ix_(task.test, lists.indices[part])]
         scores[:, mu] = lists.intercept[fit, mu] + genes @ lists.values[part]
-    if lists.gamma is not None and lists.covariate_mean is not None and task.held is not None:
-        C = task.held.covariates[task.test]
+    if lists.gamma is not None and lists.covariate_mean is not None:
+        C = task.tested_covariates()
         scores += covariate_part(C, lists.covariate_mean[fit], lists.gamma[fit])
     scores[:, np.isnan(lists.gap[fit])] = np.nan
     return scores

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,9 @@ from genesig.data.steps.normalise import (
 )
 from genesig.data.steps.together import steps_together
 from genesig.errors import GenesigError
+from genesig.response.covariates import splined
 from genesig.results import Dataset, Split, Splits
+from genesig.selection.assess.exchanged import exchanged
 from genesig.selection.assess.held import Held
 from genesig.words import counted
 
@@ -46,7 +49,8 @@ class Task:
     inner : tuple of int arrays
         Validation rows of each inner fold.
     positions : (n_test,) int
-        Which sample's label and place each test row holds; equals `test` when observed.
+        Which sample's label and place each test row holds; equals `test` when observed, and with
+        covariates.
     kind : str
         What the response is, a name in `kinds.known.FITTED`.
     ties : str or None
@@ -57,6 +61,9 @@ class Task:
         Complementary halves of the training rows, see `halves.draw_halves`; P may be 0.
     inner_halves : (n_folds, n_samples, 2 p) bool
         Those of the rows that train each inner fold.
+    moved : (n_samples,) int or None
+        With covariates, the permutation under which the matrix is `exchanged`; rows then stay in
+        their place. None where it is as it was measured.
     """
 
     split: str
@@ -71,6 +78,7 @@ class Task:
     held: Held | None = None
     halves: Array | None = None
     inner_halves: Array | None = None
+    moved: Array | None = None
 
     def training_rows(self) -> Array:
         """Return the (n_samples, 1) mask of training rows."""
@@ -84,6 +92,14 @@ class Task:
         """Return the (n_samples, n_folds) mask of rows that each inner fold leaves out."""
         return np.stack([_mask(len(self.y), fold) for fold in self.inner], axis=1)
 
+    def knots(self) -> Array:
+        """Return the knots of the covariates of the training rows, (r, K)."""
+        return _some(self.held).knots_in(self.training_rows()[:, 0])
+
+    def tested_covariates(self) -> Array:
+        """Return the covariates of the test rows as the model has them, (n_test, q)."""
+        return splined(_some(self.held).covariates[self.test], self.knots())
+
     def left_out(self, scores: Array) -> Array:
         """Return the score of each sample by the fold that left it out, (n, ...), else NaN.
 
@@ -93,6 +109,12 @@ class Task:
         for fold, rows in enumerate(self.inner):
             found[rows] = scores[fold, rows]
         return found
+
+
+def _some(held: Held | None) -> Held:
+    if held is None:
+        raise GenesigError("nothing is held fixed in this study")
+    return held
 
 
 def known_halves(halves: Array | None) -> Array:
@@ -143,18 +165,21 @@ def tasks(
 
     A permutation pi puts row pi[i] of X in the place of sample i: label, covariates, weight, side
     of the split and inner fold stay with the place, so the permuted study has the splits of the
-    observed one, and covariates tell of the label in it what they tell in the observed one. Halves
-    stay with the place, too.
+    observed one. Halves stay with the place, too. With covariates everything keeps its row, and
+    the matrix of the permutation is that of `exchanged`.
     """
     y, held, samples = dataset.response(), Held.of(dataset), Samples.of(dataset)
     out = []
     drawn = [(split, _halves(samples, splits.seed, split, pairs)) for split in chosen]
     for number in numbers:
-        pi = permutation(dataset, splits, number, stage)
+        pi, moved = permutation(dataset, splits, number, stage), None
+        if number and dataset.design.covariates:
+            pi, moved = np.arange(len(pi)), pi
         y_of_row = np.empty_like(y)
         y_of_row[pi] = y
         of_row = None if held is None else held.permuted(pi)
-        out += [_task(dataset, split, number, pi, y_of_row, of_row, half) for split, half in drawn]
+        each = [_task(dataset, split, number, pi, y_of_row, of_row, half) for split, half in drawn]
+        out += each if moved is None else [replace(task, moved=moved) for task in each]
     return out
 
 
@@ -213,8 +238,19 @@ def shared_matrices(
     """Give each matrix with the tasks that share it, at most about `columns` training sets each.
 
     Without steps that learn a reference (quantile, filters) every task shares X itself; with
-    them, each has a matrix of its own, because the reference is learned on its training rows.
+    them, each has a matrix of its own, because the reference is learned on its training rows. With
+    covariates, each permutation has an X of its own.
     """
+    for number, some in groupby(todo, lambda task: 0 if task.moved is None else task.permutation):
+        own = list(some)
+        moved = own[0].moved if number else None
+        given = dataset if moved is None else replace(dataset, X=exchanged(dataset, moved))
+        yield from _matrices(given, own, folds, columns)
+
+
+def _matrices(
+    dataset: Dataset, todo: list[Task], folds: Sequence[dict[str, Any]], columns: int
+) -> Iterator[tuple[Array, Reference, list[Task]]]:
     X, about = dataset.X, dataset.obs
     if all(step["step"] in MOMENTS for step in folds):
         plain = fit_reference_steps(X, folds)

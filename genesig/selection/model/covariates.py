@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.cohorts.covariates import check_known
 from genesig.errors import Problem, refuse
-from genesig.response.covariates import Covariate, encoded, names_of
+from genesig.response.covariates import Covariate, encoded, knot_counts, names_of, splined
 from genesig.results import Dataset, Fits
 
 if TYPE_CHECKING:
@@ -24,12 +24,23 @@ def described_covariates(dataset: Dataset, final: Fits) -> dict[str, Any]:
     design = dataset.design
     if final.covariate_mean is None:
         return {}
-    columns = [{"column": c.column, "levels": c.levels and list(c.levels)}
-               for c in design.covariates]  # fmt: skip
+    knots = _knots_of_each(design.covariates, final)
+    columns = [{"column": c.column, "levels": c.levels and list(c.levels), "knots": own}
+               for c, own in zip(design.covariates, knots, strict=True)]  # fmt: skip
     return {"covariates": {
         "columns": columns, "names": names_of(design.covariates),
         "means": final.covariate_mean[0].tolist(), "filled": design.filled,
     }}  # fmt: skip
+
+
+def _knots_of_each(covariates: Sequence[Covariate], final: Fits) -> list[list[float] | None]:
+    """Return the knots of each covariate in the final model, None where it has no spline."""
+    at, found = 0, []
+    for each in covariates:
+        known = final.knots is not None and each.knots
+        found.append(final.knots[0, at, : each.knots].tolist() if known else None)  # type: ignore[index]
+        at += len(knot_counts([each]))
+    return found
 
 
 def weights_at(final: Fits, at: int) -> dict[str, Any]:
@@ -40,7 +51,21 @@ def weights_at(final: Fits, at: int) -> dict[str, Any]:
 def covariates_of(model: Model) -> tuple[Covariate, ...]:
     """Return the covariates that a model needs, none where it has none."""
     columns = model.get("covariates", {"columns": []})["columns"]
-    return tuple(Covariate(c["column"], c["levels"] and tuple(c["levels"])) for c in columns)
+    return tuple(
+        Covariate(c["column"], c["levels"] and tuple(c["levels"]), len(c["knots"] or ()))
+        for c in columns
+    )  # fmt: skip
+
+
+def _knots(model: Model) -> Array:
+    """Return the knots of the columns of `encoded`, as `splined` has them."""
+    covariates = covariates_of(model)
+    counts = knot_counts(covariates)
+    knots = np.full((len(counts), max(counts, default=0)), np.nan)
+    given = [c["knots"] for c in model["covariates"]["columns"] if c["knots"]]
+    for row, own in zip(np.flatnonzero(counts), given, strict=True):
+        knots[row, : len(own)] = own
+    return knots
 
 
 def covariate_scores(model: Model, chosen: Model, about: pd.DataFrame | None) -> Array | float:
@@ -52,7 +77,7 @@ def covariate_scores(model: Model, chosen: Model, about: pd.DataFrame | None) ->
     covariates = covariates_of(model)
     if not covariates or about is None:
         return 0.0
-    C = encoded(covariates, about)
+    C = splined(encoded(covariates, about), _knots(model))
     C = np.where(np.isnan(C), np.array(model["covariates"]["means"]), C)
     weights = np.array(chosen["covariates"], dtype=float)
     return np.asarray(((C if weights.ndim == 1 else C[..., None]) * weights).sum(axis=1))

@@ -183,10 +183,13 @@ SCHEMA: Node = {
             steps=_list({"anyOf": [_step(name) for name in STEPS]}),
         ),
         covariates=_object(
-            "columns of the sample table that every sample needs; numbers as they are, or 1 for"
-            " each of `levels` but the first, else 0. One that is missing is its mean if `filled`",
+            "columns of the sample table that every sample needs; numbers as they are, followed by"
+            " the terms of a restricted cubic spline where there are `knots`, or 1 for each of"
+            " `levels` but the first, else 0. One that is missing is its mean if `filled`",
             columns=_list(_object(
-                column=NAME, levels=_or_null(_list(NAME), "null for a column of numbers"))),
+                column=NAME, levels=_or_null(_list(NAME), "null for a column of numbers"),
+                knots=_or_null(_list(NUMBER, minItems=3), "null without a spline; never falling"),
+            )),
             names=_list(NAME), means=_list(NUMBER), filled={"type": "boolean"},
         ),
         models=_list(MODEL, "of each nested list, and of both answers where there are two",

@@ -126,6 +126,9 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     names = names_of(covariates_of(model))
     if bool(names) != (model["version"] == WITH_COVARIATES):
         yield "version"
+    if any((c["levels"] and c["knots"]) or sorted(c["knots"] or ()) != (c["knots"] or [])
+           for c in held["columns"]):  # fmt: skip
+        yield "covariates.columns"
     if names != held["names"] or len(names) != len(held["means"]):
         yield "covariates"
     for number, each in enumerate(model["models"]):

@@ -96,8 +96,8 @@ def test_other_faults_are_refused_all_the_same(study):
                      annotation=None, symbol=None, part=None, files=None,
                      event=None, horizon=None, ties="efron",
                      missing=True, prior_weights=None,
-                     covariates=[], missing_covariates="refuse", weights=None, chromosome=None,
-                     position=None)  # fmt: skip
+                     covariates=[], missing_covariates="refuse", covariate_shape="splines",
+                     weights=None, chromosome=None, position=None)  # fmt: skip
 
 
 def test_a_gene_that_most_of_a_class_misses_is_left_out_and_no_other():

@@ -22,7 +22,7 @@ from genesig.report.sections import FIRST_SCREEN
 SAID = {
     "adds": "Expression adds to age and sex: ",
     "open": "No benefit of expression over age and sex was detectable: ",
-    "hurts": "Expression added nothing to age and sex, which predicted better alone: ",
+    "hurts": "The selected genes added nothing to age and sex, which predicted better alone: ",
 }
 
 
@@ -38,14 +38,15 @@ def test_the_first_screen_says_what_expression_adds(name):
     error = data["answer"]["error"]["value"]
     assert f"{100 * error:.1f}" in said or f"{100 * error:.0f}\u00a0%" in said
     value, low, high = (f"{100 * v:.1f}".replace("-", "\u2212") for v in APART[name])
-    assert f"(difference {value} points, 95\u00a0% CI {low} to {high})." in said
+    assert f"(difference {value} points, 95\u00a0% CI {low} to {high}, p\u00a0=\u00a00." in said
+    assert ("ridge on all genes beside age and sex reached" in said) == (name != "adds")
     assert added_value in FIRST_SCREEN
 
 
 def test_a_number_is_told_as_r2():
     (said,) = added_value(collected("adds", regression=True))
     assert said.startswith("Expression adds to age and sex: R² ")
-    assert "(difference 0.15, 95\u00a0% CI 0.05 to 0.25)." in said
+    assert "(difference 0.15, 95\u00a0% CI 0.05 to 0.25, p\u00a0=\u00a00.01)." in said
 
 
 def test_a_study_without_says_nothing():
@@ -66,7 +67,7 @@ def test_methods_say_what_was_held_and_what_was_permuted():
     text = " ".join(methods(collected("adds")))
     assert "contain age and sex without a penalty" in text
     assert "Missing values were imputed with the mean of the training samples" in text
-    assert "expression of samples was exchanged against label and covariates kept together" in text
+    assert "label and age and sex kept their place, and of the expression the residuals" in text
     assert "the samples were weighted so that both classes count alike" in text
     assert "adjusted for age and sex" in text
 
@@ -84,9 +85,35 @@ def test_the_first_screen_says_what_was_exchanged():
     data["answer"]["p"] |= {"value": 0.01, "smallest": 0.01}
     text = " ".join(sentences(data))
     assert "Gene expression, together with age and sex, distinguishes" in text
-    assert re.search("labels (shuffled )?together with age and sex", text)
+    assert re.search("labels (shuffled )?given age and sex", text)
     data["answer"]["p"]["value"] = 0.6
-    assert "Gene expression adds nothing to age and sex that chance could not" in sentences(data)[0]
+    assert (
+        "The selected genes add nothing to age and sex that chance could not" in sentences(data)[0]
+    )
+
+
+# Lower limit and p of the list, the same of all genes, and what is said then.
+TOGETHER = {
+    "both speak for it": (0.01, 0.01, -0.1, 0.4, "Expression adds to "),
+    "all genes do": (-0.1, 0.4, 0.01, 0.02, "All genes together add to "),
+    "without permutations": (0.01, None, -0.1, None, "Better with expression than with "),
+    "the interval alone": (0.01, 0.2, -0.1, 0.4, "Better with expression than with "),
+    "the interval of all genes alone": (-0.1, 0.4, 0.01, 0.2, "No benefit of expression over "),
+    "p alone": (-0.1, 0.01, -0.1, 0.4, "Expression goes with what "),
+    "p of all genes alone": (-0.1, 0.4, -0.1, 0.01, "Expression goes with what "),
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_interval_and_p_do_not_contradict_each_other(name):
+    """Expression adds where both say so, of one and the same model."""
+    data = collected("open")
+    low, p, low_of_all, p_of_all, words = TOGETHER[name]
+    data["covariates"]["alone"] |= {"low": low, "high": 0.3}
+    data["covariates"]["whole"] |= {"low": low_of_all, "high": 0.3}
+    data["covariates"] |= {"p": p, "p_whole": p_of_all}
+    (said,) = added_value(data)
+    assert said.startswith(words)
 
 
 def test_hostile_names_are_escaped(tmp_path):

@@ -17,9 +17,9 @@ from genesig.response.covariates import Covariate
 from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop, fit_final
 
-CONTROLS = pd.DataFrame({"model": ["genesig", "covariates"], "mu": np.nan, "error": 0.2,
-                         "difference": 0.1, "difference_low": 0.0,
-                         "difference_high": 0.2})  # fmt: skip
+CONTROLS = pd.DataFrame({"model": ["genesig", "covariates", "covariates and ridge"],
+                         "mu": np.nan, "error": 0.2, "p_value": 0.5, "added_low": 0.0,
+                         "added_high": 0.2})  # fmt: skip
 
 
 @pytest.mark.parametrize("permutations", [0, 3])

@@ -122,8 +122,9 @@ def test_a_model_changed_by_hand_is_one_line(
 VERSIONS: dict[str, tuple[Change, str]] = {
     "none": (lambda m: m.pop("version"), "(it has no 'version')"),
     "no format": (lambda m: m.pop("format"), "(it has no 'format')"),
-    "the one before": (put("version", 2), "of version 2, and this genesig reads 'genesig linear"),
-    "the one before, with covariates": (put("version", 3), "of version 3, and this genesig reads"),
+    "an early one": (put("version", 2), "of version 2, and this genesig reads 'genesig linear"),
+    "an early one, with covariates": (put("version", 3), "of version 3, and this genesig reads"),
+    "without a panel": (put("version", 5), "of version 5, and this genesig reads"),
     "the next": (put("version", 8), "of version 8, and this genesig reads"),
     "true": (put("version", True), "of version True"),
     "text": (put("version", "2" * 999), "is none that 'genesig linear model' of version 6"),

@@ -1,0 +1,45 @@
+"""The paired interval: samples and repeats both move a difference of errors."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from genesig.selection.assess.difference import difference
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds.record import HeldOut
+
+N, REPEATS, FOLDS = 24, 4, 3
+
+
+def held_out(scores: np.ndarray, y: np.ndarray) -> HeldOut:
+    """Each sample is scored once in each repeat; scores (REPEATS, N)."""
+    row, repeat = np.tile(np.arange(N), REPEATS), np.repeat(np.arange(REPEATS), N)
+    split = repeat * FOLDS + row % FOLDS
+    return HeldOut(y[row], row, split, repeat, np.zeros(len(row), dtype=int),
+                   scores.reshape(-1, 1), 0.5)  # fmt: skip
+
+
+def test_from_three_repeats_on_it_is_by_samples_and_repeats() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=N)
+    one, two = (y + rng.normal(size=(REPEATS, N)) + rng.normal(size=(REPEATS, 1)) for _ in "ab")
+    headline = ASSESSED["regression"].headline
+    apart = ((y - one) ** 2 - (y - two) ** 2) / y.var()
+    _, _, centre, low, high = difference(held_out(one, y), held_out(two, y), 0, headline)
+    assert np.isclose(centre, apart.mean())
+    one_by_one, again = apart.mean(axis=0).var(ddof=1) / N, apart.mean(axis=1).var(ddof=1)
+    freedom = (one_by_one + again) ** 2 / (one_by_one**2 / (N - 1) + again**2 / (REPEATS - 1))
+    half = stats.t(freedom).ppf(0.975) * np.sqrt(one_by_one + again)
+    np.testing.assert_allclose([low, high], [centre - half, centre + half])
+
+
+def test_repeats_that_agree_leave_the_samples() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=N)
+    one, two = (np.tile(y + rng.normal(size=N), (REPEATS, 1)) for _ in "ab")
+    headline = ASSESSED["regression"].headline
+    apart = ((y - one[0]) ** 2 - (y - two[0]) ** 2) / y.var()
+    _, _, centre, low, high = difference(held_out(one, y), held_out(two, y), 0, headline)
+    want = stats.t(N - 1, centre, stats.sem(apart)).interval(0.95)
+    np.testing.assert_allclose([low, high], want)
