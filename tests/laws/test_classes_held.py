@@ -231,7 +231,7 @@ def test_the_model_predicts_what_the_fit_predicts() -> None:
     assert final.gamma.shape == (1, 2, 2, 3)
     assert halves.with_chosen().gamma.shape == (2, 3, 2, 3)
     model = final_model(dataset, final, folds=MOMENTS)
-    assert model["version"] == 6
+    assert model["version"] == 7
     lines, at = tuple(range(2, 2 + len(dataset.samples))), int(final.choice[0, 2])
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
     table, said = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)

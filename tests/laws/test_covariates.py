@@ -229,7 +229,7 @@ def test_a_model_edited_by_hand_is_refused(part):
     dataset = study(23)
     _, model = modelled(dataset)
     if part == "version":
-        model = {**model, "version": 4}
+        model = {**model, "version": 6}
     elif part == "covariates":
         model = {**model, "covariates": {**model["covariates"], "names": ["age"]}}
     else:

@@ -63,7 +63,11 @@ def test_the_layout_may_be_elsewhere(scores, capsys):
                                   scores.loc[["s04"]])  # fmt: skip
     pd.testing.assert_frame_equal(predicted("new", "--layout", "arrays"), scores)
     assert main(["predict", "model.json", "new/s04.CEL", "--layout", "nowhere"]) == 1
-    assert capsys.readouterr().err.startswith("error: --layout: 'nowhere' is no folder; name the")
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .startswith("error: --layout: 'nowhere' is no folder; name the")
+    )
 
 
 LISTS = {

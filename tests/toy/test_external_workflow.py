@@ -58,7 +58,8 @@ def test_every_data_set_has_its_tables(tested):
         there = tested / "results/external" / item["name"]
         predictions = pd.read_csv(there / "predictions.tsv", sep="\t")
         assert list(predictions.columns) == ["sample", "given", "label", "score", "predicted",
-                                             "wrong", "imputed", "list"]  # fmt: skip
+                                             "wrong", "probability of well", "imputed",
+                                             "list"]  # fmt: skip
         assert predictions["list"].value_counts().to_dict() == {"predictive": 12, "named": 12}
         scores = pd.read_csv(there / "scores.tsv", sep="\t", index_col="measure")
         assert (scores.loc["auc", "value"] > 0.8).all()

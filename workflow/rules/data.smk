@@ -10,6 +10,7 @@ KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest"
 # Enrichment holds lists against its own sets, or against those that are selected.
 HELD = config["enrichment"] if config["enrichment"]["sets"] else KNOWN
 ENRICHED = None if HELD.get("column") else HELD["sets"]
+VALIDATED = ("label", "seed", "probabilities", "data", "normalise", "splits")
 READ = (config["expression"], config["samples"], config["data"]["annotation"])
 
 
@@ -46,10 +47,7 @@ rule validate:
     conda:
         "../envs/genesig.yaml"
     params:
-        settings={
-            key: config[key]
-            for key in ("label", "seed", "probabilities", "data", "normalise", "splits")
-        },
+        settings={key: config[key] for key in VALIDATED},
         sets={"structured": KNOWN, "enrichment": config["enrichment"]},
         read=digests(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED),
     script:

@@ -164,12 +164,18 @@ def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]
     Too few samples, words never seen, and training sets of which what has weight cannot be learned.
     """
     columns = len(names_of(sheet.design.covariates))
-    trained = [*splits.outer, splits.final, *splits.subsamples]
-    sizes = [len(one.train) - max(map(len, one.inner), default=0) for one in trained]
-    if columns and min(sizes) < columns + SPARE:
-        what = f"data.covariates make {counted(columns, 'column')}, and the smallest training set "
-        what += f"has {counted(min(sizes), 'sample')}; at least {columns + SPARE} are needed: take "
-        yield Problem(where, what + "some out, or set more splits.folds and splits.inner_folds")
+    for trained, what, remedy in (
+        ([*splits.outer, splits.final], "training set", "more splits.folds and splits.inner_folds"),
+        (splits.subsamples, "training set of a half", "splits.subsamples: 0 (no stability)"),
+    ):
+        sizes = [len(one.train) - max(map(len, one.inner), default=0) for one in trained]
+        if columns and sizes and min(sizes) < columns + SPARE:
+            told = (
+                f"data.covariates make {counted(columns, 'column')}, and the smallest {what} has "
+            )
+            told += f"{counted(min(sizes), 'sample')}; at least {columns + SPARE} are needed: take "
+            yield Problem(where, f"{told}some out, or set {remedy}")
+            break
     yield from _unseen(sheet, splits, where)
     yield from _boundless(sheet, splits, where)
     if sheet.design.weights not in (None, BALANCED):

@@ -103,13 +103,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
         yield "training.genes"
     yield from (f"training.{part}" for part in ("means", "sds")
                 if len(training["genes"]) != len(training[part]))  # fmt: skip
-    for name in ("scale", "panel"):
-        held = training[name]
-        sizes = {len(held[part]) for part in ("genes", "means", "sds")}
-        if sizes != {len(set(held["genes"]))} or not known.issuperset(held["genes"]):
-            yield f"training.{name}"
-    if any(len(axis) != len(training["panel"]["genes"]) for axis in training["panel"]["axes"]):
-        yield "training.panel"
+    yield from _of_training(training, known)
     yield from MODELLED[model["task"]].faults(model)
     if "shares" in model and len(model["shares"]) != len(model["classes"] or ()):
         yield "shares"
@@ -140,6 +134,15 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
         sizes = {len(each[part]) for part in ("genes", "symbols", "coefficients")}
         if sizes != {len(set(each["genes"]))} or not known.issuperset(each["genes"]):
             yield f"models.{number}.genes"
+
+
+def _of_training(training: Mapping[str, Any], known: set[str]) -> Iterator[str]:
+    for name in ("scale", "panel"):
+        held = training[name]
+        sizes = {len(held[part]) for part in ("genes", "means", "sds")}
+        sizes |= {len(axis) for axis in held.get("axes", [])}
+        if sizes != {len(set(held["genes"]))} or not known.issuperset(held["genes"]):
+            yield f"training.{name}"
 
 
 def _not_of_each_class(each: Mapping[str, Any], classes: Any) -> Iterator[str]:

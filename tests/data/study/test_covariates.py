@@ -18,6 +18,8 @@ from genesig.results import Dataset, Design
 
 AGE = [str(40 + 3 * k) for k in range(12)]
 SEX = ["f", "f", "m", "m"] * 3
+# Of 12 samples halves are too small to choose settings in beside covariates.
+PLAIN = {"data__covariates": ["x"], "nonlinear__enabled": False, "splits__subsamples": 0}
 AT = "error: samples.tsv, column 'x': data.covariates"
 
 
@@ -26,7 +28,7 @@ def study(folder: Path, cells: list[str], **settings: Any) -> Study:
     made = Study(folder)
     for row, cell in zip(made.sheet, ["x", *cells], strict=True):
         row.append(cell)
-    for key, value in {"data__covariates": ["x"], "nonlinear__enabled": False, **settings}.items():
+    for key, value in {**PLAIN, **settings}.items():
         made.set(key.replace("__", "."), value)
     for number, row in enumerate(made.sheet):
         row.append(str(1 + number % 3) if number else "v")
@@ -326,3 +328,14 @@ def test_a_table_of_very_many_columns_is_not_told_as_a_whole():
     problems: list[Problem] = []
     check_column("zzz", "label", [f"G{k}" for k in range(5000)], "sample", "s.tsv", problems)
     assert str(problems[0]).endswith("G10, G11 and 4988 more)")
+
+
+def test_halves_too_small_for_covariates_are_told_with_their_own_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = study(tmp_path, AGE, splits__subsamples=4).write()
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", str(config)]) == 1
+    told = capsys.readouterr().err
+    assert "the smallest training set of a half has" in told
+    assert "or set splits.subsamples: 0 (no stability)" in told

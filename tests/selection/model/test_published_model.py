@@ -112,7 +112,7 @@ def test_another_language_scores_as_predict_does(
 STOPS = {
     "a step it does not know": ("imputed", {}, "knn_impute"),
     "a step of chromosomes": ("segmented", {}, "segment"),
-    "covariates": ("plain", {"version": 6}, "covariates, or another version"),
+    "covariates": ("plain", {"version": 7}, "covariates, or another version"),
     "more than two classes": ("plain", {"classes": ["a", "b", "c"]}, "more than two classes"),
     "another format": ("plain", {"format": "magic"}, ""),
 }
