@@ -37,7 +37,7 @@ class Trial:
     draw: Callable[[int], Mapping[str, float]]  # seed -> what each claim came to
     claims: tuple[Claim, ...]
     draws: int = 400  # for the certificate
-    few: int = 20  # in the fast suite: together at most some 3 s
+    few: int = 20  # in the fast suite, at most some 3 s in all; 0: some in the slow one
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,16 @@ from trials import TRIALS
 ERRORS = 3.0  # a mean further outside than three of its standard errors is no accident
 
 
-@pytest.mark.parametrize("trial", TRIALS, ids=[f"{t.topic}: {t.data}"[:90] for t in TRIALS])
+SOME = 24  # of a trial too long for the fast suite
+CASES = [
+    pytest.param(t, id=f"{t.topic}: {t.data}"[:90], marks=[] if t.few else [pytest.mark.slow])
+    for t in TRIALS
+]
+
+
+@pytest.mark.parametrize("trial", CASES)
 def test_what_is_stated_holds(trial):
-    rows = [trial.draw(seed) for seed in range(trial.few)]
+    rows = [trial.draw(seed) for seed in range(trial.few or SOME)]
     for claim in trial.claims:
         came = measured(rows, claim)
         assert came.within(claim.low, claim.high, ERRORS), f"{claim.number}: {came}"

@@ -8,6 +8,7 @@ import intervals
 import lists
 import missing
 import probabilities
+import whole_studies
 from certificate import Trial
 
 TRIALS: tuple[Trial, ...] = (
@@ -17,4 +18,5 @@ TRIALS: tuple[Trial, ...] = (
     *lists.TRIALS,
     *missing.TRIALS,
     *probabilities.TRIALS,
+    *whole_studies.TRIALS,
 )

@@ -1,0 +1,137 @@
+"""Whole studies of noise, from their files to their report: what they may say by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from certificate import Claim, Trial
+from kinds_study import COLUMNS, study_of, task_of
+from whole_study import Tables, run
+
+from genesig.errors import InvalidInput
+from genesig.report.covariates.section import added_value
+from genesig.report.enrichment.record import LEVEL as CALLED
+from genesig.report.page.section import Limits
+from genesig.report.page.verdict import Verdict, verdict
+from genesig.report.prediction.section_decision import decisions
+from genesig.report.record import Report
+
+N, GENES = 48, 120
+MISSING = [{"step": "knn_impute"}, {"step": "centre"}, {"step": "unit_variance"}]
+DESIGNS = ("plain", "groups", "batch", "covariates", "missing values", "sets")
+
+
+def noise(kind: str, design: str, seed: int) -> Tables:
+    """Return the files of a study of a kind without any signal, and with one thing more."""
+    rng = np.random.default_rng((seed, 77))
+    made = study_of(kind, seed, n=N, d=GENES)
+    shared = np.repeat(rng.standard_normal((N, GENES // 10)), 10, axis=1)
+    X = pd.DataFrame(8 + shared + made.X, made.obs.index, made.var.index)
+    data: dict[str, Any] = {"task": task_of(kind)}
+    if kind == "survival":
+        data["event"] = "dead"
+    label = {"time": "state", "event": "end"} if kind == "survival" else "state"
+    more = MORE[design](X, made.obs, rng)
+    sections = {**more.sections, "data": {**data, **more.sections.get("data", {})}}
+    return Tables(more.X, more.samples, label, sections, more.sets)
+
+
+def _plain(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
+    return Tables(X, obs)
+
+
+def _groups(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
+    """Let each two samples be of one patient: the same response, and half of the expression."""
+    first = np.repeat(np.arange(0, N, 2), 2)
+    obs = obs.iloc[first].set_axis(obs.index).assign(patient=[f"p{k:02d}" for k in first])
+    X = pd.DataFrame((X.to_numpy()[first] + X.to_numpy()) / 2, X.index, X.columns)
+    splits = {"scheme": "stratified_group_kfold"}
+    return Tables(X, obs, sections={"data": {"group": "patient"}, "splits": splits})
+
+
+def _batch(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
+    """Let two batches differ in every gene, and the batch go with the response a little."""
+    order = pd.Series(obs["state"]).rank(method="first").to_numpy() + rng.normal(0, 30, N)
+    batch = order > np.median(order)
+    X = X + np.outer(batch, rng.normal(0, 1, GENES))
+    obs = obs.assign(batch=np.where(batch, "b2", "b1"))
+    return Tables(X, obs, sections={"data": {"batch": "batch"}})
+
+
+def _covariates(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
+    """Let age go with the response, and a quarter of the genes with age, in a U."""
+    rank = pd.Series(obs["state"]).rank(method="dense").to_numpy(dtype=float)
+    age = (rank - rank.mean()) / rank.std() + rng.normal(0, 1.5, N)
+    X = X + np.outer(age**2, np.arange(GENES) % 4 == 0)
+    obs = obs.assign(age=[f"{each:.3f}" for each in 60 + 10 * age])
+    return Tables(X, obs, sections={"data": {"covariates": ["age"]}})
+
+
+def _missing(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
+    X = X.mask(rng.random(X.shape) < 0.05)
+    return Tables(X, obs, sections={"data": {"missing": True}, "normalise": {"folds": MISSING}})
+
+
+def _sets(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Tables:
+    """Let sets be of neighbouring genes that go together, and overlap."""
+    genes = list(X.columns)
+    sets = {f"set {k}": genes[5 * k : 5 * k + 15] for k in range(GENES // 5 - 2)}
+    return Tables(X, obs, sets=sets)
+
+
+MORE = {
+    "plain": _plain, "groups": _groups, "batch": _batch, "covariates": _covariates,
+    "missing values": _missing, "sets": _sets,
+}  # fmt: skip
+
+
+def said(report: Report) -> Mapping[str, float]:
+    """Return what a report says was found; NaN of what its study was not asked."""
+    answer, held = report["answer"], report.get("covariates")
+    enriched = report["enrichment"]
+    of_sets = [] if enriched is None else [*enriched["chosen"], *enriched["ranked"]]
+    decided = decisions(report, Limits(top_genes=1, table_rows=1))
+    return {
+        "found": float(verdict(report)[0] is Verdict.CONVINCING),
+        "named": float(answer["evidence"]["named"] > 0),
+        "decided": np.nan if report["study"]["task"] != "classification" else float(
+            bool(decided.items)
+        ),
+        "adds": np.nan if held is None else float(" adds to " in added_value(report)[0]),
+        "enriched": np.nan if enriched is None else float(any(s["p"] <= CALLED for s in of_sets)),
+        "held": float(answer["error"]["low"] <= answer["error"]["chance"]
+                      <= answer["error"]["high"]),
+    }  # fmt: skip
+
+
+def of_noise(seed: int) -> Mapping[str, float]:
+    """Run a study of one of the kinds and designs in turn; one that is refused claims nothing."""
+    kind, design = list(COLUMNS)[seed % 4], DESIGNS[seed // 4 % len(DESIGNS)]
+    try:
+        return said(run(noise(kind, design, seed), seed).report)
+    except InvalidInput:  # as where batch and label go together by chance
+        return dict.fromkeys(("found", "named", "decided", "adds", "enriched", "held"), np.nan)
+
+
+AT_MOST = "in at most 5 + 2 % of studies"
+TRIALS = (
+    Trial(
+        "Whole studies of noise",
+        "48 samples, 120 genes in blocks; four kinds of response, plain, groups, batches, "
+        "covariates, missing values, sets in turn",
+        of_noise,
+        (
+            Claim("found", "first screen: better than chance", AT_MOST, 0.0, 0.07),
+            Claim("named", "any gene is named", AT_MOST, 0.0, 0.07),
+            Claim("decided", "decision curve and calibration are shown", AT_MOST, 0.0, 0.07),
+            Claim("adds", "expression adds to the covariates", AT_MOST, 0.0, 0.07),
+            Claim("enriched", "any gene set is called", AT_MOST, 0.0, 0.07),
+            Claim("held", "95 % interval of the error", "holds chance in 93 to 98 %", 0.93, 0.98),
+        ),
+        draws=408,
+        few=0,
+    ),
+)

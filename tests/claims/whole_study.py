@@ -1,0 +1,126 @@
+"""A whole study in this process: from its files to the value its report is written from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from genesig.data.files.readers import load_schema
+from genesig.data.quality.overview import quality
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.gene_sets import gene_columns
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.config_check import resolve_config
+from genesig.data.study.dataset import read_dataset
+from genesig.report.collect import collect
+from genesig.report.record import Report
+from genesig.results import Dataset, Fits, Splits
+from genesig.results.run import run_record
+from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.controls import controls_table
+from genesig.selection.assess.permutations import null_study
+from genesig.selection.enrichment.tables import enrichment
+from genesig.selection.gather import gather
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.protocol import keywords
+
+SMALL: dict[str, dict[str, Any]] = {
+    "splits": {"repeats": 2, "subsamples": 4},
+    "linear": {"mu": [1e-6, 1e-2], "lam": [1e-2, 1e-1], "tau_min": 0.1, "tau_count": 6},
+    "signature": {"permutations": 40},
+    "controls": {"permutations": 39, "baselines": ["dummy", "ridge"]},
+}
+"""Every rule as by default; fewer values of the grids, permutations and repeats."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The files of a study, and the sections of its config beside the small settings.
+
+    Attributes
+    ----------
+    X : DataFrame, samples × genes
+    samples : DataFrame of str
+    label : str or mapping
+    sections : mapping of str to mapping
+        What the config sets of each section.
+    sets : mapping of str to list of str
+        Gene sets for the enrichment; none are held against it where it is empty.
+    """
+
+    X: pd.DataFrame
+    samples: pd.DataFrame
+    label: Any = "state"
+    sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sets: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a study made: its data, splits, fits and tables, and the value of its report."""
+
+    dataset: Dataset
+    splits: Splits
+    observed: Fits
+    tables: dict[str, pd.DataFrame]
+    report: Report
+
+
+def run(files: Tables, seed: int = 0) -> Whole:
+    """Run a study as the workflow does, one stage after the other."""
+    with TemporaryDirectory() as folder:
+        config = _written(files, Path(folder), seed)
+        about = {**config["data"], "gene_columns": gene_columns(config["normalise"]["folds"])}
+        raw = read_dataset(config["expression"], config["samples"], config["label"], **about)
+        dataset = normalise_samples(raw, **config["normalise"])
+        return _run(raw, dataset, config, str(Path(folder) / "sets.gmt") if files.sets else "")
+
+
+def _written(files: Tables, folder: Path, seed: int) -> dict[str, Any]:
+    """Write the files of a study; return its resolved config."""
+    files.X.T.to_csv(folder / "e.tsv", sep="\t", index_label="gene")
+    files.samples.to_csv(folder / "s.tsv", sep="\t", index_label="sample")
+    lines = ["\t".join([name, "", *genes]) for name, genes in files.sets.items()]
+    (folder / "sets.gmt").write_text("".join(f"{line}\n" for line in lines))
+    names = {"expression": str(folder / "e.tsv"), "samples": str(folder / "s.tsv")}
+    known = {**SMALL, **files.sections}
+    sections = {key: {**SMALL.get(key, {}), **files.sections.get(key, {})} for key in known}
+    raw = {**names, "label": files.label, "seed": seed, **sections}
+    return resolve_config(raw, load_schema())
+
+
+def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> Whole:
+    folds, signature = config["normalise"]["folds"], config["signature"]
+    splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
+    linear = {"folds": folds, **keywords(config)}
+    chance = chance_study(dataset, splits, permutations=signature["permutations"], **linear)
+
+    def loop(labels: str) -> list[Fits]:
+        return [double_loop(dataset, splits, chance, labels=labels, batch="1of1", **linear)]
+
+    observed, permuted = loop("observed"), loop(f"permuted-1-{config['controls']['permutations']}")
+    final = fit_final(dataset, splits, chance, **linear)
+    halves = fit_subsamples(dataset, splits, **linear)
+    tables = gather(
+        dataset, splits, observed, final, halves, chance, frequency=signature["frequency"],
+        fdr=signature["fdr"], clusters=config["clusters"],
+    )  # fmt: skip
+    null, further = null_study(dataset, splits, observed, permuted)
+    named = config["controls"]["baselines"]
+    others = run_baselines(dataset, splits, folds=folds, baselines=named)
+    tables |= further
+    tables["controls"] = controls_table(dataset, splits, observed, null, [others])
+    if sets:
+        sizes = {"sets": sets, "smallest": 5, "largest": 500}
+        tables |= enrichment(dataset, splits, tables, (observed, permuted), **sizes)
+    report = collect(
+        dataset, splits, observed[0], final, quality(raw, dataset, folds=folds), tables=tables,
+        null=null, run=run_record(dataset, config), halves=halves,
+    )  # fmt: skip
+    return Whole(dataset, splits, observed[0], tables, report)
