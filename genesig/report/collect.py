@@ -29,6 +29,9 @@ from genesig.report.nonlinear.collect import TABLES as NONLINEAR_TABLES
 from genesig.report.nonlinear.collect import nonlinear
 from genesig.report.page.record import PackedTable
 from genesig.report.page.rounding import plain, rounded
+from genesig.report.patients.collect import TABLES as PATIENTS_TABLES
+from genesig.report.patients.collect import TEXT as PATIENTS_TEXT
+from genesig.report.patients.collect import flow
 from genesig.report.prediction.collect import (
     chance_warnings,
     grid_warnings,
@@ -57,11 +60,11 @@ if TYPE_CHECKING:
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
         "nearest", "nearest_symbol", *SETS_TEXT, *SURVIVAL_TEXT, *GENOME_TEXT,
-        *ENRICHMENT_TEXT)  # fmt: skip
+        *ENRICHMENT_TEXT, *PATIENTS_TEXT)  # fmt: skip
 
 TABLES = (
     "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
-    "univariate", "frequency_curve", "lists", "prototypes", "predictions",
+    "univariate", "frequency_curve", "lists", "prototypes", "predictions", *PATIENTS_TABLES,
 )  # fmt: skip
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 60_000
@@ -152,6 +155,7 @@ def collect(
         "sets": sets(tables),
         "survival": survival(tables),
         "genome": genome(dataset, tables),
+        "flow": flow(dataset, seen),
         "enrichment": enrichment(tables, config["controls"]["permutations"]),
         "answer": first,
         "warnings": [],
