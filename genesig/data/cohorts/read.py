@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +76,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
                 label: str | Mapping[str, str] | None,
                 classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                 part: str | None, batch: str | None,
+                covariate_words: Mapping[str, Mapping[Any, str]],
                 event: str | None = None) -> Cohort:  # fmt: skip
     """Read a data set of another study.
 
@@ -97,6 +98,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         Which matrix of a file that holds several.
     batch : str or None
         Column of batches; None is one batch.
+    covariate_words : mapping
+        Column -> word of the sample table -> word of the study.
 
     Raises
     ------
@@ -116,6 +119,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         asked = Asked(table, table_file, design, label, classes, event, problems)
         labels = TRANSLATED[design.kind](asked)
     if table is not None and labels is not None:
+        table = _respelt(table, design, covariate_words)
         about = table.loc[list(labels.names)]
         problems += check_known(design.covariates, design.filled, about, table_file)
     if matrix is not None and annotation is not None:
@@ -136,6 +140,17 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         dropped=labels.dropped + dropped, inputs={path: sha256(path) for path in files},
         problems=in_order(problems), about=table.loc[list(labels.names)],
     )  # fmt: skip
+
+
+def _respelt(table: pd.DataFrame, design: Design,
+             words: Mapping[str, Mapping[Any, str]]) -> pd.DataFrame:  # fmt: skip
+    """Write the covariates in the words of the study: it may have other words for them."""
+    for each in design.covariates:
+        own = {str(word): meant for word, meant in words.get(each.column, {}).items()}
+        if each.column in table.columns:
+            spelt = replace(each, words={**each.words, **own}).spelt(table[each.column])
+            table = table.assign(**{each.column: spelt})
+    return table
 
 
 def _table(matrix: Matrix | None, where: str, part: str | None,

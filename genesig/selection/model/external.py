@@ -67,7 +67,8 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
                  expression: str, samples: str | None,
                  label: str | Mapping[str, str] | None, event: str | None,
                  classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
-                 part: str | None, batch: str | None, combat: bool,
+                 part: str | None, batch: str | None,
+                 covariate_words: Mapping[str, Mapping[Any, str]], combat: bool,
                  missing: float) -> Scored:  # fmt: skip
     """Score a labelled data set of another study with the final model, as it is.
 
@@ -109,7 +110,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     """
     cohort = read_cohort(dataset.design, expression=expression, samples=samples, label=label,
                          event=event, classes=classes, annotation=annotation, symbol=symbol,
-                         part=part, batch=batch)  # fmt: skip
+                         part=part, batch=batch, covariate_words=covariate_words)  # fmt: skip
     check_model(model, "results/model.json")
     chosen, bound = chosen_model(model), f"external, {name}, missing"
     tested = partial(_tested, dataset, model, cohort, missing=missing, bound=bound, combat=combat)

@@ -238,7 +238,7 @@ def test_warnings_are_kept_by_name(study: Study) -> None:
 
 
 def _cohort(other: Other, design: Design = TWO, **changes: object):  # type: ignore[no-untyped-def]
-    plain = {"annotation": None, "symbol": None, "part": None, "batch": None}
+    plain = {"annotation": None, "symbol": None, "part": None, "batch": None, "covariate_words": {}}
     item = plain | other.item | changes
     del item["name"]
     return read_cohort(design, **item)  # type: ignore[arg-type]

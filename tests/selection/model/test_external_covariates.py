@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ GENES = [f"g{k}" for k in range(20)]
 COHORT = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "state",
     "event": None, "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
+    "covariate_words": {},
     "combat": False, "missing": 0.1,
 }  # fmt: skip
 
@@ -85,3 +87,25 @@ def test_what_is_missing_is_one_line(study, change, words):
         score_cohort(*study, {}, **COHORT)
     assert words in str(caught.value)
     assert len([p for p in caught.value.problems if p.level == "error"]) == 1
+
+
+def test_words_of_the_data_set_are_turned_into_those_of_the_study(study):
+    """ER as the cohort writes it: told by the config, and refused without."""
+    dataset, _ = study
+    er = ["pos" if k % 3 else "neg" for k in range(len(dataset.obs))]
+    design = replace(dataset.design, covariates=(Covariate("er", ("neg", "pos")),))
+    dataset = replace(dataset, obs=dataset.obs.assign(er=er), design=design)
+    splits = draw_splits(dataset, seed=1, **settings.SPLITS)
+    model = final_model(dataset, fit_final(dataset, splits, folds=MOMENTS, **settings.LINEAR),
+                        folds=MOMENTS)  # fmt: skip
+    X, obs = draw(12, 2)
+    scores = []
+    for words in (("neg", "pos"), ("Neg ", "POS"), ("0", "1")):
+        write(X, obs.assign(er=[words[k % 2] for k in range(12)]))
+        if words[0] == "0":
+            with pytest.raises(InvalidInput, match="'0', '1' was in no training sample"):
+                score_cohort(dataset, model, {}, **COHORT)
+        told = {**COHORT, "covariate_words": {"er": {0: "neg", "1": "pos"}}}
+        scores.append(score_cohort(dataset, model, {}, **told).tables["predictions"]["score"])
+    np.testing.assert_array_equal(scores[0], scores[1])
+    np.testing.assert_array_equal(scores[0], scores[2])
