@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.cohorts.covariates import check_known
 from genesig.data.cohorts.labels import Asked, of_classes, of_numbers
 from genesig.data.cohorts.times import of_times
 from genesig.data.cohorts.translation import rows_of, translated
@@ -57,7 +56,7 @@ class Cohort:
     problems : list of Problem
         Warnings.
     about : DataFrame
-        Rows of the sample table, in the order of the samples.
+        Rows of the sample table, in the order of the samples; covariates in the study's words.
     """
 
     matrix: Matrix
@@ -118,10 +117,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         check_column(batch, "batch", columns, index, table_file, problems)
         asked = Asked(table, table_file, design, label, classes, event, problems)
         labels = TRANSLATED[design.kind](asked)
-    if table is not None and labels is not None:
         table = _respelt(table, design, covariate_words)
-        about = table.loc[list(labels.names)]
-        problems += check_known(design.covariates, design.filled, about, table_file)
     if matrix is not None and annotation is not None:
         matrix = translated(matrix, annotation, symbol, problems)
     if matrix is not None and table is not None and labels is not None:
