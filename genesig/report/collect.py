@@ -16,6 +16,7 @@ from genesig.report.data.collect import batch, batch_warnings, design, study
 from genesig.report.enrichment.collect import TABLES as ENRICHMENT_TABLES
 from genesig.report.enrichment.collect import TEXT as ENRICHMENT_TEXT
 from genesig.report.enrichment.collect import enrichment, in_brief
+from genesig.report.external.collect import assessed, not_assessable
 from genesig.report.external.collect import external as cohorts
 from genesig.report.external.collect import warnings as external_warnings
 from genesig.report.genes.collect import block_warnings, genes
@@ -127,8 +128,9 @@ def collect(
     tested = held_out(dataset, tables["predictions"])
     chance = null_errors(null, tables["controls"])
     packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
+    elsewhere = assessed(external)
     first = answer(
-        facts, division, tested, chance, packed, external, config["signature"]["fdr"]
+        facts, division, tested, chance, packed, elsewhere, config["signature"]["fdr"]
     )  # fmt: skip
     report: Report = {
         "version": VERSION,
@@ -145,7 +147,8 @@ def collect(
         **genes(dataset, tables, mu, config["controls"]["fdr"]),
         "cards": cards(dataset, tables, mu, observed, halves),
         "tables": packed,
-        "external": cohorts(external, facts["classes"]),
+        "external": cohorts(elsewhere, facts["classes"]),
+        "not_assessable": not_assessable(external),
         "batch": batch(dataset, splits, tested, config),
         **covariates(dataset, observed, final, tables["controls"]),  # type: ignore[typeddict-item]
         "nonlinear": nonlinear(tables, config.get("nonlinear")),
