@@ -10,6 +10,7 @@ from genesig.report.answer.collect import (
     error_warnings,
     signature_warnings,
     stability_warnings,
+    verdict,
 )
 from genesig.report.covariates.collect import covariates
 from genesig.report.data.collect import batch, batch_warnings, design, study
@@ -127,6 +128,7 @@ def collect(
     tested = held_out(dataset, tables["predictions"])
     chance = null_errors(null, tables["controls"])
     packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
+    held, of_sets = covariates(dataset, observed, final, tables["controls"]), sets(tables)
     first = answer(
         facts, division, tested, chance, packed, external, config["signature"]["fdr"]
     )  # fmt: skip
@@ -147,13 +149,14 @@ def collect(
         "tables": packed,
         "external": cohorts(external, facts["classes"]),
         "batch": batch(dataset, splits, tested, config),
-        **covariates(dataset, observed, final, tables["controls"]),  # type: ignore[typeddict-item]
+        **held,  # type: ignore[typeddict-item]
         "nonlinear": nonlinear(tables, config.get("nonlinear")),
-        "sets": sets(tables),
+        "sets": of_sets,
         "survival": survival(tables),
         "genome": genome(dataset, tables),
         "enrichment": enrichment(tables, config["controls"]["permutations"]),
         "answer": first,
+        "verdict": verdict(first, held.get("covariates"), of_sets, packed["controls"]),
         "warnings": [],
     }
     report["warnings"] = _warnings(report, dataset, observed, said)

@@ -20,7 +20,15 @@ from genesig.report.page.shuffling import held, shuffled
 from genesig.report.page.sides import two
 from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import packed_table
-from genesig.report.page.words import clean, counted, decimal, significant, with_limits
+from genesig.report.page.words import (
+    between,
+    clean,
+    counted,
+    decimal,
+    percent,
+    significant,
+    with_limits,
+)
 from genesig.report.prediction import figures, figures_selection
 from genesig.report.prediction.record import Prediction
 from genesig.report.prediction.section_decision import precision
@@ -74,7 +82,7 @@ def performance(data: Prediction, limits: Limits) -> Section:
     """Show the error per split and per mu."""
     shown = measure(data)
     what = "Errors are" if data["study"]["classes"] else f"{shown.name} and errors are"
-    words = [f"{what} measured on samples used in neither selection nor tuning."]
+    words = [f"{what} measured on samples used in neither selection nor tuning.{_sides(data)}"]
     each: list[Item] = []
     if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
         each.append(picture(
@@ -96,6 +104,16 @@ def performance(data: Prediction, limits: Limits) -> Section:
     each.append(packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows))
     group = Group("splits", "In more detail: each nested list, each outer split", (), each)
     return Section("performance", "How well it predicts", words, [*first, group], part="evidence")
+
+
+def _sides(data: Prediction) -> str:
+    """Say sensitivity and specificity of two classes."""
+    said = [
+        f"{one['name']} {percent(one['value'])}{between(one['low'], one['high'], percent)}"
+        for one in reversed(data["answer"]["measures"]) if one["name"] != "auc"
+    ]  # fmt: skip
+    both = " and ".join(said)
+    return f" {both[0].upper()}{both[1:]}." if both else ""
 
 
 def _of_lists(data: Prediction) -> Picture:
