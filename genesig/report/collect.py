@@ -62,7 +62,7 @@ TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", 
 
 TABLES = (
     "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
-    "univariate", "frequency_curve", "lists", "prototypes", "predictions",
+    "univariate", "lists", "prototypes", "predictions",
 )  # fmt: skip
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 60_000

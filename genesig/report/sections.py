@@ -17,7 +17,8 @@ from genesig.report.enrichment.section import enrichment
 from genesig.report.enrichment.section import lists as enrichment_lists
 from genesig.report.external.first_screen import caution, elsewhere
 from genesig.report.external.section import external
-from genesig.report.genes.section import blocks, lists, overlap, signature, stability
+from genesig.report.genes.brevity import brevity
+from genesig.report.genes.section import blocks, lists, overlap, signature
 from genesig.report.genes.section_cards import cards
 from genesig.report.genes.section_values import expression, single_genes
 from genesig.report.genome.section import genome
@@ -96,8 +97,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "samples": samples,
     "chance": chance,
     "controls": controls,
-    "list-stability": stability,
-    "lists": lists,
+    "brevity": brevity,
     "overlap": overlap,
     "blocks": blocks,
     "sets": sets,
@@ -112,12 +112,13 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "data": study,
     "quality": quality,
     "selection": model_selection,
+    "lists": lists,
     "enrichment-lists": enrichment_lists,
 }
 
 
 OF_GENES = ("signature", "cards", "genome", "expression", "single-genes", "enrichment",
-            "decisions", "samples", "list-stability", "lists", "overlap", "blocks", "sets",
+            "decisions", "samples", "brevity", "lists", "overlap", "blocks", "sets",
             "nonlinear", "enrichment-lists")  # fmt: skip
 """What the page leaves out where there is no evidence."""
 
