@@ -53,10 +53,10 @@ def sentences(data: Patients) -> list[str]:
         covariates = data["config"]["data"]["covariates"]
         held = ", alone and adjusted for the covariates," if covariates else ""
         found.append(
-            f"The {effect} per standard deviation of the held-out score{held} was fitted to pairs of"
-            " samples of one test set, which need no intercepts or baseline hazards of their own"
-            f" (Liang and Qin 2000){OF_BIAS.get(task, NOTHING)[0]}; its confidence interval adds the"
-            " variances between splits and between samples."
+            f"The {effect} per standard deviation of the held-out score{held} was fitted to pairs"
+            " of samples of one test set, which need no intercepts or baseline hazards of their own"
+            f" (Liang and Qin 2000){OF_BIAS.get(task, NOTHING)[0]}; its confidence interval adds"
+            " the variances between splits and between samples."
         )
     if tables["subgroups"]["total"] > 1:
         found.append(

@@ -9,6 +9,7 @@ from genesig.report.page.columns import Column
 from genesig.report.page.rows import Row, records
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Table, filled_table
+from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import (
     between,
     clean,
@@ -37,8 +38,8 @@ CALIBRATION = {
 }
 
 NOT_YET = (
-    "No number is given: where the interval of the AUC, C or R² is unknown or holds chance, more"
-    " samples of this kind come before a validation."
+    "No number is given: as long as chance is not ruled out here, more samples of this kind come"
+    " before a validation."
 )
 
 
@@ -119,7 +120,7 @@ def _cell(row: Row) -> str:
 def next_study(data: Patients, limits: Limits) -> Section:
     """Say how many patients a validation needs, or that it is not what comes next."""
     rows, title = records(data["tables"]["next_study"]), "Patients needed for a validation"
-    if not rows:
+    if not rows or grade(data) is Grade.NONE:
         return Section("next-study", title, [NOT_YET], part="cohorts")
     heads = NEEDS if rows[0]["events"] is not None else NEEDS[:-1]
     cells = [[row["measure"], "as measured" if row["basis"] == "value" else "the lower limit",

@@ -10,6 +10,7 @@ from genesig.report.page.rows import Row, columns_of, records
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import LOWER, UPPER, filled_table
+from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import (
     between,
     clean,
@@ -78,10 +79,10 @@ def _effect_words(data: Patients, row: Row, held: str) -> str:
 
 
 def subgroups(data: Patients, limits: Limits) -> Section:
-    """Show the held-out error in parts of the samples; nothing where the table has no parts."""
+    """Show the held-out error in parts of the samples; nothing without evidence, or parts."""
     title, shown = "Error in subgroups", measure(data)
     rows = [_measured(row, shown) for row in records(data["tables"]["subgroups"])]
-    if len(rows) < 2 or rows[0]["value"] is None:
+    if len(rows) < 2 or rows[0]["value"] is None or grade(data) is Grade.NONE:
         return Section("subgroups", title, part="evidence")
     write = rate if data["study"]["classes"] else decimal
     columns = enumerated(list(dict.fromkeys(row["column"] for row in rows[1:])))
