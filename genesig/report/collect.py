@@ -127,10 +127,8 @@ def collect(
         The fits of the half-subsamples.
     """
     config = run["config"] if config is None else config
-    mu = [float(value) for value in observed.mu]
-    facts, division = study(dataset), design(splits)
-    tested = held_out(dataset, tables["predictions"])
-    chance = null_errors(null, tables["controls"])
+    mu, facts, division = observed.mu.tolist(), study(dataset), design(splits)
+    tested, chance = held_out(dataset, tables["predictions"]), null_errors(null, tables["controls"])
     packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
     elsewhere = assessed(external)
     held, of_sets = covariates(dataset, observed, final, tables["controls"]), sets(tables)

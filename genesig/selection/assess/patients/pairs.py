@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.selection.assess.intervals import error_of_splits, t_quantile
+from genesig.selection.assess.intervals import Z, error_of_splits, t_quantile
 from genesig.selection.assess.kinds.record import HeldOut
 
 Array = np.ndarray[Any, Any]
@@ -91,9 +91,16 @@ def effect(found: HeldOut, y: Array, f: Array, C: Array) -> Effect:
         return NO_EFFECT
     error = _error(found, pairs, *fit, apart=apart)
     unit = _spread(f, block) / scale[0]
-    splits, groups = (len(np.unique(each)) for each in (found.split, found.groups))
-    half = t_quantile((splits if splits > 1 else groups) - 1) * error
+    half = _quantile(found, pairs) * error
     return Effect(*((fit[0][0] + k * half) * unit for k in (0, -1, 1)))
+
+
+def _quantile(found: HeldOut, pairs: Pairs) -> float:
+    """Return z, or of numbers t on the splits less one: with z 38 samples are covered in 91 %."""
+    if pairs.apart is None:
+        return Z
+    splits, groups = (len(np.unique(each)) for each in (found.split, found.groups))
+    return t_quantile((splits if splits > 1 else groups) - 1)
 
 
 def _spread(f: Array, block: Array) -> float:
