@@ -132,9 +132,8 @@ def collect(
     packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
     elsewhere = assessed(external)
     held, of_sets = covariates(dataset, observed, final, tables["controls"]), sets(tables)
-    first = answer(
-        facts, division, tested, chance, packed, elsewhere, config["signature"]["fdr"]
-    )  # fmt: skip
+    fdr = config["signature"]["fdr"]
+    first = answer(facts, division, tested, chance, packed, elsewhere, fdr)
     report: Report = {
         "version": VERSION,
         "config": plain(config),
