@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.cohorts.covariates import check_known
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     check_values,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Config = dict[str, Any]
+UNTOLD = "the report says that this data set is not assessable"
 BESIDE = ("name", "combat", "missing")  # settings of a cohort that say nothing of its files
 
 
@@ -80,6 +82,7 @@ def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> I
         yield from error.problems
         return
     yield from cohort.problems
+    yield from _check_covariates(cohort, design, item)
     yield from _check_batches(cohort, item)
     if study.expression is not None and study.sheet is not None:
         names = [str(name) for name in study.sheet.obs.index]
@@ -97,6 +100,14 @@ def _declared(config: Config) -> Design | None:
         return None
     more = {"event": columns[1], "occurred": config["data"]["event"]} if columns[1:] else {}
     return Design(columns[0], task, named, None, None, **more)
+
+
+def _check_covariates(cohort: Cohort, design: Design, item: Config) -> Iterator[Problem]:
+    """Yield what its covariates are not; one that it lacks is no reason not to do the study."""
+    where, about = item["samples"] or item["expression"], cohort.about
+    whole = all(each.column in about.columns for each in design.covariates)
+    for fault in check_known(design.covariates, design.filled, about, where):
+        yield fault if whole else Problem(where, f"{fault.what}; {UNTOLD}", "warning")
 
 
 def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
@@ -140,10 +151,10 @@ def _absent(cohort: Cohort, study: Expression, common: list[int], config: Config
     across = sorted(steps - GENE_BY_GENE)
     if across:
         what += f", but {listing(across)} looks at all of them; at most a share of "
-        what += f"{item['missing']:g} may be imputed (missing): leave them out of the study"
-        yield Problem(cohort.where, what)
+        what += f"{item['missing']:g} may be imputed (missing): leave them out of the study, or "
+        yield Problem(cohort.where, f"{what}else {UNTOLD}", "warning")
     else:
-        what += "; if the model needs many of them, it cannot be tested here. To be sure leave "
+        what += f"; if the model needs many of them, {UNTOLD}. To be sure leave "
         yield Problem(cohort.where, what + "them out of the study", "warning")
 
 

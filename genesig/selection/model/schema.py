@@ -189,6 +189,8 @@ SCHEMA: Node = {
             columns=_list(_object(
                 column=NAME, levels=_or_null(_list(NAME), "null for a column of numbers"),
                 knots=_or_null(_list(NUMBER, minItems=3), "null without a spline; never falling"),
+                words={"type": "object", "additionalProperties": TEXT,
+                       "description": "other words for its values"},
             )),
             names=_list(NAME), means=_list(NUMBER), filled={"type": "boolean"},
         ),
