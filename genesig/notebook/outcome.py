@@ -104,6 +104,11 @@ class Results:
         return dict(read_json(self.folder / "model.json"))
 
     @cached_property
+    def verdict(self) -> str:
+        """The grade of the study, from "no evidence" to "supported in other patients"."""
+        return str(load_json(self.folder / "report_data.json")["verdict"]["grade"])
+
+    @cached_property
     def record(self) -> dict[str, Any]:
         """The content of ``run.json``, with settings, seed, versions, checksums of the inputs."""
         return dict(load_json(self.folder / "run.json"))

@@ -10,6 +10,7 @@ from genesig.report.answer.collect import (
     error_warnings,
     signature_warnings,
     stability_warnings,
+    verdict,
 )
 from genesig.report.covariates.collect import covariates
 from genesig.report.data.collect import batch, batch_warnings, design, study
@@ -62,7 +63,7 @@ TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", 
 
 TABLES = (
     "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
-    "univariate", "frequency_curve", "lists", "prototypes", "predictions",
+    "univariate", "lists", "prototypes", "predictions",
 )  # fmt: skip
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 60_000
@@ -129,9 +130,9 @@ def collect(
     chance = null_errors(null, tables["controls"])
     packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
     elsewhere = assessed(external)
-    first = answer(
-        facts, division, tested, chance, packed, elsewhere, config["signature"]["fdr"]
-    )  # fmt: skip
+    held, of_sets = covariates(dataset, observed, final, tables["controls"]), sets(tables)
+    fdr = config["signature"]["fdr"]
+    first = answer(facts, division, tested, chance, packed, elsewhere, fdr)
     report: Report = {
         "version": VERSION,
         "config": plain(config),
@@ -150,13 +151,14 @@ def collect(
         "external": cohorts(elsewhere, facts["classes"]),
         "not_assessable": not_assessable(external),
         "batch": batch(dataset, splits, tested, config),
-        **covariates(dataset, observed, final, tables["controls"]),  # type: ignore[typeddict-item]
+        **held,  # type: ignore[typeddict-item]
         "nonlinear": nonlinear(tables, config.get("nonlinear")),
-        "sets": sets(tables),
+        "sets": of_sets,
         "survival": survival(tables),
         "genome": genome(dataset, tables),
         "enrichment": enrichment(tables, config["controls"]["permutations"]),
         "answer": first,
+        "verdict": verdict(first, held.get("covariates"), of_sets, packed["controls"]),
         "warnings": [],
     }
     report["warnings"] = _warnings(report, dataset, observed, said)

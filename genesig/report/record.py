@@ -21,7 +21,7 @@ from genesig.report.sets.record import Sets
 from genesig.report.survival.record import Survival
 from genesig.report.writeup.record import Writeup
 
-VERSION = 3
+VERSION = 4
 
 
 class Report(

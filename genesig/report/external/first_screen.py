@@ -7,6 +7,7 @@ from statistics import median
 
 from genesig.report.external.record import CohortRecord, External
 from genesig.report.page.measure import Measure, measure
+from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import between, clean, counted, decimal, enumerated, rate
 
 MOST_COHORTS, MOST_NAMED = 3, 5
@@ -61,7 +62,7 @@ def _named(names: Sequence[str]) -> str:
 
 def caution(data: External) -> list[str]:
     """Say what is missing where there are no samples of another study."""
-    if data["external"]:
+    if data["external"] or grade(data) is Grade.NONE:
         return []
     return ["Validate it in an independent cohort before any clinical use."]
 
