@@ -220,6 +220,9 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
         only = own is not None or places is not None
         if known is not None and (not only or len(known.columns)):
             symbols = _symbols(known, annotation, symbol, genes, problems)
+    if annotation is None and matrix is not None and matrix.symbols:
+        symbols = dict(matrix.symbols)
+        problems += check_symbols(symbols, expression)
     return Inputs(sheet, values, symbols, problems, own, known, places)
 
 
