@@ -30,7 +30,7 @@ from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.errors import InvalidInput, refuse
 from genesig.response.design import label_columns
-from genesig.results.cells import cell
+from genesig.results.files import cell
 from genesig.results.new_study import Start
 from genesig.words import control_first, flow, is_missing, is_number, listing
 
