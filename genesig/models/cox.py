@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import GenesigError
 from genesig.models.checks import check_numbers
-from genesig.models.selects import Selects
+from genesig.models.selects import Selects, mask_of
 from genesig.models.weights import shares
 from genesig.optim.cox.hazard import baseline_hazard
 from genesig.optim.cox.path import cox_path
@@ -51,8 +51,8 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
         The (weighted) mean of the training rows has η = 0.
-    support_ : (m,) int array
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     hazard_ : Hazard
         The cumulative baseline hazard at the event times (Breslow).
     gap_, refit_gap_ : float
@@ -99,7 +99,8 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         message = fits.message or not_converged(gap, self.tolerance)
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        self.support_, self.coef_ = fits.indices, np.zeros(X.shape[1])
+        self.support_ = mask_of(fits.indices, X.shape[1])
+        self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(intercept[0, 0])
         self.gap_, self.refit_gap_ = float(fits.gap[0, 0]), float(gap[0, 0])

@@ -61,8 +61,8 @@ class _GroupLasso(LinearBlocks):
     coef_ : (d,) or (T, d)
         In the units of X; 0 for features of no chosen group.
     intercept_ : float or (T,)
-    support_ : (m,) int
-        Features with a coefficient, ascending.
+    support_ : (d,) bool array
+        Features with a coefficient.
     blocks_ : int array
         Chosen groups, ascending.
     norms_ : (G,)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.checks import check_numbers
-from genesig.models.selects import Selects
+from genesig.models.selects import Selects, mask_of
 from genesig.models.two_classes import SignClassifier
 from genesig.models.weights import check_classes, passed_on, shares
 from genesig.optim.adjustment import adjustment
@@ -63,7 +63,7 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=3)
         values, intercept = refit_coef(sets, fits, self.lam * sets.norm)
-        self.support_ = fits.indices
+        self.support_ = mask_of(fits.indices, X.shape[1])
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(intercept[0, 0])
@@ -102,8 +102,8 @@ class L1L2Regressor(RegressorMixin, _L1L2):  # type: ignore[misc]
     coef_ : (d,) array
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
-    support_ : (m,) int array
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     gap_ : float
         Duality gap of the selection, relative to ||y||²/n.
     n_iter_ : int

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.checks import check_numbers
-from genesig.models.selects import Selects
+from genesig.models.selects import Selects, mask_of
 from genesig.models.two_classes import TwoClasses
 from genesig.models.weights import check_classes, shares
 from genesig.optim.adjustment import adjustment
@@ -49,8 +49,8 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
     coef_ : (d,) array
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
-    support_ : (m,) int array
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     gap_ : float
         Duality gap, relative to the loss without features.
     n_iter_ : int
@@ -89,7 +89,8 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=2)
         values, constant = logistic_coef(sets, fits, intercept)
-        self.support_, self.coef_ = fits.indices, np.zeros(X.shape[1])
+        self.support_ = mask_of(fits.indices, X.shape[1])
+        self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(constant[0, 0])
         self.gap_, self.n_iter_ = float(fits.gap[0, 0]), int(fits.iterations[0, 0])

@@ -78,7 +78,7 @@ class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = int(fits.steps[0])
         self.blocks_, self.norms_ = fits.support(0), fits.norms.toarray()[0]
         B = fits.coef(0) / scale.scale[:, None]
-        self.support_ = np.flatnonzero(B.any(axis=1))
+        self.support_ = np.asarray(B.any(axis=1))
         self.coef_, self.intercept_ = B.T, centre - scale.mean @ B
 
     def _values(self, X: Any) -> Array:
