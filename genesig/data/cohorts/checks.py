@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from genesig.data.cohorts.new_matrix import (
     scale_of,
 )
 from genesig.data.cohorts.read import Cohort, read_cohort
+from genesig.data.cohorts.renamed import under_names
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Config = dict[str, Any]
 UNTOLD = "the report says that this data set is not assessable"
-BESIDE = ("name", "combat", "missing")  # settings of a cohort that say nothing of its files
+BESIDE = ("name", "combat", "missing", "renamed")
+"""Settings of a cohort that its files are not read by."""
 
 
 def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
@@ -122,6 +125,15 @@ def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
 
 def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[str],
              config: Config, item: Config) -> Iterator[Problem]:  # fmt: skip
+    problems: list[Problem] = []
+    named = attempt(
+        lambda: under_names(cohort.matrix, study.genes, item["renamed"], cohort.where), problems
+    )
+    yield from problems
+    if named is None:
+        return
+    cohort = replace(cohort, matrix=named[0])
+    yield from named[1]
     here = set(cohort.matrix.columns)
     common = [k for k, gene in enumerate(study.genes) if gene in here]
     if not common:
@@ -131,7 +143,7 @@ def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[s
         yield Problem(cohort.where, what)
         return
     yield from _absent(cohort, study, common, config, item)
-    problems: list[Problem] = []
+    problems = []
     genes = [study.genes[k] for k in common]
     found = attempt(lambda: matched(cohort.matrix, genes, cohort.where), problems)
     if found is not None:

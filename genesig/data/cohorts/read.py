@@ -12,13 +12,14 @@ from genesig.data.cohorts.labels import Asked, of_classes, of_numbers
 from genesig.data.cohorts.times import of_times
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.orientation import orient
 from genesig.data.files.readers import read_matrix, read_samples
-from genesig.data.study.matrix_check import check_samples, orient
+from genesig.data.study.matrix_check import check_samples
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, in_order
 from genesig.response.design import SEVERAL
 from genesig.results import Design
-from genesig.results.checksums import sha256
+from genesig.results.run import sha256
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,8 +22,8 @@ from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Dataset
-from genesig.results.checksums import sha256
 from genesig.results.dataset import CHROMOSOME, POSITION, PRIOR_WEIGHT
+from genesig.results.run import sha256
 from genesig.words import counted, is_missing, is_number, listing
 
 if TYPE_CHECKING:
@@ -220,6 +220,9 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
         only = own is not None or places is not None
         if known is not None and (not only or len(known.columns)):
             symbols = _symbols(known, annotation, symbol, genes, problems)
+    if annotation is None and matrix is not None and matrix.symbols:
+        symbols = dict(matrix.symbols)
+        problems += check_symbols(symbols, expression)
     return Inputs(sheet, values, symbols, problems, own, known, places)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.data.cohorts.new_matrix import matched
 from genesig.data.cohorts.read import Cohort, read_cohort
+from genesig.data.cohorts.renamed import under_names
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
 from genesig.results import Dataset
@@ -73,8 +74,8 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
                  label: str | Mapping[str, str] | None, event: str | None,
                  classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                  part: str | None, batch: str | None,
-                 covariate_words: Mapping[str, Mapping[Any, str]], combat: bool,
-                 missing: float) -> Scored:  # fmt: skip
+                 covariate_words: Mapping[str, Mapping[Any, str]], renamed: str | None,
+                 combat: bool, missing: float) -> Scored:  # fmt: skip
     """Score a labelled data set of another study with the final model, as it is.
 
     One that cannot be scored, for want of genes or covariates, is no reason to lose the study: its
@@ -95,7 +96,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         The content of model.json.
     said : mapping
         Name -> warnings of the validation.
-    name, combat, missing
+    name, renamed, combat, missing
         Of the config's section ``external``; the rest is that of `read_cohort`.
 
     Returns
@@ -131,7 +132,10 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
             batch=batch,
             covariate_words=covariate_words,
         )
-        noted = warnings_of(refuse_unknown(model, cohort.about, samples or expression))
+        matrix, told = under_names(cohort.matrix, dataset.genes, renamed, cohort.where)
+        cohort = replace(cohort, matrix=matrix)
+        unknown = refuse_unknown(model, cohort.about, samples or expression)
+        noted = warnings_of([*told, *unknown])
         return _scored(dataset, model, cohort, [*said.get(name, ()), *noted], name=name,
                        combat=combat, missing=missing)  # fmt: skip
     except InvalidInput as error:

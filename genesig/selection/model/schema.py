@@ -78,7 +78,8 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     "range_filter": (FILTERED, {"genes": _list(COUNT)}),
     "combat": (
         "ComBat for samples of a known batch; any other stays as it is",
-        {"columns": _list(TEXT), "batches": _list(TEXT), "mean": _list(NUMBER),
+        {"columns": _list(TEXT), "levels": _list(_list(TEXT)), "batches": _list(TEXT),
+         "mean": _list(NUMBER),
          "scale": _list(NUMBER), "coefficients": _list(_list(NUMBER)),
          "gamma": _list(_list(NUMBER)), "delta": _list(_list(NUMBER))},
     ),

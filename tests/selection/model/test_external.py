@@ -46,7 +46,7 @@ SETTINGS: dict[str, Any] = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "status",
     "event": None, "classes": {"RA": "ill", "control": "healthy"}, "annotation": None,
     "symbol": None, "part": None, "batch": None, "covariate_words": {}, "combat": False,
-    "missing": 0.1,
+    "renamed": None, "missing": 0.1,
 }  # fmt: skip
 
 
