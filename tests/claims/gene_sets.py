@@ -23,11 +23,10 @@ from genesig.results.gene_sets import GeneSets
 from genesig.results.joined import joined
 from genesig.results.set_fits import SetFits
 from genesig.selection.assess.assessment import Assessment, assess, study_errors
+from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.permutations import p_value
-from genesig.selection.enrichment.chosen import selection_table
-from genesig.selection.enrichment.named import Named
 from genesig.selection.enrichment.ranking import ranking_table
+from genesig.selection.enrichment.representation import Named, selection_table
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.nonlinear.gather import scored as nonlinear_scored
 from genesig.selection.sets.gather import scored

@@ -10,10 +10,16 @@ from scipy.stats import rankdata
 
 from genesig.results.nonlinear_fits import NonlinearFits
 from genesig.selection.nonlinear import loop
-from genesig.selection.nonlinear.ground import Given, prepare
-from genesig.selection.nonlinear.groups import linear_blocks
-from genesig.selection.nonlinear.protocol import NonlinearProtocol
-from genesig.selection.nonlinear.screen import WIDTH, dependence, screen, twice_ranks
+from genesig.selection.nonlinear.ground import (
+    WIDTH,
+    Given,
+    NonlinearProtocol,
+    dependence,
+    linear_blocks,
+    prepare,
+    screen,
+    twice_ranks,
+)
 
 LEARNED = [f.name for f in fields(NonlinearFits) if f.name not in ("scores", "fvm_scores")]
 VARIANTS = {

@@ -15,13 +15,10 @@ from genesig.optim.structured.blocks import Blocks
 from genesig.results.set_fits import SetFits
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.linear.tasks import tasks
-from genesig.selection.sets import weights
-from genesig.selection.sets.ground import Ground, Members, coefficients
+from genesig.selection.sets.ground import WEIGHTS, Ground, Members, coefficients, weighted
 from genesig.selection.sets.loop import sets_final, sets_subsamples
 
-SETTINGS = [
-    {"others": o, "weights": w} for o in ("leave_out", "singletons") for w in weights.WEIGHTS
-]
+SETTINGS = [{"others": o, "weights": w} for o in ("leave_out", "singletons") for w in WEIGHTS]
 
 
 def same(one: SetFits, other: SetFits) -> None:
@@ -142,7 +139,7 @@ def test_a_gene_that_differs_in_one_sample_is_no_better_than_others() -> None:
     Z[:, 0] = np.arange(40) == 3
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     starts, turned = np.arange(31), shuffled(y, None, None, 500, rng)
-    found = weights.weighted("permuted", Z, turned, np.arange(30), starts).weights
+    found = weighted("permuted", Z, turned, np.arange(30), starts).weights
     assert found[0] == pytest.approx(found.min(), rel=1e-6)
     np.testing.assert_allclose(found, np.median(found), rtol=0.15)
 

@@ -10,17 +10,16 @@ from sklearn.inspection import partial_dependence
 
 from genesig.models.derivative import DerivativeRegressor
 from genesig.results.nonlinear_fits import NonlinearFits
-from genesig.selection.assess.assessment import study_errors
-from genesig.selection.assess.difference import difference
+from genesig.selection.assess.assessment import difference, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.nonlinear.curves import straightness
 from genesig.selection.nonlinear.gather import (
     agreement_table,
     gather_nonlinear,
     genes_table,
     scored,
 )
+from genesig.selection.nonlinear.loop import straightness
 
 HEADLINE = ASSESSED["classification"].headline
 FIVE = {"folds": 5, "inner_folds": 3}

@@ -1,4 +1,4 @@
-"""Scores of samples that the model had not seen, pooled over the splits of each repeat."""
+"""Held-out scores of all splits, and the predictions that follow from them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,35 @@ from genesig.optim.class_line import moved
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.assess.shares import STUDY, asked_shares, class_shares
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
+
+
+STUDY, EQUAL = "study", "equal"
+
+
+def class_shares(y: Array) -> Array:
+    """Return the share of each class among the samples, (T,), in the order of their numbers."""
+    size = np.unique(y, return_counts=True)[1]
+    return np.asarray(size / size.sum())
+
+
+def asked_shares(asked: str | Sequence[float], y: Array) -> Array:
+    """Return the shares that are asked for, (T,).
+
+    Parameters
+    ----------
+    asked : str or sequence of float
+        `STUDY`, those of the samples; `EQUAL`; or the shares themselves.
+    y : (n,) array
+    """
+    known = class_shares(y)
+    if isinstance(asked, str):
+        return known if asked == STUDY else np.full(len(known), 1 / len(known))
+    return np.asarray(asked, dtype=float)
 
 
 def held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:

@@ -10,12 +10,12 @@ import numpy as np
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
 from genesig.results.nonlinear_fits import NonlinearFits
-from genesig.selection.assess.difference import difference
+from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.held_out import arrange, decisions, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.genes.evidence import rounded
 from genesig.selection.genes.frequency import least_count, of_list
-from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,15 +12,14 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.gene_sets import GeneSets
 from genesig.results.joined import joined
 from genesig.results.set_fits import SetFits
-from genesig.selection.assess.assessment import assess, study_errors
-from genesig.selection.assess.difference import difference
+from genesig.selection.assess.assessment import assess, difference, study_errors
+from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import arrange, decisions, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.assess.permutations import p_value
 from genesig.selection.assess.stability import Pairs, of_lists
+from genesig.selection.genes.evidence import rounded
 from genesig.selection.genes.frequency import least_count
-from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,10 +26,16 @@ from genesig.selection.linear.tasks import (
     shared_matrices,
     tasks,
 )
-from genesig.selection.sets.choice import Choice, choose
-from genesig.selection.sets.ground import Ground, Members, grounds
-from genesig.selection.sets.protocol import SetsProtocol
-from genesig.selection.sets.weights import PERMUTATIONS, weighted
+from genesig.selection.sets.ground import (
+    PERMUTATIONS,
+    Choice,
+    Ground,
+    Members,
+    SetsProtocol,
+    choose,
+    grounds,
+    weighted,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
