@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.inspection import partial_dependence
 
 from genesig.models.derivative import DerivativeRegressor
-from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import difference, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
@@ -131,9 +131,10 @@ def test_straightness():
 def made(scores, tests, **more):
     """Return fits with these scores, in splits of these test rows."""
     return [
-        {"split": f"r1f{k + 1}", "message": "", "screened": 5, "tau": 0.5, "nu": 1, "width": 1,
-         "lam": 1, "explained_by_none": 0.1, "gap": 0, "cut": 0, "paths": 3, "fvm_genes": 0,
-         "indices": [], "norms": [], "test_rows": rows, "scores": scores[rows],
+        {"split": f"r1f{k + 1}", "message": "", "permutation": 0, "screened": 5, "tau": 0.5,
+         "nu": 1, "width": 1, "lam": 1, "explained_by_none": 0.1, "gap": 0, "cut": 0, "paths": 3,
+         "fvm_genes": 0,
+         "indices": [], "sizes": [], "test_rows": rows, "scores": scores[rows],
          "fvm_scores": np.full(len(rows), np.nan), **{key: v[k] for key, v in more.items()}}
         for k, rows in enumerate(tests)
     ]  # fmt: skip
@@ -145,7 +146,7 @@ def test_the_difference_of_two_predictors_by_hand():
     dataset, splits = study(rng.standard_normal((30, 5)), y, folds=5)
     tests = [dataset.rows(split.test) for split in splits.outer]
     linear = make_fits(dataset, splits.outer, signal=0.8)
-    ours = NonlinearFits.of(made(y + rng.standard_normal(30), tests))
+    ours = ModelFits.of(made(y + rng.standard_normal(30), tests))
     at, known = 1, scored(dataset, splits, ours)
     assert list(known) == ["nonlinear"]
     found = difference(known["nonlinear"], held_out(dataset, splits, linear), at, HEADLINE)
@@ -171,7 +172,7 @@ def test_where_splits_hold_one_sample_the_difference_is_over_samples():
     dataset, splits = study(rng.standard_normal((20, 4)), y, scheme="leave_one_out")
     tests = [dataset.rows(split.test) for split in splits.outer]
     linear = make_fits(dataset, splits.outer, signal=0.5)
-    ours = NonlinearFits.of(made(y + rng.standard_normal(20), tests))
+    ours = ModelFits.of(made(y + rng.standard_normal(20), tests))
     known = scored(dataset, splits, ours)["nonlinear"]
     found = difference(known, held_out(dataset, splits, linear), 0, HEADLINE)
     apart = (y[ours.test_rows] * ours.scores <= 0).astype(float)
@@ -184,15 +185,13 @@ def test_tables_count_what_the_splits_select():
     rng = np.random.default_rng(0)
     dataset, splits = study(rng.standard_normal((30, 5)), np.tile([-1.0, 1.0], 15), folds=4)
     tests = [dataset.rows(split.test) for split in splits.outer]
-    lists = {"indices": [[0, 1], [1, 3], [1], []], "norms": [[0.5, 1.0], [3.0, 0.2], [2.0], []]}
+    lists = {"indices": [[0, 1], [1, 3], [1], []], "sizes": [[0.5, 1.0], [3.0, 0.2], [2.0], []]}
     rows = made(np.ones(30), tests, **lists)
-    fits = NonlinearFits.of(rows)
+    fits = ModelFits.of(rows)
     linear = pd.DataFrame({"gene": ["g1", "g2"], "frequency": [0.5, 1.0], "in_list": [0, 1],
                            "mu": 1e-6})  # fmt: skip
     signature = pd.DataFrame({"gene": ["g2", "g3"]})
-    table = genes_table(
-        dataset, fits, NonlinearFits.of(rows[1:2]), linear, signature, frequency=0.75
-    )
+    table = genes_table(dataset, fits, ModelFits.of(rows[1:2]), linear, signature, frequency=0.75)
     assert list(table["gene"]) == ["g1", "g0", "g3"]
     np.testing.assert_allclose(table["frequency"], [0.75, 0.25, 0.25])
     np.testing.assert_allclose(table["mean_norm"], [2.0, 0.5, 0.2])

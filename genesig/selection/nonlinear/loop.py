@@ -20,7 +20,7 @@ from genesig.data.study.gene_groups import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.nonlinear.choice import Fit
 from genesig.results import Dataset, Splits
-from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import Task, batch_of, shared_matrices, tasks
 from genesig.selection.nonlinear.choice import Choice, choose, final_fit
@@ -112,7 +112,7 @@ log = logging.getLogger(__name__)
 
 def nonlinear_loop(
     dataset: Dataset, splits: Splits, *, batch: str, folds: Steps, **nonlinear: Any
-) -> NonlinearFits:
+) -> ModelFits:
     """Fit a batch of the outer splits, with the observed labels.
 
     Parameters
@@ -139,12 +139,12 @@ def nonlinear_loop(
     for X, reference, task, given in _matrices(dataset, todo, folds, protocol):
         rows.append(_assessed(X, reference, task, given))
         log.info("%d of %d splits, %.0f s", len(rows), len(todo), time.monotonic() - start)
-    return NonlinearFits.of(rows)
+    return ModelFits.of(rows)
 
 
 def nonlinear_final(
     dataset: Dataset, splits: Splits, *, folds: Steps, **nonlinear: Any
-) -> tuple[NonlinearFits, pd.DataFrame]:
+) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
     protocol = NonlinearProtocol(**nonlinear)
     todo = tasks(dataset, splits, [splits.final], [0])
@@ -154,7 +154,7 @@ def nonlinear_final(
     fit = _fitted(outer, choice, task, protocol)
     row = _row(reference, task, outer, choice, fit, protocol)
     row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
-    return NonlinearFits.of([row]), curves(dataset, reference, outer, fit)
+    return ModelFits.of([row]), curves(dataset, reference, outer, fit)
 
 
 def _matrices(dataset: Dataset, todo: list[Task], folds: Steps, protocol: NonlinearProtocol) -> Any:
@@ -211,12 +211,13 @@ def _row(
     reference: Reference, task: Task, ground: Ground, choice: Choice, fit: Fit | None,
     protocol: NonlinearProtocol,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what `NonlinearFits.of` takes, without the scores."""
+    """Return what `ModelFits.of` takes, without the scores."""
     row: dict[str, Any] = {
-        "split": task.split, "screened": len(ground.genes), "nu": choice.nu, "width": choice.width,
-        "lam": choice.lam, "cut": choice.cut, "test_rows": task.positions,
+        "split": task.split, "permutation": task.permutation, "screened": len(ground.genes),
+        "nu": choice.nu, "width": choice.width, "lam": choice.lam, "cut": choice.cut,
+        "test_rows": task.positions,
         "paths": len(task.inner) * len(protocol.settings_grid()), "tau": 1.0, "gap": np.nan,
-        "explained_by_none": np.nan, "indices": [], "norms": [],
+        "explained_by_none": np.nan, "indices": [], "sizes": [],
         "message": "too few samples, or no gene that varies",
     }  # fmt: skip
     if fit is None:
@@ -228,6 +229,6 @@ def _row(
         columns = ground.genes[fit.features[chosen]]
         row |= {
             "tau": protocol.tau_fractions()[last], "gap": solution.gap,
-            "indices": reference.genes[columns], "norms": solution.norms[chosen] * fit.y_scale,
+            "indices": reference.genes[columns], "sizes": solution.norms[chosen] * fit.y_scale,
         }  # fmt: skip
     return row
