@@ -25,7 +25,7 @@ from genesig.selection.assess.several import (
     sides,
     wrong,
 )
-from genesig.selection.genes.single_gene_tests import class_test, welch_anova
+from genesig.selection.genes.statistics import class_test, welch_anova
 from genesig.selection.model.external_scores import one_test_set
 
 

@@ -18,7 +18,7 @@ from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.beside_covariates import covariates_alone
 from genesig.selection.assess.held import Held
-from genesig.selection.genes.single_gene_tests import score_test
+from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.linear.kinds.record import Ground
 from genesig.selection.linear.kinds.survival import PartialLikelihood

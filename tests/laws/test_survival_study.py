@@ -26,7 +26,7 @@ from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.survival_curves import log_rank, nelson_aalen
 from genesig.selection.assess.survival_measures import harrell, pooled
 from genesig.selection.gather import gather
-from genesig.selection.genes.single_gene_tests import score_test
+from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

@@ -111,7 +111,7 @@ def test_the_curves_are_those_of_scikit_learn():
     fits, curves = final(dataset, splits, **one, tolerance=1e-6)
     model = DerivativeRegressor(nu=0.05, lam=(1e-2,), tau=0.6, tolerance=1e-6).fit(X, y)
     assert [f"g{j}" for j in model.support_] == sorted(curves["gene"].unique())
-    np.testing.assert_allclose(fits.norms, model.derivative_norms_[model.support_], rtol=0.05)
+    np.testing.assert_allclose(fits.sizes, model.derivative_norms_[model.support_], rtol=0.05)
     for gene, table in curves.groupby("gene"):
         grid = {int(gene[1:]): table["value"].to_numpy()}
         known = partial_dependence(model, X, list(grid), method="brute", custom_values=grid,
@@ -172,7 +172,8 @@ def test_where_splits_hold_one_sample_the_difference_is_over_samples():
     dataset, splits = study(rng.standard_normal((20, 4)), y, scheme="leave_one_out")
     tests = [dataset.rows(split.test) for split in splits.outer]
     linear = make_fits(dataset, splits.outer, signal=0.5)
-    ours = ModelFits.of(made(y + rng.standard_normal(20), tests))
+    names = [split.name for split in splits.outer]
+    ours = ModelFits.of(made(y + rng.standard_normal(20), tests, split=names))
     known = scored(dataset, splits, ours)["nonlinear"]
     found = difference(known, held_out(dataset, splits, linear), 0, HEADLINE)
     apart = (y[ours.test_rows] * ours.scores <= 0).astype(float)
