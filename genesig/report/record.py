@@ -18,6 +18,7 @@ from genesig.report.nonlinear.record import Nonlinear
 from genesig.report.prediction.record import Prediction
 from genesig.report.quality.record import Quality
 from genesig.report.sets.record import Sets
+from genesig.report.studies.record import Studies
 from genesig.report.survival.record import Survival
 from genesig.report.writeup.record import Writeup
 
@@ -26,7 +27,7 @@ VERSION = 3
 
 class Report(
     Answer, Data, Quality, Prediction, Enrichment, External, Genes, Genome, Nonlinear, Sets,
-    Survival, Covariates, Writeup,
+    Studies, Survival, Covariates, Writeup,
 ):  # fmt: skip
     """What all topics read; ``warnings`` are sentences for the first screen and the limits."""
 

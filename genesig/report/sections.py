@@ -32,11 +32,13 @@ from genesig.report.prediction.section_samples import samples
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
 from genesig.report.sets.section import in_sets, sets
+from genesig.report.studies.section import studies, unseen
 from genesig.report.survival.section import survival
 from genesig.report.writeup.section import limitations, results_paragraph, tripod
 
 FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
     sentences,
+    unseen,
     added_value,
     in_sets,
     elsewhere,
@@ -83,6 +85,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "single-genes": single_genes,
     "enrichment": enrichment,
     "performance": performance,
+    "studies": studies,
     "classes": classes,
     "covariates": covariates,
     "decisions": decisions,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-NAMES = ("boston", "berlin", "bombay", "bergen")
+NAMES = ("boston", "berlin", "bombay", "bergen", "bilbao", "brno")
 TRUE = 3
 """The first genes tell the classes apart, in every study."""
 

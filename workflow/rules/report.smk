@@ -6,7 +6,9 @@
 
 
 REPORTED = tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS))
-REPORTED |= tables(*MODULES, *PLACED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD))
+REPORTED |= tables(
+    *MODULES, *PLACED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD), *STUDIES
+)
 WRITTEN = ("baselines.tsv", "null_frequency.tsv", "dataset.h5ad", "splits.json", "signature.h5ad")
 WRITTEN += ("model.json", "report_data.json", "report.html", "figures")
 SAID = ["results/validation.json", "results/quality.json", *TESTED]

@@ -212,7 +212,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
         data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
                 "annotation": annotation, "symbol": symbol, "part": part}  # fmt: skip
         pool = pool_studies(pooled["studies"], Wanted(columns, data, pooled["probes"]), problems)
-        matrix, table, annotation = pool and pool.matrix, pool and pool.table, None
+        matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
+        annotation = None
     else:
         matrix, table = _read_both(expression, samples, part, files, problems)
     sheet, values = None, None

@@ -167,6 +167,6 @@ def _batch(data: Answer) -> Light:
     words = f"{measure} of {clean(it['column'])} with the label {decimal(it['association'])}"
     if it["association"] <= NOTABLE:
         return Light(name, State.GOOD, words)
-    if data["design"]["scheme"] == "leave_one_batch_out":
-        return Light(name, State.CAUTION, f"{words}; each batch was left out in turn")
+    if data["design"]["scheme"] in ("leave_one_batch_out", "leave_one_study_out"):
+        return Light(name, State.CAUTION, f"{words}; each of them was left out in turn")
     return Light(name, State.PROBLEM, words)
