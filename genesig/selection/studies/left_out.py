@@ -37,9 +37,9 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
 
     Each study has a row, then comes the random-effects ``mean`` over them, and the interval in
     which that of the ``next study`` lies (see `next_study`), on the scale of `MEASURED`. Columns:
-    row, study, samples, measure, value, low, high; error, the headline error; genes of it, how many
-    of them another study ``lost``; ``apart``, 1 where it lies beyond what the other studies let
-    expect of one of its size; i2 and tau of the row ``mean``. The rows of several repeats are
+    row, study, samples, measure, value, low, high; error, the balanced error where there are
+    classes; genes of it, how many of them another study ``lost``; ``apart``, 1 where it lies beyond
+    what the other studies let expect of one of its size; i2 and tau of the row ``mean``. The rows of several repeats are
     averaged. The next study has no value.
 
     Parameters
@@ -99,7 +99,7 @@ WHOLE = ("apart", "samples", "measured", "genes", "lost")
 def _of_study(
     dataset: Dataset, predictions: pd.DataFrame, study: str
 ) -> tuple[Array, Array, float]:  # fmt: skip
-    """Return y, mean score of each held-out sample of a study, and the headline error there."""
+    """Return y, mean score of each held-out sample of a study, and the balanced error there."""
     kind, place = ASSESSED[dataset.design.kind], dataset.batches()
     own = {name for name, of in zip(dataset.samples, [] if place is None else place, strict=True)
            if of == study}  # fmt: skip
@@ -112,7 +112,8 @@ def _of_study(
     mean = np.stack([np.bincount(number, weights=c) / times for c in columns.T], axis=1)
     f = mean if scores.ndim > 1 else mean[:, 0]
     y = dataset.response()[at]
-    return y, f, kind.of_split(y, f)[0]
+    errors = dict(zip(kind.errors, kind.of_split(y, f), strict=True))
+    return y, f, errors.get("balanced_error", np.nan)
 
 
 def _area(y: Array, f: Array) -> Reached:
