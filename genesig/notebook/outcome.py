@@ -104,6 +104,11 @@ class Results:
         return dict(read_json(self.folder / "model.json"))
 
     @cached_property
+    def verdict(self) -> str:
+        """The grade of the study, from "no evidence" to "supported in other patients"."""
+        return str(load_json(self.folder / "report_data.json")["verdict"]["grade"])
+
+    @cached_property
     def record(self) -> dict[str, Any]:
         """The content of ``run.json``, with settings, seed, versions, checksums of the inputs."""
         return dict(load_json(self.folder / "run.json"))
@@ -146,7 +151,7 @@ class Results:
     def predict(
         self, new: anndata.AnnData | pd.DataFrame | str | Path, *, missing: float = MISSING,
         mu: float | None = None, named: bool = False, part: str | None = None,
-        samples: str | Path | None = None,
+        samples: str | Path | None = None, renamed: str | Path | None = None,
     ) -> pd.DataFrame:  # fmt: skip
         """Score new samples with the final model, as ``genesig predict`` does.
 
@@ -163,7 +168,9 @@ class Results:
         part : str, optional
             Which matrix of a file, or layer of an AnnData.
         samples : path, optional
-            Sample table of the new samples, for a model that corrects batches.
+            Sample table of the new samples, which chooses them, with their covariates and batches.
+        renamed : path, optional
+            HGNC's table, by which renamed genes are found.
 
         Returns
         -------
@@ -183,6 +190,7 @@ class Results:
         table, problems = predict(
             self.model, matrix, where, missing=missing, mu=mu, named=named,
             source=str(self.folder / "model.json"), samples=about,
+            renamed=None if renamed is None else str(renamed),
         )  # fmt: skip
         for problem in problems:
             warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)

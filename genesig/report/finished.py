@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from genesig.report.answer.sentences import sentences
+from genesig.report.page.headline import headline
+from genesig.report.page.verdict import grade
 from genesig.report.record import VERSION
 from genesig.results import load_json
 
 
 def finished(folder: str | Path) -> str:
-    """Return three lines; nothing where this run made no report.
+    """Return a few lines; nothing where this run made no report.
 
     Parameters
     ----------
@@ -23,4 +25,5 @@ def finished(folder: str | Path) -> str:
     value = load_json(data)
     if value["version"] != VERSION or page.stat().st_mtime < data.stat().st_mtime:
         return ""
-    return "\n".join([f"Report: {page}", *sentences(value)[:2]])
+    graded = f"{grade(value).value.capitalize()}. {headline(value)}"
+    return "\n".join([f"Report: {page}", graded, *sentences(value)[:-1]])

@@ -14,6 +14,7 @@ from genesig.report.genome import methods as genome_methods
 from genesig.report.nonlinear import methods as nonlinear_methods
 from genesig.report.page.bibtex import bibtex
 from genesig.report.page.section import Fold, Limits, Section
+from genesig.report.patients import methods as patients_methods
 from genesig.report.prediction import methods as prediction_methods
 from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
@@ -29,6 +30,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (prediction_methods.selection, genome_methods.stretch_sentences),
     (covariates_methods.held_sentences,),
     (survival_methods.sentences,),
+    (patients_methods.sentences,),
     (proved.sentences,),
     (genes_methods.signature,),
     (sets_methods.sets_sentences,),
@@ -61,11 +63,12 @@ def references(data: Report) -> list[str]:
     of_area = prediction_methods.OF_AREA if data["study"]["classes"] else ()
     several = studies_methods.REFERENCES if data["studies"] else ()
     cohorts = external_methods.external_references(data)
+    studied = patients_methods.references(data)
     named = proved.references(data)
     held = covariates_methods.REFERENCES if "covariates" in data else ()
     sections = (
         always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, of_area, cohorts,
-        held, several,
+        held, studied, several,
     )  # fmt: skip
     return sorted({reference for section in sections for reference in section})
 

@@ -22,7 +22,7 @@ from genesig.report.sections import summary, written
 from genesig.results import save_text
 
 _TEMPLATES = Path(templates.__file__).parent
-SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "slider.js", "search.js")
+SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "search.js")
 STYLES = ("page.css", "print.css")
 _CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")
 _SCRIPT = '"use strict";\n(function () {{\n{}}})();\n'

@@ -96,7 +96,7 @@ def main() -> None:
     if asked.what == "run":
         run(asked.topic, asked.jobs, asked.draws)
     else:
-        PAGE.write_text(page(pd.read_csv(TABLE, sep="\t")))
+        PAGE.write_text(page(pd.read_csv(TABLE, sep="\t"), TRIALS))
 
 
 if __name__ == "__main__":

@@ -83,9 +83,6 @@ USED = """(async () => {
   const all = document.querySelector(".everywhere input"), hits = document.querySelector(".hits");
   await time("first search everywhere", hits, type(all, gene));
   await time("second search everywhere", hits, type(all, other));
-  const slider = document.querySelector(".slider input");
-  slider?.dispatchEvent(new Event("focus")); await pause();
-  if (slider) { slider.value = 3; slider.dispatchEvent(new Event("input")); await pause(); }
   found.task = Math.max(0, ...long);
   return found;
 })()"""

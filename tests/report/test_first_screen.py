@@ -12,14 +12,12 @@ from report_study import Study, arguments
 from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
-from genesig.report.page.verdict import Verdict, verdict
+from genesig.report.page.headline import headline
+from genesig.report.page.verdict import Analysis, Grade, grade, here, judge
 from genesig.report.page.words import decimal
 
+NONE, WEAK, HERE, ELSEWHERE, AGAINST = Grade
 pytestmark = pytest.mark.usefixtures("undrawn")
-
-CONVINCING, ELSEWHERE, NO_BETTER, OPEN = (
-    Verdict.CONVINCING, Verdict.ELSEWHERE, Verdict.NO_BETTER, Verdict.OPEN,
-)  # fmt: skip
 
 
 def with_own(given, external=(), **change):
@@ -35,28 +33,35 @@ def with_own(given, external=(), **change):
 @pytest.mark.parametrize(
     ("permutations", "change", "wanted", "words"),
     [
-        (99, {}, CONVINCING, "Gene expression distinguishes tumour from normal. "),
-        (19, {"p_value": 0.05}, CONVINCING, "distinguishes tumour from normal. "),
-        (99, {"high": 0.5}, CONVINCING, "from normal; how well is uncertain. "),
-        (99, {"high": 0.499}, CONVINCING, "distinguishes tumour from normal. "),
-        (99, {"low": np.nan, "high": np.nan}, CONVINCING, "from normal. "),
-        (99, {"error": 0.5, "low": np.nan, "high": np.nan}, CONVINCING, "how well is uncertain"),
-        (99, {"p_value": 0.051}, NO_BETTER, "did not distinguish tumour from normal better than"),
-        (99, {"p_value": 0.4, "high": 0.3}, NO_BETTER, "better than chance. In cross-validation,"),
-        (1, {"p_value": 0.5}, OPEN, "1 permutation cannot rule out chance: too few"),
-        (18, {"p_value": 1 / 19}, OPEN, "18 permutations cannot rule out chance: too few"),
-        (0, {}, OPEN, "no labels were permuted, so chance was not ruled out"),
-        (99, {"p_value": np.nan}, OPEN, "p could not be computed from 99 permutations"),
-        (0, {"high": 0.55}, OPEN, "no labels were permuted, so chance was not ruled out"),
+        (99, {"p_value": 0.01}, HERE, "Gene expression distinguishes tumour from normal in this"),
+        (19, {"p_value": 0.05}, HERE, "distinguishes tumour from normal in this study."),
+        (99, {"p_value": 0.01, "high": 0.499}, HERE, "in this study."),
+        (99, {"p_value": 0.01, "high": 0.5}, WEAK, "p\u00a0=\u00a00.01, but the interval of the"),
+        (99, {"p_value": 0.01, "low": np.nan, "high": np.nan}, WEAK, "the error has no interval"),
+        (99, {"p_value": 0.051}, NONE, "There is no evidence that gene expression distinguishes"),
+        (1, {"p_value": 0.5, "high": 0.5}, NONE, "1 permutation are too few to rule out chance."),
+        (18, {"p_value": 1 / 19, "high": 0.4}, WEAK, "excludes guessing, but 18 permutations are"),
+        (0, {"high": 0.4}, WEAK, "no labels were permuted to rule out chance"),
+        (
+            99,
+            {"p_value": np.nan, "high": 0.4},
+            WEAK,
+            "p could not be computed from 99 permutations",
+        ),
+        (0, {"high": 0.55}, NONE, ", and no labels were permuted to rule out chance."),
     ],
 )
-def test_p_decides_about_chance_and_the_interval_about_size(permutations, change, wanted, words):
-    data = with_own(arguments(Study(permutations=permutations)), **change)
-    assert verdict(data)[0] == wanted
-    sentence = sentences(data)[0]
-    assert words in sentence
-    assert ("is not settled" in sentence) == (wanted == OPEN)
-    assert ("did not" in sentence) == (wanted == NO_BETTER)
+def test_the_sentence_has_the_grade(permutations, change, wanted, words):
+    data = with_own(arguments(Study(permutations=permutations, named=0)), **change)
+    assert grade(data) is wanted
+    assert words in headline(data)
+
+
+def test_genes_that_are_named_are_weak_evidence_where_models_do_not_predict():
+    data = with_own(arguments(Study(permutations=99, named=3)), p_value=0.4, high=0.6)
+    assert (grade(data), here(data)) == (WEAK, NONE)
+    assert "weak evidence that gene expression distinguishes" in headline(data)
+    assert "3 genes go with it beyond chance" in headline(data)
 
 
 def cohorts(given, *better, seen_before=0):
@@ -75,58 +80,99 @@ def cohorts(given, *better, seen_before=0):
 @pytest.mark.parametrize(
     ("p", "better", "wanted", "words"),
     [
-        (0.4, (True, False), ELSEWHERE, " in 1 of 2 other data sets, though chance is not"),
-        (0.4, (True,), ELSEWHERE, " in the other data set, though chance is not ruled out here."),
-        (0.4, (True, False, False), NO_BETTER, "better than chance. In cross-validation"),
-        (0.4, (False,), NO_BETTER, "better than chance. In cross-validation"),
-        (0.01, (False,), CONVINCING, " here, but not beyond chance in the other data set."),
-        (0.01, (False, False), CONVINCING, " here, but not beyond chance in any other data set."),
-        (0.01, (False, True), CONVINCING, ""),
+        (0.4, (True, False), ELSEWHERE, " in 1 of 2 other data sets; this study alone does not"),
+        (0.4, (True,), ELSEWHERE, " in the other data set; this study alone does not show it."),
+        (0.4, (True, False, False), NONE, "no evidence"),
+        (0.4, (False,), NONE, "no evidence"),
+        (0.01, (False,), HERE, "; whether it does elsewhere, the other data set leaves open."),
+        (0.01, (False, False), HERE, "; whether it does elsewhere, other data sets leave open."),
+        (0.01, (False, True), ELSEWHERE, ", in this study and in 1 of 2 other data sets."),
+        (0.01, (False, True, False), HERE, "; it is better than chance in 1 of 3 other data sets."),
     ],
 )
 def test_other_studies_belong_to_the_verdict(regression, p, better, wanted, words):
-    given = arguments(Study(permutations=99, regression=regression))
+    given = arguments(Study(permutations=99, regression=regression, named=0))
     data = with_own(given, cohorts(given, *better), p_value=p, high=0.4)
     it = data["answer"]["cohorts"]
     assert (it["tested"], it["better"], it["worse"]) == (len(better), sum(better), 0)
     assert [row["name"] for row in it["rows"]] == [f"c{k}" for k in range(len(better))]
-    assert verdict(data)[0] == wanted
-    sentence = sentences(data)[0]
-    assert words in sentence
-    assert ("beyond chance" in sentence) == ("beyond chance" in words)
+    assert grade(data) is wanted
+    assert words in headline(data)
+
+
+def test_a_cohort_whose_interval_excludes_the_error_contradicts_it():
+    given = arguments(Study(permutations=99))
+    abouts = cohorts(given, False)
+    for row in abouts[0]["scores"]:
+        if row["measure"] == "balanced_error":
+            row |= {"value": 0.6, "low": 0.45, "high": 0.7}
+    data = with_own(given, abouts, p_value=0.01, error=0.2, high=0.3)
+    assert grade(data) is AGAINST
+    assert headline(data).endswith("in this study, but not in the other data set.")
+    assert grade(with_own(given, abouts, p_value=0.01, error=0.46, high=0.49)) is HERE
 
 
 @pytest.mark.parametrize("permutations", [0, 9])
 def test_other_studies_settle_what_too_few_permutations_leave_open(permutations):
     given = arguments(Study(permutations=permutations))
-    data = collect(**given, external=cohorts(given, True))
-    assert verdict(data) == (ELSEWHERE, "")
+    assert grade(collect(**given, external=cohorts(given, True))) is ELSEWHERE
 
 
 def test_training_samples_under_another_name_are_no_evidence():
-    given = arguments(Study(permutations=99))
+    given = arguments(Study(permutations=99, named=0))
     data = with_own(given, cohorts(given, True, seen_before=25), p_value=0.4)
     it = data["answer"]["cohorts"]
     assert (it["tested"], it["better"], len(it["rows"])) == (0, 0, 1)
-    assert verdict(data)[0] == NO_BETTER
+    assert grade(data) is NONE
+
+
+@pytest.mark.parametrize(
+    ("p", "alone", "p_whole", "whole", "wanted", "by"),
+    [
+        (0.01, 0.02, 0.5, -0.1, HERE, "genes"),
+        (0.01, -0.02, 0.5, -0.1, WEAK, "genes"),
+        (0.2, 0.02, 0.5, -0.1, NONE, "genes"),
+        (0.2, -0.02, 0.02, 0.1, HERE, "all genes"),
+        (0.2, -0.02, 0.03, 0.1, NONE, "genes"),  # a second look: twice its p
+        (0.2, -0.02, 0.01, -0.1, NONE, "genes"),
+    ],
+)
+def test_beside_covariates_the_question_is_what_expression_adds(
+    p, alone, p_whole, whole, wanted, by
+):
+    first = collect(**arguments(Study(permutations=99, named=0)))["answer"]
+    first["p"]["value"] = p
+    held = {"alone": {"low": alone}, "whole": {"low": whole}, "p_whole": p_whole}
+    found = judge(first, held, None)
+    assert (found["grade"], found["by"]) == (wanted.value, by)
+
+
+@pytest.mark.parametrize(
+    ("p", "excludes", "wanted"),
+    [(0.02, True, HERE), (0.03, True, NONE), (0.01, False, NONE), (None, True, NONE)],
+)
+def test_gene_sets_carry_the_headline_where_genes_do_not_predict(p, excludes, wanted):
+    first = collect(**arguments(Study(permutations=99, named=0)))["answer"]
+    first["p"]["value"] = 0.4
+    found = judge(first, None, Analysis(p, excludes))
+    assert (found["grade"], found["by"]) == (wanted.value, "sets" if wanted is HERE else "genes")
 
 
 def test_an_error_that_is_not_defined_claims_nothing():
     nothing = dict.fromkeys(("error", "low", "high", "p_value"), np.nan)
     data = with_own(arguments(Study(permutations=99)), **nothing)
     wanted = "Whether gene expression distinguishes tumour from normal could not be measured."
-    assert sentences(data)[0] == wanted
+    assert headline(data) == wanted
 
 
 @pytest.mark.parametrize("error", [0.32, 1.2])
 def test_the_sentence_gives_the_r2_of_the_tile(error):
     given = arguments(Study(regression=True, permutations=99))
     data = with_own(given, error=error, low=0.1, high=1.4)
-    assert sentences(data)[0] == (
-        "Gene expression predicts class; how well is uncertain. In cross-validation, models built"
-        f" this way reached R² {decimal(1 - error)} on unseen samples (95\u00a0% CI −0.40 to 0.90)."
+    assert (
+        f"reached R² {decimal(1 - error)} (95\u00a0% CI −0.40 to 0.90); guess" in sentences(data)[0]
     )
-    assert tiles(data)[2].value == decimal(1 - error)
+    assert tiles(data)[0].value == decimal(1 - error)
 
 
 def test_the_signature_is_the_final_model_and_has_no_other_error():
@@ -141,14 +187,14 @@ def test_the_signature_is_the_final_model_and_has_no_other_error():
     assert it["lengths"] == [sizes.min(), *it["lengths"][1:2], sizes.max()]
     assert it["lengths"][1] in sizes
     finding, signature, _ = sentences(data)
-    assert "models built this way misclassified" in finding
+    assert "held-out samples were misclassified" in finding
     assert signature == (
         "The signature is the list of the final model, fitted on all samples:"
         f" {it['size']} genes, {it['core']} of them core (selected in at least 75\u00a0% of the 10"
         f" cross-validation models, which use {it['lengths'][0]} to {it['lengths'][2]} genes)."
     )
-    assert tiles(data)[0].value == str(len(genes))
-    assert tiles(data)[0].words.startswith(f"{it['core']} core: ")
+    assert tiles(data)[-1].value == str(len(genes))
+    assert tiles(data)[-1].words.startswith(f"{it['core']} core: ")
 
 
 def one_gene(core):

@@ -16,7 +16,7 @@ from genesig.report.collect import collect
 from genesig.report.page.gene_links import gene_anchor
 from genesig.report.render import render
 
-# A pointer, a tap, keys and the slider, on the figure that names genes and samples.
+# A pointer, a tap and keys, on the figure that names genes and samples.
 NAMES = """async function names(wait) {
   const found = {}, figure = document.getElementById("figure-heat_map");
   const svg = figure.querySelector("svg"), tip = document.querySelector(".tip");
@@ -76,13 +76,6 @@ NAMES = """async function names(wait) {
   await wait();
   found.onCard.push([tip.textContent, dots.names[first]]);
   end();
-  const sliders = Array.from(document.querySelectorAll(".slider input"));
-  sliders[0].dispatchEvent(new Event("focus")); await wait(() => sliders[0].max > 0);
-  sliders[0].value = 3; sliders[0].dispatchEvent(new Event("input"));
-  await wait(() => document.querySelector(".over.dim"));
-  found.slid = sliders.map((one) => [one.value, one.getAttribute("aria-valuetext")]);
-  found.dimmed = document.querySelector(".over.dim").getAttribute("d").split("Z").length - 1;
-  found.errors = marked();
   return found;
 }
 """
@@ -228,20 +221,6 @@ def test_what_is_marked_in_one_figure_is_marked_in_all(tried):
         assert samples | {"figure-volcano"} <= set(where)  # a gene was inside, too
     assert found["circles"] == 4 * 2  # four samples on two pairs of components
     assert found["ended"] == []
-
-
-@pytest.mark.slow
-def test_the_slider_moves_lists_heat_map_and_error_together(tried):
-    given, data, found = tried
-    mu = data["mu"][2]  # the chosen lists come first
-    nested = given["tables"]["nested_lists"]
-    often = set(nested.loc[(nested["mu"] == mu) & nested["in_list"], "gene"])
-    assert len(found["slid"]) == 3
-    for place, text in found["slid"]:
-        assert place == "3"
-        assert f": {len(often)} frequent genes; error " in text
-    assert found["dimmed"] == len(set(data["heat"]["genes"]) - often)
-    assert {"figure-performance_mu", "figure-nested_lists"} <= set(found["errors"])
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from report_study import Study, arguments, make_dataset
 
 from genesig.report.collect import collect
 from genesig.report.genes import figures_lists
+from genesig.report.genes.brevity import brevity, draw, lengths
 from genesig.report.genes.section import blocks, lists
 from genesig.report.genes.section_values import single_genes
 from genesig.report.methods import methods
@@ -15,7 +16,7 @@ from genesig.report.page.outline import each
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import shown_table
 from genesig.report.page.words import ABSENT
-from genesig.report.prediction.figures_selection import error_by_mu, per_split, surface
+from genesig.report.prediction.figures_selection import per_split, surface
 from genesig.report.prediction.section import model_selection
 from genesig.results import Dataset
 
@@ -28,31 +29,45 @@ def ticks(figure, axes=0):
     return [label.get_text() for label in figure.axes[axes].get_xticklabels()]
 
 
-def titles_of(figure):
-    return [axes.get_title(loc=place) for axes in figure.axes for place in ("left", "center")]
-
-
 def test_the_chosen_lists_stand_before_those_along_mu():
     data = collect(**arguments(Study()))
     median = data["answer"]["lengths"][1]
     core = [one["size"] for one in data["lists"]]
-    for draw in (error_by_mu, figures_lists.nested):
-        assert ticks(draw(data)) == [
-            f"{mu}\n{size} genes"
-            for mu, size in zip(
-                ("chosen", "10⁻⁶", "10⁻³", "10⁻²", "0.1", "1"), (median, *core), strict=True
-            )
-        ]
-    titles = titles_of(figures_lists.frequency_curve(data))
-    assert "chosen lists" in titles[:2]
+    assert ticks(figures_lists.nested(data)) == [
+        f"{mu}\n{size} genes"
+        for mu, size in zip(
+            ("chosen", "10⁻⁶", "10⁻³", "10⁻²", "0.1", "1"), (median, *core), strict=True
+        )
+    ]
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
+    given = arguments(Study(regression=regression))
+    data = collect(**given)
+    found, scores, controls = lengths(data), given["tables"]["scores"], given["tables"]["controls"]
+    own = controls[controls["model"] == "genesig"].dropna(subset="error")
+    assert len(found) == len(own) > 3
+    assert [one.genes for one in found] == sorted(one.genes for one in found)
+    (chosen,) = (one for one in found if one.chosen)
+    assert chosen.genes == pytest.approx(scores.loc[scores["mu"].isna(), "n_genes"].mean())
+    error = own.loc[own["mu"].isna(), "error"].item()
+    assert chosen.value == pytest.approx(1 - error if regression else error)
+    figure = draw(data)
+    top, below = figure.axes
+    assert len(top.collections) >= 2 * len(found)  # a dot and an interval each
+    assert below.get_xlabel() == "genes in a list, on average"
+    section = brevity(data, LIMITS)
+    assert "not of the few genes that all of them share" in section.words[0]
 
 
 def test_lists_too_long_to_be_kept_say_so_and_have_no_numbers():
     data = collect(**arguments(Study(longest=60)))
     assert data["lists"][-1] == {"mu": 1.0, "size": None, "union": None, "kept": None}
-    for draw in (error_by_mu, figures_lists.nested):
-        assert ticks(draw(data))[-1] == "1\n> 60 genes"
-        assert not any(">" in label for label in ticks(draw(data))[:-1])
+    labels = ticks(figures_lists.nested(data))
+    assert labels[-1] == "1\n> 60 genes"
+    assert not any(">" in label for label in labels[:-1])
+    assert len(lengths(data)) == len(data["mu"])  # the last is not among them, the chosen ones are
     table = next(item for item in each(lists(data, LIMITS).items) if item.name == "lists")
     heads = [column.label for column in table.columns]
     row = next(row for row in table.rows if row[heads.index("μ")].text == "1")
@@ -61,8 +76,6 @@ def test_lists_too_long_to_be_kept_say_so_and_have_no_numbers():
     assert sizes == [ABSENT] * 4
     rows = data["tables"]["nested_lists"]
     assert 1.0 not in {row[rows["columns"].index("mu")] for row in rows["rows"]}
-    titles = titles_of(figures_lists.frequency_curve(data))
-    assert "μ = 1" not in titles
 
 
 def test_one_list_too_long_does_not_change_the_measure_of_the_splits():

@@ -43,6 +43,7 @@ NOT_EVERYWHERE = {
         "enrichment-lists",
         "covariates",
         "classes",
+        "studies",
         "survival",
         "decisions",
     ),
@@ -272,7 +273,7 @@ def test_regression_speaks_of_one_measure(rendered):
     value, low, high = (decimal(1 - own[key]) for key in ("error", "high", "low"))
     explained = "share of the differences that is explained; 95 % CI"
     assert f"R² on unseen samples {value} {explained} {low} to {high};" in first
-    for name in ("forest", "null", "controls", "performance_mu"):
+    for name in ("forest", "null", "controls", "brevity"):
         figure = (made.folder / "figures" / f"{name}.svg").read_text(encoding="utf-8")
         assert "R²" in figure
         assert "1 − R²" not in figure
@@ -283,7 +284,7 @@ def test_regression_speaks_of_one_measure(rendered):
 
 
 def test_a_value_of_another_version_is_refused(made, tmp_path):
-    with pytest.raises(GenesigError, match="version 1, version 3 is needed"):
+    with pytest.raises(GenesigError, match="version 1, version 4 is needed"):
         render(
             {**made.data, "version": 1}, tmp_path / "r.html", tmp_path, title="", top_genes=1,
             table_rows=1,

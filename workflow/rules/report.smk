@@ -6,9 +6,8 @@
 
 
 REPORTED = tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS))
-REPORTED |= tables(
-    *MODULES, *PLACED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD), *STUDIES
-)
+REPORTED |= tables(*STUDIED, *STUDIES)
+REPORTED |= tables(*MODULES, *PLACED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD))
 WRITTEN = ("baselines.tsv", "null_frequency.tsv", "dataset.h5ad", "splits.json", "signature.h5ad")
 WRITTEN += ("model.json", "report_data.json", "report.html", "figures")
 SAID = ["results/validation.json", "results/quality.json", *TESTED]

@@ -97,6 +97,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
                  missing: bool, prior_weights: str | None, covariates: Sequence[str],
+                 covariate_words: Mapping[str, Mapping[Any, str]],
                  missing_covariates: str, covariate_shape: str, weights: str | None,
                  chromosome: str | None, position: str | None) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
@@ -134,6 +135,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         Column of the gene table with the prior weight of each gene.
     covariates : sequence of str
         Columns that are held fixed.
+    covariate_words : mapping
+        Column -> word of the sample table -> what it means.
     missing_covariates : {"refuse", "mean"}
     covariate_shape : {"splines", "linear"}
     weights : str or None
@@ -159,7 +162,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          batch=batch, confounding=confounding, annotation=annotation,
                          symbol=symbol, part=part, files=files, missing=missing,
                          prior_weights=prior_weights, covariates=covariates,
-                         missing_covariates=missing_covariates,
+                         covariate_words=covariate_words, missing_covariates=missing_covariates,
                          covariate_shape=covariate_shape, weights=weights,
                          chromosome=chromosome, position=position)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
@@ -203,6 +206,7 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
                 missing: bool, prior_weights: str | None, covariates: Sequence[str],
+                covariate_words: Mapping[str, Mapping[Any, str]],
                 missing_covariates: str, covariate_shape: str, weights: str | None,
                 chromosome: str | None, position: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
@@ -227,8 +231,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                             studies=pool is not None, problems=problems)  # fmt: skip
     if sheet is not None and not any(problem.level == "error" for problem in problems):
         sheet = with_fixed(sheet, samples, problems, covariates=covariates,
-                           missing=missing_covariates, shape=covariate_shape,
-                           weights=weights)  # fmt: skip
+                           words=covariate_words, missing=missing_covariates,
+                           shape=covariate_shape, weights=weights)  # fmt: skip
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
         used = list(table.index if sheet is None else sheet.obs.index)
@@ -240,7 +244,11 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
         genes = None if values is None else values.genes
         named = (symbol, prior_weights, chromosome, position)
         of_genes = _of_genes(annotation, chosen, genes, named, problems)
-    return Inputs(sheet, values, of_genes.symbols, problems, of_genes.weights, of_genes.table,
+    symbols = of_genes.symbols
+    if annotation is None and matrix is not None and matrix.symbols:
+        symbols = dict(matrix.symbols)
+        problems += check_symbols(symbols, expression)
+    return Inputs(sheet, values, symbols, problems, of_genes.weights, of_genes.table,
                   of_genes.places, pool)  # fmt: skip
 
 

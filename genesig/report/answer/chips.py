@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from genesig.report.answer.record import Answer
 from genesig.report.page.finding import Chip
-from genesig.report.page.gene_links import Link, gene_anchor, gene_links, short_symbol
+from genesig.report.page.gene_links import gene_anchor, short_symbol
 from genesig.report.page.measure import measure
 from genesig.report.page.rows import records
+from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import clean, percent, shorten, significant
 
 MOST_NAMED = 12
@@ -29,7 +29,6 @@ class GeneChip:
     direction: str
     words: str
     kind: str
-    links: Sequence[Link]
     card: str
 
 
@@ -46,7 +45,9 @@ def chips_title(data: Answer) -> str:
 
 
 def gene_chips(data: Answer) -> list[GeneChip]:
-    """Return the genes of the signature: named ones first, or those selected most often."""
+    """Return the genes: named ones first, or the most selected; none where there is no evidence."""
+    if grade(data) is Grade.NONE:
+        return []
     found = list(data["answer"]["chips"])
     if data["answer"]["evidence"] is None:
         found.sort(key=lambda one: -one["frequency"])
@@ -58,7 +59,6 @@ def gene_chips(data: Answer) -> list[GeneChip]:
             _direction(data, one["up"]) or shorten(own.get(one["gene"]) or "", 18),
             _words(one),
             "named" if one["named"] else "core" if one["core"] else "",
-            gene_links(one["gene"], one["symbol"]),
             gene_anchor(one["gene"]),
         )
         for one in found[:MOST_NAMED]

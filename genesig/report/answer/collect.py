@@ -17,6 +17,7 @@ from genesig.report.page.finding import (
     Finding,
     Halves,
     Stability,
+    Verdict,
     Wrong,
     WrongSample,
 )
@@ -30,10 +31,13 @@ from genesig.report.page.record import (
     PackedTable,
     StudyFacts,
 )
+from genesig.report.page.rounding import rounded
 from genesig.report.page.rows import Row, of_chosen, own_rows, records
+from genesig.report.page.verdict import LEVEL, Analysis, judge
 from genesig.report.page.words import clean, counted, decimal, percent, rate
 from genesig.response.design import SEVERAL
 from genesig.selection.assess.controls import NAMED
+from genesig.selection.assess.detectable import Detectable, detectable
 
 # Share of the signature that is core below which its lists hardly agree.
 LEAST_CORE = 0.2
@@ -72,6 +76,7 @@ def answer(
             "permutations": permutations,
             "smallest": 1 / (permutations + 1),
         },
+        "detectable": _detectable(study, null),
         "stability": _stability(halves),
         "halves": _halves(halves, design["subsamples"]),
         "control": _best(controls),
@@ -80,6 +85,28 @@ def answer(
         "measures": measures(study, held_out, own),
         "chips": chips(tables),
     }  # fmt: skip
+
+
+def verdict(
+    first: Finding, held: Mapping[str, Any] | None, sets: Mapping[str, Any] | None,
+    controls: PackedTable,
+) -> Verdict:  # fmt: skip
+    """Grade the study by its models of genes, and by what it knows of covariates and gene sets."""
+    row = next((row for row in records(controls) if row["model"] == "sets"), None)
+    if sets is None or row is None:
+        return judge(first, held, None)
+    p = sets["p"]["value"] if sets["p"]["smallest"] <= LEVEL else None
+    excludes = None if row["high"] is None else row["high"] < first["error"]["chance"]
+    return judge(first, held, Analysis(p, excludes))
+
+
+def _detectable(study: StudyFacts, null: Null) -> Detectable:
+    """Say what could have been found: of survival and of several classes, by permutations alone."""
+    apart = 1.0 if study["groups"] is None else study["groups"] / study["samples"]
+    known = study["task"] in ("classification", "regression")
+    counts = study["counts"] if known else []
+    found = detectable(null["errors"], counts, study["samples"], study["genes"], apart)
+    return {**found, **{key: rounded(found[key], 4) for key in ("error", "auc", "effect")}}  # type: ignore[typeddict-item]
 
 
 def _stability(rows: list[Row]) -> Stability | None:

@@ -12,11 +12,12 @@ from genesig.report.answer.record import Answer
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
 from genesig.report.page.style import INK, MUTED, OTHER, OWN, WIDE, rule, sheet
-from genesig.report.page.verdict import Verdict, verdict
+from genesig.report.page.verdict import Grade, here
 from genesig.report.page.words import counted, shorten
 
 MOST = 12
 """Cohorts in the picture."""
+OWN_NAME = "cross-validation, this study"
 FEWEST_FOR_BAND = 10
 """Permutations."""
 
@@ -46,7 +47,8 @@ def forest(data: Answer) -> Figure:
             [line.value], [y], s=46, marker=line.marker, color=line.colour, zorder=3, clip_on=False
         )
     ax.set_yticks(range(len(lines)), [line.name for line in lines])
-    ax.get_yticklabels()[0].set_fontweight("bold")
+    for label in ax.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() == OWN_NAME else "normal")
     ax.set_ylim(len(lines) - 0.5, -0.7)
     rule(ax, x=shown.chance)
     if shown.better == "smaller":
@@ -58,18 +60,18 @@ def forest(data: Answer) -> Figure:
 
 
 def lines_of(data: Answer) -> list[Line]:
-    """Return the rows: cross-validation, the best rival, then each cohort that has an error."""
+    """Return the rows that have an error: other cohorts, cross-validation, the best rival."""
     shown, best = measure(data), data["answer"]["control"]
-    own, proved = data["answer"]["error"], (Verdict.CONVINCING, Verdict.ELSEWHERE)
-    colour = OWN if verdict(data)[0] in proved else INK
-    rows: list[tuple[str, float | None, Any, str, str]]
-    rows = [("cross-validation, this study", own["value"], own, "o", colour)]
-    if best is not None:
-        rows.append((f"{model_name(best['model'])}, this study", best["error"], best, "s", INK))
+    own = data["answer"]["error"]
+    colour = OWN if here(data) is Grade.HERE else INK
+    rows: list[tuple[str, float | None, Any, str, str]] = []
     for one in data["answer"]["cohorts"]["rows"][:MOST]:
         seen = ", seen in training" if one["seen"] else ""
         name = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
-        rows.append((name, one["error"], one, "D", MUTED if one["seen"] else OWN))
+        rows.append((name, one["error"], one, "D", MUTED if one["seen"] else INK))
+    rows.append((OWN_NAME, own["value"], own, "o", colour))
+    if best is not None:
+        rows.append((f"{model_name(best['model'])}, this study", best["error"], best, "s", INK))
     return [
         Line(name, value, shown.interval(row), marker, colour)
         for name, error, row, marker, colour in rows

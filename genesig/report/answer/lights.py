@@ -13,8 +13,8 @@ from genesig.data.study.confounding import NOTABLE
 from genesig.report.answer.record import Answer
 from genesig.report.page.finding import Stability
 from genesig.report.page.measure import measure
-from genesig.report.page.shuffling import where
-from genesig.report.page.verdict import LEVEL, Verdict, verdict
+from genesig.report.page.shuffling import held, where
+from genesig.report.page.verdict import LEVEL, Grade, grade, here
 from genesig.report.page.words import clean, counted, decimal, significant
 
 
@@ -77,25 +77,29 @@ def lights(data: Answer) -> list[Light]:
 
 def _chance(data: Answer) -> Light:
     name, p, error = "Better than chance", data["answer"]["p"], data["answer"]["error"]
-    found, missing = verdict(data)
     if error["value"] is None:
         return Light(name, State.UNKNOWN, "the error could not be measured")
     if p["value"] is None:
-        state = State.CAUTION if found is Verdict.ELSEWHERE else State.UNKNOWN
+        state = State.CAUTION if grade(data) is Grade.ELSEWHERE else State.UNKNOWN
         return Light(name, state, "no permutations of the labels were run")
     words = (
         f"permutation p\u00a0=\u00a0{significant(p['value'], 2)}"
         f" ({counted(p['permutations'], 'permutation')}{where(data)}; minimum attainable"
         f" {significant(p['smallest'], 2)})"
     )
-    if found is Verdict.OPEN:
-        return Light(name, State.UNKNOWN, f"{missing}: {words}")
-    if found is Verdict.CONVINCING:
-        limit = error["value"] if error["high"] is None else error["high"]
-        reaches = limit >= error["chance"]
-        more = ", but the interval of the error reaches chance" if reaches else ""
-        return Light(name, State.CAUTION if reaches else State.GOOD, words + more)
-    state = State.CAUTION if found is Verdict.ELSEWHERE else State.PROBLEM
+    alone = here(data)
+    if alone is Grade.HERE:
+        other = data["verdict"]["by"] != "genes"
+        more = f"; {data['verdict']['by']} carry the finding" if other else ""
+        return Light(name, State.CAUTION if other else State.GOOD, words + more)
+    what = "gain" if held(data) else "error"
+    if alone is Grade.WEAK and data["verdict"]["small"]:
+        return Light(
+            name, State.CAUTION, f"{words}, but the {what} has no interval that excludes it"
+        )
+    if data["verdict"]["small"] is None:
+        return Light(name, State.UNKNOWN, f"{words}: too few to tell")
+    state = State.CAUTION if grade(data) is Grade.ELSEWHERE else State.PROBLEM
     return Light(name, state, words)
 
 

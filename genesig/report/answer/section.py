@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from statistics import median
 
 from genesig.report.answer.figures import FEWEST_FOR_BAND, forest, lines_of
 from genesig.report.answer.naming import level
 from genesig.report.answer.record import Answer
-from genesig.report.page.finding import Evidence, Measured, WrongSample
+from genesig.report.page.finding import Evidence, Measured
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import picked
 from genesig.report.page.rows import transposed
 from genesig.report.page.sides import two
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.words import (
-    about_so_many,
-    clean,
-    counted,
-    decimal,
-    percent,
-    rate,
-    shorten,
-)
+from genesig.report.page.verdict import Grade, grade
+from genesig.report.page.words import about_so_many, between, clean, counted, decimal, percent, rate
+
+MOST_TILES = 2
+"""Cohorts that have a tile of their own."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,9 @@ class Tile:
 
 
 def note(data: Answer) -> list[str]:
-    """Say what the error is about."""
+    """Say what the error is about, where there is a model to be used."""
+    if grade(data) is Grade.NONE:
+        return []
     classes = two(data["study"])
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
@@ -47,12 +46,33 @@ def note(data: Answer) -> list[str]:
 
 
 def tiles(data: Answer) -> list[Tile]:
-    """Return the tiles of the first screen."""
-    measured = [_measured(one, two(data["study"])) for one in data["answer"]["measures"]]
+    """Return the numbers of the first screen: other cohorts first, the genes last if any."""
+    auc = [_auc(one) for one in data["answer"]["measures"] if one["name"] == "auc"]
     proved = data["answer"]["evidence"]
-    genes = [_named(data, proved), _model(data, proved)] if proved else [_size(data)]
-    found = [*genes, _error(data), *measured, _wrong(data)]
-    return [tile for tile in found if tile is not None]
+    genes = [] if grade(data) is Grade.NONE else [_named(data, proved) if proved else _size(data)]
+    return [*_elsewhere(data), _error(data), *auc, *genes]
+
+
+def _elsewhere(data: Answer) -> list[Tile]:
+    """Return a tile for each of few cohorts, one with the median of many."""
+    rows = [one for one in data["answer"]["cohorts"]["rows"] if not one["seen"]]
+    known = [(one, value) for one in rows
+             if (value := measure(data).value(one["error"])) is not None]  # fmt: skip
+    write, name = _write(data), measure(data).title
+    if len(known) > MOST_TILES:
+        values = [value for _, value in known]
+        words = f"the final model, unchanged; {write(min(values))} to {write(max(values))}"
+        return [Tile(f"{name}, median of {len(known)} other cohorts", write(median(values)), words)]
+    return [
+        Tile(f"{name} in {clean(one['name'])}", write(value),
+             f"{counted(one['samples'], 'sample')}"
+             f"{between(*measure(data).interval(one), write)}; the final model, unchanged")
+        for one, value in known
+    ]  # fmt: skip
+
+
+def _write(data: Answer) -> Callable[[float | None], str]:
+    return rate if data["study"]["classes"] else decimal
 
 
 def _named(data: Answer, it: Evidence) -> Tile:
@@ -60,12 +80,6 @@ def _named(data: Answer, it: Evidence) -> Tile:
     if it["named"]:
         words = f"{level(data)}: {about_so_many(it['expected'])} expected by chance"
     return Tile("Named genes", str(it["named"]), words)
-
-
-def _model(data: Answer, it: Evidence) -> Tile:
-    low, middle, high = data["answer"]["lengths"]
-    words = f"{low} to {high} in cross-validation, median {middle}"
-    return Tile("Genes in the predictive model", str(it["model"]), words)
 
 
 def _size(data: Answer) -> Tile:
@@ -94,40 +108,10 @@ def _error(data: Answer) -> Tile:
     )
 
 
-MEASURED = {"auc": "AUC", "sensitivity": "Sensitivity", "specificity": "Specificity"}
-
-
-def _measured(one: Measured, sides: Sequence[str] | None) -> Tile:
-    what = "" if sides else "; mean of each class against the others"
-    write = decimal if one["name"] == "auc" else percent
-    limits = f"{write(one['low'])} to {write(one['high'])}"
-    return Tile(MEASURED[one["name"]], write(one["value"]), f"95\u00a0% CI {limits}{what}")
-
-
-def _wrong(data: Answer) -> Tile | None:
-    wrong = data["answer"]["wrong"]
-    if wrong is None:
-        return None
-    mostly = wrong["mostly"]
-    shown = _named_wrong(mostly[:6]) + (" …" if len(mostly) > 6 else "")
-    several = data["design"]["repeats"] > 1
-    none = "each was classified correctly" + " in at least half of its repeats" * several
+def _auc(one: Measured) -> Tile:
     return Tile(
-        f"Samples misclassified{' in most repeats' if several else ' while held out'}",
-        f"{len(mostly)} of {wrong['samples']}",
-        shown or none,
+        "AUC", decimal(one["value"]), between(one["low"], one["high"], decimal).strip(" ()")
     )
-
-
-def _named_wrong(shown: Sequence[WrongSample]) -> str:
-    """Name samples, and in how many repeats each was wrong, once where that is the same."""
-    names = [shorten(one["sample"], 20) for one in shown]
-    times = [f"in {one['wrong']} of {one['tested']} repeats" for one in shown]
-    if all(one["tested"] == 1 for one in shown):
-        return ", ".join(names)
-    if len(shown) > 1 and len(set(times)) == 1:
-        return f"{', '.join(names)} (each {times[0]})"
-    return ", ".join(f"{name} ({time})" for name, time in zip(names, times, strict=True))
 
 
 def overview(data: Answer) -> list[Picture]:
@@ -140,7 +124,9 @@ def overview(data: Answer) -> list[Picture]:
     left_out = len(data["answer"]["cohorts"]["rows"]) - sum(line.marker == "D" for line in lines)
     banded = len(data["null"]["errors"]) >= FEWEST_FOR_BAND
     band = " grey: 95\u00a0% of the permutations;" if banded else ""
-    more = f" {counted(left_out, 'cohort')} not shown: listed in part 5." if left_out else ""
+    more = (
+        f" {counted(left_out, 'cohort')} not shown: listed under Other cohorts." if left_out else ""
+    )
     return [picture(
         "forest",
         partial(forest, data),

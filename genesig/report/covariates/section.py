@@ -9,10 +9,10 @@ from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import filled_table
+from genesig.report.page.verdict import Grade, here
 from genesig.report.page.words import counted, decimal, enumerated, rate, significant
 
 TITLE = "Covariates"
-LEVEL = 0.05
 COLUMNS = (
     Column("Covariate", "text"),
     Column("Against", "text"),
@@ -28,8 +28,7 @@ COLUMNS = (
 def added_value(data: Covariates) -> list[str]:
     """Return one sentence for the first screen: what expression adds; nothing without covariates.
 
-    Expression is said to add only where the interval of the gain is above 0 and permutations seldom
-    do as well: of the answer, or of ridge on all genes.
+    Whether expression adds is for the grade to say: this sentence has the numbers.
     """
     if "covariates" not in data:
         return []
@@ -39,29 +38,23 @@ def added_value(data: Covariates) -> list[str]:
         return [f"What expression adds to {names} could not be measured."]
     listed = f"{_both(data, d, names)} ({_apart(data, d)}{_p(it['p'])})"
     ridge = f"ridge on all genes beside {names} reached {_reached(data, whole, it['p_whole'])}"
-    if _above(d) and _small(it["p"]):
+    alone = here(data)
+    if alone is Grade.HERE and data["verdict"]["by"] == "all genes":
+        return [f"All genes together add to {names}, while the selected ones alone do not show it:"
+                f" {ridge}; {listed}."]  # fmt: skip
+    if alone is Grade.HERE:
         return [f"Expression adds to {names}: {listed}."]
-    if _above(whole) and _small(it["p_whole"]):
-        return [f"All genes together add to {names}, while no benefit of the selected ones was"
-                f" detectable: {ridge}; {listed}."]  # fmt: skip
-    if _above(d):
-        why = "chance is not ruled out" if it["p"] is None else "permutations did as well too often"
+    if data["verdict"]["excludes"]:
+        known = data["verdict"]["small"] is not None
+        why = "permutations did as well too often" if known else "chance is not ruled out"
         return [f"Better with expression than with {names} alone, but {why}: {listed}."]
-    if _small(it["p"]) or _small(it["p_whole"]):
+    if alone is Grade.WEAK:
         return [f"Expression goes with what {names} leave open, but no better prediction was"
-                f" detectable: {listed}; {ridge}."]  # fmt: skip
+                f" shown: {listed}; {ridge}."]  # fmt: skip
     if d["high"] < 0:
-        return [f"The selected genes added nothing to {names}, which predicted better alone:"
-                f" {listed}; {ridge}."]  # fmt: skip
-    return [f"No benefit of expression over {names} was detectable: {listed}; {ridge}."]
-
-
-def _above(d: Difference) -> bool:
-    return d["low"] is not None and d["low"] > 0
-
-
-def _small(p: float | None) -> bool:
-    return p is not None and p <= LEVEL
+        return [f"{names[0].upper()}{names[1:]} alone predicted better than with the selected"
+                f" genes: {listed}; {ridge}."]  # fmt: skip
+    return [f"No benefit of the selected genes over {names} was shown: {listed}; {ridge}."]
 
 
 def _p(p: float | None) -> str:
@@ -123,8 +116,8 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     ]  # fmt: skip
     caption = (
         "Weight of each covariate in the final model, in its own units and per standard deviation,"
-        " and over the outer splits. A word is held against the one in the second column; where two"
-        " values stand, the weight is what the score gains from the first to the second."
+        " and over the outer splits. Categories are compared with the reference in column 2; where"
+        " two values stand, the weight is what the score gains from the first to the second."
         + (" Each class has weights of its own." if len(data["study"]["classes"] or ()) > 2 else "")
     )
     return Section(

@@ -20,7 +20,6 @@ from genesig.report.genes.record import (
     Genes,
     Heat,
     Named,
-    Projection,
     Strip,
 )
 from genesig.report.page.rounding import rounded
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 MOST_CORRELATED = 300
-MOST_POINTS = 1000
 MOST_STRIPS = 60
 MOST_HEAT = (100, 1000)
 
@@ -51,7 +49,6 @@ def genes(
         "nested": nested(tables["nested_lists"], mu),
         "univariate": univariate(dataset, tables, fdr),
         "correlation": correlation(values, blocks),
-        "projection": projection(values, blocks),
         "components": components(values, signature),
         "strips": strips(values, signature),
         "heat": heat(values, signature, tables["predictions"]),
@@ -85,30 +82,11 @@ def _share(blocks: pd.DataFrame, most: int) -> pd.DataFrame:
     return blocks[rank < np.maximum(1, size * most // len(blocks))].head(most)
 
 
-def projection(dataset: Dataset, blocks: pd.DataFrame) -> Projection:
-    """Place the genes of all lists on the first three meta-patients.
-
-    With the standardised genes Z = U S V' (samples × genes), gene j lies at the first three
-    entries of row j of V S: its products with the meta-patients u_1, u_2, u_3 (Mosci 2009, 6.3).
-    """
-    place, share = np.zeros((0, 3)), np.zeros(0)
-    if len(blocks):
-        _, place, share = _projected(_standardised(dataset, blocks["gene"]))
-    shown = blocks.head(MOST_POINTS)
-    return {
-        **_names(shown),
-        "blocks": [int(value) for value in shown["block"]],
-        "points": rounded(place[:MOST_POINTS], 4),
-        "explained": rounded(share, 4),
-        "total": len(blocks),
-    }
-
-
 def components(dataset: Dataset, signature: pd.DataFrame) -> Components:
     """Place the samples on the first three principal components of the signature."""
     place, share = np.zeros((0, 0)), np.zeros(0)
     if len(signature):
-        place, _, share = _projected(_standardised(dataset, signature["gene"]))
+        place, share = _projected(_standardised(dataset, signature["gene"]))
         place = place[spread(len(place), MOST_SAMPLES)]
     return {
         "points": rounded(place, 4),
@@ -172,14 +150,11 @@ def _standardised(dataset: Dataset, genes: pd.Series[Any]) -> Array:
     return np.asarray(x * scale)
 
 
-def _projected(z: Array) -> tuple[Array, Array, Array]:
-    """Return samples U S, genes V S and shares of variance, three columns."""
+def _projected(z: Array) -> tuple[Array, Array]:
+    """Return samples U S and shares of variance, three columns."""
     found = principal_components(z @ z.T, 3)
     missing = 3 - len(found.size)
-    samples, genes = (
-        np.pad(place, ((0, 0), (0, missing))) for place in (found.points, z.T @ found.directions)
-    )
-    return samples, genes, np.pad(found.explained, (0, missing))
+    return np.pad(found.points, ((0, 0), (0, missing))), np.pad(found.explained, (0, missing))
 
 
 def block_warnings(data: Genes) -> list[str]:

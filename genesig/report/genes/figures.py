@@ -16,13 +16,10 @@ from genesig.report.page.plane import by_response, plane
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.sides import codes
 from genesig.report.page.style import (
-    BLOCK_COLOURS,
-    BLOCK_MARKERS,
     CLASS_COLOURS,
     CLASS_MARKERS,
     DIVERGING,
     INK,
-    OTHER,
     OVER,
     OWN,
     PAPER,
@@ -86,30 +83,6 @@ def _apart(ticks: list[tuple[float, Any]], least: float) -> list[tuple[float, An
         if not found or at - found[-1][0] >= least:
             found.append((at, name))
     return found
-
-
-def projection(data: Genes) -> Figure:
-    """Genes of all lists on pairs of the first three meta-patients, coloured by block."""
-    it = data["projection"]
-    points, blocks = np.array(it["points"], dtype=float), np.array(it["blocks"])
-    figure, axes = sheet(WIDE, 3.5, 1, 3, gap=0.06)
-    for ax, (a, b) in zip(axes[0], ((0, 1), (0, 2), (1, 2)), strict=True):
-        rest = blocks > len(BLOCK_COLOURS)
-        ax.scatter(points[rest, a], points[rest, b], s=9, color=OTHER, alpha=0.5, lw=0)
-        for block, colour in enumerate(BLOCK_COLOURS, start=1):
-            mine = points[blocks == block]
-            how = {"color": colour, "marker": BLOCK_MARKERS[block - 1]}
-            ax.scatter(mine[1:, a], mine[1:, b], s=18, lw=0.4, edgecolor=PAPER, **how)
-            # the prototype comes first in its block
-            ax.scatter(mine[:1, a], mine[:1, b], s=56, lw=1.1, edgecolor=INK, label=block, **how)
-        plane(ax, it["explained"], a, b, "meta-patient")
-        name_points(ax, points[:, a], points[:, b], gene_names(it["genes"], it["symbols"]), GENE)
-    handles, names = axes[0][0].get_legend_handles_labels()
-    shown = [(h, n) for h, n in zip(handles, names, strict=True) if int(n) in set(it["blocks"])]
-    figure.legend(*zip(*shown, strict=True), loc="outside upper left", ncols=len(shown),
-                  title="block", alignment="left", title_fontsize=8, fontsize=8,
-                  handletextpad=0.1, columnspacing=1.2)  # fmt: skip
-    return figure
 
 
 def components(data: Genes) -> Figure:

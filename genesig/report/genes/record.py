@@ -55,15 +55,6 @@ class Correlation(Named):
     total: int
 
 
-class Projection(Named):
-    """At most 1000 genes of ``total`` on the first three meta-patients."""
-
-    blocks: list[int]
-    points: list[list[float]]
-    explained: list[float]
-    total: int
-
-
 class Components(TypedDict):
     """The samples on up to three components of the signature's genes (their number)."""
 
@@ -190,7 +181,6 @@ class GeneParts(TypedDict):
     nested: list[NestedGene]
     univariate: Univariate
     correlation: Correlation
-    projection: Projection
     components: Components
     strips: list[Strip]
     heat: Heat

@@ -10,7 +10,7 @@ from genesig.report.genes.record import Correlation, Genes
 from genesig.report.page.columns import Column
 from genesig.report.page.measure import speaks_for
 from genesig.report.page.often import bound, often
-from genesig.report.page.rows import Row, columns_of, on_components, records, transposed
+from genesig.report.page.rows import columns_of, records, transposed
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import filled_table, packed_table
@@ -18,7 +18,6 @@ from genesig.report.page.words import (
     clean,
     counted,
     decimal,
-    first_of,
     shown_of,
 )
 
@@ -40,14 +39,6 @@ def signature(data: Genes, limits: Limits) -> Section:
     return Section("signature", "Genes of the signature", words, items, part="signature")
 
 
-def stability(data: Genes, limits: Limits) -> Section:
-    """Show how stable such a list is."""
-    items: list[Item] = [_stability(data)] if _stability_rows(data) else []
-    if data["tables"]["stability"]["rows"]:
-        items.append(packed_table(data, "stability", "Stability at each μ.", limits.table_rows))
-    return Section("list-stability", "Stability of the list", [], items, part="stability")
-
-
 def _signature_words(data: Genes) -> list[str]:
     if not data["answer"]["size"]:
         return ["The signature is empty: the final model selected no gene."]
@@ -59,26 +50,6 @@ def _signature_words(data: Genes) -> list[str]:
         f" weight speaks for {speaks_for(data)}. p and q come from single-gene tests and were not"
         " used for selection."
     ]
-
-
-def _stability_rows(data: Genes) -> list[Row]:
-    return [r for r in records(data["tables"]["stability"]) if r["stability"] is not None]
-
-
-def _stability(data: Genes) -> Picture:
-    return picture(
-        "stability",
-        partial(figures_lists.stability, data),
-        data=columns_of(_stability_rows(data), "mu", "source", "stability", "lasso"),
-        title="Stability of the list at each μ",
-        description="Stability on disjoint halves of the samples and on the overlapping"
-        " outer splits.",
-        caption="1: every list is the same; 0: lists overlap no more than at random. Green: the two"
-        " halves of the samples share no patient and choose their own settings, so their lists"
-        " agree as those of two sets of patients of half the size would. Open circle: lasso lists"
-        " of the same length, on the same halves. Grey: lists of the outer splits, which share most"
-        " of their training samples, which inflates agreement.",
-    )
 
 
 def overlap(data: Genes, limits: Limits) -> Section:
@@ -117,14 +88,12 @@ def overlap(data: Genes, limits: Limits) -> Section:
 
 
 def lists(data: Genes, limits: Limits) -> Section:
-    """Show the frequency curve and the nested lists."""
+    """Show the nested lists."""
     words = [
         "As μ grows, genes that are correlated with selected ones join the list. At large μ the"
         " lists approach a univariate ranking; part of their higher stability comes from this.",
     ]
     items: list[Item] = []
-    if data["tables"]["frequency_curve"]["rows"]:
-        items.append(_curve(data))
     if data["nested"]:
         items.append(_nested(data))
     items.append(packed_table(data, "lists", "The lists, one per μ.", limits.table_rows))
@@ -133,27 +102,7 @@ def lists(data: Genes, limits: Limits) -> Section:
         items.append(
             packed_table(data, "nested_lists", caption, limits.table_rows, search=True)
         )  # fmt: skip
-    return Section("lists", "Nested lists", words, items, part="stability", folded=True)
-
-
-def _curve(data: Genes) -> Picture:
-    table = data["tables"]["frequency_curve"]
-    permuted = (
-        " Grey: the same with permuted labels, median and the middle 90 % of the permutations."
-        if data["null"]["errors"]
-        else ""
-    )
-    return picture(
-        "frequency_curve",
-        partial(figures_lists.frequency_curve, data),
-        data=columns_of(records(table), *table["columns"]),
-        title="How often genes are selected",
-        description="Number of genes selected in at least a given share of the outer splits, in"
-        " the chosen lists and at each mu, observed and with permuted labels.",
-        caption="Green: number of genes that are selected in at least that share of the splits; a"
-        f" flat curve is a stable list.{permuted} Dashed: the threshold of {often(data)}s"
-        f" ({bound(data)}).",
-    )
+    return Section("lists", "Nested lists", words, items)
 
 
 def _nested(data: Genes) -> Picture:
@@ -191,8 +140,6 @@ def blocks(data: Genes, limits: Limits) -> Section:
         f"{_apart(data)}"
     ]
     items: list[Item] = [_correlation(data, shown, total)] if shown > 1 else []
-    if len(data["projection"]["genes"]) > 2:
-        items.append(_projection(data))
     caption = "Block prototypes and, for each, the most correlated other prototype."
     items.append(packed_table(data, "prototypes", caption, limits.table_rows))
     caption = "All genes of the lists by block, in the order in which they enter."
@@ -232,24 +179,3 @@ def _correlation(data: Genes, shown: int, total: int) -> Picture:
 def _square(it: Correlation) -> Columns:
     square = dict(zip(it["genes"], it["r"], strict=True))
     return {"gene": it["genes"], "symbol": it["symbols"], "block": it["blocks"], **square}
-
-
-def _projection(data: Genes) -> Picture:
-    it = data["projection"]
-    shown = len(it["genes"])
-    return picture(
-        "projection",
-        partial(figures.projection, data),
-        data={
-            "gene": it["genes"],
-            "symbol": it["symbols"],
-            "block": it["blocks"],
-            **on_components(it["points"]),
-        },
-        title="Genes on the first three meta-patients",
-        description=f"{shown} genes on pairs of the first three left singular vectors.",
-        caption="Genes placed by their standardised values on the first three meta-patients (the"
-        " left singular vectors of the genes of all lists). Colours and shapes: the first seven"
-        " blocks, large marks for their prototypes; grey: other blocks. Genes near each other vary"
-        f" alike.{first_of(shown, it['total'], 'gene')}",
-    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from genesig.selection.assess.detectable import Detectable
+
 
 class Error(TypedDict):
     """The error, and its value without any signal."""
@@ -157,6 +159,21 @@ class Wrong(TypedDict):
     samples: int
 
 
+class Verdict(TypedDict):
+    """The grade of a study (`genesig.report.page.verdict.Grade`), and what it rests on.
+
+    ``here`` is that of the models of this study alone, ``by`` what carries it: genes, all genes or
+    sets. ``small`` is whether p is at most .05, null where permutations cannot tell; ``excludes``
+    whether the interval excludes guessing, that of the gain where covariates are held fixed.
+    """
+
+    grade: str
+    here: str
+    by: str
+    small: bool | None
+    excludes: bool | None
+
+
 class Finding(TypedDict):
     """The numbers of the first screen.
 
@@ -171,6 +188,7 @@ class Finding(TypedDict):
     lengths: list[int]
     error: Error
     p: P
+    detectable: Detectable
     stability: Stability | None
     halves: Halves
     control: Control | None

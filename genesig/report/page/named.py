@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from genesig.report.page.words import gene_label, shorten
 
 Array = np.ndarray[Any, Any]
-SAMPLE, GENE, MU = "sample", "gene", "mu"
+SAMPLE, GENE = "sample", "gene"
 MOST = 60
 """Letters of a name."""
 POINTS = 72

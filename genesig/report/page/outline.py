@@ -26,12 +26,12 @@ class Part:
 
 def outline(sections: Sequence[Section]) -> list[Part]:
     """Put each section into the part that it names; parts without any are left out."""
-    parts = []
-    for number, (key, title) in enumerate(PARTS.items(), start=FIRST):
-        mine = [section for section in sections if section.part == key]
-        if mine:
-            parts.append(Part(key, "" if key == "supplement" else str(number), title, mine))
-    return parts
+    of_part = {key: [one for one in sections if one.part == key] for key in PARTS}
+    there = [key for key, mine in of_part.items() if mine]
+    return [
+        Part(key, "" if key == "supplement" else str(number), PARTS[key], of_part[key])
+        for number, key in enumerate(there, start=FIRST)
+    ]
 
 
 def labels(summary: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-from genesig.report.page.finding import Finding
+from genesig.report.page.finding import Finding, Verdict
 
 
 class Response(TypedDict):
@@ -204,6 +204,7 @@ class Study(TypedDict):
     batch: Batch | None
     mu: list[float]
     answer: Finding
+    verdict: Verdict
     held_out: HeldOut
     null: Null
     lists: list[ListCount]

@@ -16,7 +16,6 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from genesig.report.page.named import MU, name_columns
 from genesig.report.page.words import power_of_ten, significant
 
 INK, MUTED, RULE, PAPER = "#1d1d1f", "#5c6066", "#d5d8dd", "#fcfcfd"
@@ -104,7 +103,6 @@ def mu_ticks(ax: Axes, mu: Sequence[float | None], below: list[str] | None = Non
     labels = [f"{name}\n{line}".rstrip() for name, line in zip(names, lines, strict=True)]
     ax.set_xticks(range(len(mu)), labels)
     ax.set_xlim(-0.5, len(mu) - 0.5)
-    name_columns(ax, names, MU)
     ax.tick_params(axis="x", length=0)
 
 

@@ -1,43 +1,128 @@
-"""Whether the study speaks against chance, and what it leaves open."""
+"""How far a study supports that expression predicts the response: one grade, decided here.
+
+Every sentence of the page, the last words of a run and the notebook ask for the grade; none of them
+weighs p and an interval again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
+from typing import Any, NamedTuple
 
+from genesig.report.page.finding import Finding, Verdict
 from genesig.report.page.record import Study
-from genesig.report.page.words import counted
 
 LEVEL = 0.05
 
 
-class Verdict(Enum):
-    """What the study says of the question whether gene expression predicts the response."""
+class Grade(Enum):
+    """How far the study supports that gene expression predicts the response."""
 
-    CONVINCING = "better than chance, in this study"
-    ELSEWHERE = "better than chance in other studies, though not shown here"
-    NO_BETTER = "no better than chance"
-    OPEN = "open"
+    NONE = "no evidence"
+    WEAK = "weak evidence"
+    HERE = "supported in this study"
+    ELSEWHERE = "supported in other patients"
+    AGAINST = "contradicted elsewhere"
 
 
-def verdict(data: Study) -> tuple[Verdict, str]:
-    """Return the verdict, and for an open one what is missing.
+class Analysis(NamedTuple):
+    """What one analysis has: p, None where permutations cannot tell, and its interval.
 
-    p decides about chance, the interval about size: with p <= .05 an interval that reaches the
-    value of chance says that the size is uncertain, not that there is nothing. A p that
-    permutations were too few to make small, or that was never computed, leaves the question open.
-    Where this study cannot tell, data sets of other studies can: ELSEWHERE takes at least half of
-    them to be better than chance.
+    ``excludes`` is whether the interval excludes guessing, None where there is no interval.
     """
-    p, cohorts = data["answer"]["p"], data["answer"]["cohorts"]
-    if p["value"] is not None and p["value"] <= LEVEL:
-        return Verdict.CONVINCING, ""
-    if cohorts["better"] and 2 * cohorts["better"] >= cohorts["tested"]:
-        return Verdict.ELSEWHERE, ""
-    if not p["permutations"]:
-        return Verdict.OPEN, "no labels were permuted, so chance was not ruled out"
-    ran = counted(p["permutations"], "permutation")
-    if p["value"] is None:
-        return Verdict.OPEN, f"p could not be computed from {ran}, so chance was not ruled out"
-    if p["smallest"] > LEVEL:
-        return Verdict.OPEN, f"{ran} cannot rule out chance: too few"
-    return Verdict.NO_BETTER, ""
+
+    p: float | None
+    excludes: bool | None
+
+    @property
+    def small(self) -> bool | None:
+        """Whether p is at most `LEVEL`; None where it is not known."""
+        return None if self.p is None else self.p <= LEVEL
+
+    @property
+    def grade(self) -> Grade:
+        """Grade this analysis alone: both p and interval for support, p or, untested, interval."""
+        if self.small and self.excludes:
+            return Grade.HERE
+        weak = self.small or (self.small is None and self.excludes)
+        return Grade.WEAK if weak else Grade.NONE
+
+
+def judge(answer: Finding, held: Mapping[str, Any] | None, sets: Analysis | None) -> Verdict:
+    """Grade a study.
+
+    Parameters
+    ----------
+    answer : Finding
+        Its error, p, named genes and other cohorts.
+    held : mapping, optional
+        What is held fixed (``report_data.json``, covariates): the question is then what expression
+        adds, so that the interval is that of the gain.
+    sets : Analysis, optional
+        Of models of whole gene sets.
+
+    Returns
+    -------
+    Verdict
+        Where models of genes show nothing, ridge on all genes beside the covariates, or gene sets,
+        may carry the grade; as a second look, with twice their p.
+    """
+    own, others = _own(answer), {}
+    if held is not None:
+        own = Analysis(own.p, _gains(held["alone"]))
+        others["all genes"] = Analysis(held["p_whole"] if own.p is not None else None,
+                                   _gains(held["whole"]))  # fmt: skip
+    if sets is not None:
+        others["sets"] = sets
+    here, by = own.grade, "genes"
+    if here is Grade.NONE:
+        for name, other in others.items():
+            twice = Analysis(None if other.p is None else 2 * other.p, other.excludes)
+            if twice.grade is Grade.HERE:
+                here, by = Grade.HERE, name
+                break
+    named = answer["evidence"] is not None and answer["evidence"]["named"] > 0
+    alone = Grade.WEAK if here is Grade.NONE and named else here
+    grade = _elsewhere(answer, alone, held is not None) or alone
+    return {"grade": grade.value, "here": here.value, "by": by, "small": own.small,
+            "excludes": own.excludes}  # fmt: skip
+
+
+def _own(answer: Finding) -> Analysis:
+    p, error = answer["p"], answer["error"]
+    known = p["value"] is not None and p["smallest"] <= LEVEL and error["value"] is not None
+    excludes = None if error["high"] is None else error["high"] < error["chance"]
+    return Analysis(p["value"] if known else None, excludes)
+
+
+def _gains(difference: Mapping[str, Any]) -> bool | None:
+    """Whether the interval of a gain over covariates lies above 0."""
+    return None if difference["low"] is None else bool(difference["low"] > 0)
+
+
+def _elsewhere(answer: Finding, here: Grade, held: bool) -> Grade | None:
+    """Grade by other cohorts, where they settle it.
+
+    They support where at least half of them are better than chance and none is worse; with
+    covariates, which predict there, too, only what this study has shown. They contradict where none
+    is better, and the interval of one excludes the error of this study.
+    """
+    it, error = answer["cohorts"], answer["error"]["value"]
+    if it["better"] and 2 * it["better"] >= it["tested"] and not it["worse"]:
+        return None if held and here is Grade.NONE else Grade.ELSEWHERE
+    new = [row for row in it["rows"] if not row["seen"] and row["low"] is not None]
+    apart = error is not None and any((row["low"] or 0) > error for row in new)
+    if here is not Grade.NONE and it["tested"] and not it["better"] and (it["worse"] or apart):
+        return Grade.AGAINST
+    return None
+
+
+def grade(data: Study) -> Grade:
+    """Return the grade of the study, with what other cohorts and single genes say."""
+    return Grade(data["verdict"]["grade"])
+
+
+def here(data: Study) -> Grade:
+    """Return the grade of the models of this study alone."""
+    return Grade(data["verdict"]["here"])

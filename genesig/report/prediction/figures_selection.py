@@ -6,24 +6,19 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from genesig.report.page.lists import list_ticks
 from genesig.report.page.measure import measure
-from genesig.report.page.rows import Row, of_chosen, own_rows, records, same_mu, transposed
+from genesig.report.page.rows import Row, of_chosen, records, transposed
 from genesig.report.page.style import (
     INK,
     OVER,
     OVER_PAPER,
     OWN,
     PAPER,
-    RULE,
     SEQUENTIAL,
     SMALL,
     WIDE,
     colour_bar,
-    interval,
-    note,
     power,
-    rule,
     sheet,
 )
 from genesig.report.page.svg import Columns
@@ -121,25 +116,3 @@ def _dots_by_repeat(ax: Axes, rows: list[Row], column: str) -> None:
     ax.set_xlim(-0.6, len(repeats) - 0.4)
     ax.tick_params(axis="x", length=0)
     ax.grid(axis="y")
-
-
-def error_by_mu(data: Prediction) -> Figure:
-    """Double-CV error, or R², with interval for each list."""
-    shown = measure(data)
-    figure, ax = sheet(SMALL, 3.6)
-    rows = own_rows(data["tables"]["controls"])
-    places = [of_chosen(rows), *(same_mu(rows, mu) for mu in data["mu"])]
-    for x, found in enumerate(places):
-        for row in found:
-            if row["error"] is not None:
-                value, limits = shown.value(row["error"]), shown.interval(row)
-                interval(ax, x, value, limits, OWN, filled=x == 0)
-    list_ticks(ax, data)
-    ax.axvline(0.5, color=RULE, lw=1)
-    ax.set_ylabel(shown.name)
-    rule(ax, y=shown.chance)
-    note(ax, len(data["mu"]) + 0.5, shown.chance, "chance ", ha="right", va="bottom")
-    if shown.better == "smaller":
-        ax.set_ylim(bottom=0)
-    ax.grid(axis="y")
-    return figure

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from genesig.report.page.measure import measure
-from genesig.report.page.shuffling import shuffled
+from genesig.report.page.shuffling import held, shuffled
 from genesig.report.page.sides import two
 from genesig.report.page.style import power
+from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import clean, counted, percent, significant
 from genesig.report.prediction.record import Prediction
 from genesig.response.design import SEVERAL
@@ -172,11 +173,14 @@ def chance(data: Prediction) -> list[str]:
     permutations = len(data["null"]["errors"])
     if not permutations:
         return []
+    what = "gain over the covariates" if held(data) else "error"
     return [
         f"The whole double loop was repeated {counted(permutations, 'time')} with the labels"
         f" {shuffled(data)};"
         " p = (1 + number of permutations with an error as small)/(number of permutations + 1)"
-        " (Phipson and Smyth 2010)."
+        f" (Phipson and Smyth 2010). A finding counts as supported where p ≤ {LEVEL:g} and the"
+        f" 95\u00a0% confidence interval of the {what} excludes"
+        f" {'0' if held(data) else 'guessing'}, and as weak evidence where p alone is small."
     ]
 
 

@@ -18,14 +18,22 @@ from genesig.report.page.rows import (
 from genesig.report.page.section import Group, Item, Limits, Section
 from genesig.report.page.shuffling import held, shuffled
 from genesig.report.page.sides import two
-from genesig.report.page.svg import Columns, Picture, picture
+from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import packed_table
-from genesig.report.page.words import clean, counted, decimal, significant, with_limits
+from genesig.report.page.words import (
+    between,
+    clean,
+    counted,
+    decimal,
+    percent,
+    significant,
+    with_limits,
+)
 from genesig.report.prediction import figures, figures_selection
 from genesig.report.prediction.record import Prediction
 from genesig.report.prediction.section_decision import precision
 
-FOLDED = ("precision_recall", "performance_mu")
+FOLDED = ("precision_recall",)
 """Figures of the section that open on demand, where others stand before them."""
 
 
@@ -71,10 +79,10 @@ def _selection_words(data: Prediction) -> list[str]:
 
 
 def performance(data: Prediction, limits: Limits) -> Section:
-    """Show the error per split and per mu."""
+    """Show the error of the study, and of each split."""
     shown = measure(data)
     what = "Errors are" if data["study"]["classes"] else f"{shown.name} and errors are"
-    words = [f"{what} measured on samples used in neither selection nor tuning."]
+    words = [f"{what} measured on samples used in neither selection nor tuning.{_sides(data)}"]
     each: list[Item] = []
     if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
         each.append(picture(
@@ -90,31 +98,21 @@ def performance(data: Prediction, limits: Limits) -> Section:
             " small, so single splits scatter; the mean over all of them is what counts.",
         ))  # fmt: skip
     found = [*(_of_classes(data) if data["study"]["classes"] else _of_a_number(data))]
-    found.append(_of_lists(data))
-    first = [one for one in found if one.name not in FOLDED] or found[-1:]
+    first = [one for one in found if one.name not in FOLDED]
     each = [*(one for one in found if one not in first), *each]
     each.append(packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows))
-    group = Group("splits", "In more detail: each nested list, each outer split", (), each)
+    group = Group("splits", "In more detail: each outer split", (), each)
     return Section("performance", "How well it predicts", words, [*first, group], part="evidence")
 
 
-def _of_lists(data: Prediction) -> Picture:
-    shown = measure(data)
-    return picture(
-        "performance_mu",
-        partial(figures_selection.error_by_mu, data),
-        data=_by_mu(data),
-        title=f"{shown.title} of each nested list",
-        description=f"{shown.name} with 95 % CI of the chosen lists and at each mu.",
-        caption=f"{shown.title} with its 95 % CI. Filled: the chosen lists,"
-        " whose error is the one reported; open: the lists of each μ, at the same τ. Choosing the"
-        " μ that looks best here would bias the estimate.",
-    )
-
-
-def _by_mu(data: Prediction) -> Columns:
-    rows = [row for row in own_rows(data["tables"]["controls"]) if row["error"] is not None]
-    return {"mu": [row["mu"] for row in rows], **measure(data).columns(rows)}
+def _sides(data: Prediction) -> str:
+    """Say sensitivity and specificity of two classes."""
+    said = [
+        f"{one['name']} {percent(one['value'])}{between(one['low'], one['high'], percent)}"
+        for one in reversed(data["answer"]["measures"]) if one["name"] != "auc"
+    ]  # fmt: skip
+    both = " and ".join(said)
+    return f" {both[0].upper()}{both[1:]}." if both else ""
 
 
 def _of_classes(data: Prediction) -> Iterator[Picture]:

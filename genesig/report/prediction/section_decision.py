@@ -15,7 +15,7 @@ from genesig.report.page.rows import columns_of
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.sides import two
 from genesig.report.page.svg import Columns, Picture, picture
-from genesig.report.page.verdict import Verdict, verdict
+from genesig.report.page.verdict import Grade, here
 from genesig.report.page.words import clean, decimal, percent
 from genesig.report.prediction import figures_decision
 from genesig.report.prediction.calibrated import Told, precision_recall, told
@@ -35,7 +35,7 @@ def decisions(data: Prediction, limits: Limits) -> Section:
     words, items = [_words(data, it, classes[1])], []
     if min(it.positive.sum(), (~it.positive).sum()) < FEWEST * it.repeats:
         words = [f"A class has fewer than {FEWEST} samples: too few for probabilities."]
-    elif verdict(data)[0] is Verdict.NO_BETTER:
+    elif here(data) is Grade.NONE:
         words = ["The scores tell the classes apart no better than chance: they are no ground for"
                  " a decision."]  # fmt: skip
     else:

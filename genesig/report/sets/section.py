@@ -27,7 +27,7 @@ def sets(data: Sets, limits: Limits) -> Section:
         return Section("sets", TITLE)
     settings: Settings = data["config"]["structured"]
     words = [
-        f"{verdict(data, it['difference'])}. {_chance(it)} {stable(it)}",
+        f"{compared(data, it['difference'])}. {_chance(it)} {stable(it)}",
         _list(data, it),
         _how(it, settings),
         _caution(it, settings),
@@ -56,10 +56,10 @@ def in_sets(data: Sets) -> list[str]:
     it = data["sets"]
     if it is None:
         return []
-    return [f"{verdict(data, it['difference'])}. {_often(data, it)}"]
+    return [f"{compared(data, it['difference'])}. {_often(data, it)}"]
 
 
-def verdict(data: Study, d: Difference) -> str:
+def compared(data: Study, d: Difference) -> str:
     """Say whether sets predict better, worse or as well, from the measured numbers alone."""
     if d["error"] is None or d["linear"] is None:
         return "Whether gene sets predict as well as single genes could not be measured"
@@ -129,9 +129,8 @@ def _how(it: SetsRecord, settings: Settings) -> str:
         else "Genes in no set take no part here."
     )
     weigh = {
-        "permuted": "Each set is weighed by what chance makes of it, measured with permuted labels"
-        " of the training samples, so that large and small sets, and such whose genes go together,"
-        " compete fairly.",
+        "permuted": "Set penalties are calibrated on permuted training labels, so that large or"
+        " tightly correlated sets have no advantage.",
         "size": "Each set is weighed by the square root of its size, which favours sets whose genes"
         " go together.",
         "equal": "All sets weigh the same, which favours large ones.",

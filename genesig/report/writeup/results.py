@@ -7,9 +7,11 @@ from statistics import median
 
 from genesig.report.page.finding import CohortError, Evidence, Measured, Price
 from genesig.report.page.gene_links import short_symbol
+from genesig.report.page.headline import headline
 from genesig.report.page.measure import Measure, measure
 from genesig.report.page.model_names import model_name, picked
 from genesig.report.page.shuffling import where
+from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import clean, counted, decimal, percent, rate, shorten, significant
 from genesig.report.writeup.record import Writeup
 
@@ -21,9 +23,9 @@ Write = Callable[[float | None], str]
 
 
 def results(data: Writeup) -> list[str]:
-    """Return the paragraph in sentences, those first without which the others say nothing."""
-    said = (_samples(data), _error(data), _chance(data), _genes(data), _stability(data),
-            _rival(data), *_cohorts(data))  # fmt: skip
+    """Return the paragraph: the graded finding, its numbers, and genes where there is evidence."""
+    said = (headline(data), _samples(data), _error(data), _chance(data), _genes(data),
+            _stability(data), _rival(data), *_cohorts(data))  # fmt: skip
     return [" ".join(one for one in said if one)]
 
 
@@ -83,6 +85,12 @@ def _genes(data: Writeup) -> str:
     it, share = data["answer"], percent(data["config"]["signature"]["frequency"])
     if not it["size"]:
         return "The final model, fitted on all samples, selected no gene."
+    if grade(data) is Grade.NONE:
+        uses = counted(it["evidence"]["model"] if it["evidence"] else it["size"], "gene")
+        return (
+            f"The final model, fitted on all samples, uses {uses}, none of which can be told from"
+            " chance."
+        )
     if it["evidence"]:
         return _named(data, it["evidence"])
     ranked = sorted(it["chips"], key=lambda one: -one["frequency"])

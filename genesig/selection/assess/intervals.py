@@ -166,13 +166,18 @@ def area_limits(area: float, error: float, scored: Interval) -> Interval:
 
 
 def newcombe(area: float, positive: int, negative: int) -> Interval:
-    """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4.
-
-    V = θ(1-θ) (1 + N (1-θ)/(2-θ) + N θ/(1+θ)) / (n₊ n₋), N = (n₊ + n₋)/2 - 1.
-    """
+    """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4."""
     theta = np.linspace(0.0, 1.0, 10001)
+    inside = np.abs(area - theta) <= Z * np.sqrt(area_variance(theta, positive, negative)) + 1e-12
+    return float(theta[inside][0]), float(theta[inside][-1])
+
+
+def area_variance(theta: Array, positive: float, negative: float) -> Array:
+    """Return V = θ(1-θ) (1 + N (1-θ)/(2-θ) + N θ/(1+θ)) / (n₊ n₋), N = (n₊ + n₋)/2 - 1.
+
+    Of the AUC of independent samples (Hanley and McNeil 1982, with both classes' spread alike:
+    Newcombe 2006, method 5).
+    """
     n = (positive + negative) / 2 - 1
     inflation = 1 + n * (1 - theta) / (2 - theta) + n * theta / (1 + theta)
-    variance = theta * (1 - theta) * inflation / (positive * negative)
-    inside = theta[np.abs(area - theta) <= Z * np.sqrt(variance) + 1e-12]
-    return float(inside[0]), float(inside[-1])
+    return np.asarray(theta * (1 - theta) * inflation / (positive * negative))

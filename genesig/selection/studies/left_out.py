@@ -39,8 +39,8 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     which that of the ``next study`` lies (see `next_study`), on the scale of `MEASURED`. Columns:
     row, study, samples, measure, value, low, high; error, the balanced error where there are
     classes; genes of it, how many of them another study ``lost``; ``apart``, 1 where it lies beyond
-    what the other studies let expect of one of its size; i2 and tau of the row ``mean``. The rows of several repeats are
-    averaged. The next study has no value.
+    what the other studies let expect of one of its size; i2 and tau of the row ``mean``. The rows
+    of several repeats are averaged. The next study has no value.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def test_a_broken_file_of_several_tables_is_said_once(tmp_path: Path) -> None:
              "annotation": str(path), "symbol": None, "part": None, "files": None,
              "event": None, "horizon": None, "ties": "efron",
              "missing": False, "prior_weights": None, "covariates": [],
-             "missing_covariates": "refuse", "covariate_shape": "splines",
+             "covariate_words": {}, "missing_covariates": "refuse", "covariate_shape": "splines",
              "weights": None, "chromosome": None,
              "position": None}  # fmt: skip
     with pytest.raises(InvalidInput, match="is no HDF5 file") as found:

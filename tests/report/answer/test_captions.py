@@ -1,4 +1,4 @@
-"""What stands under the first figure and in the tiles is there."""
+"""What stands under the first figure is there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 from report_study import Study, arguments
 
-from genesig.report.answer.section import overview, tiles
+from genesig.report.answer.section import overview
 from genesig.report.collect import collect
 from genesig.report.page.rows import records
 from genesig.selection.assess.controls import NAMED
@@ -31,21 +31,3 @@ def test_the_square_is_explained_only_where_there_is_one(data):
     assert "square: the other method, on" in overview(alone)[0].caption
     alone["answer"]["control"] = None
     assert "square" not in overview(alone)[0].caption
-
-
-@pytest.mark.parametrize(
-    ("times", "said"),
-    [
-        ([(2, 2)], "S00 (in 2 of 2 repeats)"),
-        ([(2, 2), (2, 2)], "S00, S01 (each in 2 of 2 repeats)"),
-        ([(2, 2), (3, 4)], "S00 (in 2 of 2 repeats), S01 (in 3 of 4 repeats)"),
-        ([(1, 1), (1, 1)], "S00, S01"),
-    ],
-)
-def test_the_same_number_of_repeats_is_said_once(data, times, said):
-    data = deepcopy(data)
-    data["answer"]["wrong"]["mostly"] = [
-        {"sample": f"S{k:02d}", "wrong": wrong, "tested": tested}
-        for k, (wrong, tested) in enumerate(times)
-    ]
-    assert said in [tile.words for tile in tiles(data)]

@@ -9,6 +9,7 @@ from report_study import Study, arguments
 
 from genesig.report.answer.lights import RULES, State, lights
 from genesig.report.collect import collect
+from genesig.report.page.verdict import judge
 from genesig.report.page.words import clean
 
 
@@ -19,7 +20,8 @@ def study():
 
 def lit(data, **answer):
     """Return the lights of a study whose first screen has these numbers."""
-    return lights({**data, "answer": {**data["answer"], **answer}})
+    changed = {**data, "answer": {**data["answer"], **answer}}
+    return lights({**changed, "verdict": judge(changed["answer"], None, None)})
 
 
 def p(value, permutations=99):

@@ -49,8 +49,17 @@ def test_a_number_has_no_sensitivity():
     data = collect(**arguments(Study(regression=True)))
     assert data["answer"]["measures"] == []
     assert [tile.name for tile in tiles(data)] == [
-        "Named genes", "Genes in the predictive model", "R² on unseen samples"
+        "R² on unseen samples", "Named genes"
     ]  # fmt: skip
+
+
+def test_other_cohorts_have_the_first_tiles():
+    given = arguments(Study())
+    abouts = [make_about(given["dataset"], name) for name in "abc"]
+    for count, first in ((1, ["Class-balanced error in a"]),
+                         (3, ["Class-balanced error, median of 3 other cohorts"])):  # fmt: skip
+        names = [tile.name for tile in tiles(collect(**given, external=abouts[:count]))]
+        assert names == [*first, "Balanced error on unseen samples", "AUC", "Named genes"]
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -78,7 +87,7 @@ def test_the_forest_holds_every_error_in_the_units_of_the_page(regression):
         make_about(given["dataset"], "c", one_class=not regression),
     ]
     data = collect(**given, external=cohorts)
-    own, rival, *others = lines_of(data)
+    *others, own, rival = lines_of(data)
     error, best = data["answer"]["error"], data["answer"]["control"]
     wanted = (lambda e: 1 - e) if regression else (lambda e: e)
     assert own.value == pytest.approx(wanted(error["value"]))

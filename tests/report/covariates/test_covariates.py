@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from record_shape import misfits
@@ -14,15 +13,17 @@ from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.covariates.section import added_value, covariates
 from genesig.report.methods import methods
+from genesig.report.page.headline import headline
 from genesig.report.page.section import Limits
+from genesig.report.page.verdict import judge
 from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import FIRST_SCREEN
 
 SAID = {
     "adds": "Expression adds to age and sex: ",
-    "open": "No benefit of expression over age and sex was detectable: ",
-    "hurts": "The selected genes added nothing to age and sex, which predicted better alone: ",
+    "open": "No benefit of the selected genes over age and sex was shown: ",
+    "hurts": "Age and sex alone predicted better than with the selected genes: ",
 }
 
 
@@ -32,7 +33,7 @@ def collected(name: str, **study) -> Report:
 
 @pytest.mark.parametrize("name", APART)
 def test_the_first_screen_says_what_expression_adds(name):
-    data = collected(name)
+    data = collected(name, permutations=99)
     (said,) = added_value(data)
     assert said.startswith(SAID[name])
     error = data["answer"]["error"]["value"]
@@ -44,7 +45,7 @@ def test_the_first_screen_says_what_expression_adds(name):
 
 
 def test_a_number_is_told_as_r2():
-    (said,) = added_value(collected("adds", regression=True))
+    (said,) = added_value(collected("adds", regression=True, permutations=99))
     assert said.startswith("Expression adds to age and sex: R² ")
     assert "(difference 0.15, 95\u00a0% CI 0.05 to 0.25, p\u00a0=\u00a00.01)." in said
 
@@ -83,13 +84,13 @@ def test_the_section_shows_every_weight():
 def test_the_first_screen_says_what_was_exchanged():
     data = collected("adds")
     data["answer"]["p"] |= {"value": 0.01, "smallest": 0.01}
-    text = " ".join(sentences(data))
-    assert "Gene expression, together with age and sex, distinguishes" in text
-    assert re.search("labels (shuffled )?given age and sex", text)
+    data["verdict"] = judge(data["answer"], data["covariates"], None)
+    assert headline(data).startswith("Gene expression adds to age and sex in distinguishing")
+    assert "expression was shuffled against outcome and age and sex" in " ".join(sentences(data))
     data["answer"]["p"]["value"] = 0.6
-    assert (
-        "The selected genes add nothing to age and sex that chance could not" in sentences(data)[0]
-    )
+    data["answer"]["evidence"]["named"] = 0
+    data["verdict"] = judge(data["answer"], data["covariates"], None)
+    assert "no evidence that gene expression adds to age and sex in" in headline(data)
 
 
 # Lower limit and p of the list, the same of all genes, and what is said then.
@@ -98,9 +99,9 @@ TOGETHER = {
     "all genes do": (-0.1, 0.4, 0.01, 0.02, "All genes together add to "),
     "without permutations": (0.01, None, -0.1, None, "Better with expression than with "),
     "the interval alone": (0.01, 0.2, -0.1, 0.4, "Better with expression than with "),
-    "the interval of all genes alone": (-0.1, 0.4, 0.01, 0.2, "No benefit of expression over "),
+    "the interval of all genes alone": (-0.1, 0.4, 0.01, 0.2, "No benefit of the selected "),
     "p alone": (-0.1, 0.01, -0.1, 0.4, "Expression goes with what "),
-    "p of all genes alone": (-0.1, 0.4, -0.1, 0.01, "Expression goes with what "),
+    "p of all genes alone": (-0.1, 0.4, -0.1, 0.01, "No benefit of the selected genes over "),
 }
 
 
@@ -112,6 +113,8 @@ def test_interval_and_p_do_not_contradict_each_other(name):
     data["covariates"]["alone"] |= {"low": low, "high": 0.3}
     data["covariates"]["whole"] |= {"low": low_of_all, "high": 0.3}
     data["covariates"] |= {"p": p, "p_whole": p_of_all}
+    data["answer"]["p"] |= {"value": p, "smallest": 0.01}
+    data["verdict"] = judge(data["answer"], data["covariates"], None)
     (said,) = added_value(data)
     assert said.startswith(words)
 

@@ -10,6 +10,7 @@ from report_study import Study, arguments
 
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits
+from genesig.report.page.verdict import judge
 from genesig.report.page.words import percent
 from genesig.report.prediction.calibrated import net_benefit, told
 from genesig.report.prediction.section_decision import decisions
@@ -24,6 +25,7 @@ def changed(p=None, **config):
     if p is not None:
         data["answer"]["p"] |= {"value": p, "permutations": 100, "smallest": 1 / 101}
         data["answer"]["cohorts"] |= {"better": 0, "tested": 0}
+        data["verdict"] = judge(data["answer"], None, None)
     return data
 
 

@@ -145,8 +145,8 @@ def _short(study: str, lacking: str, own: Counter[str], further: Sequence[str]) 
     """Say that a study lacks a class, and which of its words is probably meant."""
     if own[lacking]:
         return (f"'{study}' has one sample of class '{lacking}'; each study needs "
-                f"{LEAST_OF_CLASS} of every class: name those that are to be compared in data.classes, "
-                "or take it out of studies")  # fmt: skip
+                f"{LEAST_OF_CLASS} of every class: name in data.classes those that are to be "
+                "compared, or take it out of studies")  # fmt: skip
     found = ", ".join(f"'{word}' ({n})" for word, n in own.most_common(6))
     near = get_close_matches(lacking, further, n=1, cutoff=0.0)
     return (

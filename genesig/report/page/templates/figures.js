@@ -47,12 +47,13 @@ function savePng(svg, name, width) {
 
 function makeFigure(figure) {
   const svg = figure.querySelector("svg"), name = figure.id.replace("figure-", "");
-  const tools = make("div", { className: "tools", role: "group" }, "Save as ",
+  const tools = make("details", { className: "menu" }, make("summary", { textContent: "Save" }),
+    make("div", { className: "tools" },
     button("SVG", () => save(`${name}.svg`, sheet(svg, 178).text, "image/svg+xml")),
     ...[85, 178].map((width) => button(`PNG ${width} mm`, () => savePng(svg, name, width))),
     button("TSV", async () => save(`${name}.tsv`, asTsv((await everything()).figures[name].data),
-      "text/tab-separated-values")));
-  tools.setAttribute("aria-label", `Save ${figure.querySelector(".number").textContent}`);
+      "text/tab-separated-values"))));
+  tools.firstChild.setAttribute("aria-label", `Save ${figure.querySelector(".number").textContent}`);
   const head = make("div", { className: "head" });
   figure.prepend(head);
   head.append(figure.querySelector("h4"), tools);

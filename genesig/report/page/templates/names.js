@@ -83,10 +83,10 @@ const chosenOf = (kind) => chosen.get(kind) ?? chosen.set(kind, new Set()).get(k
 
 // Mark all names that pass; returns the figures that have one.
 function markNames(passes) {
-  chosen.forEach((names, kind) => { if (kind !== "mu") names.clear(); });
+  chosen.forEach((names) => names.clear());
   const where = new Set();
   namedFigures.forEach((state) => (passes ? state.marks ?? [] : []).forEach(function (marks) {
-    if (marks.kind !== "mu") marks.names.filter(passes).forEach(function (name) {
+    marks.names.filter(passes).forEach(function (name) {
       chosenOf(marks.kind).add(name);
       if (state.figure.tagName === "FIGURE") where.add(state.figure);
     });
@@ -97,7 +97,6 @@ function markNames(passes) {
 
 function toggle(hits) {
   hits.forEach(function ([marks, k]) {
-    if (marks.kind === "mu") return setMu(marks.names[k]);
     const all = chosenOf(marks.kind);
     if (!all.delete(marks.names[k])) all.add(marks.names[k]);
   });
@@ -196,7 +195,7 @@ function inside(state, [left, right], [top, bottom]) {
   const found = new Map();
   state.marks.forEach(function (marks) {
     const [a, b, c, d] = marks.box;
-    if (marks.kind === "mu" || right < a || left > c || bottom < b || top > d) return;
+    if (right < a || left > c || bottom < b || top > d) return;
     const mine = found.get(marks.kind) ?? found.set(marks.kind, new Set()).get(marks.kind);
     marks.names.forEach(function (name, k) {
       if (within(marks.x, k, left, right) && within(marks.y, k, top, bottom)) mine.add(name);

@@ -53,7 +53,6 @@ function makeSearch(states) {
 const states = Array.from(document.querySelectorAll("table[data-name]"), makeTable);
 document.querySelectorAll("figure").forEach(makeFigure);
 document.querySelectorAll("figure, details.card").forEach(makeNamed);
-["heat_map", "performance_mu", "nested_lists"].forEach(makeSlider);
 makeCopies();
 makeSearch(states.filter((state) => state.input));
 
@@ -67,7 +66,7 @@ addEventListener("hashchange", shown);
 shown();
 let closed = [];
 addEventListener("beforeprint", function () {
-  closed = Array.from(document.querySelectorAll("main details:not([open]):not(.columns)"));
+  closed = Array.from(document.querySelectorAll("main details:not([open]):not(.columns):not(.menu)"));
   closed.forEach((one) => { one.open = true; });
   document.querySelector("footer p").dataset.printed = new Date().toISOString().slice(0, 10);
 });
