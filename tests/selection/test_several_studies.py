@@ -16,7 +16,9 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import pooled_of, read_dataset
 from genesig.errors import InvalidInput
+from genesig.report.page.section import Limits
 from genesig.report.studies.collect import studies
+from genesig.report.studies.section import studies as show
 from genesig.report.studies.section import unseen
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
@@ -99,6 +101,15 @@ def test_the_first_screen_says_what_the_next_study_may_show(found):
     assert "the mean of six studies; the next study may lie between 0." in said
     assert said.endswith("brno differs from the others.")
     assert [one["same_sign"] for one in it["studies"]].count(0.0) == 1
+
+
+def test_without_a_single_effect_the_studies_are_shown_alone(found):
+    signature = pd.DataFrame({"gene": ["gene00"]})
+    tables = {"studies": found[0], "meta": found[1][:0], "signature": signature}
+    section = show({"studies": studies(tables, "leave_one_study_out"), "study": {"task": "x"}},
+                   Limits(5, 20))  # fmt: skip
+    assert [type(item).__name__ for item in section.items] == ["Picture", "Table"]
+    assert not any("meta-analysis" in words for words in section.words)
 
 
 def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):

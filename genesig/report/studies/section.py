@@ -101,7 +101,7 @@ def _words(data: Studies, it: StudiesRecord) -> list[str]:
     if lost:
         told = ", ".join(f"{clean(one['name'])} {one['lost']} of {one['genes']}" for one in lost)
         found.append(f"Only genes that every study measured take part. Left out: {told}.")
-    return [*found, _tested(it)]
+    return [*found, *([_tested(it)] if it["tested"] else ())]
 
 
 def _tested(it: StudiesRecord) -> str:
