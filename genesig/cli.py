@@ -179,7 +179,7 @@ def _example(names: Sequence[str]) -> list[str]:
     """Copy shipped studies into this folder; return their configs."""
     from genesig.data.files.names import named_files
     from genesig.data.files.readers import read_config
-    from genesig.results.example import lay_out
+    from genesig.results.new_study import lay_out
     from genesig.workflow import home
 
     configs = [f"config/examples/{name}.yaml" for name in names] or ["config/config.yaml"]
@@ -257,7 +257,7 @@ def _predict(chosen: argparse.Namespace) -> int:
 
 def _verify(chosen: argparse.Namespace) -> int:
     from genesig.data.files.readers import read_json
-    from genesig.results.checksums import changed, changed_fits
+    from genesig.results.run import changed, changed_fits
     from genesig.words import counted
 
     source = Path(chosen.folder) / "run.json"
@@ -275,7 +275,7 @@ def _verify(chosen: argparse.Namespace) -> int:
 
 def _crate(chosen: argparse.Namespace) -> int:
     from genesig.data.files.readers import read_json
-    from genesig.results.crate import write_crate
+    from genesig.results.run import write_crate
 
     source = Path(chosen.folder) / "run.json"
     print(write_crate(read_json(source), source.parent, str(source)))

@@ -14,8 +14,8 @@ from genesig.data.files.readers import read_json, read_samples
 from genesig.errors import refuse
 from genesig.notebook.given import matrix_of
 from genesig.results.annotated import read_annotated
-from genesig.results.checksums import sha256
 from genesig.results.files import load_arrays, load_json, load_table
+from genesig.results.run import sha256
 
 if TYPE_CHECKING:
     import anndata

@@ -19,7 +19,7 @@ from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, in_order
 from genesig.response.design import SEVERAL
 from genesig.results import Design
-from genesig.results.checksums import sha256
+from genesig.results.run import sha256
 
 if TYPE_CHECKING:
     import pandas as pd

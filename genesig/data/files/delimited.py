@@ -15,7 +15,7 @@ from genesig.data.files.cells import end_of_name, parse_cells, split_row
 from genesig.data.files.lines import PIECE, lines_of
 from genesig.data.files.titles import above_header
 from genesig.errors import refuse
-from genesig.results.cells import plain
+from genesig.results.files import plain
 from genesig.words import counted
 
 if TYPE_CHECKING:

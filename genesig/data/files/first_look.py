@@ -32,7 +32,7 @@ from genesig.data.files.yaml_text import on_top
 from genesig.data.steps.scale import looks_counted, looks_raw, never_logged, sizes
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.response.design import label_columns
-from genesig.results.cells import cell
+from genesig.results.files import cell
 from genesig.results.new_study import Start
 from genesig.words import control_first, flow, is_missing, is_number, listing
 

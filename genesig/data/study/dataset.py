@@ -24,8 +24,8 @@ from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Dataset
-from genesig.results.checksums import sha256
 from genesig.results.dataset import CHROMOSOME, POSITION, PRIOR_WEIGHT
+from genesig.results.run import sha256
 from genesig.words import counted, is_missing, is_number, listing
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from places import SHARED
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.data.study.dataset import read_dataset
 from genesig.errors import InvalidInput
-from genesig.results.checksums import sha256
+from genesig.results.run import sha256
 
 
 def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

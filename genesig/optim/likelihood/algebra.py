@@ -18,18 +18,23 @@ DEPENDENT = 1e-13
 """Share of its square length below which what is new in a row is rounding."""
 
 
-def compiled(function: F) -> F:
-    """Compile a function, cached on disk where there is a writable place for it.
+OPTIONS: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"},
+}  # fmt: skip
+"""Sums may be taken in any order, which is what vectors of a processor need."""
 
-    Sums may be taken in any order, which is what vectors of a processor need.
-    """
-    options: dict[str, Any] = {
-        "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"},
-    }  # fmt: skip
+
+def compiled(function: F) -> F:
+    """Compile a function, cached on disk where there is a writable place for it."""
     try:
-        return cast(F, numba.njit(cache=True, **options)(function))
+        return cast(F, numba.njit(cache=True, **OPTIONS)(function))
     except RuntimeError:
-        return cast(F, numba.njit(**options)(function))
+        return cast(F, numba.njit(**OPTIONS)(function))
+
+
+def made_here(function: F) -> F:
+    """Compile a function that is made around others; what calls it is cached, with all of it."""
+    return cast(F, numba.njit(**OPTIONS)(function))
 
 
 @compiled
@@ -105,11 +110,11 @@ def substitute(L: Array, b: Array) -> None:
 
 
 @compiled
-def solve_by_features(E: Array, ridge: Array, h: Array) -> None:
-    """Overwrite h (m,) by ``(E E' + diag ridge)⁻¹ h``, for E (m, n)."""
-    A = np.empty((len(E), len(E)))
-    for j in range(len(E)):
-        products(E, E[j], j + 1, A[j])
+def solve_by_features(D: Array, HD: Array, ridge: Array, h: Array) -> None:
+    """Overwrite h (m,) by ``(D H D' + diag ridge)⁻¹ h``, for D and D H (m, n)."""
+    A = np.empty((len(D), len(D)))
+    for j in range(len(D)):
+        products(HD, D[j], j + 1, A[j])
         A[j, j] += ridge[j]
     factor(A)
     substitute(A, h)
@@ -117,7 +122,7 @@ def solve_by_features(E: Array, ridge: Array, h: Array) -> None:
 
 @compiled
 def solve_by_samples(E: Array, ridge: Array, h: Array) -> None:
-    """Do what `solve_by_features` does by a system of n, for more features than samples.
+    """Overwrite h (m,) by ``(E E' + diag ridge)⁻¹ h`` by a system of n, for E (m, n).
 
     With P = √ridge⁻¹ E of the features that have a ridge and B of the others, ``N = I + P'P``: by
     Woodbury's formula ``B N⁻¹ B' x_B = h_B - B N⁻¹ P' √ridge⁻¹ h``, and the rest follows.
