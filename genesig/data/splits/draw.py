@@ -200,11 +200,13 @@ def _check_number(
 
 
 def _check_batches(samples: Samples, scheme: str) -> None:
+    needed, several = BY_BATCH[scheme]
     if samples.batches is None:
-        raise GenesigError(f"splits.scheme: {scheme} needs {BY_BATCH[scheme]}")
+        raise GenesigError(f"splits.scheme: {scheme} needs {needed}")
     if len(set(samples.batches)) < 2:
         raise GenesigError(
-            f"splits.scheme: {scheme} needs two of them, every sample is of '{samples.batches[0]}'"
+            f"splits.scheme: {scheme} needs two {several}, every sample is of "
+            f"'{samples.batches[0]}'"
         )
     if samples.groups is not None:
         for group in np.unique(samples.groups):
@@ -212,7 +214,7 @@ def _check_batches(samples: Samples, scheme: str) -> None:
             if len(among) > 1:
                 raise GenesigError(
                     f"splits.scheme: {scheme} tears group '{group}' apart, which has "
-                    f"samples in {listing(among)}; choose leave_one_group_out"
+                    f"samples in the {several} {listing(among)}; choose leave_one_group_out"
                 )
 
 
@@ -270,7 +272,11 @@ def _split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> 
 
 LEAST_STUDIES = 3
 """Studies of which one may be left out and the others tell what studies have in common."""
-BY_BATCH = {"leave_one_batch_out": "data.batch", "leave_one_study_out": "several studies"}
+BY_BATCH = {
+    "leave_one_batch_out": ("data.batch", "batches"),
+    "leave_one_study_out": ("several studies", "studies"),
+}
+"""What a scheme needs that leaves out batches, and what it calls them."""
 
 GROUPED = {
     "stratified_kfold": "stratified_group_kfold",
