@@ -55,8 +55,8 @@ def sentences(data: Patients) -> list[str]:
         found.append(
             f"The {effect} per standard deviation of the held-out score{held} was fitted to pairs"
             " of held-out samples that one model scored, which need no intercepts or baseline"
-            f" hazards for each model (Liang and Qin 2000){OF_BIAS.get(task, NOTHING)[0]}; its confidence interval adds"
-            " the variances between splits and between samples."
+            f" hazards for each model (Liang and Qin 2000){OF_BIAS.get(task, NOTHING)[0]}; its"
+            " confidence interval adds the variances between splits and between samples."
         )
     if tables["subgroups"]["total"] > 1:
         found.append(
