@@ -12,6 +12,7 @@ import numpy as np
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
+from genesig.data.cohorts.new_matrix import row_wise
 from genesig.data.steps.normalise import FILLERS, Reference, apply
 from genesig.errors import GenesigError, InvalidInput, refuse
 from genesig.plugins import offered
@@ -303,7 +304,30 @@ def takes_as_low(model: Model) -> bool:
 
 
 def split_steps(model: Model) -> tuple[list[Any], list[Any]]:
-    """Return the row-wise steps of a model and the learned ones."""
-    steps = list(Reference.of(model["normalisation"]).steps)
-    learned = next((k for k, step in enumerate(steps) if step.kind != "sample"), len(steps))
+    """Return the steps before the splits, row-wise or of one study, and the learned ones."""
+    steps, early = list(Reference.of(model["normalisation"]).steps), ("sample", "study")
+    learned = next((k for k, step in enumerate(steps) if step.kind not in early), len(steps))
     return steps[:learned], steps[learned:]
+
+
+def aligned(model: Model, X: Array, known: Array, filler: Array) -> Array:
+    """Apply the steps before the splits to new samples, which are one study.
+
+    Parameters
+    ----------
+    X, known : (n_samples, n_genes) float, bool
+    filler : (n_genes,) float
+        What stands in the place of a value that is not known, on the scale after these steps.
+    """
+    first = split_steps(model)[0]
+    values = row_wise([step for step in first if step.kind == "sample"], X, known, filler)
+    for step in first:
+        if step.kind == "study":
+            seen = step.transform(np.where(known, values, np.nan))
+            values = np.where(known, seen, filler)
+    return values
+
+
+def aligns(model: Model) -> bool:
+    """Tell whether a model needs moments of the samples that it scores."""
+    return any(step.kind == "study" for step in split_steps(model)[0])
