@@ -19,6 +19,7 @@ from genesig.models.estimator import (
     check_classes,
     check_numbers,
     checked,
+    mask_of,
     passed_on,
 )
 from genesig.optim.nonlinear.checks import InvalidProblem, check_tau
@@ -89,8 +90,8 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
     ----------
     derivative_norms_ : (d,)
         ||∂_a f||_n in units of y over units of the standardised feature; zero if not selected.
-    support_ : (|S|,) int
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     tau_, nu_, width_, lam_ : float
         What was chosen. `lam_` is None without debiasing.
     validation_errors_ : dict or None
@@ -219,7 +220,7 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
             solution.norms * fit.y_scale for solution in fit.path.solutions
         ]
         self.derivative_norms_ = self.path_norms_[last]
-        self.support_ = fit.features[fit.support(last)]
+        self.support_ = mask_of(fit.features[fit.support(last)], X.shape[1])
         self.lam_ = lam if self.debias else None
         self.explained_by_none_ = fit.path.explained_by_none
         self.message_ = fit.path.message

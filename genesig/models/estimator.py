@@ -230,13 +230,20 @@ class SignClassifier(TwoClasses, CrossFitted):
 
 
 class Selects(SelectorMixin):  # type: ignore[misc]
-    """The features of ``support_``: `transform` keeps them, `get_feature_names_out` names them."""
+    """The features of ``support_``: `transform` keeps them, `get_feature_names_out` names them.
+
+    ``support_`` is a mask, (d,) bool; ``get_support(indices=True)`` gives their numbers, ascending.
+    """
 
     support_: Array
-    n_features_in_: int
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.support_] = True
-        return mask
+        return self.support_
+
+
+def mask_of(features: Array, d: int) -> Array:
+    """Return the (d,) mask of numbered features."""
+    mask = np.zeros(d, dtype=bool)
+    mask[features] = True
+    return mask

@@ -84,8 +84,8 @@ class _GeneSets(LinearBlocks):
         ||v_k||, w_k, and ||Z_k v_k||/sqrt(n): the standard deviation that a set adds.
     coef_, intercept_ : (d,) or (T, d), float or (T,)
         In the units of X.
-    support_ : (m,) int
-        Features with a coefficient, ascending.
+    support_ : (d,) bool array
+        Features with a coefficient.
     blocks_ : int array
         Numbers of the chosen sets, ascending.
     tau_, gap_, n_iter_ : float, float, int

@@ -17,6 +17,7 @@ from genesig.models.estimator import (
     TwoClasses,
     check_classes,
     check_numbers,
+    mask_of,
     passed_on,
     shares,
 )
@@ -72,7 +73,7 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=3)
         values, intercept = refit_coef(sets, fits, self.lam * sets.norm)
-        self.support_ = fits.indices
+        self.support_ = mask_of(fits.indices, X.shape[1])
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(intercept[0, 0])
@@ -111,8 +112,8 @@ class L1L2Regressor(RegressorMixin, _L1L2):  # type: ignore[misc]
     coef_ : (d,) array
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
-    support_ : (m,) int array
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     gap_ : float
         Duality gap of the selection, relative to ||y||²/n.
     n_iter_ : int
@@ -176,8 +177,8 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
     coef_ : (d,) array
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
-    support_ : (m,) int array
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     gap_ : float
         Duality gap, relative to the loss without features.
     n_iter_ : int
@@ -216,7 +217,8 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=2)
         values, constant = logistic_coef(sets, fits, intercept)
-        self.support_, self.coef_ = fits.indices, np.zeros(X.shape[1])
+        self.support_ = mask_of(fits.indices, X.shape[1])
+        self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(constant[0, 0])
         self.gap_, self.n_iter_ = float(fits.gap[0, 0]), int(fits.iterations[0, 0])

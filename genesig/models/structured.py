@@ -92,7 +92,7 @@ class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = int(fits.steps[0])
         self.blocks_, self.norms_ = fits.support(0), fits.norms.toarray()[0]
         B = fits.coef(0) / scale.scale[:, None]
-        self.support_ = np.flatnonzero(B.any(axis=1))
+        self.support_ = np.asarray(B.any(axis=1))
         self.coef_, self.intercept_ = B.T, centre - scale.mean @ B
 
     def _values(self, X: Any) -> Array:
@@ -191,8 +191,8 @@ class _GroupLasso(LinearBlocks):
     coef_ : (d,) or (T, d)
         In the units of X; 0 for features of no chosen group.
     intercept_ : float or (T,)
-    support_ : (m,) int
-        Features with a coefficient, ascending.
+    support_ : (d,) bool array
+        Features with a coefficient.
     blocks_ : int array
         Chosen groups, ascending.
     norms_ : (G,)

@@ -111,7 +111,7 @@ def test_the_curves_are_those_of_scikit_learn():
     one = {"nu": [0.05], "lam": [1e-2], "genes": None, "tau_count": 1, "tau_min": 0.6}
     fits, curves = final(dataset, splits, **one, tolerance=1e-6)
     model = DerivativeRegressor(nu=0.05, lam=(1e-2,), tau=0.6, tolerance=1e-6).fit(X, y)
-    assert [f"g{j}" for j in model.support_] == sorted(curves["gene"].unique())
+    assert [f"g{j}" for j in model.get_support(indices=True)] == sorted(curves["gene"].unique())
     np.testing.assert_allclose(fits.norms, model.derivative_norms_[model.support_], rtol=0.05)
     for gene, table in curves.groupby("gene"):
         grid = {int(gene[1:]): table["value"].to_numpy()}
