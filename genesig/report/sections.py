@@ -83,6 +83,7 @@ def summary(data: Report) -> Summary:
 
 # In the order of the page; each names the part that it belongs to.
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
+    "external": external,
     "signature": signature,
     "cards": cards,
     "genome": genome,
@@ -102,7 +103,6 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "blocks": blocks,
     "sets": sets,
     "nonlinear": nonlinear,
-    "external": external,
     "results": results_paragraph,
     "methods": methods_section,
     "limits": limitations,

@@ -45,11 +45,7 @@ def external(data: External, limits: Limits) -> Section:
     """Show what the final model does on samples of other studies."""
     cohorts = data["external"]
     if not cohorts:
-        words = [
-            "The final model was not tested on samples of another study. Name one under external"
-            " in the configuration."
-        ]
-        return Section("external", "Samples of other studies", words, part="cohorts")
+        return Section("external", "Samples of other studies", part="cohorts")
     threshold = " and its threshold stayed" if two(data["study"]) else ""
     words = [
         "The final model, as it stands in model.json, on samples of other studies: nothing was"
