@@ -93,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     fetch = commands.add_parser("fetch", help="download a series matrix from GEO")
     fetch.add_argument("series", help="such as GSE55235, or GSE781-GPL96")
     fetch.add_argument("-d", "--folder", default="data/geo", help="(default: %(default)s)")
-    _add_symbols(commands.add_parser("symbols", help="look the symbols of gene ids up (network)"))
+    _add_symbols(commands.add_parser("symbols", help="look the symbols of gene ids up"))
     _add_predict(commands.add_parser("predict", help="score new samples with a study's model"))
     verify = commands.add_parser("verify", help="tell which results were changed since the run")
     verify.add_argument("folder", nargs="?", default="results", metavar="RESULTS",
@@ -106,11 +106,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_symbols(symbols: argparse.ArgumentParser) -> None:
-    symbols.description = "Look Ensembl, RefSeq, Entrez or Affymetrix ids up at MyGene.info."
+    symbols.description = "Look ids of genes up at MyGene.info, or in a file."
     symbols.add_argument("matrix", help="expression matrix, in any format that is read")
     symbols.add_argument("-o", "--output", default="genes.tsv", help="gene table to write, or to "
                          "add to (default: %(default)s)")  # fmt: skip
     symbols.add_argument("--species", default="human", help="(default: %(default)s)")
+    symbols.add_argument("--offline", metavar="TABLE", help="take the symbols, present ones for "
+                         "former ones, too, from this table: hgnc_complete_set.txt of "
+                         "genenames.org")  # fmt: skip
     symbols.add_argument("--part", help="which matrix of a file that holds several (data.part)")
 
 
@@ -128,7 +131,9 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("--part", help="which matrix of a file that holds several (data.part)")
     predict.add_argument("--samples", metavar="TABLE",
                          help="sample table of the new samples: covariates that the model holds "
-                         "fixed, and their batches where it corrects these")  # fmt: skip
+                         "fixed, batches where it corrects these; it chooses")  # fmt: skip
+    predict.add_argument("--renamed", metavar="TABLE", help="hgnc_complete_set.txt of "
+                         "genenames.org: finds genes that were renamed")  # fmt: skip
     predict.add_argument("--layout", metavar="FOLDER", help="where the CDF file of the CEL files "
                          "is (default: beside the first of them)")  # fmt: skip
 
@@ -141,7 +146,7 @@ def _checked(configs: Sequence[str]) -> int:
     """Print every problem of a study, what it is and what it costs; return 1 for an error."""
     # Imported here: the help and the version need not wait for numpy and pandas.
     from genesig.data.files.readers import load_schema, read_config
-    from genesig.data.study.config_check import on_top
+    from genesig.data.files.yaml_text import on_top
     from genesig.data.validate import examine
     from genesig.errors import printable
     from genesig.words import counted
@@ -174,7 +179,7 @@ def _example(names: Sequence[str]) -> list[str]:
     """Copy shipped studies into this folder; return their configs."""
     from genesig.data.files.names import named_files
     from genesig.data.files.readers import read_config
-    from genesig.results.example import lay_out
+    from genesig.results.new_study import lay_out
     from genesig.workflow import home
 
     configs = [f"config/examples/{name}.yaml" for name in names] or ["config/config.yaml"]
@@ -213,7 +218,8 @@ def _symbols(chosen: argparse.Namespace) -> int:
     from genesig.data.files.symbols import write_symbols
 
     matrix, out = read_matrix(chosen.matrix, chosen.part), chosen.output
-    said = write_symbols((matrix.rows, matrix.columns), chosen.matrix, out, chosen.species)
+    axes = (matrix.rows, matrix.columns)
+    said = write_symbols(axes, chosen.matrix, out, chosen.species, chosen.offline)
     print(f"{out}: {said}; in the config it is data: {{annotation: {out}}}")
     return 0
 
@@ -233,7 +239,8 @@ def _predict(chosen: argparse.Namespace) -> int:
     where = chosen.matrix[0] + (f" and {n} more" if (n := len(chosen.matrix) - 1) else "")
     samples = read_samples(chosen.samples, None, None) if chosen.samples else None
     table, problems = predict(model, matrix, where, missing=chosen.missing, mu=chosen.mu,
-                              named=chosen.named, source=chosen.model, samples=samples)  # fmt: skip
+                              named=chosen.named, source=chosen.model, samples=samples,
+                              renamed=chosen.renamed)  # fmt: skip
     for line in (*problems, f"scale: {table.attrs['scale']}"):
         print(line, file=sys.stderr)
     if chosen.output == "-":
@@ -250,7 +257,7 @@ def _predict(chosen: argparse.Namespace) -> int:
 
 def _verify(chosen: argparse.Namespace) -> int:
     from genesig.data.files.readers import read_json
-    from genesig.results.checksums import changed, changed_fits
+    from genesig.results.run import changed, changed_fits
     from genesig.words import counted
 
     source = Path(chosen.folder) / "run.json"
@@ -268,7 +275,7 @@ def _verify(chosen: argparse.Namespace) -> int:
 
 def _crate(chosen: argparse.Namespace) -> int:
     from genesig.data.files.readers import read_json
-    from genesig.results.crate import write_crate
+    from genesig.results.run import write_crate
 
     source = Path(chosen.folder) / "run.json"
     print(write_crate(read_json(source), source.parent, str(source)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -68,6 +69,25 @@ class InvalidInput(GenesigError):
 def refuse(where: str | PurePath, what: str, line: int | None = None) -> InvalidInput:
     """Make the error of one fault: where it is, what was found, what to do."""
     return InvalidInput([Problem(f"{where}, line {line}" if line else str(where), what)])
+
+
+CODES = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+"""Characters that a terminal obeys; blanks of all kinds are none."""
+
+
+def refuse_codes(names: Iterable[object], where: str | PurePath) -> None:
+    """Refuse names with control codes, which would go on into tables and terminals.
+
+    Raises
+    ------
+    InvalidInput
+        With the first of them.
+    """
+    texts = list(map(str, names))
+    if CODES.search("".join(texts)):
+        name = next(filter(CODES.search, texts))
+        raise refuse(where, f"'{name[:40]}' holds a control code, which a terminal would obey; "
+                     "write it without")  # fmt: skip
 
 
 def attempt(read: Callable[[], T], problems: list[Problem]) -> T | None:

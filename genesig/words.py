@@ -109,7 +109,7 @@ def alike(names: Iterable[str]) -> list[list[str]]:
     """Find the names that differ in upper and lower case, blanks or invisible characters only."""
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        groups.setdefault(_as_seen(name), []).append(name)
+        groups.setdefault(as_seen(name), []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -119,7 +119,7 @@ def misspelt(one: str, other: str) -> bool:
     In words of four letters or more; not at the beginning, where "a" says no; and not by another
     last letter or a Roman numeral, which make names of their own ("LumA", "stage II").
     """
-    short, long = sorted((_as_seen(one), _as_seen(other)), key=len)
+    short, long = sorted((as_seen(one), as_seen(other)), key=len)
     last = {word.split()[-1] for word in (short, long) if word}
     if len(short) < 4 or any(set(word) <= set("ivx") for word in last):
         return False
@@ -131,7 +131,7 @@ def misspelt(one: str, other: str) -> bool:
     return len(long) == len(short) + 1 and short in left_out
 
 
-def _as_seen(name: str) -> str:
+def as_seen(name: str) -> str:
     """Return what a reader tells names apart by."""
     if not name.isascii():  # one accented letter or two, of full width, soft hyphens
         seen = unicodedata.normalize("NFKC", name)

@@ -22,6 +22,8 @@ ALLOTTED = ("--cores", "-c", "--jobs", "-j", "--executor", "-e", "--profile", "-
 NO_CORES = re.compile(r"(--cores|-c|--jobs|-j)=?0+(=.*)?")
 """With none of them Snakemake waits for ever."""
 
+EVERY = re.compile(r"(--cores)=-1")
+
 OWN = {
     **dict.fromkeys(("--configfile", "--configfiles"), "configs are named first"),
     **dict.fromkeys(("--snakefile", "-s"), "the workflow is genesig's own"),
@@ -57,6 +59,7 @@ def command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
         raise GenesigError(
             f"error: {nothing.rstrip('=')}: a run needs a core; give 1 or more, or all"
         )
+    options = _every_core(options)
     check_writable(str(Path.cwd()), "results", "logs")
     options = [_of_workflow(word, follower) for word, follower in pairwise([*options, ""])]
     said = any(option.startswith(ALLOTTED) for option in options)
@@ -69,6 +72,15 @@ def command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
         str(home() / "workflow" / "Snakefile"),
     ]
     return [*line, "--configfile", *configs, *(() if said else ("--cores", "all")), *options]
+
+
+def _every_core(options: Sequence[str]) -> list[str]:
+    """Write -1, which other programs take for all cores, as Snakemake does."""
+    words = [EVERY.sub(r"\1=all", word) for word in options]
+    return [
+        "all" if word == "-1" and before in ("--cores", "-c") else word
+        for before, word in pairwise(["", *words])
+    ]
 
 
 def _of_workflow(option: str, follower: str) -> str:

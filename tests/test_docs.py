@@ -11,7 +11,8 @@ from places import ROOT
 from genesig.cli import COMMANDS
 
 README = ROOT / "README.md"
-DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAPER = ROOT / "docs/paper/paper.md"  # a page of a journal, not of these
+DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - {PAPER})
 MORE = sorted(page for part in ("config", "resources") for page in (ROOT / part).rglob("*.md"))
 PAGES = [README, *DOCS, *MORE]
 PICTURE = ROOT / "docs/pictures/first_screen.png"
@@ -126,6 +127,18 @@ def test_a_page_has_one_title_and_no_heading_twice(page):
 def test_the_contents_list_every_page():
     listed = {(ROOT / "docs" / target).resolve() for target in links(ROOT / "docs/README.md")}
     assert {page.resolve() for page in PAGES} - {(ROOT / "docs/README.md").resolve()} <= listed
+
+
+def test_the_paper_has_its_sections_sources_and_figures():
+    text = PAPER.read_text(encoding="utf-8")
+    sections = re.findall(r"^# (.+)$", text, re.MULTILINE)
+    assert sections[:3] == ["Summary", "Statement of need", "State of the field"]
+    known = re.findall(r"^@article\{(\w+),", (PAPER.parent / "paper.bib").read_text(), re.MULTILINE)
+    assert set(re.findall(r"(?<=[\[ ])@(\w+)", text)) == set(known)
+    assert broken(PAPER) == []
+    answers = (ROOT / "docs/answers.md").read_text(encoding="utf-8")
+    assert [n for n in re.findall(r"(?<!\d)\.\d{3}", text) if n not in answers] == []
+    assert 250 < len(text.split()) < 1500
 
 
 def test_readme_is_a_front_page():

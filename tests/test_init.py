@@ -7,14 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
 from places import ROOT
 
 from genesig.cli import main
+from genesig.data.files.columns import covariates
+from genesig.data.files.delimited import Matrix
+from genesig.data.files.first_look import _covariates, _steps
 from genesig.data.files.readers import load_schema
-from genesig.data.study.config_check import on_top
+from genesig.data.files.yaml_text import on_top
+from genesig.data.study.scale_check import check_scale
 from genesig.data.validate import resolve_config
 from genesig.results.new_study import Start
 
@@ -102,7 +107,7 @@ NUMBERS = Numbers(
     rows=[[(7 * g + 3 * s * s) % 13 + 0.5 + s / 16 for s in range(8)] for g in range(12)],
 )
 RAW = replace(NUMBERS, rows=[[100 * cell + 0.5 for cell in row] for row in NUMBERS.rows])
-COUNTS = replace(NUMBERS, rows=[[round(100 * cell) for cell in row] for row in NUMBERS.rows])
+COUNTS = replace(NUMBERS, rows=[[round(100 * cell) - 50 for cell in row] for row in NUMBERS.rows])
 TABLE = [
     ["gene", *NUMBERS.samples],
     *([g, *r] for g, r in zip(NUMBERS.genes, RAW.rows, strict=True)),
@@ -302,4 +307,83 @@ def test_a_sample_table_alone_is_no_study(
 ) -> None:
     assert main(["init", str(tmp_path / "mine"), "-s", str(tmp_path / "s.tsv")]) == 1
     assert capsys.readouterr().err.startswith("error: --samples: needs the matrix, too")
+    assert not (tmp_path / "mine").exists()
+
+
+def matrix_of(kind: str) -> np.ndarray:
+    """Draw 300 genes × 12 samples on a scale."""
+    rng = np.random.default_rng(7)
+    logs = rng.normal(0, 2, (300, 1)) + rng.normal(0, 0.5, (300, 12))
+    counts = rng.negative_binomial(2, 0.5 / (0.5 + 2.0 ** (logs + 3)))
+    shared = counts + np.where(rng.random(counts.shape) < 0.4, rng.random(counts.shape), 0.0)
+    return {
+        "logarithms of an array": 8 + logs,
+        "logarithms of masses": 27 + logs,
+        "intensities": 2.0 ** (9 + logs),
+        "whole intensities": np.ceil(2.0 ** (9 + logs)),
+        "intensities of masses": 2.0 ** (27 + logs),
+        "counts": counts.astype(float),
+        "counts shared out among genes": np.where(counts > 0, shared, 0.0),
+        "rates": 1e6 * shared / shared.sum(axis=0),
+        "logarithms of rates": np.log2(1 + 1e6 * shared / shared.sum(axis=0)),
+    }[kind]
+
+
+SCALES = {
+    "logarithms of an array": (None, ""),
+    "logarithms of masses": (None, "they lie close together"),
+    "intensities": ("log2", "never logged"),
+    "whole intensities": ("log2", "no zero"),
+    "intensities of masses": ("log2", "never logged"),
+    "counts": ("log_cpm", "zeros among whole numbers"),
+    "counts shared out among genes": ("log_cpm", "zeros among whole numbers"),
+    "rates": ("log2", "hardly any whole number"),
+    "logarithms of rates": (None, ""),
+}
+
+
+@pytest.mark.parametrize("kind", SCALES)
+def test_the_scale_is_judged_by_shape(kind: str) -> None:
+    X, (step, why) = matrix_of(kind), SCALES[kind]
+    genes, samples = (tuple(f"{axis}{k}" for k in range(n)) for axis, n in enumerate(X.shape))
+    found, said = _steps(Matrix(genes, samples, X, {}, tuple(range(2, 302))))
+    assert found == ({} if step is None else {"samples": [{"step": step}]})
+    assert why in " ".join(said)
+    warned = [p.what for p in check_scale(X.T, {"samples": [], "folds": []}, "e.tsv")]
+    assert bool(warned) == (step is not None)
+
+
+@pytest.mark.parametrize("low", [True, False])
+def test_missing_values_are_named_with_the_step_they_need(low: bool, tmp_path: Path) -> None:
+    X = matrix_of("logarithms of masses")
+    rng = np.random.default_rng(3)
+    order = X.mean(axis=1).argsort()
+    at = order[:60] if low else rng.permutation(300)[:60]
+    X[at, rng.integers(0, 12, 60)] = np.nan
+    rows = [[f"g{k}", *("NA" if v != v else f"{v:.3f}" for v in x)] for k, x in enumerate(X)]
+    table = [["gene", *(f"s{k}" for k in range(12))], *rows]
+    (tmp_path / "e.tsv").write_text(tabbed(table))
+    assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.tsv")]) == 0
+    text = (tmp_path / "mine/config.yaml").read_text()
+    raw = yaml.safe_load(text)
+    assert raw["data"] == {"missing": True}
+    assert raw["normalise"]["folds"][0] == {"step": "left_censored" if low else "knn_impute"}
+    assert "60 of 3600 cells are missing" in text
+
+
+def test_a_column_of_batches_is_no_covariate() -> None:
+    table = pd.DataFrame({"state": ["ill", "well"] * 12, "age": YEARS, "batch": list("123") * 8})
+    assert covariates(table, ["state"]) == ["age"]
+    assert "data: {batch: batch}" in " ".join(_covariates(table, "state"))
+
+
+def test_a_sample_table_of_other_samples_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "e.tsv").write_text("\n".join(ROWS))
+    (tmp_path / "s.tsv").write_text("sample\tstate\nSample-1\ta\nSample-2\tb\n")
+    given = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
+    assert main(["init", str(tmp_path / "mine"), *given]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "e.tsv: no sample of" in line
     assert not (tmp_path / "mine").exists()

@@ -1,17 +1,22 @@
-"""What others look for in a repository: version, citation, catalogue, test study, environments."""
+"""What others look for in a repository: version, citation, catalogue, workflows, environments."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from installed import PROJECT
+from jinja2 import Template
 from places import ROOT
 from toy_study import environment
 
@@ -36,6 +41,72 @@ def test_the_citation_has_what_its_format_needs() -> None:
     citation = loaded("CITATION.cff")
     assert {"cff-version", "message", "title", "authors", "license"} <= citation.keys()
     assert citation["license"] == PROJECT["project"]["license"]
+
+
+def test_zenodo_is_told_what_the_citation_says() -> None:
+    made = runpy.run_path(str(ROOT / "docs/release/metadata.py"))
+    told = (ROOT / ".zenodo.json").read_text(encoding="utf-8")
+    assert told == made["as_json"](made["zenodo"]()), "write it by docs/release/metadata.py"
+
+
+def test_a_release_brings_its_metadata_along(tmp_path: Path) -> None:
+    source = tmp_path / f"genesig-{__version__}.tar.gz"
+    source.write_bytes(b"source")
+    runpy.run_path(str(ROOT / "docs/release/metadata.py"))["write"](tmp_path)
+    made = {path.name: path.read_text("utf-8") for path in (tmp_path / "release").iterdir()}
+    about = json.loads(made["codemeta.json"])
+    assert (about["version"], about["license"][-12:]) == (__version__, "BSD-3-Clause")
+    newest = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1].partition("\n")[2].strip()
+    assert newest in made["notes.md"]
+    text = Template(made["meta.yaml"]).render(PYTHON="python", pin_subpackage=lambda *a, **k: a[0])
+    recipe = yaml.safe_load(text)
+    assert recipe["package"]["version"] == __version__
+    assert recipe["source"]["url"].endswith(f"/v{__version__}/{source.name}")
+    assert recipe["source"]["sha256"] == hashlib.sha256(b"source").hexdigest()
+    conda = loaded("workflow/envs/genesig.yaml")["dependencies"]
+    assert recipe["requirements"]["run"] == [line for line in conda if line != "pip"]
+
+
+CI = (ROOT / ".ci/run").read_text(encoding="utf-8")
+PARTS = set(re.findall(r"^(\w+)\(\) \{", CI, re.MULTILINE)) - {"readme"}
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text("utf-8"))
+             for path in (ROOT / ".github/workflows").glob("*.yml")}  # fmt: skip
+# What needs an account, and what is left out of what is sent there.
+RELEASES = ("podman login ", "podman push ", "gh release create ", "rm -r dist/release")
+
+
+def steps(key: str) -> Iterator[str]:
+    """Yield what the steps of all workflows run, or the actions that they use."""
+    for workflow in WORKFLOWS.values():
+        for job in workflow["jobs"].values():
+            yield from (step[key] for step in job["steps"] if key in step)
+
+
+def test_workflows_run_the_parts_of_one_script() -> None:
+    lines = [line for line in steps("run") if not line.startswith(RELEASES)]
+    assert len(lines) == 3
+    for line in lines:
+        script, *parts = line.split()
+        assert script == ".ci/run"
+        assert set(" ".join(parts).replace("${{ matrix.parts }}", "").split()) <= PARTS
+
+
+def test_each_part_is_checked_and_the_tests_on_each_python() -> None:
+    matrix = WORKFLOWS["checks"]["jobs"]["checks"]["strategy"]["matrix"]["include"]
+    always = re.search(r"\$\{\*:-(.+)\}", CI)
+    assert always is not None
+    assert {part for row in matrix for part in row["parts"].split()} | {"environment"} == {
+        *always[1].split(), "container"
+    }  # fmt: skip
+    named = [each.split()[-1] for each in PROJECT["project"]["classifiers"] if ":: 3." in each]
+    assert [row["python"] for row in matrix if row["parts"] == "tests"] == named
+
+
+def test_workflows_may_read_and_their_actions_are_pinned() -> None:
+    assert len(WORKFLOWS) == 2
+    assert all(one["permissions"] == {"contents": "read"} for one in WORKFLOWS.values())
+    pinned = re.compile(r"[\w-]+/[\w-]+@v\d+\.\d+\.\d+")
+    assert [action for action in steps("uses") if not pinned.fullmatch(action)] == []
 
 
 def test_issue_templates_open_with_their_names() -> None:

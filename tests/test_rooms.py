@@ -6,7 +6,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
 from places import ROOT
 
 PACKAGE = ROOT / "genesig"
@@ -42,27 +41,29 @@ def repeated(path: Path) -> set[str]:
     return here & there
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=name)
-def test_a_room_says_in_one_sentence_what_it_is_for(room):
-    module = opened(room)
+def only_said(module: ast.Module, more: bool) -> bool:
+    """Tell whether a room's file begins with a sentence, and has nothing besides unless `more`."""
     text = ast.get_docstring(module) or ""
-    assert re.fullmatch(r"[^.\n]+\.", text.split("\n\n")[0])
-    if name(room) not in MORE:
-        assert "\n" not in text
-        assert len(module.body) == 1
+    alone = "\n" not in text and len(module.body) == 1
+    return bool(re.fullmatch(r"[^.\n]+\.", text.split("\n\n")[0])) and (more or alone)
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=name)
-def test_a_room_passes_nothing_on(room):
-    assert bool(only_passed_on(opened(room))) == (name(room) == DOOR)
+def test_a_room_says_in_one_sentence_what_it_is_for():
+    assert [r for r in ROOMS if not only_said(opened(r), name(r) in MORE)] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name)
-def test_no_file_repeats_the_name_of_its_folder(path):
-    assert repeated(path) == set()
+def test_a_room_passes_nothing_on():
+    assert [name(room) for room in ROOMS if only_passed_on(opened(room))] == [DOOR]
 
 
-def test_the_search_finds_what_is_repeated_and_passed_on():
+def test_no_file_repeats_the_name_of_its_folder():
+    assert {name(path): words for path in MODULES if (words := repeated(path))} == {}
+
+
+def test_the_search_finds_what_is_repeated_passed_on_and_said_besides():
+    assert only_said(ast.parse('"""Say."""'), more=False)
+    assert not only_said(ast.parse('"""Say."""\nx = 1'), more=False)
+    assert not only_said(ast.parse('"""Say"""'), more=True)
     assert repeated(Path("splits/split_file.py")) == {"split"}
     assert repeated(Path("quality/sample_quality.py")) == {"quality"}
     assert only_passed_on(ast.parse("from a import b, c\nD = {1: b}")) == {"c"}

@@ -15,12 +15,13 @@ from places import ROOT
 import genesig
 
 SITE = ROOT / "docs" / "site"
+API = (SITE / "api.md").read_text(encoding="utf-8")
 INDEX = (SITE / "index.md").read_text(encoding="utf-8")
 PAGES = {
     path.relative_to(ROOT).with_suffix("").as_posix()
     for path in [*(ROOT / "docs").rglob("*.md"), ROOT / "config/README.md", ROOT / "CHANGELOG.md",
                  ROOT / "config/examples/README.md", ROOT / "resources/README.md"]
-} - {"docs/README", "docs/site/index"}  # fmt: skip
+} - {"docs/README", "docs/site/index", "docs/paper/paper"}  # fmt: skip
 
 
 def listed():
@@ -34,9 +35,18 @@ def test_the_contents_of_the_site_are_the_pages():
 
 
 def test_the_api_page_has_every_public_name():
-    text = (SITE / "api.md").read_text(encoding="utf-8")
-    names = re.findall(r"^\.\. auto\w+:: genesig\.(\w+)$", text, re.MULTILINE)
+    names = re.findall(r"^   ~genesig\.(\w+)$", API, re.MULTILINE)
     assert sorted(names) == sorted(genesig.PUBLIC)
+
+
+def test_the_examples_of_the_api_page_run():
+    cells = re.findall(r"^```\{code-cell\} python\n(.*?)^```$", API, re.MULTILINE | re.DOTALL)
+    assert len(cells) >= 8
+    known = {}
+    for cell in cells:
+        exec(cell, known)
+    used = set(re.findall(r"\bgenesig\.(\w+)", "".join(cells)))
+    assert len(used & genesig.PUBLIC.keys()) >= 15
 
 
 class Links(HTMLParser):
@@ -79,6 +89,7 @@ def test_a_broken_link_is_found(tmp_path):
 def test_the_site_is_built_without_a_warning_and_its_links_lead_somewhere(tmp_path):
     pytest.importorskip("furo")
     pytest.importorskip("myst_nb")
+    pytest.importorskip("sphinx_copybutton")
     command = ["sphinx", "-q", "-W", "--keep-going", "-c", "docs/site", ".", str(tmp_path)]
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False,
@@ -87,5 +98,7 @@ def test_the_site_is_built_without_a_warning_and_its_links_lead_somewhere(tmp_pa
     assert done.returncode == 0, done.stderr
     assert broken(tmp_path) == []
     assert "<title>" in (tmp_path / "report/report.html").read_text(encoding="utf-8")
+    words = (tmp_path / "searchindex.js").read_text(encoding="utf-8")
+    assert '"auc":' in words
     pictures = list((tmp_path / "_images").glob("*.png"))
     assert len(pictures) >= 5

@@ -21,7 +21,8 @@ TOP_LEVEL = {
     *("config", "docs", "resources", "workflow", "genesig", "tests"),
     "profiles",  # a link: beside the Snakefile is where Snakemake looks for its default profile
     *(".ci", ".gitignore", ".pre-commit-config.yaml"),
-    *("CITATION.cff", ".snakemake-workflow-catalog.yml", ".github", ".test"),  # sought here
+    *("CITATION.cff", ".zenodo.json", ".snakemake-workflow-catalog.yml"),  # sought here
+    *(".github", ".test"),
 }
 
 

@@ -116,6 +116,13 @@ def test_a_run_without_a_core_is_refused(options: list[str]) -> None:
     study_command(["a.yaml"], ["--cores", "10", "-c1", "--jobs=20", "--retries", "0"])
 
 
+@pytest.mark.parametrize("options", [["--cores", "-1"], ["-c", "-1"], ["--cores=-1"]])
+def test_minus_one_means_all_cores(options: list[str]) -> None:
+    line = study_command(["a.yaml"], options)
+    assert "-1" not in " ".join(line)
+    assert "all" in " ".join(line[-2:]).replace("=", " ").split()
+
+
 @pytest.mark.parametrize("place", ["results", "logs"])
 def test_a_run_says_itself_that_results_have_no_place(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

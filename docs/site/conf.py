@@ -17,14 +17,36 @@ project = "genesig"
 author = "the authors of genesig"
 release = genesig.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode", "sphinx_copybutton",
+]  # fmt: skip
+# Links to the pages of other packages need their inventories, so a network: asked for by name.
+if "GENESIG_INTERSPHINX" in os.environ:
+    extensions.append("sphinx.ext.intersphinx")
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "pandas": ("https://pandas.pydata.org/docs", None),
+    "anndata": ("https://anndata.readthedocs.io/en/stable", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+}
 # The pages lie where a reader of the repository finds them; links between them lead on both ways.
 root_doc = "docs/site/index"
 include_patterns = [
-    "docs/**.md", "config/README.md", "config/examples/README.md", "resources/README.md",
-    "CHANGELOG.md",
+    "docs/**.md", "docs/site/api/*.rst", "config/README.md", "config/examples/README.md",
+    "resources/README.md", "CHANGELOG.md",
 ]  # fmt: skip
-exclude_patterns = ["docs/README.md", ".*", "build", "tests", "workflow", "results", "genesig"]
+exclude_patterns = [
+    "docs/README.md",
+    "docs/paper",
+    ".*",
+    "build",
+    "tests",
+    "workflow",
+    "results",
+    "genesig",
+]
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
@@ -39,6 +61,7 @@ nb_mime_priority_overrides = [("html", "text/html", 0)]
 
 html_theme = "furo"
 html_title = "genesig"
+templates_path = [str(Path(__file__).parent / "templates")]
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_extra_path = ["front"]
@@ -56,6 +79,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
+napoleon_preprocess_types = True
+napoleon_type_aliases = {"DataFrame": "pandas.DataFrame", "AnnData": "anndata.AnnData"}
 default_role = "code"
 
 BARS = re.compile(r"(``.*?``|`[^`]*`)|([|*])")

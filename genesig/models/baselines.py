@@ -1,4 +1,8 @@
-"""Common predictors, most of them from scikit-learn, to hold a signature against.
+"""Other predictors on the same splits: scores of test rows, the penalty chosen on inner folds.
+
+Each takes what those of two classes take (see `genesig.models.baselines`), with the numbers 0 to
+T - 1 of the classes as y, all of them in it, and returns (n_test, T) scores; the largest is the
+prediction.
 
 Each takes training rows (normalised on these rows alone), their responses (±1 or numbers), test
 rows, the validation rows of the inner folds (numbers of training rows) and a random state, and
@@ -15,13 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.models.class_baselines import (
-    forest_several,
-    majority_several,
-    nearest_centroids,
-    one_against_rest,
-)
 from genesig.models.lasso import cox_lasso, logistic_lasso, squares_lasso
+from genesig.optim.classes import centres, margins
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.ridge import ridge
 from genesig.optim.cox.risk_sets import USUAL, RiskSets
@@ -30,13 +29,70 @@ from genesig.plugins import Registry
 from genesig.response.design import SEVERAL
 
 Array = np.ndarray[Any, Any]
+
+
 Folds = Sequence[Array]
+
+
 Baseline = Callable[[Array, Array, Array, Folds, int], Array]
-Score = Callable[[float, Array, Array, Array], Array]
+
 
 TREES = 201
-"""Odd, so that the votes of fully grown trees do not tie."""
+
+
+def one_against_rest(two: Baseline) -> Baseline:
+    """Return a predictor of two classes as one of several: each class against all others.
+
+    The scores are those of the T predictors, each less its own midpoint.
+    """
+
+    def several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+        scores = [
+            two(X, np.where(y == c, 1.0, -1.0), X_test, inner, random_state) for c in np.unique(y)
+        ]
+        return np.column_stack(scores)
+
+    several.__name__ = two.__name__
+    return several
+
+
+def majority_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Return 1 for the most frequent class of the training rows, else 0.
+
+    At a tie it is the one that comes first among the rows, whatever the classes are called.
+    """
+    scores = np.zeros((len(X_test), int(y.max()) + 1))
+    number = y.astype(np.int64)
+    scores[:, number[np.argmax(np.bincount(number)[number])]] = 1.0
+    return scores
+
+
+def nearest_centroids(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Return -||x - c||² / n_features, c the mean of each class, less its mean over the classes."""
+    means = np.stack([X[y == c].mean(axis=0) for c in np.unique(y)])
+    return np.asarray(margins(X_test, means) * 2 / X.shape[1])
+
+
+def forest_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
+    """Random forest; the class whose mean share of votes, of rows left out, is nearest.
+
+    A training row is left out by the trees whose bootstrap sample lacks it.
+    """
+    from sklearn.ensemble import RandomForestClassifier
+
+    trees = RandomForestClassifier(
+        TREES, random_state=random_state, n_jobs=1, oob_score=True
+    ).fit(X, y)  # fmt: skip
+    means = centres(y, trees.oob_decision_function_, len(trees.classes_))
+    return margins(trees.predict_proba(X_test), means)
+
+
+Score = Callable[[float, Array, Array, Array], Array]
+
+
 WIDTHS = (0.5, 1.0, 2.0)
+
+
 """Of Gaussian kernels, in multiples of the median distance between training rows."""
 
 
@@ -308,6 +364,8 @@ _OWN: dict[str, dict[str, Baseline]] = {
         "classification": forest_classes, SEVERAL: forest_several, "regression": forest_numbers,
     },
 }  # fmt: skip
+
+
 BASELINES: Registry[Mapping[str, Baseline]] = Registry(
     "baselines",
     _OWN,

@@ -10,8 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from genesig.models.baselines import Baseline, best_setting, midpoint, row_space, squared
-from genesig.models.class_baselines import one_against_rest
+from genesig.models.baselines import (
+    Baseline,
+    best_setting,
+    midpoint,
+    one_against_rest,
+    row_space,
+    squared,
+)
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.ridge import ridge

@@ -11,9 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import GenesigError
-from genesig.models.checks import check_numbers
-from genesig.models.selects import Selects
-from genesig.models.weights import shares
+from genesig.models.estimator import Selects, check_numbers, shares
 from genesig.optim.cox.hazard import baseline_hazard
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.ridge import ridge_coef

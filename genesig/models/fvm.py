@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genesig.models.checks import check_numbers, checked
-from genesig.models.selects import Selects
+from genesig.models.estimator import Selects, check_numbers, checked
 from genesig.optim.feature_vectors import select_feature_vectors
 from genesig.optim.mutual_information import pointwise_information
 from genesig.optim.nonlinear.checks import InvalidProblem

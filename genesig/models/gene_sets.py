@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from genesig.errors import pick
+from genesig.models.estimator import passed_on, roots, shares
 from genesig.models.structured import ClassColumns, LinearBlocks, Scale
-from genesig.models.weights import passed_on, roots, shares
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.latent import LatentOverlap

@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import pick
-from genesig.models.checks import check_numbers
+from genesig.models.estimator import check_numbers, passed_on, roots, shares
 from genesig.models.structured import ClassColumns, Scale, levels, warn_of
-from genesig.models.weights import passed_on, roots, shares
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.multiple_kernels import Kernels
 from genesig.optim.structured.path import block_paths

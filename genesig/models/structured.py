@@ -1,24 +1,38 @@
-"""What estimators with a penalty on blocks share: scaling, the fit, classes as columns."""
+"""Structured penalties as scikit-learn estimators: groups of features, and their order."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genesig.models.checks import check_numbers
-from genesig.models.probabilities import CrossFitted
-from genesig.models.selects import Selects
-from genesig.models.weights import check_classes
+from genesig.errors import pick
+from genesig.genome.order import Genome
+from genesig.models.estimator import (
+    CrossFitted,
+    Selects,
+    SignClassifier,
+    check_classes,
+    check_numbers,
+    passed_on,
+    roots,
+    shares,
+)
 from genesig.optim.nonlinear.checks import InvalidProblem
-from genesig.optim.structured.penalties import Penalty
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.composite import Composite
+from genesig.optim.structured.fused import fused_path
+from genesig.optim.structured.latent import LatentOverlap
+from genesig.optim.structured.penalties import Groups, Penalty
 from genesig.optim.structured.solution import Minimisers
+from genesig.optim.structured.solvers import structured_path
 
 Array = np.ndarray[Any, Any]
 
@@ -134,3 +148,256 @@ class ClassColumns(CrossFitted):
         scores = self.decision_function(X)
         number = np.argmax(scores, axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
         return np.asarray(self.classes_[number])
+
+
+PENALTIES: dict[str, Callable[[Blocks], Penalty]] = {
+    "group": Groups,
+    "latent": LatentOverlap,
+    "composite": Composite,
+}
+
+
+class _GroupLasso(LinearBlocks):
+    """SUMMARY.
+
+        min_B (1/n)||Y - Z B||² + mu ||B||² + tau Omega(B)
+
+    over the centred, scaled features Z, with one column of B a response. A group is in the model
+    for all responses or for none; with a group of each feature this is the lasso of one response,
+    and the multi-task lasso of several.
+
+    Parameters
+    ----------
+    groups : list of lists of feature numbers, optional
+        None makes each feature a group.
+    weights : sequence of float, optional
+        Weight of each group's norm; None is the square root of its size.
+    penalty : {"group", "latent", "composite"}
+        Of groups that overlap, the chosen features are a union of groups ("latent", with mu on the
+        pieces), or what is left out is one ("composite": trees; it needs the solver "projection",
+        and its tau is a fraction of a bound on tau_max).
+    tau : float
+        Fraction of the smallest tau that selects nothing.
+    mu : float
+        Weight of the squared norm, in units of ||Z'Z||/n.
+    unit_variance : bool
+        Divide each feature by its standard deviation.
+    solver : {"blocks", "projection"}
+    tolerance : float
+        Largest duality gap relative to ||Y||²/n; a larger one is warned of.
+
+    Attributes
+    ----------
+    coef_ : (d,) or (T, d)
+        In the units of X; 0 for features of no chosen group.
+    intercept_ : float or (T,)
+    support_ : (m,) int
+        Features with a coefficient, ascending.
+    blocks_ : int array
+        Chosen groups, ascending.
+    norms_ : (G,)
+        Norm of each group's coefficients, on the scale of Z.
+    tau_, gap_, n_iter_ : float, float, int
+
+    Raises
+    ------
+    GenesigError
+        One sentence, before any work: groups that overlap where they must not, an empty group, a
+        solver that cannot take the penalty.
+
+    References
+    ----------
+    Mosci 2009, sections 5.4.2 to 5.4.5; Jacob, Obozinski, Vert 2009.
+    """
+
+    def __init__(
+        self, groups: Sequence[Sequence[int]] | None = None, *,
+        weights: Sequence[float] | None = None, penalty: str = "group", tau: float = 0.05,
+        mu: float = 1e-6, unit_variance: bool = True, solver: str = "blocks",
+        tolerance: float = 1e-9,
+    ) -> None:  # fmt: skip
+        self.groups = groups
+        self.weights = weights
+        self.penalty = penalty
+        self.tau = tau
+        self.mu = mu
+        self.unit_variance = unit_variance
+        self.solver = solver
+        self.tolerance = tolerance
+
+    def _fit(self, X: Array, Y: Array, v: Array | None = None) -> None:
+        """Fit to rows with the weights v; those of rows are their roots in a sum of squares."""
+        scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
+        centre, penalty = np.average(Y, axis=0, weights=v), self._penalty(X.shape[1])
+        root = roots(v, len(X))
+        Z, Yc = root * scale.apply(X), root * (Y - centre)
+        tau, mu = self._levels(Z, Yc, penalty)
+        fits = structured_path(
+            Z, Yc, penalty, tau, mu, solver=self.solver, tolerance=self.tolerance
+        )
+        self._keep(fits, scale, centre)
+
+    def _penalty(self, d: int) -> Penalty:
+        groups = [[j] for j in range(d)] if self.groups is None else self.groups
+        sizes = np.array([len(group) for group in groups], dtype=float)
+        weights = np.sqrt(sizes) if self.weights is None else self.weights
+        blocks = Blocks.of(groups, weights)
+        blocks.check(d)
+        return pick("penalty", PENALTIES, self.penalty)(blocks)
+
+
+class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
+    """Selects groups of features, and predicts one number or several; see `_GroupLasso`."""
+
+    __doc__ = (_GroupLasso.__doc__ or "").replace("SUMMARY", "Regression on groups of features")
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that there may be several responses."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and y (n,) or (n, T), rows weighted by sample_weight (n,)."""
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2
+        )
+        y = np.asarray(y, dtype=float)
+        self._fit(X, y.reshape(len(y), -1), shares(sample_weight, X))
+        if y.ndim == 1:
+            self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
+        self._several = y.ndim > 1
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return f(x), (m,) or (m, T)."""
+        values = self._values(X)
+        return values if self._several else values[:, 0]
+
+
+class GroupLassoClassifier(ClassColumns, _GroupLasso):
+    """Selects groups of features, and tells two or more classes apart; see `_GroupLasso`."""
+
+    __doc__ = (_GroupLasso.__doc__ or "").replace(
+        "SUMMARY",
+        "Two or more classes by groups of features, the one whose mean score is nearest",
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        v = shares(sample_weight, rows)
+        self._fit(rows, self._columns(labels, v), v)
+        self._learn_cut(self._scores(rows), labels, v)
+        return self._calibrated(X, labels, **passed_on(sample_weight))
+
+
+class _FusedLasso(BaseEstimator):  # type: ignore[misc]
+    """SUMMARY.
+
+        min_b (1/n)||y - Zb||² + mu ||t||² + tau sum_j w_j |t_j|
+
+    over the centred, scaled features Z, with t_j = b_j - b_{j-1} along each chromosome and t_j =
+    b_j for its first feature, whose weight is `first`; w_j = 1 elsewhere.
+
+    Parameters
+    ----------
+    chromosomes, positions : sequence of length d, optional
+        Of the features; None is one chromosome, and the order in which they stand.
+    tau : float
+        Fraction of the smallest tau at which no penalised step is left.
+    mu : float
+        Weight of the squared steps, in units of the norm of their design.
+    first : float
+        0 leaves the level of each chromosome free; 1 leaves out chromosomes without a signal.
+    unit_variance : bool
+        Divide each feature by its standard deviation.
+    tolerance : float
+        Largest relative duality gap; a larger one is warned of.
+
+    Attributes
+    ----------
+    coef_ : (d,) array
+        In the units of X.
+    intercept_ : float
+    levels_ : (d,) array
+        b, on the scale of Z: constant between the jumps.
+    tau_, gap_ : float
+
+    Source: Mosci 2009, chapter 5; Tibshirani et al. 2005.
+    """
+
+    def __init__(
+        self, chromosomes: Sequence[Any] | None = None, positions: Sequence[float] | None = None,
+        *, tau: float = 0.05, mu: float = 1e-6, first: float = 0.0, unit_variance: bool = True,
+        tolerance: float = 1e-9,
+    ) -> None:  # fmt: skip
+        self.chromosomes = chromosomes
+        self.positions = positions
+        self.tau = tau
+        self.mu = mu
+        self.first = first
+        self.unit_variance = unit_variance
+        self.tolerance = tolerance
+
+    def _fit(self, X: Array, y: Array, v: Array | None) -> None:
+        """Fill the fitted attributes from checked X (n, d), a real response y, weights v (n,)."""
+        if not (0 < self.tau < np.inf and 0 <= self.mu < np.inf and 0 <= self.first < np.inf):
+            found = f"{self.tau}, {self.mu} and {self.first}"
+            raise InvalidProblem(f"tau must be above 0, mu and first at least 0; found {found}")
+        genome = Genome.of(X.shape[1], self.chromosomes, self.positions)
+        scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
+        fits = fused_path(
+            scale.apply(X), y, genome, np.array([self.tau]), mu=self.mu, first=self.first,
+            tolerance=self.tolerance, weights=v,
+        )  # fmt: skip
+        if fits.path.message:
+            warnings.warn(fits.path.message, ConvergenceWarning, stacklevel=3)
+        self.levels_ = fits.coef[0]
+        self.coef_ = self.levels_ / scale.scale
+        self.intercept_ = float(np.average(y, weights=v) - scale.mean @ self.coef_)
+        self.tau_, self.gap_ = self.tau * fits.tau_max, float(fits.gap[0])
+
+    def _score(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(self.intercept_ + X @ self.coef_)
+
+
+class FusedLassoRegressor(RegressorMixin, _FusedLasso):  # type: ignore[misc]
+    """Coefficients that change seldom along chromosomes; see `_FusedLasso`."""
+
+    __doc__ = (_FusedLasso.__doc__ or "").replace(
+        "SUMMARY", "Regression with coefficients that change seldom along chromosomes"
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        self._fit(X, np.asarray(y, dtype=float), shares(sample_weight, X))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,)."""
+        return self._score(X)
+
+
+class FusedLassoClassifier(SignClassifier, _FusedLasso):
+    """The sign of f, with coefficients that change seldom along chromosomes; see `_FusedLasso`."""
+
+    __doc__ = (_FusedLasso.__doc__ or "").replace(
+        "SUMMARY", "Two classes, coded as ±1, by coefficients that change seldom along chromosomes"
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        v = shares(sample_weight, rows)
+        check_classes(labels, v)
+        self._fit(rows, self._coded(labels), v)
+        return self._calibrated(X, labels, **passed_on(sample_weight))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,); above 0 is the second class."""
+        return self._score(X)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.genome.order import Genome
 from genesig.genome.total_variation import denoised
-from genesig.models.weights import counts
+from genesig.models.estimator import counts
 from genesig.optim.nonlinear.checks import InvalidProblem
 
 Array = np.ndarray[Any, Any]

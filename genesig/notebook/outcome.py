@@ -14,8 +14,8 @@ from genesig.data.files.readers import read_json, read_samples
 from genesig.errors import refuse
 from genesig.notebook.given import matrix_of
 from genesig.results.annotated import read_annotated
-from genesig.results.checksums import sha256
 from genesig.results.files import load_arrays, load_json, load_table
+from genesig.results.run import sha256
 
 if TYPE_CHECKING:
     import anndata
@@ -151,7 +151,7 @@ class Results:
     def predict(
         self, new: anndata.AnnData | pd.DataFrame | str | Path, *, missing: float = MISSING,
         mu: float | None = None, named: bool = False, part: str | None = None,
-        samples: str | Path | None = None,
+        samples: str | Path | None = None, renamed: str | Path | None = None,
     ) -> pd.DataFrame:  # fmt: skip
         """Score new samples with the final model, as ``genesig predict`` does.
 
@@ -168,7 +168,9 @@ class Results:
         part : str, optional
             Which matrix of a file, or layer of an AnnData.
         samples : path, optional
-            Sample table of the new samples, for a model that corrects batches.
+            Sample table of the new samples, which chooses them, with their covariates and batches.
+        renamed : path, optional
+            HGNC's table, by which renamed genes are found.
 
         Returns
         -------
@@ -188,6 +190,7 @@ class Results:
         table, problems = predict(
             self.model, matrix, where, missing=missing, mu=mu, named=named,
             source=str(self.folder / "model.json"), samples=about,
+            renamed=None if renamed is None else str(renamed),
         )  # fmt: skip
         for problem in problems:
             warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)

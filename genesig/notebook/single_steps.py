@@ -13,6 +13,7 @@ import numpy as np
 from genesig.data.cohorts.new_matrix import check_names
 from genesig.data.files.content import absent
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.orientation import orient
 from genesig.data.files.readers import (
     format_of,
     load_schema,
@@ -22,7 +23,6 @@ from genesig.data.files.readers import (
 )
 from genesig.data.steps.normalise import bound, fit_steps
 from genesig.data.study.config_check import resolve_config
-from genesig.data.study.matrix_check import orient
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results import Dataset, Design
 from genesig.results.annotated import dense
@@ -155,7 +155,7 @@ def normalise(
     Raises
     ------
     InvalidInput
-        A step or a setting is not known.
+        A step or a setting is not known, or there is no training sample.
     """
     import anndata
 
@@ -167,6 +167,8 @@ def normalise(
     known = Dataset(dense(data.X, "the AnnData"), data.obs, var, design, {})
     rows = slice(None) if train is None else train
     learned = data[rows].obs_names
+    if not len(learned):
+        raise refuse("train", "names no sample; steps learn from at least one")
     at = known.rows(list(learned))
     fitted = fit_steps(known.X[at], bound(told, replace(known)), known.obs.iloc[at])
     return anndata.AnnData(

@@ -67,6 +67,8 @@ class Study:
         folder: str | Path = "study", **settings: Any,
     ) -> None:  # fmt: skip
         self.folder = Path(folder).absolute()
+        if self.folder.exists() and not self.folder.is_dir():
+            raise refuse("folder", f"'{folder}' is a file; name a folder, new or of this study")
         self._data: Any = None if isinstance(expression, str | Path | None) else expression
         if self._data is not None:
             if samples is not None:

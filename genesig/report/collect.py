@@ -17,6 +17,7 @@ from genesig.report.data.collect import batch, batch_warnings, design, study
 from genesig.report.enrichment.collect import TABLES as ENRICHMENT_TABLES
 from genesig.report.enrichment.collect import TEXT as ENRICHMENT_TEXT
 from genesig.report.enrichment.collect import enrichment, in_brief
+from genesig.report.external.collect import assessed, not_assessable
 from genesig.report.external.collect import external as cohorts
 from genesig.report.external.collect import warnings as external_warnings
 from genesig.report.genes.collect import block_warnings, genes
@@ -30,6 +31,9 @@ from genesig.report.nonlinear.collect import TABLES as NONLINEAR_TABLES
 from genesig.report.nonlinear.collect import nonlinear
 from genesig.report.page.record import PackedTable
 from genesig.report.page.rounding import plain, rounded
+from genesig.report.patients.collect import TABLES as PATIENTS_TABLES
+from genesig.report.patients.collect import TEXT as PATIENTS_TEXT
+from genesig.report.patients.collect import flow
 from genesig.report.prediction.collect import (
     chance_warnings,
     grid_warnings,
@@ -58,11 +62,11 @@ if TYPE_CHECKING:
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
         "nearest", "nearest_symbol", *SETS_TEXT, *SURVIVAL_TEXT, *GENOME_TEXT,
-        *ENRICHMENT_TEXT)  # fmt: skip
+        *ENRICHMENT_TEXT, *PATIENTS_TEXT)  # fmt: skip
 
 TABLES = (
     "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
-    "univariate", "lists", "prototypes", "predictions",
+    "univariate", "lists", "prototypes", "predictions", *PATIENTS_TABLES,
 )  # fmt: skip
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 60_000
@@ -123,15 +127,13 @@ def collect(
         The fits of the half-subsamples.
     """
     config = run["config"] if config is None else config
-    mu = [float(value) for value in observed.mu]
-    facts, division = study(dataset), design(splits)
-    tested = held_out(dataset, tables["predictions"])
-    chance = null_errors(null, tables["controls"])
+    mu, facts, division = observed.mu.tolist(), study(dataset), design(splits)
+    tested, chance = held_out(dataset, tables["predictions"]), null_errors(null, tables["controls"])
     packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
+    elsewhere = assessed(external)
     held, of_sets = covariates(dataset, observed, final, tables["controls"]), sets(tables)
-    first = answer(
-        facts, division, tested, chance, packed, external, config["signature"]["fdr"]
-    )  # fmt: skip
+    fdr = config["signature"]["fdr"]
+    first = answer(facts, division, tested, chance, packed, elsewhere, fdr)
     report: Report = {
         "version": VERSION,
         "config": plain(config),
@@ -147,13 +149,15 @@ def collect(
         **genes(dataset, tables, mu, config["controls"]["fdr"]),
         "cards": cards(dataset, tables, mu, observed, halves),
         "tables": packed,
-        "external": cohorts(external, facts["classes"]),
+        "external": cohorts(elsewhere, facts["classes"]),
+        "not_assessable": not_assessable(external),
         "batch": batch(dataset, splits, tested, config),
         **held,  # type: ignore[typeddict-item]
         "nonlinear": nonlinear(tables, config.get("nonlinear")),
         "sets": of_sets,
         "survival": survival(tables),
         "genome": genome(dataset, tables),
+        "flow": flow(dataset, seen),
         "enrichment": enrichment(tables, config["controls"]["permutations"]),
         "answer": first,
         "verdict": verdict(first, held.get("covariates"), of_sets, packed["controls"]),

@@ -15,6 +15,7 @@ from genesig.report.genome import methods as genome_methods
 from genesig.report.nonlinear import methods as nonlinear_methods
 from genesig.report.page.bibtex import bibtex
 from genesig.report.page.section import Fold, Limits, Section
+from genesig.report.patients import methods as patients_methods
 from genesig.report.prediction import methods as prediction_methods
 from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
@@ -28,6 +29,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (prediction_methods.selection, genome_methods.stretch_sentences),
     (covariates_methods.held_sentences,),
     (survival_methods.sentences,),
+    (patients_methods.sentences,),
     (proved.sentences,),
     (genes_methods.signature,),
     (sets_methods.sets_sentences,),
@@ -58,6 +60,7 @@ def references(data: Report) -> list[str]:
     """Return what the Methods text cites, in the order of the alphabet."""
     text = " ".join(methods(data))
     known = {*external_methods.external_references(data), *proved.references(data)}
+    known |= set(patients_methods.references(data))
     known |= {reference for topic in CITING for reference in topic}
     return sorted(reference for reference in known if _is_cited(reference, text))
 

@@ -15,6 +15,7 @@ from genesig.report.external.record import External
 from genesig.report.genes.record import Genes
 from genesig.report.genome.record import Genome
 from genesig.report.nonlinear.record import Nonlinear
+from genesig.report.patients.record import Patients
 from genesig.report.prediction.record import Prediction
 from genesig.report.quality.record import Quality
 from genesig.report.sets.record import Sets
@@ -26,7 +27,7 @@ VERSION = 4
 
 class Report(
     Answer, Data, Quality, Prediction, Enrichment, External, Genes, Genome, Nonlinear, Sets,
-    Survival, Covariates, Writeup,
+    Survival, Covariates, Patients, Writeup,
 ):  # fmt: skip
     """What all topics read; ``warnings`` are sentences for the first screen and the limits."""
 

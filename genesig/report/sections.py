@@ -28,6 +28,8 @@ from genesig.report.page.section import Limits, Section
 from genesig.report.page.shared import shared
 from genesig.report.page.svg import Picture
 from genesig.report.page.verdict import Grade, grade
+from genesig.report.patients.section import next_study, studied
+from genesig.report.patients.section_score import score_effect, subgroups
 from genesig.report.prediction.section import chance, model_selection, performance
 from genesig.report.prediction.section_controls import controls
 from genesig.report.prediction.section_decision import decisions
@@ -90,11 +92,14 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "expression": expression,
     "single-genes": single_genes,
     "enrichment": enrichment,
+    "patients": studied,
     "performance": performance,
     "classes": classes,
     "covariates": covariates,
     "decisions": decisions,
     "survival": survival,
+    "score-effect": score_effect,
+    "subgroups": subgroups,
     "samples": samples,
     "chance": chance,
     "controls": controls,
@@ -103,6 +108,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "blocks": blocks,
     "sets": sets,
     "nonlinear": nonlinear,
+    "next-study": next_study,
     "results": results_paragraph,
     "methods": methods_section,
     "limits": limitations,
@@ -118,8 +124,8 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
 
 
 OF_GENES = ("signature", "cards", "genome", "expression", "single-genes", "enrichment",
-            "decisions", "samples", "brevity", "lists", "overlap", "blocks", "sets",
-            "nonlinear", "enrichment-lists")  # fmt: skip
+            "decisions", "samples", "score-effect", "next-study", "brevity", "lists", "overlap",
+            "blocks", "sets", "nonlinear", "enrichment-lists")  # fmt: skip
 """What the page leaves out where there is no evidence."""
 
 

@@ -7,13 +7,14 @@ F. E. Harrell (2015), Regression modeling strategies, sections 2.4.5 and 2.4.6.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from genesig.words import is_missing, is_number
+from genesig.words import as_seen, is_missing, is_number
 
 Array = np.ndarray[Any, Any]
 
@@ -41,28 +42,38 @@ class Covariate:
         None for a column of numbers.
     knots : int
         Of the spline of a column of numbers; 0 where it enters as a straight line.
+    words : mapping
+        Other words for its values, as they stand in a sample table -> what they mean.
     """
 
     column: str
     levels: tuple[str, ...] | None
     knots: int = 0
+    words: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def of(cls, column: str, cells: Iterable[str], knots: int = 0) -> Covariate:
+    def of(cls, column: str, cells: Iterable[str], knots: int = 0,
+           words: Mapping[str, str] | None = None) -> Covariate:  # fmt: skip
         """Tell words from numbers: numbers are all that is not missing, or it is words.
 
-        Numbers of which there are two are as good as words, and have no spline.
+        Words that differ in case, blanks or invisible characters only are one level, spelt as most
+        of its cells. Numbers of which there are two are as good as words, and have no spline.
         """
-        known = sorted({cell for cell in cells if not is_missing(cell)})
-        if not all(map(is_number, known)):
-            return cls(column, tuple(known))
-        return cls(column, None, knots if len(set(map(float, known))) > 2 else 0)
+        times = Counter(c for c in cls(column, None, 0, words or {}).spelt(cells)
+                        if not is_missing(c))  # fmt: skip
+        if not all(map(is_number, times)):
+            spelt: dict[str, str] = {}
+            for cell in sorted(times, key=lambda cell: (-times[cell], cell)):
+                spelt.setdefault(as_seen(cell), cell)
+            return cls(column, tuple(sorted(spelt.values())), 0, words or {})
+        knots = knots if len(set(map(float, times))) > 2 else 0
+        return cls(column, None, knots, words or {})
 
     @classmethod
     def of_notes(cls, notes: Mapping[str, Any]) -> Covariate:
         """Read what JSON keeps of one: column, levels and number of knots."""
         levels = notes["levels"] and tuple(notes["levels"])
-        return cls(notes["column"], levels, notes.get("knots", 0))
+        return cls(notes["column"], levels, notes.get("knots", 0), notes.get("words", {}))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,11 +85,19 @@ class Covariate:
             return tuple(self.column + "'" * power for power in range(max(1, self.knots - 1)))
         return tuple(f"{self.column}: {level}" for level in self.levels[1:])
 
+    def spelt(self, cells: Iterable[str]) -> list[str]:
+        """Return cells in the words of this covariate; one that is none of them stays as it is."""
+        meant = {as_seen(word): of for word, of in self.words.items()}
+        known = {as_seen(level): level for level in self.levels or ()}
+        found = (meant.get(as_seen(cell), cell) for cell in cells)
+        return [known.get(as_seen(cell), cell) for cell in found]
+
     def encode(self, cells: Sequence[str]) -> Array:
         """Return (n, 1) numbers, or a column for each further level; NaN where missing.
 
-        A level unheard of has 0 in all of its columns.
+        A level unheard of, which the readers refuse, has 0 in all of its columns.
         """
+        cells = self.spelt(cells)
         missing = np.array([is_missing(cell) for cell in cells], dtype=bool)
         if self.levels is None:
             pairs = zip(cells, missing, strict=True)

@@ -16,8 +16,8 @@ from genesig.response.covariates import encoded
 from genesig.response.design import BALANCED, Design
 from genesig.response.known import RESPONSES
 from genesig.response.record import Response
+from genesig.results.annotated import read_h5ad
 from genesig.results.files import whole_file
-from genesig.results.h5ad import read_h5ad
 
 if TYPE_CHECKING:
     import pandas as pd

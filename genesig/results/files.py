@@ -1,10 +1,15 @@
-"""Reading and writing whole files: one appears under its name only when it is complete."""
+"""Files that are whole or not there: arrays, tables, JSON; what a cell of a table may hold.
+
+Such a name is written with an apostrophe before it, as spreadsheets themselves mark text, and read
+back without it. Numbers, signs alone and all other names stand as they are.
+"""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,10 +20,29 @@ import numpy as np
 
 from genesig.errors import InvalidInput, refuse
 from genesig.machine import free_bytes, refusal
-from genesig.results.cells import cell, plain
+from genesig.words import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
+
+FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+MARKED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def cell(name: Any) -> Any:
+    """Mark a name that a spreadsheet would compute; `plain` gives it back, whatever it is."""
+    if not isinstance(name, str) or name[:1] not in "'=+-@\t\r":
+        return name
+    formula = FORMULA.match(name) and len(name) > 1 and not is_number(name)
+    return f"'{name}" if formula or MARKED.match(name) else name
+
+
+def plain(text: Any) -> Any:
+    """Return the name that `cell` has written."""
+    return text[1:] if isinstance(text, str) and MARKED.match(text) else text
+
 
 Array = np.ndarray[Any, Any]
 

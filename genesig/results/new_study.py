@@ -1,17 +1,23 @@
-"""A study folder to be filled in: config, sample table, where to put the matrix, how to run it."""
+"""The folder of a new study, and the example that comes with the package."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import filecmp
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from genesig.errors import refuse
-from genesig.results.files import save_text
+from genesig.results.files import save_text, whole_file
+from genesig.workflow import home
 
 DOWNLOADS = ("data", "geo")
+
+
 ENDING = "_series_matrix.txt.gz"
+
 
 HEAD = """\
 # The study. These three keys are needed; paths are seen from the folder where you run genesig.
@@ -23,16 +29,19 @@ HEAD = """\
 {label}
 """
 
+
 FOUND = """
 # Seen in the matrix when this file was written, and what follows from it:
 {why}
 {settings}
 """
 
+
 OFFER = """
 # Everything else has a default; `genesig parameters` lists all. Take the # away from what you need.
 #
 """
+
 
 # Section -> lines; a section that is set already is not offered again.
 OFFERED = {
@@ -61,6 +70,7 @@ OFFERED = {
 """,
 }
 
+
 # Two of each class, so that nobody takes the template for a study: validation asks for more.
 SAMPLES = """\
 sample\tdiagnosis\tpatient
@@ -69,6 +79,7 @@ sample_2\tcase\tpatient_2
 sample_3\tcontrol\tpatient_3
 sample_4\tcase\tpatient_4
 """
+
 
 README = """\
 # A genesig study
@@ -105,12 +116,20 @@ written into the folder it is run in. Go into it first (`cd` and its name): all 
 PUT = """\
 Put the expression matrix into `data/`. Tables (TSV, CSV), GEO series matrices and SOFT files,
    GCT, h5ad, RDS, Agilent and Illumina files are read; name it in `config.yaml` as `expression`."""
+
+
 NAMED = "The expression matrix is named in `config.yaml` as `expression`: `{expression}`."
+
+
 FILL = """\
 Fill `samples.tsv`: one row for each sample, named as in the matrix. Add any columns you like.
    Where the matrix's file describes its samples (GEO, GCT 1.3, h5ad, ExpressionSet), name that
    file as `samples` instead."""
+
+
 DESCRIBED = "That file describes its samples, too: it is named as `samples`."
+
+
 TABLE = "The sample table is named in `config.yaml` as `samples`: `{samples}`."
 
 
@@ -206,3 +225,36 @@ def write_study(folder: str | Path, start: Start) -> list[Path]:
     except OSError as error:
         raise refuse(folder, f"cannot be written: {error.strerror}") from None
     return [folder / name for name in files]
+
+
+def lay_out(names: Iterable[str]) -> None:
+    """Copy shipped files to the same places below the folder that the process is in.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Files and folders as seen from `home`; what is not shipped is left out, what is there
+        already and the same stays.
+
+    Raises
+    ------
+    InvalidInput
+        Another file is in a place; then nothing is copied.
+    """
+    files = [file for name in names for file in _files(name)]
+    for file in files:
+        if file.exists() and not filecmp.cmp(home() / file, file, shallow=False):
+            what = "is not the example's, and is not written over; go to an empty folder"
+            raise refuse(file, what)
+    for file in files:
+        if not file.exists():
+            with whole_file(file) as part:
+                shutil.copyfile(home() / file, part)
+
+
+def _files(name: str) -> Iterator[Path]:
+    """Yield a shipped file, or those of a shipped folder."""
+    place = home() / name
+    for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
+        if file.is_file() and file.is_relative_to(home()):
+            yield file.relative_to(home())

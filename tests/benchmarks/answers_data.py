@@ -18,7 +18,7 @@ from study import settings, splits_of
 
 from genesig.data.study.dataset import read_dataset
 from genesig.results import Dataset, Splits
-from genesig.results.checksums import sha256
+from genesig.results.run import sha256
 
 Array = np.ndarray[Any, Any]
 

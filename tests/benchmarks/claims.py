@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -24,11 +23,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 
 from certificate import Trial, measured
+from claims_page import PAGE, TABLE, page
 from trials import TRIALS
 
-ROOT = Path(__file__).parents[2]
-TABLE = ROOT / "tests" / "claims" / "measured.tsv"
-PAGE = ROOT / "docs" / "claims.md"
 FIRST_SEED = 1000
 
 
@@ -88,41 +85,6 @@ def run(topic: str, jobs: int, draws: int | None) -> None:
             print(table[["number", "measured", "error", "draws", "seconds"]].to_string(index=False))
 
 
-def lines(table: pd.DataFrame) -> Iterable[str]:
-    """Yield the tables of docs/claims.md: one a topic, one row a claim."""
-    for topic, part in table.groupby("topic", sort=False):
-        yield f"## {topic}\n"
-        yield "| stated | promise | data | measured | draws | |"
-        yield "| --- | --- | --- | --- | --- | --- |"
-        for row in part.itertuples():
-            verdict = "holds" if row.low <= row.measured <= row.high else "**does not hold**"
-            cells = [
-                row.number,
-                row.promise,
-                row.data,
-                f"{row.measured:.3g} ± {row.error:.2g}",
-                str(row.draws),
-                verdict,
-            ]
-            yield f"| {' | '.join(cells)} |"
-        yield ""
-
-
-HEAD = """# What the stated numbers are worth
-
-Each number that genesig states, what it promises, and what simulated data with known truth made
-of it: independent draws, by genesig's own functions, with the settings named. ± is one standard
-error of the measured mean. `python tests/benchmarks/claims.py run` measures, `… page` writes this
-page; a few draws of each trial run in the fast suite. A number that does not keep its promise says
-so here.
-"""
-
-
-def page(table: pd.DataFrame) -> str:
-    """Return docs/claims.md."""
-    return "\n".join([HEAD, *lines(table)]).rstrip("\n") + "\n"
-
-
 def main() -> None:
     """Measure, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -134,7 +96,7 @@ def main() -> None:
     if asked.what == "run":
         run(asked.topic, asked.jobs, asked.draws)
     else:
-        PAGE.write_text(page(pd.read_csv(TABLE, sep="\t")))
+        PAGE.write_text(page(pd.read_csv(TABLE, sep="\t"), TRIALS))
 
 
 if __name__ == "__main__":

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 from sksurv.linear_model import CoxnetSurvivalAnalysis
 
-from genesig.optim.cox.certificate import dual_point, duality_gap, null_deviance
+from genesig.optim.cox.likelihood import at, judge_sets
 from genesig.optim.cox.path import cox_path, tau_max
 from genesig.optim.cox.training import cox_sets
+from genesig.optim.likelihood.side_by_side import Levels
 
 N, D, RATIO = 100, 20_000, 0.9
 
@@ -43,14 +44,17 @@ def ours(X, times, events):
 
 def largest_gap(sets, X, B, tau, mu):
     """Return the largest gap of coefficients B (30, D)."""
-    risk, Z = sets.risk[0], X[sets.rows[0]]
-    gaps = []
+    risk, Z, none = sets.risk[0], X[sets.rows[0]], np.zeros(1)
+    ground, gaps = sets.ground(slice(1)), []
     for b, level, ridge in zip(B, tau, mu, strict=True):
-        eta = Z @ b
-        dual = dual_point(risk, eta, Z[:, :0])
-        g = Z.T @ dual.u + 2 * ridge * b
-        gaps.append(duality_gap(risk, eta, dual, g, b, np.full(D, level), ridge))
-    return max(gaps) / null_deviance(risk)
+        state = sets.start._replace(b=b[None].copy(), g=np.zeros((1, D)))
+        state.eta[0, :N] = Z @ b
+        state.u[0, sets.rows[0]] = at(risk.terms, Z @ b).u
+        np.matmul(state.u, ground.F.T, out=state.g)
+        gap, levels = np.zeros(1), Levels(np.array([level]), np.array([ridge]), none, none)
+        judge_sets(ground, state, np.arange(1), levels, gap, none.copy())
+        gaps.append(gap[0])
+    return max(gaps) / risk.null_deviance
 
 
 def coxnet(X, times, events, lam):

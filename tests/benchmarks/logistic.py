@@ -17,8 +17,9 @@ from statistics import median
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from genesig.optim.likelihood.side_by_side import Levels
+from genesig.optim.logistic.loss import judge_sets
 from genesig.optim.logistic.path import logistic_path
-from genesig.optim.logistic.side_by_side import Levels, judge_sets
 from genesig.optim.logistic.training import logistic_sets
 
 SHARES = np.geomspace(0.95, 0.05, 12)

@@ -1,8 +1,10 @@
 """Every stated number keeps its promise on a few draws; tests/benchmarks/claims.py draws more."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from certificate import Claim, measured
+from claims_page import PAGE, TABLE, page
 from trials import TRIALS
 
 ERRORS = 3.0  # a mean further outside than three of its standard errors is no accident
@@ -34,3 +36,11 @@ def test_a_mean_far_outside_is_seen():
     assert not measured([{"x": 1.0}] * 10 + [{"x": 0.0}] * 20, claim).within(0.03, 0.07, ERRORS)
     assert measured([{"x": 0.0}] * 20, claim).within(0.03, 0.07, ERRORS)
     assert not measured([{"x": np.nan}], claim).within(0.03, 0.07, ERRORS)
+
+
+def test_the_page_is_made_of_what_was_measured():
+    table = pd.read_csv(TABLE, sep="\t")
+    assert PAGE.read_text() == page(table, TRIALS), "run: tests/benchmarks/claims.py page"
+    told = set(zip(table["topic"], table["data"], table["number"], table["promise"], strict=True))
+    claimed = {(t.topic, t.data, c.number, c.promise) for t in TRIALS for c in t.claims}
+    assert told <= claimed

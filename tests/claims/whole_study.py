@@ -34,7 +34,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "splits": {"repeats": 2, "subsamples": 4},
     "linear": {"mu": [1e-6, 1e-2], "lam": [1e-2, 1e-1], "tau_min": 0.1, "tau_count": 6},
     "signature": {"permutations": 40},
-    "controls": {"permutations": 39, "baselines": ["dummy", "ridge"]},
+    "controls": {"permutations": 19, "baselines": ["dummy", "ridge"]},
 }
 """Every rule as by default; fewer values of the grids, permutations and repeats."""
 

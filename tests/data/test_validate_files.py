@@ -112,6 +112,19 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
         lambda s: [row.__setitem__(2, row[1]) for row in s.matrix[1:]],
         ["expression.tsv: samples 'P01' and 'P02' have the same values"],
     ),
+    "more copies": (
+        lambda s: [row.__setitem__(slice(2, 6), row[1:2] * 4) for row in s.matrix[1:]],
+        ["expression.tsv: samples 'P01' and 'P02' have the same values; 3 further pairs, too"],
+    ),
+    "a signal on a large offset": (
+        lambda s: [row.__setitem__(slice(1, None), [f"{8 + 1e-10 * float(v):.14f}"
+                                                    for v in row[1:]]) for row in s.matrix[1:3]],
+        ["expression.tsv: 2 genes of 8 vary by less than a billionth of their size"],
+    ),
+    "genes too small to be told apart": (
+        lambda s: s.matrix[2].__setitem__(slice(1, None), [f"{k}e-300" for k in range(1, 13)]),
+        ["expression.tsv: with the same value in all samples, so left out: 1 gene, 'gene2'"],
+    ),
     "gene names turned into dates": (
         lambda s: s.matrix[2].__setitem__(0, "2-Sep"),
         ["expression.tsv, line 3: turned into dates or numbers by a spreadsheet: 1 gene, '2-Sep'; "

@@ -203,7 +203,6 @@ def test_the_model_predicts_what_the_fit_predicts():
         (lambda t: t.drop(columns="sex"), "has no column 'sex', which the model needs"),
         (lambda t: t.assign(age=["", *t["age"][1:]]), "no value for 1 sample ('s0')"),
         (lambda t: t.assign(age=["old", *t["age"][1:]]), "'s0' is 'old', not a number"),
-        (lambda t: t.iloc[1:], "no value for 1 sample ('s0')"),
     ],
 )
 def test_predict_needs_them(change, words):
@@ -216,12 +215,41 @@ def test_predict_needs_them(change, words):
     assert len(caught.value.problems) == 1
 
 
-def test_a_word_no_training_sample_had_counts_as_the_first():
+def test_a_word_no_training_sample_had_is_refused():
     dataset = study(21)
-    about = dataset.obs.assign(sex="x")
-    (said,) = check_known((AGE, SEX), False, about, "new.tsv")
-    assert said.level == "warning"
-    assert "'x' was in no training sample (they have 'f', 'm'), and counts as 'f'" in said.what
+    (said,) = check_known((AGE, SEX), False, dataset.obs.assign(sex="mm"), "new.tsv")
+    assert said.level == "error"
+    assert "'mm' was in no training sample (they have 'f', 'm'); did you mean 'm'?" in said.what
+
+
+def test_case_and_blanks_of_a_word_change_no_score():
+    dataset = study(21)
+    _, model = modelled(dataset)
+    table, _ = predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None,
+                       samples=dataset.obs)  # fmt: skip
+    other = dataset.obs.assign(sex=[f" {word.upper()} " for word in dataset.obs["sex"]])
+    same, _ = predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=other)
+    np.testing.assert_array_equal(table["score"], same["score"])
+
+
+def test_other_words_of_the_study_are_known_to_its_model():
+    dataset = study(21)
+    sex = replace(SEX, words={"Frau": "f", "Mann": "m"})
+    dataset = replace(dataset, design=replace(dataset.design, covariates=(AGE, sex)))
+    _, model = modelled(dataset)
+    scores = [
+        predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=about)[0]
+        for about in (dataset.obs,
+                      dataset.obs.assign(sex=dataset.obs["sex"].map({"f": "frau", "m": "Mann"})))
+    ]  # fmt: skip
+    np.testing.assert_array_equal(scores[0]["score"], scores[1]["score"])
+
+
+def test_one_word_in_two_spellings_is_one_level():
+    assert Covariate.of("er", ["pos", "Pos", "Pos ", "neg", ""]).levels == ("Pos", "neg")
+    told = Covariate.of("er", ["pos", "1", "neg"], words={"1": "pos"})
+    assert told.levels == ("neg", "pos")
+    assert told.spelt(["1", "POS", "other"]) == ["pos", "pos", "other"]
 
 
 @pytest.mark.parametrize("part", ["version", "covariates", "models.0.covariates"])

@@ -7,21 +7,42 @@ import pytest
 from cox_by_hand import dense, log_likelihood, objective, one_set, tied
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import rel_entr
 
-from genesig.compiled.cox import judge
-from genesig.compiled.likelihood import here_for
 from genesig.errors import GenesigError
-from genesig.optim.cox.certificate import conjugate, dual_point, duality_gap, null_deviance
 from genesig.optim.cox.hazard import baseline_hazard
+from genesig.optim.cox.likelihood import COX, at, conjugate, curve, halve, judge_sets
 from genesig.optim.cox.path import cox_path, tau_max
 from genesig.optim.cox.ridge import ridge, ridge_coef
 from genesig.optim.cox.risk_sets import TIES, RiskSets
 from genesig.optim.cox.scores import ridge_scores
 from genesig.optim.cox.training import cox_sets
+from genesig.optim.likelihood.newton import Problem, dual_points
+from genesig.optim.likelihood.side_by_side import Levels, State
 
 seeds = st.integers(0, 10_000)
 samples = st.integers(3, 30)
+
+
+def judged(sets, b, tau, mu):
+    """Return the gap of coefficients b on the first training set, and the dual point u (n,)."""
+    risk, Z = sets.risk[0], sets.columns(0, np.arange(len(b)))
+    free, n = np.asarray(sets.sets.weights == 0), len(risk.died)
+    eta, ground, state = Z @ b, sets.ground(slice(1)), sets.start
+    start = State(np.where(free, 0.0, b)[None], *(each.copy() for each in state[1:5]), b[None] * 0)
+    C, none = np.ascontiguousarray(ground.columns[0, :, :n]), np.zeros(free.sum())
+    start.eta[0, :n], own = eta, np.empty(n)
+    dual_point(risk.terms, Problem(C, none, none), eta, start.z[0, :n], own)
+    start.u[0, ground.rows[0, :n]] = own
+    np.matmul(start.u, ground.F.T, out=start.g)
+    gap, outside, none = np.zeros((3, 1))
+    levels = Levels(np.array([tau]), np.array([mu]), none, none)
+    judge_sets(ground, start, np.arange(1), levels, gap, outside)
+    return gap[0], own
+
+
 both = pytest.mark.parametrize("ties", TIES)
+dual_point = dual_points(COX)
 
 
 @both
@@ -64,7 +85,7 @@ def test_whole_weights_are_repeated_samples():
     expected = repeated.value(np.repeat(eta, times)[repeated.order]) - repeated.value(np.zeros(24))
     found = weighed.value(eta[weighed.order]) - weighed.value(np.zeros(12))
     assert found == pytest.approx(expected, rel=1e-13)
-    assert null_deviance(weighed) == pytest.approx(null_deviance(repeated), rel=1e-13)
+    assert weighed.null_deviance == pytest.approx(repeated.null_deviance, rel=1e-13)
 
 
 @both
@@ -81,19 +102,18 @@ def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, m
     if free:  # near the best of the unpenalised, where the bound is finite
         fit = ridge(risk, Z[:, held], Z[:, ~held], np.array([1.0]))
         b = np.concatenate([fit.b[4 - free :, 0], fit.b[: 4 - free, 0]]) + 0.02
-    dual = dual_point(risk, Z @ b, Z[:, ~held])
-    g = (Z.T @ dual.u + 2 * mu * b)[held]
-    gap = duality_gap(risk, Z @ b, dual, g, b[held], tau * weights[held], mu)
+    gap, u = judged(sets, b, tau, mu)
     here = objective(sets, b, tau, mu)
     best = min(objective(sets, other, tau, mu) for other in [*others, 0 * b])
     assert gap >= here - best - 1e-12
-    np.testing.assert_allclose(Z[:, ~held].T @ dual.u, 0, atol=1e-10)
+    np.testing.assert_allclose(Z[:, ~held].T @ u, 0, atol=1e-10)
 
 
 def test_the_dual_of_the_likelihood_is_exact():
     risk, eta = one_set(5, 20, 2).risk[0], np.random.default_rng(5).normal(size=20)
-    p = risk.shares(eta)
-    assert risk.value(eta) + conjugate(risk, p) == pytest.approx(risk.gradient(p) @ eta, abs=1e-13)
+    here, none = at(risk.terms, eta), np.zeros(20)
+    found = here.value + conjugate(risk.terms, here, eta, none, here.u, 1.0)
+    assert found == pytest.approx(here.u @ eta, abs=1e-13)
 
 
 @both
@@ -147,16 +167,26 @@ def test_a_row_ends_after_its_first_long_list():
 
 @both
 @settings(deadline=None, max_examples=25)
-@given(seed=seeds, n=samples, s=st.floats(0, 1))
-def test_the_gap_by_sums_over_risk_sets_is_that_of_all_terms(ties, seed, n, s):
+@given(seed=seeds, n=samples, s=st.floats(0, 1), moved=st.sampled_from([0.0, 0.01, 1.0]))
+def test_sums_over_risk_sets_are_those_of_all_terms(ties, seed, n, s, moved):
+    """The value, its derivatives, and the conjugate at q that may be no probabilities."""
     rng = np.random.default_rng(seed)
     _, time, event = tied(seed, n, 1)
     risk, eta = RiskSets.of(time, event, ties, rng.uniform(0.2, 3, n)), 3 * rng.normal(size=n)
-    p = risk.shares(eta)
-    whole = risk.value(eta) + conjugate(risk, s * p + (1 - s) * risk.base)
-    here = here_for(n, len(risk.omega))
-    assert judge(risk.terms, eta, here, s) == pytest.approx(whole, rel=1e-10, abs=1e-12)
+    p, z, D = risk.shares(eta), moved * rng.normal(size=n), rng.normal(size=(3, n))
+    here = at(risk.terms, eta)
+    assert here.value == pytest.approx(risk.value(eta), rel=1e-12, abs=1e-13)
     np.testing.assert_allclose(here.u, risk.gradient(p), atol=1e-13)
+    HD, E = np.zeros((2, *D.shape))
+    curve(risk.terms, here, D, np.array([0, 2]), HD)
+    np.testing.assert_allclose(HD[[0, 2]], D[[0, 2]] @ risk.hessian(p), atol=1e-12)
+    halve(risk.terms, here, D, np.arange(3), E)
+    np.testing.assert_allclose(E @ E.T, D @ risk.hessian(p) @ D.T, atol=1e-9)
+    q = s * p * (1 - z + (p @ z)[:, None]) + (1 - s) * risk.base
+    dense = 2 / n * (risk.omega @ rel_entr(q, risk.c).sum(axis=1))
+    u = risk.gradient(p) - risk.hessian(p) @ z
+    found = conjugate(risk.terms, here, eta, z, u, s)
+    assert found == pytest.approx(dense, rel=1e-10, abs=1e-12)
 
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-2, 0.3])
@@ -176,19 +206,6 @@ def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(seed,
         np.testing.assert_array_equal(cut.indices, expected.indices)
         np.testing.assert_allclose(cut.values, expected.values, atol=1e-9)
         np.testing.assert_array_equal(cut.iterations < 0, expected.iterations < 0)
-
-
-def test_a_path_is_the_same_however_few_features_are_looked_at_first(monkeypatch):
-    sets = one_set(5, 40, 120)
-    tau, mu = sets.sets.tau_max[:, None] * np.array([0.8, 0.5, 0.3, 0.1]), 1e-2 * sets.sets.norm
-    whole = cox_path(sets, tau, mu, tolerance=1e-9)
-    monkeypatch.setattr("genesig.optim.cox.path.FEW", 4)
-    for longest in whole.sizes()[0]:
-        found = cox_path(sets, tau, mu, tolerance=1e-9, longest=int(longest))
-        expected = whole.ended(int(longest))
-        np.testing.assert_array_equal(found.indptr, expected.indptr)
-        np.testing.assert_array_equal(found.indices, expected.indices)
-        np.testing.assert_allclose(found.values, expected.values, atol=1e-6)
 
 
 def test_training_sets_do_not_know_each_other():
@@ -332,7 +349,7 @@ def test_as_many_without_a_penalty_as_samples_are_refused():
 
 def test_where_all_die_at_once_there_is_nothing_to_learn():
     risk = RiskSets.of(np.ones(5), np.ones(5), "breslow")
-    assert null_deviance(risk) > 0
+    assert risk.null_deviance > 0
     alone = RiskSets.of(np.array([1.0, 2, 3]), np.array([0, 0, 1]))
-    assert null_deviance(alone) == 1
+    assert alone.null_deviance == 1
     assert risk.gradient(risk.shares(np.zeros(5))) == pytest.approx(0)

@@ -5,7 +5,7 @@ import pytest
 from cox_by_hand import tied
 
 from genesig.optim.adjustment import adjustment
-from genesig.optim.cox import ridge as module
+from genesig.optim.cox import scores as module
 from genesig.optim.cox.ridge import covariate_coef, ridge_coef
 from genesig.optim.cox.scores import ridge_scores
 from genesig.optim.cox.training import cox_sets
@@ -68,11 +68,9 @@ def test_no_list_knows_those_beside_it():
 
 
 def test_a_list_is_fitted_once(monkeypatch):
-    (_, sets), calls, old = problem(5), [], module.refit_lists
-    monkeypatch.setattr(
-        module, "refit_lists", lambda *given: calls.append(len(given[5].indptr) - 1) or old(*given)
-    )
+    (_, sets), calls, old = problem(5), [], module.refitted
+    monkeypatch.setattr(module, "refitted", lambda *of: calls.append(len(of[2])) or old(*of))
     first = ridge_scores(sets, of([[1, 2], [3], [1, 2]]), LAM)
     second = ridge_scores(sets, of([[3], [1, 2], [4]]), LAM)
     np.testing.assert_array_equal(first[:, :2], second[:, 1::-1])
-    assert calls == [2, 2, 1, 1]
+    assert calls == [2, 1, 2, 1, 1, 1]

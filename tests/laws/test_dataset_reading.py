@@ -22,7 +22,7 @@ PLAIN: dict[str, Any] = {
     "annotation": None, "symbol": None, "part": None, "files": None, "missing": False,
     "event": None, "horizon": None, "ties": "efron",
     "prior_weights": None, "covariates": [],
-    "missing_covariates": "refuse", "covariate_shape": "splines",
+    "covariate_words": {}, "missing_covariates": "refuse", "covariate_shape": "splines",
     "weights": None, "chromosome": None, "position": None,
 }  # fmt: skip
 NUMBERS = st.floats(-1e100, 1e100, allow_nan=False, allow_subnormal=False)

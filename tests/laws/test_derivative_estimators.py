@@ -217,15 +217,15 @@ def changed(**cells):
     ],
 )
 def test_bad_input_is_one_sentence_before_any_fit(X, y, change, said, monkeypatch):
-    monkeypatch.setattr("genesig.models.derivative_base.validation_errors", None)
-    monkeypatch.setattr("genesig.models.derivative_base.fit_path", None)
+    monkeypatch.setattr("genesig.models.derivative.validation_errors", None)
+    monkeypatch.setattr("genesig.models.derivative.fit_path", None)
     with pytest.raises(GenesigError, match=said):
         DerivativeRegressor(**{**QUICK, **change}).fit(X, y)
 
 
 def test_more_than_memory_holds_is_refused_before_any_fit(monkeypatch):
     X, y = data()
-    monkeypatch.setattr("genesig.models.derivative_base.validation_errors", None)
+    monkeypatch.setattr("genesig.models.derivative.validation_errors", None)
     monkeypatch.setattr(checks.os, "sysconf", {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 4096}.get)
     with pytest.raises(GenesigError, match="of this machine; use the solver 'compressed'"):
         DerivativeRegressor(solver="admm").fit(X, y)

@@ -10,7 +10,13 @@ from format_files import WRITERS, Numbers, agilent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genesig.data.files.readers import read_matrix
+from genesig.data.files.affy.folder import CEL
+from genesig.data.files.formats.agilent import AGILENT
+from genesig.data.files.formats.h5mu import H5MU
+from genesig.data.files.formats.rdata import RDATA
+from genesig.data.files.formats.table import TABLES
+from genesig.data.files.known import FORMATS
+from genesig.data.files.readers import format_of, read_matrix
 
 NUMBERS = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=False)
 
@@ -41,6 +47,17 @@ def test_what_was_written_comes_back(
     matrix = matrix.turn() if name == "e.h5ad" else matrix
     assert (list(matrix.rows), list(matrix.columns)) == (numbers.genes, numbers.samples)
     np.testing.assert_array_equal(matrix.cells, numbers.rows)
+
+
+def test_every_format_is_written_and_comes_back(tmp_path: Path) -> None:
+    written = set()
+    for name, writer in WRITERS.items():
+        content = writer(Numbers())
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        written.add(format_of(tmp_path / name).name)
+    # Arrays are written below; CEL, R and MuData files by the tests of their readers.
+    elsewhere = {kind.name for kind in (AGILENT, CEL, RDATA, H5MU, *TABLES.values())}
+    assert {kind.name for kind in FORMATS} - written <= elsewhere
 
 
 @settings(max_examples=8, deadline=None)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,19 +10,15 @@ from logistic_by_hand import BOTH, KINDS, classes, covariates, fits, held, objec
 
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import adjustment
-from genesig.optim.logistic.algebra import solve_by_features, solve_by_samples
-from genesig.optim.logistic.newton import Problem, face_step, solve_working_set
+from genesig.optim.likelihood.algebra import solve_by_features, solve_by_samples
+from genesig.optim.likelihood.newton import Model, Problem, dual_points, face_step
+from genesig.optim.likelihood.side_by_side import Levels, State, problem_of
+from genesig.optim.logistic.loss import LOGISTIC, classes_of, judge_sets
 from genesig.optim.logistic.path import logistic_path
 from genesig.optim.logistic.scores import covariate_coef, logistic_coef, logistic_scores
-from genesig.optim.logistic.side_by_side import (
-    Levels,
-    State,
-    dual_point,
-    judge_sets,
-    problem_of,
-)
 from genesig.optim.logistic.training import logistic_sets
 
+dual_point = dual_points(LOGISTIC)
 SHARES = np.array([0.8, 0.4, 0.1, 0.02])
 seeds = st.integers(0, 10_000)
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -86,15 +78,16 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
     tau, mus = 0.3 * sets.tau_max, mu * sets.norm
     _, B, A = fits(sets, tau[:, None], mus[:, None])
     ground, none = sets.ground(slice(0, 2)), np.zeros(2)
-    eta, u = (np.zeros_like(each) for each in sets.start[2:4])
+    eta, z, u = (np.zeros_like(each) for each in sets.start[2:5])
     b, a = B[:, 0] * rng.uniform(1 - spread, 1 + spread, d), A[:, 0].copy()
-    state = State(b, a, eta, u, np.zeros_like(b))
+    state = State(b, a, eta, z, u, np.zeros_like(b))
     b[:, 0] += spread * rng.normal(size=2) * 0.1
     for k in range(2):
-        places = np.flatnonzero(b[k])
-        there = problem_of(ground, k, places, tau[k], mus[k])
-        eta[k] = np.append(b[k, places], a[k]) @ there.D
-        dual_point(there, eta[k], u[k])
+        places, n = np.flatnonzero(b[k]), ground.size[k]
+        there, own = problem_of(ground, k, places, tau[k], mus[k]), np.zeros(n)
+        eta[k, :n] = np.append(b[k, places], a[k]) @ there.D
+        dual_point(classes_of(ground.response, k, n), there, eta[k, :n], z[k, :n], own)
+        u[k, ground.rows[k, :n]] = own
     np.matmul(u, ground.F.T, out=state.g)
     gap, outside = np.zeros(2), np.zeros(2)
     judge_sets(ground, state, np.arange(2), Levels(tau, mus, none, none), gap, outside)
@@ -126,9 +119,9 @@ def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
     rng, n, m = np.random.default_rng(seed), 12, 30 if ridge else 8
     D, w, r = rng.normal(size=(m, n)), rng.uniform(0.1, 1, n), rng.normal(size=n)
     cut, x = rng.uniform(0.1, 1, m), rng.normal(size=m)
-    given = Problem(D, np.ones(n), np.ones(n), cut, np.full(m, ridge))
+    given, model = Problem(D, cut, np.full(m, ridge)), Model(r, w * D, np.sqrt(w) * D)
     active = np.arange(0, m, 2) if m < n else np.arange(m)
-    step = face_step(given, active, w, x, r)
+    step = face_step(given, active, model, x, r)
     slope = D[active] @ (r + w * (step @ D[active])) + ridge * (x[active] + step)
     np.testing.assert_allclose(slope, -cut[active] * np.sign(x[active]), atol=1e-8)
 
@@ -304,54 +297,16 @@ def test_both_linear_systems_have_one_solution(m, free):
     E, ridge, h = rng.normal(size=(m, 10)), rng.uniform(0.1, 1, m), rng.normal(size=m)
     ridge[rng.permutation(m)[:free]] = 0.0
     expected = np.linalg.solve(E @ E.T + np.diag(ridge), h)
-    for solve in (solve_by_features, solve_by_samples):
+    for solve, rows in ((solve_by_features, (E, E)), (solve_by_samples, (E,))):
         found = h.copy()
-        solve(E, ridge, found)
+        solve(*rows, ridge, found)
         np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
 def test_what_is_dependent_gets_no_step():
     E, h = np.ones((3, 4)), np.array([4.0, 4.0, 4.0])
-    solve_by_features(E, np.zeros(3), h)
+    solve_by_features(E, E, np.zeros(3), h)
     np.testing.assert_allclose(h, [1, 0, 0], atol=1e-12)
-
-
-UNCOMPILED = """
-import sys, numpy as np
-from genesig.optim.logistic.newton import Problem, solve_working_set
-given = np.load(sys.argv[1])
-found = {}
-for case in "few", "many":
-    x, eta = given["x"].copy(), given["eta"].copy()
-    problem = Problem(*(given[case + name] for name in Problem._fields))
-    solve_working_set(problem, x, eta, 1e-13)
-    found[case] = np.append(x, eta)
-np.savez(sys.argv[2], **found)
-"""
-
-
-@pytest.mark.parametrize(
-    "switch", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.slow)]
-)
-def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch):
-    """With few features, and with so many that the system is one of samples."""
-    rng, n, d = np.random.default_rng(0), 12, 30
-    D, y = np.vstack([rng.normal(size=(d, n)), np.ones(n)]), np.where(np.arange(n) < 5, 1.0, -1.0)
-    x, eta, held = np.zeros(d + 1), np.zeros(n), np.append(np.ones(d), 0)
-    cases = {"few": (0.1, 0.0), "many": (0.02, 0.5)}
-    given = {case: Problem(D, y, np.full(n, 1 / n), tau * held, mu * held)
-             for case, (tau, mu) in cases.items()}  # fmt: skip
-    arrays = {case + name: array for case, each in given.items()
-              for name, array in each._asdict().items()}  # fmt: skip
-    np.savez(tmp_path / "given.npz", x=x, eta=eta, **arrays)
-    environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-c", UNCOMPILED, tmp_path / "given.npz", tmp_path / "found.npz"]
-    subprocess.run(command, check=True, env=environment)
-    found = np.load(tmp_path / "found.npz")
-    for case, one in given.items():
-        x[:], eta[:] = 0.0, 0.0
-        solve_working_set(one, x, eta, 1e-13)
-        np.testing.assert_allclose(found[case], np.append(x, eta), atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ PLACES: dict[str, Broken] = {
     ),
     "a PDF": _matrix("e.txt", lambda s: b"%PDF-1.4\n%\xe2\xe3", ["e.txt: is a PDF", "table"]),
     "a workbook's ending": _matrix(
-        "e.xlsx", lambda s: b"PK\3\4", ["e.xlsx: the ending '.xlsx' is not known", "save the sheet"]
+        "e.xls", lambda s: b"PK\3\4", ["e.xls: the ending '.xls' is not known", "save the sheet"]
     ),
     "zeros, as of a disk that was full": _matrix(
         "e.tsv", lambda s: as_text(s.matrix)[:200] + b"\0" * 400, ["e.tsv", "again"]
@@ -180,7 +180,9 @@ PLACES: dict[str, Broken] = {
         GENES.replace(b"gene", b"probe"),
         ["g.tsv: no gene of the matrix is in column 'id'", "'gene1'", "'probe1'"],
     ),
-    "a gene table of one column": _annotation(b"id\ngene1\n", ["g.tsv", "one column only"]),
+    "a gene table of one column": _annotation(
+        b"id\ngene1\n", ["g.tsv: needs two columns: gene id and symbol"]
+    ),
     "a gene table without the column": _annotation(
         GENES, ["g.tsv: data.symbol 'symbl' is not a column of g.tsv; did you mean 'symbol'?"],
         symbol="symbl",

@@ -120,8 +120,20 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["samples.csv, line 1:", "promises commas", "has tabs", "rename it to .tsv"],
     ),
     "one column": (
-        lambda s: s.files.update({"samples.tsv": b"sample\nP01\n"}),
-        ["samples.tsv, line 1:", "one column only"],
+        lambda s: [row.__delitem__(slice(1, None)) for row in s.sheet],
+        ["samples.tsv: label 'diagnosis' is not a column of samples.tsv"],
+    ),
+    "a control code in a gene": (
+        lambda s: s.matrix[1].__setitem__(0, "\x1b[31mgene1"),
+        ["expression.tsv: '\\x1b[31mgene1' holds a control code", "write it without"],
+    ),
+    "a control code in a label": (
+        lambda s: s.sheet[1].__setitem__(1, "tu\x07mor"),
+        ["samples.tsv: 'tu\\x07mor' holds a control code"],
+    ),
+    "the sample names once more": (
+        lambda s: s.sheet.extend([list(row) for row in s.sheet[1:]]),
+        ["samples.tsv, line 14: sample 'P01' is already on line 2; 11 further lines, too; each"],
     ),
     "truncated gzip": (
         placed("expression", "e.tsv.gz", lambda s: zipped(s.matrix)[:-20]),

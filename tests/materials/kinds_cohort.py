@@ -21,6 +21,7 @@ from genesig.selection.model.final import final_model
 ITEM: dict[str, Any] = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": None,
     "event": None, "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
+    "covariate_words": {}, "renamed": None,
     "combat": False, "missing": 0.1,
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ from genesig.data.quality.overview import quality
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
 from genesig.selection.assess.controls import controls_table
+from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.assess.permutations import frequency_curves
 from genesig.selection.gather import gather
 from genesig.selection.linear.chance import chance_study
@@ -42,6 +43,7 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     null["named"] = null["error"][:, -1]
     tables["controls"] = controls_table(dataset, splits, [observed], null, [])
     tables["frequency_curve"] = frequency_curves(dataset, fits, fits.take(np.arange(0)))
+    tables |= patient_tables(dataset, splits, tables["predictions"])
     if kind == "survival":
         tables |= survival_tables(dataset, splits, [observed], folds=MOMENTS)
     names = {"expression": "e.tsv", "samples": "s.tsv", "label": dataset.design.label,

@@ -15,6 +15,7 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.chance import Chance
 from genesig.selection.assess.controls import NAMED
 from genesig.selection.assess.held_out import predictions_table, scores_table
+from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.assess.permutations import frequency_curves
 from genesig.selection.assess.stability import COLUMNS
 from genesig.selection.gather import signature_table
@@ -50,6 +51,7 @@ def make_tables(
         "lists": list_sizes(fits, nested), "univariate": univariate,
         "stability": _stability(study, fits.mu), "controls": _controls(study, predictions),
         "frequency_curve": _curve(study, dataset, fits),
+        **patient_tables(dataset, splits, predictions),
     }  # fmt: skip
 
 

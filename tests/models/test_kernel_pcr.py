@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from genesig.models.kernel_pcr import KernelPCRClassifier, KernelPCRRegressor
+from genesig.models.components import KernelPCRClassifier, KernelPCRRegressor
 from genesig.optim.kernels import median_distance
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.principal_components import (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from genesig.models.sparse_pca import SparsePCA
+from genesig.models.components import SparsePCA
 from genesig.optim import sparse_components as sparse
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.sparse_components import directions, held_out, sparse_components

@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.errors import GenesigError
 from genesig.models.gene_sets import GeneSetClassifier, GeneSetRegressor
-from genesig.models.group_lasso import GroupLassoClassifier, GroupLassoRegressor
 from genesig.models.multiple_kernel import MultipleKernelClassifier, MultipleKernelRegressor
+from genesig.models.structured import GroupLassoClassifier, GroupLassoRegressor
 from genesig.optim.nonlinear.checks import InvalidProblem
 
 ALL = [

@@ -105,3 +105,8 @@ def test_batches_are_corrected_by_their_column():
 def test_what_is_no_step_is_refused(step, said):
     with pytest.raises(InvalidInput, match=said):
         normalise(data(), [step])
+
+
+def test_steps_need_a_sample_to_learn_from():
+    with pytest.raises(InvalidInput, match="train: names no sample"):
+        normalise(data(), ["centre"], train=[])

@@ -65,6 +65,12 @@ def test_settings_that_mean_nothing_are_refused_at_once(tmp_path, given, said):
     assert not (tmp_path / "no").exists()
 
 
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "study").write_text("")
+    with pytest.raises(InvalidInput, match="is a file; name a folder"):
+        Study("e.tsv", "s.tsv", label="x", folder=tmp_path / "study")
+
+
 def test_an_anndata_is_written_once(tmp_path):
     given = data()
     study = Study(given, label="diagnosis", folder=tmp_path)

@@ -47,6 +47,7 @@ def read(name):
         ties="efron",
         covariates=[],
         missing_covariates="refuse",
+        covariate_words={},
         covariate_shape="splines",
         weights=None,
         chromosome=None,

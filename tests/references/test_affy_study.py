@@ -13,7 +13,7 @@ from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.dataset import read_dataset, read_inputs
 from genesig.data.validate import examine_study, resolve_config
 from genesig.errors import InvalidInput
-from genesig.results.checksums import sha256
+from genesig.results.run import sha256
 
 SIDE, N_SETS, N_PAIRS = 60, 120, 11
 SAMPLES = [{"step": "rma_background"}]
@@ -36,6 +36,7 @@ CHOICES = {
     "ties": "efron",
     "covariates": [],
     "missing_covariates": "refuse",
+    "covariate_words": {},
     "covariate_shape": "splines",
     "weights": None,
     "chromosome": None,

@@ -1,5 +1,6 @@
 """ComBat against sva, and what sva has no answer for."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +132,21 @@ def test_the_step_of_a_study_is_svas_with_columns_of_its_sample_table(sva):
     fitted = fit_steps(results["given"], [step], about.astype(str))
     done = fitted.transform(results["given"], about.astype(str))
     np.testing.assert_allclose(done, results["covariates"], rtol=0, atol=1e-12)
+
+
+def test_words_are_numbers_in_the_design(sva):
+    """0 and 1 as words, however they are spelt; an unknown one leaves its sample as it is."""
+    batch, covariates, results = sva
+    sex = ["m" if value else "f" for value in covariates[:, 1]]
+    about = pd.DataFrame({"scan": batch, "age": covariates[:, 0], "sex": sex}).astype(str)
+    step = {"step": "combat", "batch": "scan", "covariates": ["age", "sex"]}
+    fitted = fit_steps(results["given"], [step], about)
+    again = type(fitted).of(json.loads(json.dumps(fitted.state())))
+    about["sex"] = about["sex"].str.upper()
+    done = again.transform(results["given"], about)
+    np.testing.assert_allclose(done, results["covariates"], rtol=0, atol=1e-12)
+    about.loc[3, "sex"] = "x"
+    np.testing.assert_array_equal(again.uncorrected(about), np.arange(19) == 3)
 
 
 def test_a_sample_without_its_covariate_stays_as_it_is(sva):

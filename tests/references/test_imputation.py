@@ -63,6 +63,8 @@ def test_a_sample_without_any_value_and_a_single_gene_are_filled():
     fitted = KnnImpute.fit(donors, neighbours=10)
     np.testing.assert_array_equal(fitted.transform(np.full((1, 2), np.nan)), [[3, 3]])
     np.testing.assert_array_equal(fitted.transform(donors)[2], [5, 5])
+    few = np.array([[1.0, np.nan], [2, np.nan], [3, 4]])
+    np.testing.assert_array_equal(KnnImpute.fit(few, neighbours=2).transform(few)[:, 1], [4, 4, 4])
     alone = KnnImpute.fit(donors[:, :1], neighbours=1)
     np.testing.assert_array_equal(alone.transform(np.array([[np.nan]])), [[3]])
 

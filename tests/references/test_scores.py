@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import optimize, special, stats
+from scipy import optimize, stats
 from sklearn import metrics
 
 from genesig.selection.assess.intervals import (
@@ -115,10 +115,27 @@ def test_the_interval_of_the_area_holds_delongs_by_the_definition(seed):
     variance = np.var(wins.mean(axis=1), ddof=1) / m + np.var(wins.mean(axis=0), ddof=1) / n
     area, low, high = delong(y, f)
     assert area == pytest.approx(metrics.roc_auc_score(y, f))
-    half = stats.norm.ppf(0.975) * np.sqrt(variance) / (area * (1 - area))
-    score = score_interval(area, m, n)
-    assert low == pytest.approx(min(special.expit(special.logit(area) - half), score[0]), abs=2e-4)
-    assert high == pytest.approx(max(special.expit(special.logit(area) + half), score[1]), abs=2e-4)
+    many = area * (1 - area) / variance  # samples of a share with this variance
+    own, score = wilson_by_roots(area, many), score_interval(area, m, n)
+    assert low == pytest.approx(min(own[0], score[0]), abs=2e-4)
+    assert high == pytest.approx(max(own[1], score[1]), abs=2e-4)
+
+
+def wilson_by_roots(share, n):
+    """The roots of (share - θ)² = z² θ (1 - θ)/n."""
+    z2 = stats.norm.ppf(0.975) ** 2
+    low, high = np.sort(np.roots([1 + z2 / n, -2 * share - z2 / n, share**2]))
+    return low, high
+
+
+def test_a_pair_in_the_wrong_order_does_not_take_all_certainty():
+    """AUC .996 of 11 against 27 samples, between 1, whose limit is .87, and .97."""
+    y = np.repeat([1.0, -1.0], [11, 27])
+    f = np.arange(38.0)[::-1]
+    f[[10, 11]] = f[[11, 10]]
+    area, low, _ = delong(y, f)
+    assert area == pytest.approx(1 - 1 / 297)
+    assert 0.8 < low < 0.9
 
 
 def score_interval(area, m, n):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from genesig.cli import main
 from genesig.data.files.readers import read_samples
 from genesig.results import load_table, save_table
-from genesig.results.cells import cell, plain
+from genesig.results.files import cell, plain
 
 SIGNS = st.text(st.sampled_from("'=+-@\t\r1ea "), max_size=6)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from genesig.cli import main
-from genesig.results.checksums import checksums, sha256
+from genesig.results.run import checksums, sha256
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from genesig.cli import main
-from genesig.results.checksums import checksums, sha256
-from genesig.results.crate import NAME
+from genesig.results.run import NAME, checksums, sha256
 
 
 @pytest.fixture

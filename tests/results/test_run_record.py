@@ -11,8 +11,7 @@ import pandas as pd
 
 import genesig
 from genesig.results import Dataset, Design
-from genesig.results.job_times import job_times
-from genesig.results.run import run_record
+from genesig.results.run import job_times, run_record
 from genesig.selection.genes.export import signature_dataset
 
 

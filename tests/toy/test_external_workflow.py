@@ -66,6 +66,20 @@ def test_every_data_set_has_its_tables(tested):
         assert set(pd.read_csv(there / "genes.tsv", sep="\t")["gene"])
 
 
+def test_a_data_set_that_lacks_the_genes_leaves_the_rest(tmp_path):
+    """What only the model tells: the genes that it needs are not there."""
+    folder = study_with(tmp_path, [ITEMS[0], {**ITEMS[0], "name": "lacking", "expression":
+                                              "lacking.tsv", "missing": 0}])  # fmt: skip
+    lines = (folder / "near.tsv").read_text().splitlines(keepends=True)
+    (folder / "lacking.tsv").write_text("".join(lines[:1] + lines[7:]))
+    run(folder)
+    about = json.loads((folder / "results/external/lacking/about.json").read_text())
+    assert "that the model needs are missing" in about["not_assessable"]
+    assert "lacking: not assessable, because" in (folder / "results/report.html").read_text()
+    predictions = pd.read_csv(folder / "results/external/near/predictions.tsv", sep="\t")
+    assert len(predictions) == 24
+
+
 def test_combat_takes_the_shift_away_that_is_seen(tested):
     shift = {}
     for item in ITEMS:

@@ -1,13 +1,16 @@
 # What the signature is held against, on the same splits.
 #
 # INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz,
-# results/{nonlinear,sets}_predictions.tsv
+# results/{,nonlinear_,sets_}predictions.tsv
 # OUTPUTS: results/{controls,baselines,frequency_curve,null_frequency}.tsv, results/null.npz,
+# results/{patients,score_effect,subgroups,next_study}.tsv,
 # results/survival{,_curves,_risk}.tsv where the response is survival
 
 OTHERS = ["baselines", *nonlinear("nonlinear_predictions"), *sets("sets_predictions")]
 
 FORETOLD = ["survival", "survival_curves", "survival_risk"]
+
+STUDIED = ["patients", "score_effect", "subgroups", "next_study"]
 
 
 rule null:
@@ -89,3 +92,21 @@ rule survival:
         folds=config["normalise"]["folds"],
     script:
         "../scripts/survival.py"
+
+
+# Who was studied, what the held-out score says of them, how many a validation needs.
+rule patients:
+    input:
+        **STUDY,
+        predictions="results/predictions.tsv",
+        code=sources("patients.py"),
+    output:
+        **shown(*STUDIED),
+    log:
+        "logs/patients.log",
+    conda:
+        "../envs/genesig.yaml"
+    resources:
+        **needs("patients"),
+    script:
+        "../scripts/patients.py"

@@ -9,7 +9,7 @@ from itertools import chain
 SCORES = ("predictions", "scores", "genes")
 COHORTS = {cohort["name"]: cohort for cohort in config["external"]}
 OF_COHORT = {
-    name: [cohort[file] for file in ("expression", "samples", "annotation")]
+    name: [cohort[file] for file in ("expression", "samples", "annotation", "renamed")]
     for name, cohort in COHORTS.items()
 }
 FILES = {name: given(*files) for name, files in OF_COHORT.items()}

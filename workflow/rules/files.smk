@@ -3,7 +3,7 @@
 from os import access, R_OK
 from pathlib import Path
 
-from genesig.results.checksums import sha256
+from genesig.results.run import sha256
 
 
 def batches(labels):

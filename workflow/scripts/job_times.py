@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import load_table, save_table
-from genesig.results.job_times import job_times
+from genesig.results.run import job_times
 
 log_to(snakemake.log[0])
 costs = {path: load_table(path) for path in snakemake.input.costs}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from genesig.log import log_to
 from genesig.results import load_json, save_json
-from genesig.results.checksums import checksums
+from genesig.results.run import checksums
 
 log_to(snakemake.log[0])
 record = load_json(snakemake.input.settings)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.data.cohorts.covariates import check_known
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     check_values,
@@ -16,6 +18,7 @@ from genesig.data.cohorts.new_matrix import (
     scale_of,
 )
 from genesig.data.cohorts.read import Cohort, read_cohort
+from genesig.data.cohorts.renamed import under_names
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Config = dict[str, Any]
-BESIDE = ("name", "combat", "missing")  # settings of a cohort that say nothing of its files
+UNTOLD = "the report says that this data set is not assessable"
+BESIDE = ("name", "combat", "missing", "renamed")
+"""Settings of a cohort that its files are not read by."""
 
 
 def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
@@ -80,6 +85,7 @@ def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> I
         yield from error.problems
         return
     yield from cohort.problems
+    yield from _check_covariates(cohort, design, item)
     yield from _check_batches(cohort, item)
     if study.expression is not None and study.sheet is not None:
         names = [str(name) for name in study.sheet.obs.index]
@@ -99,6 +105,14 @@ def _declared(config: Config) -> Design | None:
     return Design(columns[0], task, named, None, None, **more)
 
 
+def _check_covariates(cohort: Cohort, design: Design, item: Config) -> Iterator[Problem]:
+    """Yield what its covariates are not; one that it lacks is no reason not to do the study."""
+    where, about = item["samples"] or item["expression"], cohort.about
+    whole = all(each.column in about.columns for each in design.covariates)
+    for fault in check_known(design.covariates, design.filled, about, where):
+        yield fault if whole else Problem(where, f"{fault.what}; {UNTOLD}", "warning")
+
+
 def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
     if not item["combat"]:
         return
@@ -111,6 +125,15 @@ def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
 
 def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[str],
              config: Config, item: Config) -> Iterator[Problem]:  # fmt: skip
+    problems: list[Problem] = []
+    named = attempt(
+        lambda: under_names(cohort.matrix, study.genes, item["renamed"], cohort.where), problems
+    )
+    yield from problems
+    if named is None:
+        return
+    cohort = replace(cohort, matrix=named[0])
+    yield from named[1]
     here = set(cohort.matrix.columns)
     common = [k for k, gene in enumerate(study.genes) if gene in here]
     if not common:
@@ -120,7 +143,7 @@ def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[s
         yield Problem(cohort.where, what)
         return
     yield from _absent(cohort, study, common, config, item)
-    problems: list[Problem] = []
+    problems = []
     genes = [study.genes[k] for k in common]
     found = attempt(lambda: matched(cohort.matrix, genes, cohort.where), problems)
     if found is not None:
@@ -140,10 +163,10 @@ def _absent(cohort: Cohort, study: Expression, common: list[int], config: Config
     across = sorted(steps - GENE_BY_GENE)
     if across:
         what += f", but {listing(across)} looks at all of them; at most a share of "
-        what += f"{item['missing']:g} may be imputed (missing): leave them out of the study"
-        yield Problem(cohort.where, what)
+        what += f"{item['missing']:g} may be imputed (missing): leave them out of the study, or "
+        yield Problem(cohort.where, f"{what}else {UNTOLD}", "warning")
     else:
-        what += "; if the model needs many of them, it cannot be tested here. To be sure leave "
+        what += f"; if the model needs many of them, {UNTOLD}. To be sure leave "
         yield Problem(cohort.where, what + "them out of the study", "warning")
 
 

@@ -49,7 +49,9 @@ def _of_one(
     covariate: Covariate, filled: bool, about: pd.DataFrame, where: str
 ) -> Iterator[Problem]:
     at = f"{where}, column '{covariate.column}'"
-    cells = {str(name): str(cell) for name, cell in about[covariate.column].fillna("").items()}
+    column = about[covariate.column].fillna("")
+    spelt = covariate.spelt(map(str, column))
+    cells = dict(zip(map(str, column.index), spelt, strict=True))
     blank = [name for name, cell in cells.items() if is_missing(cell)]
     if blank:
         what = f"no value for {counted(len(blank), 'sample')} ({listing(blank)})"
@@ -67,5 +69,5 @@ def _of_one(
     strange = sorted({cell for cell in known.values() if cell not in covariate.levels})
     if strange:
         what = f"{listing(strange)} was in no training sample (they have "
-        what += f"{listing(covariate.levels, 6)}), and counts as '{covariate.levels[0]}'"
-        yield Problem(at, what + did_you_mean(strange[0], covariate.levels), "warning")
+        what += f"{listing(covariate.levels, 6)}){did_you_mean(strange[0], covariate.levels)}; "
+        yield Problem(at, what + "write it so, or leave it blank where the study fills it in")

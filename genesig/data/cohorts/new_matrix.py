@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.cohorts.translation import rows_at
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import looks_raw, missing_codes, sizes
 from genesig.data.steps.segment import among
 from genesig.errors import Problem, refuse
-from genesig.words import SMALLEST, counted, is_missing, listing, number_fault
+from genesig.words import SMALLEST, counted, is_missing, is_number, listing, number_fault
 
 Array = np.ndarray[Any, Any]
 # In training standard deviations. Batches shift the median gene by one or two of them; another
@@ -72,6 +73,47 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
                 f"{listing(matrix.columns)}; is it another kind of gene id?")  # fmt: skip
         raise refuse(where, what)
     return matrix.turn() if in_rows > in_columns else matrix
+
+
+def samples_among(
+    matrix: Matrix, listed: Sequence[str] | None, where: str
+) -> tuple[Matrix, list[Problem]]:
+    """Take the rows that a sample table lists; without one, those with a number in some column.
+
+    A description or a symbol beside each gene is no sample, as in training.
+
+    Raises
+    ------
+    InvalidInput
+        No sample of the table is there, two samples have one name, or one has none.
+    """
+    if listed is None:
+        left = [name for row, name in enumerate(matrix.rows) if _is_text(matrix, row)]
+        why = "holds words and no number, so is no sample and left out"
+    else:
+        left = [name for name in matrix.rows if name not in set(listed)]
+        why = "not in the table of --samples, so left out"
+    if listed is not None and len(left) == len(matrix.rows):
+        what = f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
+        raise refuse("--samples", what + listing(listed))
+    problems = [Problem(where, f"{why}: {listing(left)}", "warning")] if left else []
+    if absent := [name for name in listed or () if name not in set(matrix.rows)]:
+        what = f"not in {where}, so not scored: {listing(absent)}"
+        problems.append(Problem("--samples", what, "warning"))
+    if left and len(left) < len(matrix.rows):
+        kept = [row for row, name in enumerate(matrix.rows) if name not in set(left)]
+        matrix = rows_at(matrix, kept)
+    check_names(matrix.rows, where)
+    return matrix, problems
+
+
+def _is_text(matrix: Matrix, row: int) -> bool:
+    """Tell whether a row has words, and no number, be it one with a decimal comma."""
+    if np.isfinite(matrix.cells[row]).any():
+        return False
+    words = [matrix.text(row, column) for column in range(len(matrix.columns))]
+    words = [word for word in words if not is_missing(word)]
+    return bool(words) and not any(is_number(word.replace(",", "")) for word in words)
 
 
 def check_names(names: Sequence[str], where: str) -> None:

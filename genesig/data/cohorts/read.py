@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.cohorts.covariates import check_known
 from genesig.data.cohorts.labels import Asked, of_classes, of_numbers
 from genesig.data.cohorts.times import of_times
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.orientation import orient
 from genesig.data.files.readers import read_matrix, read_samples
-from genesig.data.study.matrix_check import check_samples, orient
+from genesig.data.study.matrix_check import check_samples
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, in_order
 from genesig.response.design import SEVERAL
 from genesig.results import Design
-from genesig.results.checksums import sha256
+from genesig.results.run import sha256
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ class Cohort:
     problems : list of Problem
         Warnings.
     about : DataFrame
-        Rows of the sample table, in the order of the samples.
+        Rows of the sample table, in the order of the samples; covariates in the study's words.
     """
 
     matrix: Matrix
@@ -76,6 +76,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
                 label: str | Mapping[str, str] | None,
                 classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                 part: str | None, batch: str | None,
+                covariate_words: Mapping[str, Mapping[Any, str]],
                 event: str | None = None) -> Cohort:  # fmt: skip
     """Read a data set of another study.
 
@@ -97,6 +98,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         Which matrix of a file that holds several.
     batch : str or None
         Column of batches; None is one batch.
+    covariate_words : mapping
+        Column -> word of the sample table -> word of the study.
 
     Raises
     ------
@@ -115,9 +118,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         check_column(batch, "batch", columns, index, table_file, problems)
         asked = Asked(table, table_file, design, label, classes, event, problems)
         labels = TRANSLATED[design.kind](asked)
-    if table is not None and labels is not None:
-        about = table.loc[list(labels.names)]
-        problems += check_known(design.covariates, design.filled, about, table_file)
+        table = _respelt(table, design, covariate_words)
     if matrix is not None and annotation is not None:
         matrix = translated(matrix, annotation, symbol, problems)
     if matrix is not None and table is not None and labels is not None:
@@ -136,6 +137,17 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         dropped=labels.dropped + dropped, inputs={path: sha256(path) for path in files},
         problems=in_order(problems), about=table.loc[list(labels.names)],
     )  # fmt: skip
+
+
+def _respelt(table: pd.DataFrame, design: Design,
+             words: Mapping[str, Mapping[Any, str]]) -> pd.DataFrame:  # fmt: skip
+    """Write the covariates in the words of the study: it may have other words for them."""
+    for each in design.covariates:
+        own = {str(word): meant for word, meant in words.get(each.column, {}).items()}
+        if each.column in table.columns:
+            spelt = replace(each, words={**each.words, **own}).spelt(table[each.column])
+            table = table.assign(**{each.column: spelt})
+    return table
 
 
 def _table(matrix: Matrix | None, where: str, part: str | None,

@@ -20,8 +20,13 @@ Problems = list[Problem]
 def rows_of(matrix: Matrix, names: Sequence[str]) -> Matrix:
     """Take the rows of these names, in this order; what is no number keeps its text."""
     place = {name: row for row, name in enumerate(matrix.rows)}
-    rows = [place[name] for name in names]
-    return _retold(matrix, rows, tuple(names), range(len(matrix.columns)), matrix.columns)
+    return rows_at(matrix, [place[name] for name in names])
+
+
+def rows_at(matrix: Matrix, rows: Sequence[int]) -> Matrix:
+    """Take the rows at these places."""
+    names = tuple(matrix.rows[row] for row in rows)
+    return _retold(matrix, rows, names, range(len(matrix.columns)), matrix.columns)
 
 
 def translated(matrix: Matrix, annotation: str, symbol: str | None,

@@ -25,6 +25,8 @@ COVARIATES = re.compile(
     r"|nodes?)(?![a-z]).*",
     re.IGNORECASE,
 )
+# Batches are corrected by a step of their own.
+BATCH = re.compile(r"(.*[\W_])?(batch|plate)(?![a-z]).*", re.IGNORECASE)
 # Words in the names of columns: of a time, of an event, of what either may be of, and of times that
 # do not run from the start of the study or names of samples.
 WORDS = """
@@ -123,7 +125,8 @@ def covariates(table: pd.DataFrame, taken: Sequence[str]) -> list[str]:
         levels = len(set(cells))
         numbers = all(map(is_number, cells))
         wide = made + (1 if numbers else levels - 1)
-        usual = name not in taken and is_covariate(name) and levels > 1
+        usual = name not in taken and is_covariate(name) and not BATCH.fullmatch(name)
+        usual = usual and levels > 1
         if usual and (numbers or levels <= len(cells) // LEAST) and SHARE * wide <= len(table):
             names.append(name)
             made = wide

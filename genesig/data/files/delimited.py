@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,9 @@ import numpy as np
 
 from genesig.data.files.cells import end_of_name, parse_cells, split_row
 from genesig.data.files.lines import PIECE, lines_of
+from genesig.data.files.titles import above_header
 from genesig.errors import refuse
-from genesig.results.cells import plain
+from genesig.results.files import plain
 from genesig.words import counted
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ THOUSAND = re.compile(r';"?([-+]?\d{1,3},\d{3})"?(?=;|$)')
 WHOLE = re.compile(r';"?[-+]?[1-9]\d{0,2}"?(?=;|$)')
 NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
+MOST_GENES = 1_000_000
+"""Arrays of methylation have 930,000 probes."""
 SHORT = 9
 """Bytes a cell up to which rows are kept: with the text and the numbers, less than four matrices.
 
@@ -60,6 +63,8 @@ class Matrix:
         What `lines` counts: lines of text, or rows of a file that has no lines.
     doubt : str
         How its numbers were read, where they may have been meant otherwise.
+    symbols : dict
+        Gene -> symbol, where a column beside the ids has them.
     """
 
     rows: tuple[str, ...]
@@ -70,6 +75,7 @@ class Matrix:
     turned: bool = False
     line_word: str = "line"
     doubt: str = ""
+    symbols: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, row: int, column: int) -> str:
         """Return a cell as it stands in the file."""
@@ -87,7 +93,7 @@ class _Lines:
     """A delimited text: names of its header, lines and quotes of the rows that are not blank.
 
     `rows` goes through them once more; `quoted` tells whether one has quotes elsewhere than around
-    its first field.
+    its first field; `above` are the numbers of the lines above the header.
     """
 
     rows: Callable[[], Iterator[str]]
@@ -95,13 +101,14 @@ class _Lines:
     names: list[str]
     numbers: list[int]
     quoted: bool
+    above: list[int]
 
 
 def parse_table(text: str | bytes, suffix: str, where: str) -> pd.DataFrame:
-    """Parse a table of strings; ``attrs["lines"]`` holds the line of each row."""
+    """Parse a table of strings, be it of names alone; ``attrs["lines"]`` holds each row's line."""
     import pandas as pd
 
-    lines = _lines(text, suffix, where)
+    lines = _lines(text, suffix, where, alone=True)
     rows = (split_row(row, lines.delimiter, where) for row in lines.rows())
     cells = [[plain(cell.strip()) for cell in row] for row in rows]
     # Spreadsheets leave empty columns at the right-hand side.
@@ -119,11 +126,27 @@ def parse_matrix(text: str | bytes, suffix: str, where: str, first: int = 1) -> 
     decimal commas if it has no decimal point; elsewhere they are no numbers. `first` is the line
     of the file on which the text begins.
     """
+    _check_count(text, where)
     lines = _lines(text, suffix, where, first)
     rows, doubt = _with_points(lines, where)
     shape = (len(lines.numbers), len(lines.names))
     names, cells, texts = parse_cells(rows, shape, lines.delimiter, where, at_once=lines.quoted)
+    if lines.above:
+        doubt = "; ".join([*filter(None, [doubt]), "what stands above the header is taken for a "
+                           f"title (lines {lines.above[0]} to {lines.above[-1]})"])  # fmt: skip
     return Matrix(names, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers), doubt=doubt)
+
+
+def _check_count(text: str | bytes, where: str) -> None:
+    """Refuse more genes than any platform measures, before their numbers are read."""
+    if isinstance(text, str):
+        count = max(text.count("\n"), *map(text[: text.find("\n")].count, "\t,;"))
+    else:
+        first = text[: text.find(b"\n")]
+        count = max(text.count(b"\n"), *map(first.count, (b"\t", b",", b";")))
+    if count > MOST_GENES:
+        what = f"has about {count:,} rows or columns, and at most {MOST_GENES:,} genes are read: "
+        raise refuse(where, f"{what}leave out those that hardly vary, or sum them up to genes")
 
 
 def _with_points(lines: _Lines, where: str) -> tuple[Iterator[str], str]:
@@ -153,12 +176,14 @@ def _with_points(lines: _Lines, where: str) -> tuple[Iterator[str], str]:
     return points, f"{what}decimal: it is read as {text.replace(',', '.')}"
 
 
-def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1) -> _Lines:
-    lines = _filled(text, suffix, begin)
+def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1, *,
+           alone: bool = False) -> _Lines:  # fmt: skip
+    """Find out what the lines of a text are; `alone` allows a single column."""
+    above, lines = above_header(_filled(text, suffix, begin), DELIMITERS[suffix], where)
     first, header = next(lines, (0, ""))
     if not first:
         raise refuse(where, "is empty; it needs a header line and at least one row")
-    delimiter = _delimiter(header, suffix, f"{where}, line {first}")
+    delimiter = _delimiter(header, suffix, f"{where}, line {first}", alone=alone)
     kept = list(lines) if _is_short(text, delimiter) else None
     quotes = '"' in text if isinstance(text, str) else b'"' in text
     numbers, widths, quoted = _shape(lines if kept is None else kept, delimiter, quotes, where)
@@ -173,7 +198,7 @@ def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1) -> _Lines
     elif set(widths) != {len(names)}:
         _refuse_widths(len(names), numbers, widths, where)
     again = partial(_again, text, numbers, begin) if kept is None else partial(_kept, kept)
-    return _Lines(again, delimiter, names, numbers, quoted)
+    return _Lines(again, delimiter, names, numbers, quoted, above)
 
 
 def _shape(
@@ -225,12 +250,12 @@ def _refuse_widths(expected: int, numbers: list[int], widths: list[int], where: 
     )
 
 
-def _delimiter(header: str, suffix: str, where: str) -> str:
+def _delimiter(header: str, suffix: str, where: str, *, alone: bool) -> str:
     """Return what the ending promises, or say what stands there instead."""
     declared = max(DELIMITERS[suffix], key=header.count)
-    if declared in header:
-        return declared
     needed, found = NAMES[DELIMITERS[suffix][0]], max(NAMES, key=header.count)
+    if declared in header or (alone and found not in header):
+        return declared
     what = NAMES[found] if found in header else "one column only"
     ending = {",": " or rename it to .csv", ";": " or rename it to .csv",
               "\t": " or rename it to .tsv"}.get(found, "")  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.files.columns import (
+    BATCH,
     Pair,
     cells_of,
     class_columns,
@@ -23,14 +24,15 @@ from genesig.data.files.columns import (
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.sample_tags import KEPT
-from genesig.data.files.formats.table import TABLES
 from genesig.data.files.geo_archive import fetch
 from genesig.data.files.names import FOLDER, is_series
+from genesig.data.files.orientation import orient
 from genesig.data.files.readers import format_of, read_matrix, read_samples
-from genesig.data.steps.scale import looks_raw, sizes
-from genesig.errors import InvalidInput, refuse
+from genesig.data.files.yaml_text import on_top
+from genesig.data.steps.scale import looks_counted, looks_raw, never_logged, sizes
+from genesig.errors import InvalidInput, Problem, refuse
 from genesig.response.design import label_columns
-from genesig.results.cells import cell
+from genesig.results.files import cell
 from genesig.results.new_study import Start
 from genesig.words import control_first, flow, is_missing, is_number, listing
 
@@ -80,12 +82,16 @@ def first_look(
     kind = None if Path(path).is_dir() else format_of(path)
     expression = _seen_from(folder, path)
     normalise, why = _steps(matrix)
-    settings: dict[str, Any] = {} if part is None else {"data": {"part": part}}
-    if normalise:
-        settings["normalise"] = normalise
+    lacking, more = _missing(matrix)
+    settings = on_top({} if part is None else {"data": {"part": part}}, lacking,
+                      {"normalise": normalise} if normalise else {})  # fmt: skip
+    why += more
     table = None
     if samples is not None:
         table = read_samples(samples, matrix.columns, part if samples == path else None)
+        problems: list[Problem] = []
+        if orient(matrix, path, list(map(str, table.index)), samples, problems) is None:
+            raise InvalidInput(problems)
     elif kind is not None and _describes(kind):
         table = _samples(path, part, matrix)
     if table is None:
@@ -118,7 +124,7 @@ def _seen_from(folder: str | Path, path: str) -> str:
 
 
 def _describes(kind: Format) -> bool:
-    return kind.samples is not None and kind not in TABLES.values()
+    return kind.samples is not None and kind.samples is not kind.genes  # as of plain tables
 
 
 def _samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
@@ -135,18 +141,37 @@ def _steps(matrix: Matrix) -> tuple[dict[str, Any], tuple[str, ...]]:
         return RMA, ("Raw intensities of probes: RMA.",)
     if not cells.size:
         return {}, ()
-    least, p99, most = sizes(cells)
-    if not looks_raw(p99, most):
-        return {}, ()
-    size = f"99th percentile {p99:.4g}, maximum {most:.4g}"
-    if least >= 0 and bool((cells == np.round(cells)).all()):
-        step = "log_cpm"
-        why = (
-            f"Whole numbers that were never logged ({size}), read as counts; take log2 for arrays."
-        )
+    _, p99, most = sizes(cells)
+    size = f"99th percentile {p99:.4g}, maximum {most:.4g}, median {np.median(cells):.4g}"
+    if not never_logged(cells):
+        near = "though they are large: they lie close together"
+        said = f"Values that look logged ({size}), {near}; nothing is done to them."
+        return {}, (said,) if looks_raw(p99, most) else ()
+    if looks_counted(cells):
+        step, why = "log_cpm", f"Counts, never logged ({size}): zeros among whole numbers."
     else:
-        step, why = "log2", f"Values that were never logged ({size})."
+        what = "no zero" if (cells > 0).all() else "hardly any whole number"
+        why = f"Values that were never logged ({size}), with {what}; log_cpm is for counts."
+        step = "log2"
     return {"samples": [{"step": step}]}, (why,)
+
+
+def _missing(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
+    """Return the settings that missing cells call for, and the reason; nothing without any."""
+    lost = ~np.isfinite(matrix.cells)
+    if not lost.any():
+        return {}, ()
+    genes = matrix.turn() if len(matrix.columns) > len(matrix.rows) else matrix
+    lost = ~np.isfinite(genes.cells)
+    means = np.where(lost, 0.0, genes.cells).sum(axis=1) / np.maximum(1, (~lost).sum(axis=1))
+    some = lost.any(axis=1) & ~lost.all(axis=1)
+    low = some.sum() > 1 and bool(means[some].mean() < np.median(means) - means.std() / 2)
+    step, why = ("left_censored", "they are of low genes: too small to be measured") if low else (
+        "knn_impute", "filled in from genes alike")  # fmt: skip
+    other = "knn_impute" if low else "left_censored"
+    said = f"{int(lost.sum())} of {lost.size} cells are missing ({why}; the other step is {other})."
+    folds = [{"step": step}, {"step": "centre"}, {"step": "unit_variance"}]
+    return {"data": {"missing": True}, "normalise": {"folds": folds}}, (said,)
 
 
 def _sheet(matrix: Matrix, kind: Format | None) -> str:
@@ -212,10 +237,12 @@ def _of_numbers(table: pd.DataFrame, name: str) -> str:
 def _covariates(table: pd.DataFrame, label: Label) -> Lines:
     """Return a line with the setting that holds usual covariates fixed, where there are such."""
     names = covariates(table, label_columns(label))
+    lines = [f"Column '{name}' says which samples were processed together: data: {{batch: {name}}}"
+             for name in map(str, table.columns) if BATCH.fullmatch(name)]  # fmt: skip
     if not names:
-        return ()
+        return tuple(lines)
     lacking = any(len(cells_of(table, name)) < len(table) for name in names)
     listed = json.dumps(names, ensure_ascii=False)
     more = ", missing_covariates: mean" if lacking else ""
     ask = "Usual covariates; to hold them fixed, so that genes count for what they add to them:"
-    return (ask, f"  data: {{covariates: {listed}{more}}}")
+    return (*lines, ask, f"  data: {{covariates: {listed}{more}}}")

@@ -6,6 +6,7 @@ import re
 
 from genesig.data.files.affy.folder import CEL
 from genesig.data.files.formats.agilent import AGILENT
+from genesig.data.files.formats.excel import EXCEL
 from genesig.data.files.formats.gct import GCT
 from genesig.data.files.formats.genomestudio import GENOMESTUDIO
 from genesig.data.files.formats.geo_series import SERIES
@@ -21,6 +22,7 @@ from genesig.plugins import Registry
 # In the order in which messages list their endings, and in which openings are tried.
 FORMATS: tuple[Format, ...] = (
     *TABLES.values(),
+    EXCEL,
     CEL,
     SERIES,
     GCT,

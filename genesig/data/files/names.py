@@ -12,7 +12,7 @@ Config = dict[str, Any]
 
 KEYS = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
         ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets"))  # fmt: skip
-COHORT_KEYS = ("expression", "samples", "annotation")
+COHORT_KEYS = ("expression", "samples", "annotation", "renamed")
 SERIES = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 ENDING = "_series_matrix.txt.gz"
 # Where the rule `fetch` puts what it downloads.

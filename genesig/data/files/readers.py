@@ -25,7 +25,7 @@ from genesig.data.files.json_text import parse_json
 from genesig.data.files.known import READERS, told_by_opening
 from genesig.data.files.plugin_settings import with_plugins
 from genesig.data.files.yaml_text import parse_yaml
-from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse
+from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse, refuse_codes
 from genesig.workflow import home
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # Endings of what people have instead.
 FOREIGN = {
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "; save the sheet as tab-separated text (.tsv)"),
+    **dict.fromkeys((".xls", ".ods"), "; save the sheet as tab-separated text (.tsv)"),
     **dict.fromkeys((".tar", ".tgz", ".zip"), "; unpack it, and name a file or the folder"),
     **dict.fromkeys((".bz2", ".xz", ".zst"), "; unpack it, or pack it by gzip"),
 }
@@ -84,7 +84,9 @@ def read_matrix(
     if part is not None and not kind.parts:
         raise refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' out of "
                      "the config")  # fmt: skip
-    return kind.matrix(content, str(path), part)
+    found = kind.matrix(content, str(path), part)
+    refuse_codes([*found.rows, *found.columns, *found.symbols.values()], path)
+    return found
 
 
 def _only_file(folder: Path) -> Path | None:
@@ -102,11 +104,19 @@ def read_samples(path: str | Path, names: Sequence[str] | None, part: str | None
         if names is None:
             raise refuse(path, "names no samples, and the matrix whose samples it describes "
                          "cannot be read")  # fmt: skip
-        return cls.samples(read_text(path), str(path), names)
+        return _without_codes(cls.samples(read_text(path), str(path), names), path)
     kind, content = _read(path, [".cls"])
     if kind.samples is None:
         raise refuse(path, f"is {kind.name}, which says nothing of samples; write a sample table")
-    return kind.samples(content, str(path), part)
+    return _without_codes(kind.samples(content, str(path), part), path)
+
+
+def _without_codes(table: pd.DataFrame, path: str | Path) -> pd.DataFrame:
+    """Refuse a table of text that would move a terminal's cursor, or colour it."""
+    refuse_codes([str(table.index.name), *table.index, *table.columns], path)
+    for _, column in table.items():
+        refuse_codes(column, path)
+    return table
 
 
 def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
@@ -114,7 +124,7 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
     kind, content = _read(path)
     if kind.genes is None:
         raise refuse(path, f"is {kind.name}, which says nothing of genes; name a gene table")
-    return kind.genes(content, str(path), part)
+    return _without_codes(kind.genes(content, str(path), part), path)
 
 
 def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:

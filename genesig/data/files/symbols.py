@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genesig.data.files.hgnc import plain_name, read_hgnc, rows_by_name
 from genesig.data.files.readers import read_genes
 from genesig.errors import refuse
 from genesig.results.files import check_output, save_table
@@ -35,7 +36,8 @@ FIELDS = {"symbol": "symbol", "entrez": "entrezgene", "name": "name"}
 ENDINGS = (".tsv", ".txt", ".tab")
 
 
-def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, species: str) -> str:
+def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, species: str,
+                  offline: str | None = None) -> str:  # fmt: skip
     """Write the gene table of a matrix; return what it holds, in words.
 
     Parameters
@@ -48,6 +50,8 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
         A table that this function wrote before is added to: what has a symbol is not asked again.
     species : str
         As MyGene.info names it: human, mouse, rat, or a number of NCBI's taxonomy.
+    offline : str or None
+        HGNC's table, in place of MyGene.info; it knows former symbols and aliases, too.
 
     Raises
     ------
@@ -57,6 +61,8 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
     if not output.lower().endswith(ENDINGS):
         raise refuse(output, f"is to be a table with tabs between columns; name it {ENDINGS[0]}")
     check_output(output, [where])
+    if offline is not None:
+        return _from_file(axes, offline, output)
     genes = max((list(dict.fromkeys(names)) for names in axes), key=_how_far_ids)
     kinds = _kinds(genes)
     if 2 * len(kinds) < len(genes):
@@ -68,6 +74,28 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
     save_table(output, _table(table))
     found = sum(bool(table[gene]["symbol"]) for gene in kinds)
     return f"{found} of {len(genes)} genes have a symbol; {len(new)} were looked up"
+
+
+def _from_file(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
+    table = read_hgnc(offline)
+    rows = rows_by_name(table)
+    genes = max((list(dict.fromkeys(names)) for names in axes),
+                key=lambda names: sum(plain_name(name) in rows for name in names))  # fmt: skip
+    at = {gene: rows.get(gene, rows.get(plain_name(gene))) for gene in genes}
+    known = [gene for gene in genes if at[gene] is not None]
+    if not known:
+        raise refuse(
+            offline, f"knows none of the genes ({listing(genes[:3])}); it is of human ones"
+        )
+    columns = {"symbol": "symbol", "entrez": "entrez_id", "name": "name"}
+    said = {
+        gene: {of: str(table[column].iloc[row]) if row is not None and column in table else ""
+               for of, column in columns.items()}
+        for gene, row in at.items()
+    }  # fmt: skip
+    save_table(output, _table(said))
+    other = sum(said[gene]["symbol"] != gene for gene in known)
+    return f"{len(known)} of {len(genes)} genes have a symbol, {other} of them another than here"
 
 
 def _how_far_ids(names: Sequence[str]) -> tuple[int, int]:

@@ -1,9 +1,9 @@
-"""YAML of a config: its values, unless aliases or nesting make more of them than was written."""
+"""YAML of configs: values, unless aliases or nesting make more of them than was written."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from genesig.data.files.yaml_numbers import check_numbers
@@ -35,6 +35,7 @@ def parse_yaml(text: str, where: str) -> dict[str, Any]:
         raw = yaml.SafeLoader("").construct_document(tree) if tree else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
+        _refuse_slips(text, where)
         what = " ".join(str(getattr(error, "problem", None) or error).split())
         advice = f"is not YAML: {what}; look at indents (spaces, no tabs), colons and quotes"
         raise refuse(where, advice, line=mark.line + 1 if mark else None) from None
@@ -91,6 +92,7 @@ def _checked(raw: Any, tree: Any, where: str) -> dict[str, Any]:
         raise refuse(where, "is empty; a study needs three keys: expression (a file), samples (a "
                      "file) and label (a column of samples)")  # fmt: skip
     if not isinstance(raw, dict):
+        _refuse_slips(tree.value if isinstance(tree.value, str) else "", where)
         raise refuse(where, "needs lines 'key: value' such as 'label: diagnosis'")
     for key, first, again in _repeated(tree):
         what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
@@ -100,6 +102,17 @@ def _checked(raw: Any, tree: Any, where: str) -> dict[str, Any]:
         what = f"holds half a character (\\u{ord(half[0]):x}); write the whole one as it is"
         raise refuse(where, what)
     return raw
+
+
+def _refuse_slips(text: str, where: str) -> None:
+    """Name what is usually wrong with a config that is none."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if glued := re.match(r"\s*([A-Za-z_]+):(?=[^\s/\\:])\S+", line):
+            what = f"'{line.strip()[:60]}' needs a blank behind the colon: '{glued[1]}: …'"
+            raise refuse(where, what, line=number)
+        if re.search(r'"[^"]*\\[^"]*"', line):
+            what = "a backslash between double quotes begins a code; write single quotes, or / for "
+            raise refuse(where, what + "the folders", line=number)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -120,3 +133,16 @@ def _repeated(node: Any) -> Iterator[tuple[str, int, int]]:
             yield key.value, lines[key.value], line
         lines[key.value] = line
         yield from _repeated(value)
+
+
+def on_top(first: Mapping[str, Any], *others: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay configs upon each other as Snakemake does: sections are merged, all else is replaced."""
+    merged = dict(first)
+    for other in others:
+        for key, value in other.items():
+            below = merged.get(key)
+            if isinstance(below, dict) and isinstance(value, dict):
+                merged[key] = on_top(below, value)
+            else:
+                merged[key] = value
+    return merged

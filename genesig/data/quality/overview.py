@@ -53,7 +53,7 @@ from genesig.data.quality.samples import (
     scaling_factors,
 )
 from genesig.data.steps.normalise import Reference, moments, reference_of_all
-from genesig.data.steps.scale import LOGARITHMS, looks_raw, sizes
+from genesig.data.steps.scale import LOGARITHMS, never_logged, sizes
 from genesig.data.study.association import Association, association, means_numbers
 from genesig.results import Dataset
 
@@ -117,7 +117,7 @@ def quality(
 
 def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
     least, p99, most = sizes(X)
-    raw = looks_raw(p99, most)
+    raw = never_logged(X)
     values = X[np.isfinite(X)]
     whole = raw and least >= 0 and bool(np.all(values == np.floor(values)))
     taken = next((step for step in steps if step in LOGARITHMS - {"rank_samples"}), None)

@@ -10,6 +10,7 @@ import numpy as np
 
 from genesig.data.steps.combat import Combat
 from genesig.errors import GenesigError
+from genesig.response.covariates import Covariate
 from genesig.words import is_missing, is_number, listing
 
 if TYPE_CHECKING:
@@ -30,11 +31,15 @@ class BatchCorrection:
     ----------
     columns : sequence of str
         The batch's column, then those of the covariates.
+    levels : sequence of (column, word)
+        Words of the covariates that are no numbers; the first of a column is what the others are
+        held against.
     batches, mean, scale, coefficients, gamma, delta
         Of the `Combat` that was fitted.
     """
 
     columns: Sequence[str]
+    levels: Sequence[Sequence[str]]
     batches: Sequence[str]
     mean: Array
     scale: Array
@@ -57,7 +62,7 @@ class BatchCorrection:
         batch : str
             Column of `about`.
         covariates : list of str
-            Columns of numbers; never the class, and nothing that stands for it.
+            Columns of numbers or words; never the class, and nothing that stands for it.
 
         Raises
         ------
@@ -70,40 +75,56 @@ class BatchCorrection:
                 "processed together"
             )
         columns = (batch, *covariates)
-        names, numbers = _known(about, columns)
+        found = [Covariate.of(name, map(str, about[name])) for name in covariates if name in about]
+        levels = [[each.column, level] for each in found for level in each.levels or ()]
+        names, numbers = _known(about, columns, levels)
         if UNKNOWN in names:
             lacking = [str(name) for name in about.index[names == UNKNOWN]]
             raise GenesigError(
-                f"normalise.folds: combat needs the batch and a number for each covariate of every "
+                f"normalise.folds: combat needs the batch and a value of each covariate of every "
                 f"sample ({listing(columns)}), not so for {listing(lacking)}"
             )
         fitted = Combat.fit(X, batch=names.tolist(), reference=None, covariates=numbers)
-        return cls(columns, **vars(fitted))
+        return cls(columns, levels, **vars(fitted))
 
     def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
         """Correct the samples whose batch is known; `about` are their rows of the sample table."""
         if about is None:
             return X
-        names, numbers = _known(about, self.columns)
+        names, numbers = _known(about, self.columns, self.levels)
         return self._combat().transform(X, batch=names.tolist(), covariates=numbers)
 
     def uncorrected(self, about: pd.DataFrame | None, n_samples: int) -> Array:
         """Return the (n_samples,) mask of those that `transform` leaves as they are."""
         if about is None:
             return np.ones(n_samples, dtype=bool)
-        return ~np.isin(_known(about, self.columns)[0], list(map(str, self.batches)))
+        return ~np.isin(_known(about, self.columns, self.levels)[0], list(map(str, self.batches)))
 
     def _combat(self) -> Combat:
         arrays = (self.mean, self.scale, self.coefficients, self.gamma, self.delta)
         return Combat(tuple(map(str, self.batches)), *map(np.asarray, arrays))
 
 
-def _known(about: pd.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
+def _known(
+    about: pd.DataFrame, columns: Sequence[str], levels: Sequence[Sequence[str]]
+) -> tuple[Array, Array]:
     """Return each sample's batch, `UNKNOWN` where anything is missing, and its covariates."""
+    own: dict[str, list[str]] = {str(column): [] for column in columns[1:]}
+    for column, level in levels:
+        own[str(column)].append(str(level))
+    covariates = [Covariate(name, tuple(words) or None) for name, words in own.items()]
+    width = sum(len(each.names) for each in covariates)
     if any(column not in about.columns for column in columns):
-        return np.full(len(about), UNKNOWN, dtype=object), np.zeros((len(about), len(columns) - 1))
+        return np.full(len(about), UNKNOWN, dtype=object), np.zeros((len(about), width))
     names = about[columns[0]].astype(str).to_numpy(dtype=object)
-    texts = about[list(columns[1:])].astype(str).to_numpy(dtype=object)
-    numbers = np.vectorize(is_number, otypes=[bool])(texts)
-    blank = np.array([is_missing(name) for name in names]) | ~numbers.all(axis=1)
-    return np.where(blank, UNKNOWN, names), np.where(numbers, texts, "0").astype(float)
+    cells = [_values(each, about[each.column].astype(str).tolist()) for each in covariates]
+    numbers = np.hstack([np.zeros((len(about), 0)), *cells])
+    blank = np.array([is_missing(name) for name in names]) | np.isnan(numbers).any(axis=1)
+    return np.where(blank, UNKNOWN, names), np.where(np.isnan(numbers), 0.0, numbers)
+
+
+def _values(covariate: Covariate, cells: Sequence[str]) -> Array:
+    """Return the columns of a covariate, NaN where its word or number is not known."""
+    spelt = covariate.spelt(cells)
+    known = is_number if covariate.levels is None else set(covariate.levels).__contains__
+    return covariate.encode([cell if known(cell) else "" for cell in spelt])

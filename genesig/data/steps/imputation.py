@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from genesig.errors import GenesigError
-
-if TYPE_CHECKING:
-    from genesig.compiled.near import Samples
 
 Array = np.ndarray[Any, Any]
 
@@ -19,10 +16,14 @@ MOST_MISSING = 0.5
 """Largest share of the training samples that a neighbour may miss."""
 ROUNDING = 1e-12
 """Of a share of samples: 0.3 of 10 are 3."""
-TOGETHER, NUMBERS = 256, 20_000_000
-"""Most sets of training samples whose neighbours are sought at once, and numbers of neighbours."""
-LIKELY = 5
-"""Times as many neighbours over all samples as are sought in each set, to begin with."""
+TOGETHER, NUMBERS = 256, 500_000
+"""Most training sets whose neighbours are sought at once; about as many numbers are held for it."""
+LIKELY = 3
+"""Times as many are nearest over all samples; how near these are in a set bounds what is sought."""
+FARTHEST = 8.0
+"""More than any squared difference of values below 1."""
+EVEN, LEAST = 2e-6, 1e-37
+"""What a sum in single precision is off by at most for each row, of the squares and besides."""
 
 
 class Near(NamedTuple):
@@ -110,19 +111,14 @@ class KnnImpute:
     ) -> Iterator[dict[str, Any]]:  # fmt: skip
         """Yield, for each set of training rows of X, the settings with the neighbours there."""
         wanted = np.flatnonzero(np.isnan(X).any(axis=0))
-        many = int(np.clip(NUMBERS // max(1, len(wanted) * neighbours), 1, TOGETHER))
-        # Genes that are near over all samples are likely to be near in a set, and change no answer.
-        whole = [np.arange(len(X))]
-        seeds = _nearest(X, whole, wanted, LIKELY * neighbours)[0] if len(trains) > 1 else None
+        many = int(np.clip(40 * NUMBERS // max(1, len(wanted) * neighbours), 1, TOGETHER))
         for first in range(0, len(trains), many):
-            for near in _nearest(X, trains[first : first + many], wanted, neighbours, seeds):
+            for near in _nearest(X, trains[first : first + many], wanted, neighbours):
                 yield {**others, "neighbours": neighbours, "near": Near(wanted, near)}
 
     def transform(self, X: Array) -> Array:
         """Fill in what is NaN; what is not stays. Take the columns that are left."""
-        from genesig.compiled.neighbours import fill  # here, as every job imports this module
-
-        X = np.ascontiguousarray(X, dtype=np.float64)
+        X = np.asarray(X, dtype=np.float64)
         kept = np.ones(X.shape[1], dtype=bool)
         if self.genes is not None:
             kept[:] = False
@@ -137,8 +133,10 @@ class KnnImpute:
             near = None if self.near is None else self.near.of(wanted)
             if near is None:
                 near = _nearest(donors, [np.arange(len(donors))], wanted, self.neighbours)[0]
-            most = max(1, min(self.neighbours, usable.sum() - 1))
-            fill(X, wanted, np.ascontiguousarray(near[:, :most]), filled)
+            for values, result in zip(X, filled, strict=True):
+                lacks = np.isnan(values[wanted])
+                means = _means_of(values, near[lacks])
+                result[wanted[lacks]] = np.where(np.isnan(means), result[wanted[lacks]], means)
         return filled if self.genes is None else filled[:, self.genes]
 
 
@@ -154,63 +152,87 @@ def _usable(donors: Array) -> Array:
     return np.asarray((~np.isnan(donors)).mean(axis=0) >= 1 - MOST_MISSING)
 
 
-def _nearest(
-    X: Array, trains: Sequence[Array], wanted: Array, k: int, seeds: Array | None = None
-) -> Array:
-    """Return the k nearest usable genes to each one wanted on some rows of X, (T, q, k); or -1."""
-    # Here, as every job imports this module.
-    from genesig.compiled.lanes import LANES
-    from genesig.compiled.near import Genes, room_for, whole_lines
-    from genesig.compiled.neighbours import nearest
-    from genesig.compiled.subsets import SHORTS
+def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
+    """Return the k usable genes nearest to each one wanted on some rows of X, (T, q, k); or -1.
 
-    here = ~np.isnan(X)
-    size = np.max(np.abs(X), where=here, initial=0)
-    X = np.ldexp(X, -np.frexp(size)[1])  # a power of two loses nothing
-    centre = X[here].mean() if here.any() else 0.0
-    single = (X - centre).astype(np.float32)  # smaller, so more digits
-    wide = whole_lines((X.shape[1], len(X) + -len(X) % LANES), np.float64)
-    wide[:, : len(X)], wide[:, len(X) :] = X.T, np.nan
-    genes = Genes(wide, np.ascontiguousarray(single.T), _tiles(single, SHORTS))
-    near = np.full((len(trains), len(wanted), max(1, min(k, X.shape[1] - 1))), -1, np.int32)
-    seeds = np.full((len(wanted), 0), -1, np.int32) if seeds is None else seeds
-    samples = _samples(X, trains)
-    nearest(genes, samples, room_for(genes, samples, near.shape[2]), wanted, seeds, near)
+    Of equally near ones the earlier is taken. Matrix products over all rows, less those over the
+    rows that a set lacks, tell which genes may be near; their differences tell how near these are.
+    """
+    (n, d), here = X.shape, ~np.isnan(X)
+    near = np.full((len(trains), len(wanted), k), -1, np.int32)
+    X = np.ldexp(X, -np.frexp(np.max(np.abs(X), where=here, initial=0))[1])  # below 1
+    centre = X[here].mean() if here.any() else 0.0  # what is smaller has more digits
+    Z = np.where(here, X - centre, 0.0).astype(np.float32)
+    slack = n * (EVEN * (Z * Z).sum(axis=0) + LEAST)
+    theirs = np.stack([here.astype(np.float32), Z * Z, Z])
+    lacking = [np.setdiff1d(np.arange(n), train) for train in trains]
+    usable = np.array([_usable(X[train]) for train in trains])
+    parts = 1 + len(wanted) * max(d, LIKELY * k * len(trains)) // NUMBERS
+    for genes in np.array_split(np.arange(len(wanted)), parts):
+        i = wanted[genes]
+        own = np.stack([theirs[1, :, i].T, theirs[0, :, i].T, -2 * Z[:, i]])
+        sums, counts = _products(own, theirs), own[1].T @ theirs[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            likely = np.argpartition(sums / counts, min(LIKELY * k, d) - 1, axis=1)[:, : LIKELY * k]
+        limits = _limits(X, trains, usable, i, likely, k).astype(np.float32)
+        sums -= slack + slack[i][:, None]  # no more than they are, whatever is rounded
+        counts += n * n * EVEN
+        for t, train in enumerate(trains):
+            part = own[:, lacking[t]]
+            part[0] -= limits[t] * part[1]
+            less = _products(part, theirs[:, lacking[t]])
+            row, j = np.divmod(np.flatnonzero(sums - limits[t][:, None] * counts <= less), d)
+            kept = usable[t, j] & (i[row] != j)
+            near[t, genes] = _ordered(X, train, i, (row[kept], j[kept]), k)
     return near
 
 
-def _samples(X: Array, trains: Sequence[Array]) -> Samples:
-    """Describe sets of rows of X."""
-    from genesig.compiled.lanes import LANES
-    from genesig.compiled.near import Samples, whole_lines
-    from genesig.compiled.tiles import DOUBLES
+def _products(own: Array, theirs: Array) -> Array:
+    """Return ``x²'1 + 1'y² - 2 x'y``, (q, d), of such parts of x (3, n, q) and y (3, n, d)."""
+    return np.asarray(np.concatenate(own).T @ np.concatenate(theirs))
 
-    T, n = len(trains), len(X)
-    size = np.array([len(train) for train in trains])
-    rows, out = np.zeros((T, size.max()), np.int64), np.full((T, n - size.min()), n, np.int32)
-    inside = whole_lines((n, T + -T % DOUBLES), np.float64)
+
+def _limits(
+    X: Array, trains: Sequence[Array], usable: Array, i: Array, likely: Array, k: int
+) -> Array:
+    """Return how far the k-th nearest to each gene i is at most in each set, (T, q)."""
+    inside = np.zeros((len(X), len(trains)))
     for t, train in enumerate(trains):
-        rows[t, : size[t]], inside[train, t] = train, 1
-        out[t, : n - size[t]] = np.flatnonzero(inside[:, t] == 0)
-    outside = whole_lines((T, n + -n % LANES), np.float64)
-    outside[:, :n][inside[:, :T].T == 0] = np.nan
-    usable = np.zeros((T, -(-X.shape[1] // 64), 64), bool)
-    usable.reshape(T, -1)[:, : X.shape[1]] = [_usable(X[train]) for train in trains]
-    bits = np.packbits(usable, axis=2, bitorder="little").view("<i8")[..., 0].astype(np.int64)
-    return Samples(rows, size, inside, outside, out, bits)
+        inside[train, t] = 1
+    gap = X.T[likely] - X.T[i][:, None]
+    own = ~np.isnan(gap)
+    gap[~own] = 0.0
+    with np.errstate(invalid="ignore"):
+        apart = (gap * gap) @ inside / (own @ inside)
+    apart[np.isnan(apart) | ~usable.T[likely] | (likely == i[:, None])[:, :, None]] = FARTHEST
+    return np.asarray(np.sort(apart, axis=1)[:, :k][:, -1].T)
 
 
-def _tiles(values: Array, width: int) -> Array:
-    """Return the columns of a table in groups of `width`, (t, rows, width), NaN beyond them."""
-    from genesig.compiled.near import whole_lines
+def _ordered(X: Array, train: Array, i: Array, pairs: tuple[Array, Array], k: int) -> Array:
+    """Return the k nearest to each gene i of some pairs (place in i, gene), (q, k); or -1."""
+    row, j = pairs
+    distance = np.empty(len(row))
+    for part in np.array_split(np.arange(len(row)), 1 + len(row) * len(X) // NUMBERS):
+        gap = (np.take(X, i[row[part]], axis=1) - np.take(X, j[part], axis=1))[train]
+        gap *= gap
+        lacks = np.isnan(gap)
+        gap[lacks] = 0.0
+        with np.errstate(invalid="ignore"):
+            distance[part] = gap.sum(axis=0) / (len(gap) - lacks.sum(axis=0))
+    order = np.lexsort((j, distance, row))
+    place = np.arange(len(row)) - np.searchsorted(row, row)
+    kept = (place < k) & ~np.isnan(distance[order])
+    near = np.full((len(i), k), -1, np.int32)
+    near[row[kept], place[kept]] = j[order][kept]
+    return near
 
-    rows, d = values.shape
-    tiles = whole_lines((-(-d // width), rows, width), values.dtype)
-    tiles[-1:] = np.nan
-    for number, tile in enumerate(tiles):
-        part = values[:, number * width :][:, :width]
-        tile[:, : part.shape[1]] = part
-    return tiles
+
+def _means_of(values: Array, near: Array) -> Array:
+    """Return the mean of those of one sample's values that it has, (q,), of each row of `near`."""
+    theirs = np.where(near < 0, np.nan, values[near])
+    own = ~np.isnan(theirs)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(own, theirs, 0.0).sum(axis=1) / own.sum(axis=1))
 
 
 def gene_means(X: Array) -> Array:

@@ -10,6 +10,11 @@ Array = np.ndarray[Any, Any]
 
 # Logarithms to base 2 of 16-bit scanners stay below 16; these bounds leave room.
 LOGGED_P99, LOGGED_MAX = 30.0, 50.0
+# Logarithms to base 2 of masses' intensities go up to 45, and lie close together: the 99th
+# percentile below twice the median. Intensities are spread over powers of ten.
+WIDEST_LOG, CLOSE = 45.0, 2.0
+# Of the values that are not 0: so many whole ones, and they are counts or shares of counts.
+WHOLE = 0.2
 # What programs and people write where nothing was measured, and all cells must be numbers.
 CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0)
 # Steps that take logarithms, or after which the scale is of no account.
@@ -25,6 +30,28 @@ def sizes(X: Array) -> tuple[float, float, float]:
 def looks_raw(p99: float, most: float) -> bool:
     """Tell whether values of this size were probably never logged."""
     return p99 > LOGGED_P99 or most > LOGGED_MAX
+
+
+def never_logged(X: Array) -> bool:
+    """Tell whether the finite values of a matrix were probably never logged.
+
+    By their size, but for values up to 45 that lie as close together as logarithms do: those of
+    mass spectrometry, cycles of PCR.
+    """
+    _, p99, most = sizes(X)
+    median = float(np.nanmedian(X))
+    return looks_raw(p99, most) and not (most <= WIDEST_LOG and p99 < CLOSE * median)
+
+
+def looks_counted(X: Array) -> bool:
+    """Tell whether values are counts of reads, be they shared out among genes.
+
+    Some are 0, none is negative, and a fifth of the others are whole; of intensities none is 0,
+    however whole, and of rates (TPM) none is whole.
+    """
+    X = X[np.isfinite(X)]
+    some = X[X != 0]
+    return bool(len(some) < len(X) and X.min() >= 0 and np.mean(some == np.round(some)) >= WHOLE)
 
 
 def missing_codes(X: Array) -> tuple[float, ...]:

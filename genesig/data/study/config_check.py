@@ -10,27 +10,17 @@ from difflib import get_close_matches
 from typing import Any
 
 from genesig.data.files.names import with_file_names
-from genesig.data.files.yaml_text import TOO_MUCH, inside, too_much
+from genesig.data.files.yaml_text import TOO_MUCH, inside, on_top, too_much
 from genesig.data.study.kind import silent
 from genesig.errors import InvalidInput, Problem, did_you_mean, refuse
+from genesig.words import counted
 
+MOST = 20
+"""Faults of a config that are told one by one."""
 # Larger numbers are written with an exponent.
 LARGEST_WHOLE = 1e15
 Node = dict[str, Any]
 Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
-
-
-def on_top(first: Node, *others: Node) -> Node:
-    """Lay configs upon each other as Snakemake does: sections are merged, all else is replaced."""
-    merged = dict(first)
-    for other in others:
-        for key, value in other.items():
-            below = merged.get(key)
-            if isinstance(below, dict) and isinstance(value, dict):
-                merged[key] = on_top(below, value)
-            else:
-                merged[key] = value
-    return merged
 
 
 def resolve_config(raw: dict[str, Any], schema: Node, source: str = "config",
@@ -76,7 +66,11 @@ def examine_config(
     found = list(_problems(config, schema, source))
     for place, _ in found:
         _take_out(config, place)
-    return _fill(config, schema, schema), list(dict.fromkeys(problem for _, problem in found))
+    problems = list(dict.fromkeys(problem for _, problem in found))
+    if (further := len(problems) - MOST) > 0:
+        what = f"{counted(further, 'further fault')}; mend these first"
+        problems[MOST:] = [Problem(source, what)]
+    return _fill(config, schema, schema), problems
 
 
 def _take_out(config: Any, place: list[Any]) -> None:

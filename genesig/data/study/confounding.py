@@ -11,9 +11,10 @@ from genesig.data.study.association import association as measure
 from genesig.data.study.leak_check import ROUNDING, correlations
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem
+from genesig.response.covariates import Covariate, encoded
 from genesig.response.known import RESPONSES
 from genesig.results import Design
-from genesig.words import is_number, listing, number_fault, too
+from genesig.words import is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +88,7 @@ def check_confounding(obs: pd.DataFrame, design: Design, limit: float,
 
 def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
                      where: str) -> Iterator[Problem]:  # fmt: skip
-    """Yield the covariates of a batch correction that are no numbers, or the label by another name.
+    """Yield the covariates of a batch correction that lack values, or are the label renamed.
 
     The class in the design of a correction leaks into the test samples (V. Nygaard et al. 2016,
     Biostatistics 17:29).
@@ -102,15 +103,13 @@ def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
         yield from problems
         if problems:
             continue
-        wrong = [(str(n), value) for n, value in obs[name].items() if not is_number(value)]
-        if wrong:
-            more = too(len(wrong) - 1, "sample")
-            yield Problem(at, f"covariate of combat: the value of '{wrong[0][0]}' "
-                          f"{number_fault(wrong[0][1])}, needs a number, such as 0 and 1 for two "
-                          f"kinds{more}")  # fmt: skip
+        blank = [str(n) for n, value in obs[name].items() if is_missing(value)]
+        if blank:
+            what = f"covariate of combat: no value for {listing(blank)}; each sample needs one"
+            yield Problem(at, what)
             continue
-        covariate = obs[[name]].to_numpy(dtype=float)
-        if any(abs(correlations(covariate, column)[0]) >= 1 - ROUNDING for column in y.T):
+        covariate = encoded([Covariate.of(name, map(str, obs[name]))], obs)
+        if any(abs(correlations(covariate, column)).max() >= 1 - ROUNDING for column in y.T):
             yield Problem(at, f"covariate of combat: equals the label '{design.label}', which no "
                           "step may see; take it out")  # fmt: skip
 

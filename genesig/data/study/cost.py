@@ -108,7 +108,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         "fit_final": _alone(fit, held),
         "fit_subsamples": _alone(halves, held),
         "baselines": _alone(forest, 190 + 5 * matrix),
-        "others": Cost(START, 160 + 4 * matrix, 14 * START + OWN),
+        "others": Cost(START, 160 + 4 * matrix, 15 * START + OWN),
     }  # fmt: skip
     if k := config["quality"]["modules"]:
         costs["modules"] = _alone(MODULE * k * size.samples * size.genes, 250 + 6 * matrix)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.files.columns import SHARE
-from genesig.data.study.label_words import check_names_alike
+from genesig.data.study.label_words import BY_SIGHT
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.sheet_check import Sheet, check_column
-from genesig.errors import Problem
+from genesig.errors import Problem, did_you_mean
 from genesig.response.covariates import Covariate, encoded, knots_for, names_of
 from genesig.response.design import BALANCED, label_columns
 from genesig.response.known import RESPONSES
@@ -52,6 +52,10 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
     if weights == BALANCED and not kind.named and "weights" in kind.held:
         yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
     key = "data.covariates" if covariates else "data.weights"
+    for name in data["covariate_words"]:
+        if name not in covariates:
+            near = did_you_mean(name, covariates) or "; name it in data.covariates, or take it out"
+            yield "data.covariate_words", f"'{name}' is none of data.covariates{near}"
     if not covariates and weights is None:
         if data["missing_covariates"] != "refuse":
             yield "data.missing_covariates", "is for data.covariates; name some, or take it away"
@@ -69,8 +73,8 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def with_fixed(
-    sheet: Sheet, where: str, problems: list[Problem], *, covariates: Sequence[str], missing: str,
-    shape: str, weights: str | None,
+    sheet: Sheet, where: str, problems: list[Problem], *, covariates: Sequence[str],
+    words: Mapping[str, Mapping[Any, str]], missing: str, shape: str, weights: str | None,
 ) -> Sheet:  # fmt: skip
     """Return the sheet with what its study holds fixed; add what is wrong with that to `problems`.
 
@@ -80,9 +84,9 @@ def with_fixed(
         Without fault but for this.
     where : str
         Its file, in messages.
-    covariates, missing, shape, weights
-        ``data.covariates``, ``data.missing_covariates``, ``data.covariate_shape`` and
-        ``data.weights``.
+    covariates, words, missing, shape, weights
+        ``data.covariates``, ``data.covariate_words``, ``data.missing_covariates``,
+        ``data.covariate_shape`` and ``data.weights``.
     """
     obs, design = sheet.obs, sheet.design
     kind = RESPONSES[design.kind]
@@ -91,7 +95,9 @@ def with_fixed(
     for name in covariates:
         check_column(name, "data.covariates", known, index, where, problems)
     usable = set(known) - {design.label, design.group, design.pair}  # see `fixed_settings`
-    found = _shaped([obs[name] for name in covariates if name in usable], shape)
+    found = _shaped([obs[name] for name in covariates if name in usable], shape, words)
+    problems += [warning for each in found for warning in _respelt(each, obs, where)]
+    obs = obs.assign(**{each.column: each.spelt(obs[each.column]) for each in found})
     faults = [fault for each in found for fault in _of_one(each, obs, missing, where)]
     problems += faults
     if not any(fault.level == "error" for fault in faults):
@@ -101,17 +107,32 @@ def with_fixed(
         if weights in known and weights != design.label:
             problems += _of_weights(obs[weights], sheet, where)
     held = replace(design, covariates=found, filled=missing == "mean", weights=weights)
-    return replace(sheet, design=held)
+    return replace(sheet, obs=obs, design=held)
 
 
-def _shaped(columns: Sequence[pd.Series[str]], shape: str) -> tuple[Covariate, ...]:
+def _shaped(columns: Sequence[pd.Series[str]], shape: str,
+            words: Mapping[str, Mapping[Any, str]]) -> tuple[Covariate, ...]:  # fmt: skip
     """Return the covariates; numbers as splines, unless they are too many for the samples."""
     n = max(map(len, columns), default=0)
     knots = knots_for(n) if shape == "splines" else 0
-    found = tuple(Covariate.of(str(each.name), each, knots) for each in columns)
+    meant = {name: {str(word): of for word, of in its.items()} for name, its in words.items()}
+    found = tuple(Covariate.of(name, each, knots, meant.get(name))
+                  for each in columns for name in [str(each.name)])  # fmt: skip
     if ENOUGH * len(names_of(found)) > n:
         return tuple(replace(each, knots=0) for each in found)
     return found
+
+
+def _respelt(covariate: Covariate, obs: pd.DataFrame, where: str) -> Iterator[Problem]:
+    """Yield the words that are taken for a level spelt otherwise: one thing is meant, or two."""
+    cells = [cell for cell in obs[covariate.column] if not is_missing(cell)]
+    taken = dict(zip(cells, covariate.spelt(cells), strict=True))
+    other = {cell: level for cell, level in taken.items() if cell != level}
+    unsaid = [cell for cell in other if cell not in covariate.words]
+    if unsaid:
+        what = f"data.covariates: '{unsaid[0]}' is read as '{other[unsaid[0]]}', from which it "
+        what += f"differs in {BY_SIGHT}{too(len(unsaid) - 1, 'word')}"
+        yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
 
 
 def _of_one(covariate: Covariate, obs: pd.DataFrame, missing: str, where: str) -> Iterator[Problem]:
@@ -151,11 +172,6 @@ def _of_words(
         what = f"data.covariates: {len(times)} words for {counted(len(obs), 'sample')}; at most "
         what += f"{1 + len(obs) // SHARE} can be held fixed: put rare ones together, or take it out"
         yield Problem(at, what)
-        return
-    yield from check_names_alike(
-        obs[[not is_missing(cell) for cell in obs[covariate.column]]], "data.covariates",
-        covariate.column, where,
-    )  # fmt: skip
 
 
 def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:

@@ -22,8 +22,8 @@ from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Dataset
-from genesig.results.checksums import sha256
 from genesig.results.dataset import CHROMOSOME, POSITION, PRIOR_WEIGHT
+from genesig.results.run import sha256
 from genesig.words import counted, is_missing, is_number, listing
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
                  missing: bool, prior_weights: str | None, covariates: Sequence[str],
+                 covariate_words: Mapping[str, Mapping[Any, str]],
                  missing_covariates: str, covariate_shape: str, weights: str | None,
                  chromosome: str | None, position: str | None) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
@@ -126,6 +127,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         Column of the gene table with the prior weight of each gene.
     covariates : sequence of str
         Columns that are held fixed.
+    covariate_words : mapping
+        Column -> word of the sample table -> what it means.
     missing_covariates : {"refuse", "mean"}
     covariate_shape : {"splines", "linear"}
     weights : str or None
@@ -151,7 +154,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          confounding=confounding, annotation=annotation,
                          symbol=symbol, part=part, files=files, missing=missing,
                          prior_weights=prior_weights, covariates=covariates,
-                         missing_covariates=missing_covariates,
+                         covariate_words=covariate_words, missing_covariates=missing_covariates,
                          covariate_shape=covariate_shape, weights=weights,
                          chromosome=chromosome, position=position)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
@@ -179,6 +182,7 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
                 missing: bool, prior_weights: str | None, covariates: Sequence[str],
+                covariate_words: Mapping[str, Mapping[Any, str]],
                 missing_covariates: str, covariate_shape: str, weights: str | None,
                 chromosome: str | None, position: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
@@ -196,8 +200,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
                             problems=problems)  # fmt: skip
     if sheet is not None and not any(problem.level == "error" for problem in problems):
         sheet = with_fixed(sheet, samples, problems, covariates=covariates,
-                           missing=missing_covariates, shape=covariate_shape,
-                           weights=weights)  # fmt: skip
+                           words=covariate_words, missing=missing_covariates,
+                           shape=covariate_shape, weights=weights)  # fmt: skip
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
         used = list(table.index if sheet is None else sheet.obs.index)
@@ -216,6 +220,9 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
         only = own is not None or places is not None
         if known is not None and (not only or len(known.columns)):
             symbols = _symbols(known, annotation, symbol, genes, problems)
+    if annotation is None and matrix is not None and matrix.symbols:
+        symbols = dict(matrix.symbols)
+        problems += check_symbols(symbols, expression)
     return Inputs(sheet, values, symbols, problems, own, known, places)
 
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.orientation import nearest, orient
 from genesig.data.steps.scale import missing_codes
 from genesig.data.study.gene_names import check_gene_names
-from genesig.errors import Problem, did_you_mean
-from genesig.words import LARGEST, counted, listing, number_fault, too
+from genesig.errors import Problem
+from genesig.words import LARGEST, SMALLEST, counted, listing, number_fault, too
 
 Array = np.ndarray[Any, Any]
 Problems = list[Problem]
+FLAT = 1e-9
+"""Range of a gene, as a share of its size, of which doubles keep six digits."""
 
 
 @dataclass(frozen=True)
@@ -81,57 +83,6 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     return _without_constant_genes(oriented, rows, where, extra, problems)
 
 
-def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
-           problems: Problems) -> Matrix | None:  # fmt: skip
-    """Return the matrix with samples in rows, found by the names of the sample table."""
-    known = set(names)
-    in_rows, in_columns = len(known & set(matrix.rows)), len(known & set(matrix.columns))
-    if in_columns and in_columns > in_rows and (in_rows == 0 or in_columns == len(known)):
-        return matrix.turn()
-    if in_rows and in_rows > in_columns and (in_columns == 0 or in_rows == len(known)):
-        return matrix
-    if in_rows or in_columns:
-        what = (f"cannot tell samples from genes: of {len(known)} sample names in {sheet}, "
-                f"{in_columns} are column names and {in_rows} are row names; make the names of "
-                "samples and genes different")  # fmt: skip
-    else:
-        what = (f"no sample of {sheet} is here: that table has {listing(names)}, the matrix has "
-                f"columns {listing(matrix.columns)} and rows {listing(matrix.rows)}"
-                + (_nearest(names, [*matrix.columns, *matrix.rows])
-                   or "; name the samples alike in both"))  # fmt: skip
-    problems.append(Problem(where, what))
-    return None
-
-
-def _nearest(names: Sequence[str], found: Collection[str]) -> str:
-    """Recognise names that a program has changed: leading zeros, R's make.names, case."""
-    name = names[0]
-    usual: dict[str, Callable[[str], str]] = {
-        "R has changed it; read and write with check.names=FALSE": _r_name,
-        "leading zeros differ": _without_zeros,
-        "upper and lower case differ": str.casefold,
-        "blanks or punctuation differ": _letters,
-    }
-    for why, plain in usual.items():
-        for other in found:
-            if plain(name) == plain(other):
-                return f"; is '{other}' the sample '{name}'? ({why})"
-    return did_you_mean(name, found)
-
-
-def _r_name(text: str) -> str:
-    text = re.sub(r"[^A-Za-z0-9._]", ".", text)
-    return text if re.match(r"[A-Za-z.]", text) else f"X{text}"
-
-
-def _without_zeros(text: str) -> str:
-    return re.sub(r"(?<!\d)0+(?=\d)", "", text)
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text)
-
-
 def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequence[str],
                   sheet: str, problems: Problems) -> list[dict[str, str]]:  # fmt: skip
     """Hold the samples of a matrix against those of the sheet; return what is left out."""
@@ -141,7 +92,7 @@ def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequen
         extra = [name for name in matrix.rows if name not in known]
         what = f"{len(absent)} of the {counted(len(known), 'sample')} in {sheet} not found here: "
         what += f"{listing(absent)}; add them, or take them out of that table"
-        problems.append(Problem(where, what + (_nearest(absent, extra) if extra else "")))
+        problems.append(Problem(where, what + (nearest(absent, extra) if extra else "")))
     times = Counter(name for name in matrix.rows if name in known)
     twice = [name for name, count in times.items() if count > 1]
     if twice:
@@ -238,10 +189,12 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
                             dropped: list[dict[str, str]],
                             problems: Problems) -> Expression | None:  # fmt: skip
     X = np.ascontiguousarray(matrix.cells[rows])
-    constant = ~(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))  # or never measured
+    spread = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
+    constant = ~(spread > SMALLEST)  # or never measured
     names = [matrix.columns[k] for k in np.flatnonzero(constant)]
     if constant.all():
-        what = "every gene has the same value in all samples, so that nothing can be learned; "
+        what = "every gene has the same value in all samples, or differs by less than 1e-100, so "
+        what += "that nothing can be learned; "
         what += "export the matrix again, or name another one"
         problems.append(Problem(where, what))
         return None
@@ -253,6 +206,7 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
         gene = matrix.columns[int(np.argmin(constant))]
         what = f"there is one gene only, '{gene}', so that there is none to select; is this the "
         problems.append(Problem(where, what + "whole matrix?", "warning"))
+    _check_offset(X[:, ~constant], spread[~constant], where, problems)
     _check_twins(X, [matrix.rows[row] for row in rows], where, problems)
     dropped = dropped + [{"kind": "gene", "name": n, "reason": "constant"} for n in sorted(names)]
     # Where genes tie, the first one is taken: by name, so that it is the same in every file.
@@ -261,11 +215,22 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
     return Expression(np.ascontiguousarray(X[:, kept]), genes, dropped)
 
 
+def _check_offset(X: Array, spread: Array, where: str, problems: Problems) -> None:
+    """Warn of genes that vary so little beside their size that rounding blurs them."""
+    flat = int((spread < FLAT * np.fmax.reduce(np.abs(X), axis=0)).sum())
+    if flat:
+        what = f"{counted(flat, 'gene')} of {X.shape[1]} vary by less than a billionth of their "
+        what += "size, where rounding blurs them; subtract what all samples have in common"
+        problems.append(Problem(where, what, "warning"))
+
+
 def _check_twins(X: Array, names: list[str], where: str, problems: Problems) -> None:
     """Warn of two names for one measurement: it would stand in training and test at once."""
     seen: dict[bytes, str] = {}
-    for name, row in zip(names, X, strict=True):
-        twin = seen.setdefault(row.tobytes(), name)
-        if twin != name:
-            what = f"samples '{twin}' and '{name}' have the same values; is one a copy? It would"
-            problems.append(Problem(where, f"{what} be trained and tested on at once", "warning"))
+    pairs = [(seen.setdefault(row.tobytes(), name), name)
+             for name, row in zip(names, X, strict=True)]  # fmt: skip
+    pairs = [(one, other) for one, other in pairs if one != other]
+    if pairs:
+        what = f"samples '{pairs[0][0]}' and '{pairs[0][1]}' have the same values"
+        what += f"{too(len(pairs) - 1, 'pair')}; is one a copy? It would be trained and tested on "
+        problems.append(Problem(where, what + "at once", "warning"))

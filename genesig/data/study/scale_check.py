@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
-from genesig.data.steps.scale import LOGARITHMS, looks_raw, sizes
+from genesig.data.steps.scale import LOGARITHMS, looks_raw, never_logged, sizes
 from genesig.data.steps.segment import with_places
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
@@ -47,7 +47,7 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
     """
     X = X[np.isfinite(X)]
     least, p99, most = sizes(X)
-    raw = looks_raw(p99, most)
+    raw = never_logged(X)
     size = f"99th percentile {p99:.4g}, maximum {most:.4g}"
     steps = [step["step"] for step in normalise["samples"] + normalise["folds"]]
     if raw and not LOGARITHMS & set(steps):

@@ -13,7 +13,7 @@ from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Asked, line
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
-from genesig.words import is_missing, listing
+from genesig.words import is_missing, listing, too
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,8 +87,10 @@ def check_column(column: str | None, key: str, known: Sequence[str], index: str,
     if column is None or column in known:
         return
     more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
-    some = ", ".join(known[:SHOWN]) or "none"
-    near = did_you_mean(column, known) or f" (columns: {some}{more})"
+    some = ", ".join(known[:SHOWN])
+    near = did_you_mean(column, known) or (
+        f" (columns: {some}{more})" if known else ", which has names alone; add it"
+    )
     near = " but of the sample names; name another one" if column == index else near
     problems.append(Problem(where, f"{key} '{column}' is not a column of {where}{near}"))
 
@@ -108,14 +110,20 @@ def storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFram
 def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
     """Check that every sample and every column has a name of its own."""
     first: dict[str, int] = {}
-    for row, name in enumerate(table.index):
-        at = f"{where}, line {line(table, row)}"
-        if not name:
-            problems.append(Problem(at, f"the sample name (column '{table.index.name}') is blank"))
-        elif name in first:
-            what = f"sample '{name}' is already on line {line(table, first[name])}"
-            problems.append(Problem(at, f"{what}; each sample needs one row and a name of its own"))
-        first.setdefault(name, row)
+    blank, again = list[int](), list[int]()
+    for row, name in enumerate(map(str, table.index)):
+        (again if name in first else [] if name else blank).append(row)
+        if name:
+            first.setdefault(name, row)
+    if blank:
+        what = f"the sample name (column '{table.index.name}') is blank"
+        at = f"{where}, line {line(table, blank[0])}"
+        problems.append(Problem(at, what + too(len(blank) - 1, "line")))
+    if again:
+        name = str(table.index[again[0]])
+        what = f"sample '{name}' is already on line {line(table, first[name])}"
+        what += f"{too(len(again) - 1, 'line')}; each sample needs one row and a name of its own"
+        problems.append(Problem(f"{where}, line {line(table, again[0])}", what))
     names = [str(table.index.name), *table.columns]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.cox.risk_sets import RiskSets, widest
+from genesig.optim.cox.risk_sets import WIDEST, RiskSets
 
 Array = np.ndarray[Any, Any]
 
@@ -58,7 +58,7 @@ def bounded(eta: Array, fitted: Array) -> Array:
     """Return η with those of samples left out of the fit in its reach, (n, m).
 
     One outlying cell of expression can take η so far from all others that no likelihood is defined
-    any more: beyond `widest` hazards differ by a factor that has no floating point number.
+    any more: beyond `WIDEST` hazards differ by a factor that has no floating point number.
 
     Parameters
     ----------
@@ -67,5 +67,5 @@ def bounded(eta: Array, fitted: Array) -> Array:
         Rows of the samples of the fit; theirs stay as they are.
     """
     low, high = eta[fitted].min(axis=0), eta[fitted].max(axis=0)
-    middle, reach = (low + high) / 2, np.maximum(0.99 * widest(), high - low) / 2
+    middle, reach = (low + high) / 2, np.maximum(0.99 * WIDEST, high - low) / 2
     return np.asarray(np.clip(eta, middle - reach, middle + reach))

@@ -15,14 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from genesig.errors import GenesigError, pick
-
-if TYPE_CHECKING:
-    from genesig.compiled.likelihood import Terms
 
 Array = np.ndarray[Any, Any]
 
@@ -35,6 +32,25 @@ def efron(deaths: int) -> Array:
 def breslow(deaths: int) -> Array:
     """Return 0 for the one term."""
     return np.zeros(1)
+
+
+WIDEST = 600.0
+"""Range of η from which on the likelihood counts as infinite: no hazard ratio is e^600."""
+
+
+class Terms(NamedTuple):
+    """The T terms of n samples: ``Σ_l ω_l log Σ_j c_lj exp η_j - Σ_j died_j η_j``.
+
+    weight, died (n,) = v, v δ. At risk in term l are the samples before end_l; c_lj is v_j before
+    first_l, and kept_l v_j of the deaths, which follow. first, end (T,) int, growing; kept, omega.
+    """
+
+    weight: Array
+    died: Array
+    first: Array
+    end: Array
+    kept: Array
+    omega: Array
 
 
 TIES = {"efron": efron, "breslow": breslow}
@@ -81,8 +97,6 @@ class RiskSets:
         GenesigError
             Times that are negative or missing, no event, other weights, unknown ties.
         """
-        from genesig.compiled.likelihood import Terms  # here, because most jobs import this module
-
         time, event, v = _checked(time, event, weights)
         shares = pick("ties", TIES, ties)
         order = np.lexsort((event, -time))
@@ -125,16 +139,27 @@ class RiskSets:
 
     def value(self, eta: Array) -> float:
         """Return ``h(η) = -(2/n) l(η)``; infinite where η is not finite or too wide."""
-        if not np.ptp(eta) <= widest():
+        if not np.ptp(eta) <= WIDEST:
             return np.inf
         top = eta.max()
         sums = np.log(self.c @ np.exp(eta - top)) + top
         return float(2 / len(eta) * (self.omega @ sums - self.died @ eta))
 
+    @cached_property
+    def null_deviance(self) -> float:
+        """``h(0) - inf h = 2 (l_saturated - l(0)) / n``, what gaps are relative to.
+
+        1 where it is 0 but for rounding: each event comes to all who are at risk.
+        """
+        rest = np.divide(self.base, self.c, out=np.ones_like(self.c), where=self.base > 0)
+        lost = float(self.omega @ np.sum(self.base * np.log(rest), axis=1))
+        found = self.value(np.zeros(len(self.died))) + 2 / len(self.died) * lost
+        return found if found > 1e-12 else 1.0
+
     def log_likelihood(self, eta: Array) -> Array:
         """Return l of several η, (n, m) to (m,); -infinity where η is too wide."""
         top = eta.max(axis=0)
-        narrow = top - eta.min(axis=0) <= widest()
+        narrow = top - eta.min(axis=0) <= WIDEST
         sums = np.log(self.c @ np.exp(np.where(narrow, eta - top, 0.0))) + top
         return np.where(narrow, self.died @ eta - self.omega @ sums, -np.inf)
 
@@ -157,13 +182,6 @@ class RiskSets:
         rest = p if Z is None else p @ Z
         first = np.diag(total) if Z is None else Z.T @ (total[:, None] * Z)
         return np.asarray(2 / p.shape[1] * (first - (self.omega[:, None] * rest).T @ rest))
-
-
-def widest() -> float:
-    """Return the range of η from which on a likelihood counts as infinite."""
-    from genesig.compiled.likelihood import WIDEST
-
-    return WIDEST
 
 
 def _checked(time: Array, event: Array, weights: Array | None) -> tuple[Array, Array, Array]:

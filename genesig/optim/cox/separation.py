@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from genesig.compiled.lanes import LANES
-from genesig.optim.cox.certificate import null_deviance
-from genesig.optim.cox.newton import Point, Problem, minimise, span
+from genesig.optim.cox.likelihood import refit
 from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]
 
+DEPENDENT = 1e-12
+"""Singular values below this share of the largest are rounding."""
 FADED = 1e-6
 """Information about a direction, for each event, that is none."""
 WIDE = 30.0
@@ -38,11 +38,22 @@ def ease(risk: RiskSets, C: Array) -> float:
     free, _ = span(C)
     if not free.shape[1]:
         return 0.0
-    n, none = len(free), np.zeros(free.shape[1])
-    rows = np.zeros((free.shape[1], -(-n // LANES) * LANES))
-    rows[:, :n] = free.T
-    problem = Problem(risk, rows, none, none.copy())
-    found, _ = minimise(problem, Point.at(problem, none), SLACK * null_deviance(risk))
-    left = np.linalg.eigvalsh(risk.hessian(risk.shares(found.eta[:n]), free))[0]
+    n, D, none = len(free), np.ascontiguousarray(free.T), np.zeros(free.shape[1])
+    x, gap, slack = np.empty((1, len(D))), np.empty(1), SLACK * risk.null_deviance
+    refit(risk.terms, D, none, none, np.zeros(1), slack, x, gap)
+    eta = x[0] @ D
+    left = np.linalg.eigvalsh(risk.hessian(risk.shares(eta), free))[0]
     faded = left < FADED * 2 * risk.omega.sum() / n
-    return 1 / n if faded or np.ptp(found.eta[:n]) > WIDE else 0.0
+    return 1 / n if faded or np.ptp(eta) > WIDE else 0.0
+
+
+def span(C: Array) -> tuple[Array, Array]:
+    """Return columns (n, r) of length √n, at right angles, that span C (n, c), and (c, r) back.
+
+    ``C back`` are these columns; what depends on others shares its coefficient.
+    """
+    if not C.shape[1]:
+        return C, np.zeros((0, 0))
+    left, sizes, back = np.linalg.svd(C, full_matrices=False)
+    kept, root = sizes > DEPENDENT * sizes.max(initial=0.0), np.sqrt(len(C))
+    return root * left[:, kept], root * back[kept].T / sizes[kept]

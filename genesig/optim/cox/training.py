@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from genesig.compiled.cox import Features, products, standardised
-from genesig.compiled.lanes import LANES
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
-from genesig.optim.cox.certificate import null_deviance
-from genesig.optim.cox.newton import span
-from genesig.optim.cox.risk_sets import USUAL, RiskSets
-from genesig.optim.cox.separation import ease
+from genesig.optim.cox.likelihood import Many, judge_sets, solve_sets
+from genesig.optim.cox.risk_sets import USUAL, RiskSets, Terms
+from genesig.optim.cox.separation import ease, span
+from genesig.optim.likelihood.side_by_side import Ground, Levels, State
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]
-Solving = Generator[Array, Any, Any]
-"""A training set at work: it yields u (n,) to be sent Z'u (d,), and returns what it has found."""
+
+SLACK = 1e-14
+"""Decrease, relative to the null deviance, at which a fit without features ends."""
 
 
 @dataclass(frozen=True)
@@ -55,30 +54,10 @@ class CoxSets:
             self.known[key] = make(*given)
         return self.known[key]
 
-    @cached_property
-    def centres(self) -> Array:
-        """Return the means (k, d) of the features that the matrix holds, less its shift."""
-        own = self.sets
-        return own.mean - own.matrix.shift if own.centre else own.mean
-
-    def features(self, k: int) -> Features:
-        """Return all features of training set k, for compiled code."""
-        own = self.sets
-        return Features(own.matrix.F, self.centres[k], own.inverse_scale[k], own.weights,
-                        self.rows[k])  # fmt: skip
-
-    def by_row(self, k: int, features: Array, more: Array) -> Array:
-        """Return standardised features, and columns `more` (n_k, c), as rows of whole lanes."""
-        D = np.zeros((len(features) + more.shape[1], -(-len(self.rows[k]) // LANES) * LANES))
-        standardised(self.features(k), features, D)
-        D[len(features) :, : len(more)] = more.T
-        return D
-
     def columns(self, k: int, features: Array) -> Array:
         """Return standardised features (n_k, m) of training set k, in the order of risk sets."""
-        none = np.zeros((len(self.rows[k]), 0))
-        places = np.asarray(features, dtype=np.int64)
-        return self.by_row(k, places, none)[:, : len(none)].T
+        mean, inverse = self.sets.mean[k, features], self.sets.inverse_scale[k, features]
+        return np.asarray((self.sets.X[np.ix_(self.rows[k], features)] - mean) * inverse)
 
     def covariates(self, k: int) -> Array:
         """Return what spans the covariates of training set k, (n_k, q), in that order, too."""
@@ -91,38 +70,85 @@ class CoxSets:
         return float(self.once(("ease", k), ease, self.risk[k], self.covariates(k)))
 
     def span(self, k: int) -> tuple[Array, Array]:
-        """Return `newton.span` of the covariates of training set k."""
+        """Return `separation.span` of the covariates of training set k."""
         found: tuple[Array, Array] = self.once(("span", k), span, self.covariates(k))
         return found
 
-    def deviance(self, k: int) -> float:
-        """Return `certificate.null_deviance` of training set k."""
-        return float(self.once(("deviance", k), null_deviance, self.risk[k]))
+    @cached_property
+    def free(self) -> Array:
+        """Return the features without a penalty."""
+        return np.flatnonzero(self.sets.weights == 0)
 
-    def products(self, asked: dict[int, Array]) -> dict[int, Array]:
-        """Return Z'u (d,) of training sets, for u (n_k,) of sum 0 in the order of risk sets."""
-        F = self.sets.matrix.F
-        wide, found = np.zeros((len(asked), F.shape[1])), np.empty((len(asked), len(F)))
-        for line, (k, u) in zip(wide, asked.items(), strict=True):
-            line[self.rows[k]] = u
-        products(F, wide, found)
-        found *= self.sets.inverse_scale[list(asked)]
-        return dict(zip(asked, found, strict=True))
-
-    def side_by_side(self, going: dict[int, Solving]) -> dict[int, Any]:
-        """Return what training sets at work come to; one pass over the matrix answers all."""
-        found: dict[int, Any] = {}
-        answers: dict[int, Array | None] = dict.fromkeys(going)
-        while going:
-            asked = {}
-            for k, solving in list(going.items()):
-                try:
-                    asked[k] = solving.send(answers[k])
-                except StopIteration as end:
-                    found[k] = end.value
-                    del going[k]
-            answers = {**self.products(asked)} if asked else {}
+    def beside(self, k: int) -> tuple[Array, Array]:
+        """Return `span` of these and the covariates of training set k."""
+        if not len(self.free):
+            return self.span(k)
+        both = np.hstack([self.columns(k, self.free), self.covariates(k)])
+        found: tuple[Array, Array] = self.once(("beside", k), span, both)
         return found
+
+    @cached_property
+    def deviance(self) -> Array:
+        """What gaps are relative to, see `RiskSets.null_deviance`, (k,)."""
+        return np.array([risk.null_deviance for risk in self.risk])
+
+    @property
+    def solve(self) -> Callable[..., None]:
+        """See `path.Sets`."""
+        return solve_sets
+
+    @property
+    def judge(self) -> Callable[..., None]:
+        """See `path.Sets`."""
+        return judge_sets
+
+    @cached_property
+    def start(self) -> State:
+        """The fits without penalised features, see `path.Sets`."""
+        ground, k = self._columns_alone(slice(None)), len(self.risk)
+        none, (eta, z, u) = np.zeros((k, 0)), np.zeros((3, k, ground.F.shape[1]))
+        state = State(none, np.zeros(ground.ease.shape), eta, z, u, none.copy())
+        zero = np.zeros(k)
+        levels = Levels(tau=zero, mu=zero, least=zero, slack=SLACK * self.deviance)
+        solve_sets(ground, state, np.arange(k), levels, np.zeros(k, np.int64))
+        return state
+
+    def ground(self, part: slice) -> Ground:
+        """Return some training sets for compiled code: what has no penalty is among the columns."""
+        own = self.sets
+        mean, inverse = own.moments(part)
+        return self._columns_alone(part)._replace(
+            F=own.matrix.F, mean=mean - own.matrix.shift if own.centre else mean,
+            inverse=inverse * (own.weights > 0), weights=np.where(own.weights > 0, own.weights, 1),
+        )  # fmt: skip
+
+    def _columns_alone(self, part: slice) -> Ground:
+        """Return training sets without features."""
+        every = range(len(self.risk))[part]
+        N, c = self.sets.matrix.F.shape[1], len(self.free) + self.covariates(0).shape[1]
+        rows, columns = np.empty((len(every), N), np.int64), np.zeros((len(every), c, N))
+        for at, k in enumerate(every):
+            inside, C = self.rows[k], self.beside(k)[0].T
+            rows[at] = np.concatenate([inside, np.setdiff1d(np.arange(N), inside)])
+            columns[at, : len(C), : len(inside)] = C
+        held = np.array([self.ease(k) for k in every])
+        return Ground(
+            F=np.zeros((0, N)), mean=np.zeros((len(every), 0)), inverse=np.zeros((len(every), 0)),
+            weights=np.zeros(0), rows=rows, size=np.array([len(self.rows[k]) for k in every]),
+            columns=columns, ease=np.repeat(2 * held[:, None], c, axis=1),
+            response=_together([self.risk[k] for k in every]),
+        )  # fmt: skip
+
+
+def _together(risk: list[RiskSets]) -> Many:
+    """Return the terms of training sets, filled up with zeros."""
+    filled = {"sizes": np.array([len(one.omega) for one in risk])}
+    for name in Terms._fields:
+        arrays = [getattr(one.terms, name) for one in risk]
+        filled[name] = np.zeros((len(arrays), max(map(len, arrays))), arrays[0].dtype)
+        for line, values in zip(filled[name], arrays, strict=True):
+            line[: len(values)] = values
+    return Many(**filled)
 
 
 def cox_sets(

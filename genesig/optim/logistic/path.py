@@ -1,35 +1,16 @@
-"""The logistic elastic net along a path of (tau, mu), all training sets side by side."""
+"""The logistic elastic net along a path of (tau, mu)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from genesig.optim.logistic.side_by_side import Ground, Levels, State, judge_sets, solve_sets
+from genesig.optim.likelihood.path import likelihood_path
 from genesig.optim.logistic.training import LogisticSets
 from genesig.optim.solution import Path
-from genesig.optim.solvers import grid
 
 Array = np.ndarray[Any, Any]
-
-TOGETHER = 4e6
-"""Bytes that the products of a tile of training sets may take: they are read again and again."""
-MOST = 64
-"""Training sets of a tile."""
-LEAP = 0.85
-"""Share of the largest product from which features enter together, where tau leaps."""
-NEAR = 0.9
-"""Share of tau from which they join where some were missed."""
-SLACK = 1e-13
-"""Decrease, relative to the null deviance, at which a fit of few features ends: rounding."""
-ROUGH = 1e-2
-"""Share of the tolerance at which it ends at first: a Newton step more leaves its square."""
-EXACT = 1e-9
-"""Share of tau beyond it at which a feature that is 0 was missed."""
-ROUNDS = 30
-"""Most checks of all features in a fit."""
 
 
 def logistic_path(
@@ -44,18 +25,13 @@ def logistic_path(
     Parameters
     ----------
     sets : LogisticSets
-    tau, mu : floats or arrays that broadcast to (k, m)
-        Absolute. Each fit starts at the solution of the one before it in its row.
-    tolerance : float
-        Largest duality gap, relative to the loss without features, at which a fit counts as
-        converged.
-    longest : int, optional
-        A row ends before its first fit of more features than this.
+    tau, mu, tolerance, longest
+        See `likelihood_path`; gaps are relative to the loss without features.
 
     Returns
     -------
     path : Path
-        Coefficients on the standardised scale; gaps are relative to the loss without features.
+        Coefficients on the standardised scale.
     intercept : (k, m) array
         Of a sample with the mean of each feature and covariate; NaN where the row had ended.
     gamma : (k, m, q) array
@@ -65,109 +41,6 @@ def logistic_path(
     ------
     GenesigError
         For tau or mu that are negative, or tau = mu = 0.
-
-    Source: Friedman, Hastie and Tibshirani 2010; the strong rule: Tibshirani et al. 2012.
     """
-    tau, mu = grid(sets.sets, tau, mu)
-    size = int(np.clip(TOGETHER / (8 * sets.sets.X.shape[1]), 1, MOST))
-    found = _Found.empty(tau.shape, sets.columns.shape[1])
-    for first in range(0, len(tau), size):
-        _Tile.of(sets, slice(first, min(first + size, len(tau)))).down(
-            tau, mu, tolerance, longest, found
-        )
-    path = found.path(tolerance).ended(longest)
-    held = np.where(path.iterations[..., None] < 0, np.nan, found.held)
+    path, held = likelihood_path(sets, tau, mu, tolerance=tolerance, longest=longest)
     return path, held[..., 0], held[..., 1:]
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The fits of (k, m) points, as they come: coefficients of the columns (k, m, c), and lists."""
-
-    gap: Array
-    steps: Array
-    held: Array
-    lists: list[tuple[Array, Array, Array]] = field(default_factory=list)
-
-    @classmethod
-    def empty(cls, shape: tuple[int, ...], c: int) -> _Found:
-        return cls(np.full(shape, np.nan), np.full(shape, -1), np.full((*shape, c), np.nan))
-
-    def take(self, rows: Array, m: int, state: State, places: Array) -> None:
-        """Keep the coefficients of the sets `places` of a tile, which are `rows` of all."""
-        own, indices = np.nonzero(state.b[places])
-        values = state.b[places[own], indices]
-        self.held[rows, m] = state.a[places]
-        self.lists.append((rows[own] * self.gap.shape[1] + m, indices, values))
-
-    def path(self, tolerance: float) -> Path:
-        """Return all in the order (k, m)."""
-        fit, indices, values = map(np.concatenate, zip(*self.lists, strict=True))
-        order, sizes = np.argsort(fit, kind="stable"), np.bincount(fit, minlength=self.gap.size)
-        return Path.joined(self.gap.shape, sizes, indices[order], values[order], self.gap,
-                           self.steps, tolerance)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Tile:
-    """Some training sets on their way; last (T,) is the tau of where they are."""
-
-    ground: Ground
-    state: State
-    last: Array
-    scale: Array
-    first: int
-
-    @classmethod
-    def of(cls, sets: LogisticSets, part: slice) -> _Tile:
-        """Start without features."""
-        ground = sets.ground(part)
-        start = State(*(array[part].copy() for array in sets.start))
-        state = start._replace(b=np.zeros_like(ground.inverse), g=np.empty_like(ground.inverse))
-        np.matmul(state.u, ground.F.T, out=state.g)
-        state.g[:] *= ground.inverse
-        share = np.divide(1.0, ground.weights, out=np.zeros(len(ground.weights)),
-                          where=ground.weights > 0)  # fmt: skip
-        last = np.max(np.abs(state.g) * share, axis=1)
-        return cls(ground, state, last, sets.deviance[part], part.start)
-
-    def down(
-        self, tau: Array, mu: Array, tolerance: float, longest: int | None, found: _Found
-    ) -> None:
-        """Go down the rows of this tile and hand over what is found."""
-        going = np.arange(len(self.last))
-        for m in range(tau.shape[1]):
-            rows = self.first + going
-            level, ridge = np.zeros((2, len(self.last)))
-            level[going], ridge[going] = tau[rows, m], mu[rows, m]
-            gap, steps = self.solve(going, level, ridge, tolerance)
-            found.gap[rows, m], found.steps[rows, m] = gap[going], steps[going]
-            found.take(rows, m, self.state, going)
-            if longest is not None:
-                going = going[np.count_nonzero(self.state.b[going], axis=1) <= longest]
-            if not len(going):
-                return
-
-    def solve(
-        self, going: Array, tau: Array, mu: Array, tolerance: float
-    ) -> tuple[Array, Array]:  # fmt: skip
-        """Take some sets to the next point; return the gaps and the Newton steps, (T,)."""
-        gap, outside, steps = np.zeros(len(tau)), np.zeros(len(tau)), np.zeros(len(tau), np.int64)
-        least = np.maximum(2 * tau - self.last, LEAP * self.last) * (tau > 0)
-        slack = max(SLACK, ROUGH * tolerance) * self.scale
-        levels, state = Levels(tau, mu, np.minimum(least, tau), slack), self.state
-        left = going
-        for _ in range(ROUNDS):
-            solve_sets(self.ground, state, left, levels, steps)
-            if len(left) == len(state.g):
-                np.matmul(state.u, self.ground.F.T, out=state.g)
-            else:
-                state.g[left] = state.u[left] @ self.ground.F.T
-            judge_sets(self.ground, state, left, levels, gap, outside)
-            levels.least[left], levels.slack[left] = NEAR * tau[left], SLACK * self.scale[left]
-            missed = outside > tau * (1 + EXACT)
-            left = left[((gap > tolerance * self.scale) | missed)[left]]
-            if not len(left):
-                break
-        self.last[going] = tau[going]
-        return gap / self.scale, steps

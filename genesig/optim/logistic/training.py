@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
-from genesig.optim.logistic.side_by_side import Ground, Levels, State, solve_sets
+from genesig.optim.likelihood.side_by_side import Ground, Levels, State
+from genesig.optim.logistic.loss import Classes, judge_sets, solve_sets
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]
@@ -68,14 +70,24 @@ class LogisticSets:
         """``||Z'Z||/n`` of each, the unit of mu, (k,)."""
         return self.sets.norm
 
+    @property
+    def solve(self) -> Callable[..., None]:
+        """See `path.Sets`."""
+        return solve_sets
+
+    @property
+    def judge(self) -> Callable[..., None]:
+        """See `path.Sets`."""
+        return judge_sets
+
     def ground(self, part: slice) -> Ground:
         """Return some training sets for compiled code."""
         own = self.sets
         mean, inverse = own.moments(part)
-        return Ground(
+        alone = _columns_alone(self.y[part], self.v[part], self.columns[part], self.ease[part])
+        return alone._replace(
             F=own.matrix.F, mean=mean - own.matrix.shift if own.centre else mean, inverse=inverse,
-            weights=own.weights, y=self.y[part], v=self.v[part], columns=self.columns[part],
-            ease=self.ease[part],
+            weights=own.weights,
         )  # fmt: skip
 
 
@@ -120,7 +132,8 @@ def logistic_sets(
     share[:, : len(Y)] = (v / v.sum(axis=0)).T
     columns = _columns(rows, fixed, share)
     start, ease = _without_features(y, share, columns, rows.sum(axis=0))
-    deviance = np.sum(share * np.logaddexp(0, -y * start.eta), axis=1)
+    eta = np.einsum("kc,kcn->kn", start.a, columns)
+    deviance = np.sum(share * np.logaddexp(0, -y * eta), axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         residuals = np.where(share > 0, -start.u / share / 2, 0.0)[:, : len(Y)].T
     plain = np.isin(v, (0.0, 1.0))[rows].all() and (v[rows] == 1).all()
@@ -162,17 +175,28 @@ def _columns(rows: Array, fixed: Adjustment | None, share: Array) -> Array:
     return columns
 
 
+def _columns_alone(y: Array, v: Array, columns: Array, ease: Array) -> Ground:
+    """Return training sets without features; those samples are in them that have a weight."""
+    rows, size, none = np.argsort(v <= 0, axis=1, kind="stable"), (v > 0).sum(axis=1), y[:, :0]
+    given = Classes(*(np.take_along_axis(each, rows, axis=1) for each in (y, v)))
+    beside = np.take_along_axis(columns, rows[:, None], axis=2)
+    return Ground(
+        F=np.zeros((0, y.shape[1])), mean=none, inverse=none, weights=np.zeros(0), rows=rows,
+        size=size, columns=beside, ease=ease, response=given,
+    )  # fmt: skip
+
+
 def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple[State, Array]:
     """Fit the columns alone; return where that is, and the ridge that they need."""
     ease = np.zeros(columns.shape[:2])
     state = _fit(y, v, columns, ease, np.arange(len(y)))
     if columns.shape[1] == 1:
         return state, ease
-    for k, (C, eta, inside) in enumerate(zip(columns, state.eta, v > 0, strict=True)):
-        p = np.exp(-np.logaddexp(0, -eta[inside]))
-        D = C[np.square(C[:, inside]).any(axis=1)][:, inside]
+    for k, (C, a, inside) in enumerate(zip(columns, state.a, v > 0, strict=True)):
+        eta, D = a @ C[:, inside], C[np.square(C[:, inside]).any(axis=1)][:, inside]
+        p = np.exp(-np.logaddexp(0, -eta))
         left = np.linalg.eigvalsh((D * (v[k, inside] * p * (1 - p))) @ D.T)[0]
-        if left < FADED or np.ptp(eta[inside]) > WIDE:
+        if left < FADED or np.ptp(eta) > WIDE:
             ease[k, 1:] = 2 / sizes[k]
     again = np.flatnonzero(ease.any(axis=1))
     if len(again):
@@ -183,9 +207,9 @@ def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple
 
 def _fit(y: Array, v: Array, columns: Array, ease: Array, which: Array) -> State:
     """Return the state without features, of those that are named."""
-    (k, c, N), none = columns.shape, np.zeros((len(y), 0))
-    state = State(none, np.zeros((k, c)), np.zeros((k, N)), np.zeros((k, N)), none.copy())
-    zero = np.zeros(k)
-    ground = Ground(np.zeros((0, N)), none, none, np.zeros(0), y, v, columns, ease)
+    (k, c, N), none, zero = columns.shape, np.zeros((len(y), 0)), np.zeros(len(y))
+    eta, z, u = np.zeros((3, k, N))
+    state = State(none, np.zeros((k, c)), eta, z, u, none.copy())
+    ground = _columns_alone(y, v, columns, ease)
     solve_sets(ground, state, which, Levels(zero, zero, zero, zero + SLACK), np.zeros(k, np.int64))
     return state

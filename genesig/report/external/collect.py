@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from genesig.report.external.record import CohortRecord, LeftOut, Point, Roc, Score
+from genesig.report.external.record import (
+    CohortRecord,
+    LeftOut,
+    NotAssessable,
+    Point,
+    Roc,
+    Score,
+)
 from genesig.report.page.group_curves import group_curves
 from genesig.report.page.rounding import plain, rounded
 from genesig.report.page.thinning import MOST_SAMPLES, spread
@@ -29,6 +36,17 @@ def external(cohorts: Sequence[Row], classes: Sequence[str] | None) -> list[Coho
         Those of the study; of two (negative, positive).
     """
     return [_cohort(plain(each), classes) for each in cohorts]
+
+
+def assessed(cohorts: Sequence[Row]) -> list[Row]:
+    """Return the data sets that the model was tested on."""
+    return [each for each in cohorts if "not_assessable" not in each]
+
+
+def not_assessable(cohorts: Sequence[Row]) -> list[NotAssessable]:
+    """Return those that it could not be tested on, and why."""
+    return [{"name": each["name"], "reason": each["not_assessable"]}
+            for each in cohorts if "not_assessable" in each]  # fmt: skip
 
 
 def warnings(cohorts: Sequence[CohortRecord]) -> list[str]:

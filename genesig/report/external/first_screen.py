@@ -15,15 +15,22 @@ MOST_COHORTS, MOST_NAMED = 3, 5
 
 
 def elsewhere(data: External) -> list[str]:
-    """Return one sentence about samples of other studies, or nothing."""
+    """Return a sentence about samples of other studies, and one for each not assessable."""
     cohorts = data["external"]
     if not cohorts:
-        return []
+        return not_assessed(data)
     if len(cohorts) > MOST_COHORTS and data["answer"]["cohorts"]["tested"]:
-        return [_together(data)]
+        return [_together(data), *not_assessed(data)]
     found = [_cohort(one, measure(data)) for one in cohorts[:MOST_COHORTS]]
     more = f"; {len(cohorts) - len(found)} more below" if len(cohorts) > len(found) else ""
-    return [f"In other cohorts the final model, unchanged, reached {'; '.join(found)}{more}."]
+    reached = f"In other cohorts the final model, unchanged, reached {'; '.join(found)}{more}."
+    return [reached, *not_assessed(data)]
+
+
+def not_assessed(data: External) -> list[str]:
+    """Say of each data set that the model could not be tested on why not."""
+    return [f"{clean(one['name'])}: not assessable, because {clean(one['reason'])}."
+            for one in data["not_assessable"]]  # fmt: skip
 
 
 def _together(data: External) -> str:

@@ -135,7 +135,15 @@ class CohortRecord(TypedDict):
     horizon: NotRequired[float]
 
 
+class NotAssessable(TypedDict):
+    """A data set that the model could not be tested on, and why."""
+
+    name: str
+    reason: str
+
+
 class External(Study):
-    """What this topic reads: one record for each data set, none without any."""
+    """What this topic reads: one record for each data set that was tested; the others."""
 
     external: list[CohortRecord]
+    not_assessable: list[NotAssessable]

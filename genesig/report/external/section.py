@@ -8,7 +8,7 @@ from typing import Any
 
 from genesig.report.external import captions
 from genesig.report.external.columns import gene_columns, sample_columns
-from genesig.report.external.first_screen import samples_tested
+from genesig.report.external.first_screen import not_assessed, samples_tested
 from genesig.report.external.record import CohortRecord, External, Quantiles, Score
 from genesig.report.page.columns import Column
 from genesig.report.page.measure import measure
@@ -27,6 +27,7 @@ from genesig.report.page.words import (
     with_limits,
 )
 
+TITLE = "Samples of other studies"
 MOST_SENTENCES = 3
 """Cohorts whose sentences stand together; those of more stand with each of them."""
 SHIFT = "Of the genes, in training standard deviations"
@@ -44,8 +45,10 @@ SHOWN: dict[str, tuple[str, Callable[[float | None], str]]] = {
 def external(data: External, limits: Limits) -> Section:
     """Show what the final model does on samples of other studies."""
     cohorts = data["external"]
+    if not cohorts and data["not_assessable"]:
+        return Section("external", TITLE, not_assessed(data), part="cohorts")
     if not cohorts:
-        return Section("external", "Samples of other studies", part="cohorts")
+        return Section("external", TITLE, part="cohorts")
     threshold = " and its threshold stayed" if two(data["study"]) else ""
     words = [
         "The final model, as it stands in model.json, on samples of other studies: nothing was"
@@ -53,6 +56,7 @@ def external(data: External, limits: Limits) -> Section:
         " like these; those of the cross-validation are for the procedure that made it.",
         *(finding(data, cohort) for cohort in cohorts if len(cohorts) <= MOST_SENTENCES),
         *_moved(cohorts),
+        *not_assessed(data),
     ]
     items: list[Item] = [captions.forest(data)] if len(cohorts) > 1 else []
     items.append(_overview(data, limits))
@@ -62,7 +66,7 @@ def external(data: External, limits: Limits) -> Section:
               list(_items(data, cohort, limits)))
         for cohort in cohorts
     ]  # fmt: skip
-    return Section("external", "Samples of other studies", words, items, part="cohorts")
+    return Section("external", TITLE, words, items, part="cohorts")
 
 
 def _title(data: External, cohort: CohortRecord) -> str:

@@ -41,7 +41,8 @@ LOSSES = {
 AREA = (
     " The area under the ROC curve (AUC) is over pairs of samples of one test set (where one lacks"
     " a class, of a repeat), which one model scored; its interval adds the variances between splits"
-    " and between samples, on the logit scale, and near 1 holds the score interval (Newcombe 2006)."
+    " and between samples, is Wilson's of a share in as many samples as that error tells of, and"
+    " near 1 holds the score interval (Newcombe 2006)."
 )
 REFERENCES = (
     "De Mol C, Mosci S, Traskine M, Verri A (2009). A regularized method for selecting nested"

@@ -21,8 +21,8 @@ def held_out_area(found: HeldOut, sides: Sequence[Side]) -> tuple[float, float, 
     :math:`A = \sum_s \sum_{i \in +, j \in -} (1[f_i > f_j] + ½ 1[f_i = f_j]) / \sum_s n_+ n_-` over
     the test sets s, whose samples one model scored. The AUC of each sample's mean score would be
     that of many models together, and pooled scores compare models with each other. The interval
-    lies on the scale of log(A/(1 - A)), by the error of `error_of_splits`, which estimates that of
-    A around its mean over studies of this size; near 1 the score interval widens it, a class
+    is that of `share_limits` by the error of `error_of_splits`, which estimates that of A around
+    its mean over studies of this size; near 1 the score interval widens it, a class
     counting the groups of samples it has, and several put together as in `mean_of_shares`. Where a
     test set lacks a class, as in leave-one-out, a repeat's scores are taken together.
 

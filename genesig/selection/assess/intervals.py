@@ -30,7 +30,7 @@ def t_quantile(freedom: float) -> float:
     return float(stdtrit(freedom, (1 + LEVEL) / 2))
 
 
-def wilson(share: float, n: int) -> Interval:
+def wilson(share: float, n: float) -> Interval:
     """Return the score interval of a proportion p seen in n independent samples.
 
     The θ with |p - θ| <= z √(θ(1-θ)/n); never empty, also for p = 0 and p = 1 (Wilson 1927).
@@ -105,15 +105,14 @@ def of_ratio(top: Array, bottom: Array, ratio: float) -> Array:
 
 
 def share_limits(share: float, error: float, n: int) -> Interval:
-    """Return share ± z error on the scale of log(share/(1 - share)).
+    """Return Wilson's interval of a share p in as many samples as its standard error tells of.
 
-    Where every pair is ordered alike the error is 0; then Wilson's of a share in n samples.
+    As many as p(1-p)/error², which for the design effect of a survey is the effective sample size
+    (Korn and Graubard 1998); near 0 and 1, where the error itself is uncertain, it stays as short
+    as that of a share. Where every pair is ordered alike, or none, the error is 0; then n samples.
     """
-    if not 1e-12 < share < 1 - 1e-12:
-        return wilson(round(share), n)
-    spread = Z * error / (share * (1 - share))
-    low, high = (1 / (1 + np.exp(-(np.log(share / (1 - share)) + s))) for s in (-spread, spread))
-    return float(low), float(high)
+    certain = error < 1e-12 or not 1e-12 < share < 1 - 1e-12
+    return wilson(share, n if certain else share * (1 - share) / error**2)
 
 
 def positive_mean_t(values: Array) -> Interval:
@@ -144,7 +143,7 @@ def hull(*intervals: Interval) -> Interval:
 def delong(y: Array, f: Array) -> tuple[float, float, float]:
     """Return the AUC and the hull of two intervals of it.
 
-    ± z √(var(V₊)/n₊ + var(V₋)/n₋) on the scale of log(A/(1 - A)), V₊ and V₋ the placements of each
+    that of `share_limits` by √(var(V₊)/n₊ + var(V₋)/n₋), V₊ and V₋ the placements of each
     positive among the negatives and of each negative among the positives (DeLong, DeLong and
     Clarke-Pearson 1988); and the score interval with the variance of Hanley and McNeil (Newcombe
     2006, method 5). The first has no width where every pair is ordered alike, the second is too
@@ -163,17 +162,22 @@ def delong(y: Array, f: Array) -> tuple[float, float, float]:
 
 def area_limits(area: float, error: float, scored: Interval) -> Interval:
     """Return the hull of an AUC's interval by its error and its score interval."""
-    return hull(share_limits(area, error, 1) if 0 < area < 1 else NOTHING, scored)
+    return hull(share_limits(area, error, 1) if error > 0 else NOTHING, scored)
 
 
 def newcombe(area: float, positive: int, negative: int) -> Interval:
-    """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4.
-
-    V = θ(1-θ) (1 + N (1-θ)/(2-θ) + N θ/(1+θ)) / (n₊ n₋), N = (n₊ + n₋)/2 - 1.
-    """
+    """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4."""
     theta = np.linspace(0.0, 1.0, 10001)
+    inside = np.abs(area - theta) <= Z * np.sqrt(area_variance(theta, positive, negative)) + 1e-12
+    return float(theta[inside][0]), float(theta[inside][-1])
+
+
+def area_variance(theta: Array, positive: float, negative: float) -> Array:
+    """Return V = θ(1-θ) (1 + N (1-θ)/(2-θ) + N θ/(1+θ)) / (n₊ n₋), N = (n₊ + n₋)/2 - 1.
+
+    Of the AUC of independent samples (Hanley and McNeil 1982, with both classes' spread alike:
+    Newcombe 2006, method 5).
+    """
     n = (positive + negative) / 2 - 1
     inflation = 1 + n * (1 - theta) / (2 - theta) + n * theta / (1 + theta)
-    variance = theta * (1 - theta) * inflation / (positive * negative)
-    inside = theta[np.abs(area - theta) <= Z * np.sqrt(variance) + 1e-12]
-    return float(inside[0]), float(inside[-1])
+    return np.asarray(theta * (1 - theta) * inflation / (positive * negative))

@@ -83,7 +83,8 @@ def _of_first_batch(steps: Sequence[Any]) -> pd.DataFrame:
     """Return what a sample table says of a sample that combat corrects."""
     import pandas as pd
 
-    known = {column: [step.batches[0]] if column == step.columns[0] else ["0"]
+    known = {column: [step.batches[0]] if column == step.columns[0] else
+             [dict(reversed(step.levels)).get(column, "0")]
              for step in steps if step.kind == "batch" for column in step.columns}  # fmt: skip
     return pd.DataFrame(known, index=range(1), dtype=object)
 

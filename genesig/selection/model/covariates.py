@@ -25,7 +25,8 @@ def described_covariates(dataset: Dataset, final: Fits) -> dict[str, Any]:
     if final.covariate_mean is None:
         return {}
     knots = _knots_of_each(design.covariates, final)
-    columns = [{"column": c.column, "levels": c.levels and list(c.levels), "knots": own}
+    columns = [{"column": c.column, "levels": c.levels and list(c.levels), "knots": own,
+                "words": dict(c.words)}
                for c, own in zip(design.covariates, knots, strict=True)]  # fmt: skip
     return {"covariates": {
         "columns": columns, "names": names_of(design.covariates),
@@ -52,8 +53,8 @@ def covariates_of(model: Model) -> tuple[Covariate, ...]:
     """Return the covariates that a model needs, none where it has none."""
     columns = model.get("covariates", {"columns": []})["columns"]
     return tuple(
-        Covariate(c["column"], c["levels"] and tuple(c["levels"]), len(c["knots"] or ()))
-        for c in columns
+        Covariate(c["column"], c["levels"] and tuple(c["levels"]), len(c["knots"] or ()),
+                  c["words"]) for c in columns
     )  # fmt: skip
 
 

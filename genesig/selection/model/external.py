@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,12 +11,13 @@ import numpy as np
 
 from genesig.data.cohorts.new_matrix import matched
 from genesig.data.cohorts.read import Cohort, read_cohort
+from genesig.data.cohorts.renamed import under_names
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.model.chain import Model, seen_by
-from genesig.selection.model.covariates import covariate_scores
+from genesig.selection.model.covariates import covariate_scores, refuse_unknown
 from genesig.selection.model.external_doubts import (
     no_batch_of_the_study,
     off_scale,
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Tables = dict[str, "pd.DataFrame"]
 QUANTILES = np.linspace(0, 1, 41)
+HEADS = {
+    "predictions": ("sample", "given", "label", "score", "predicted", "wrong", "imputed"),
+    "scores": ("measure", "value", "low", "high", "samples"),
+    "genes": ("gene", "symbol", "coef"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +73,13 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
                  expression: str, samples: str | None,
                  label: str | Mapping[str, str] | None, event: str | None,
                  classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
-                 part: str | None, batch: str | None, combat: bool,
-                 missing: float) -> Scored:  # fmt: skip
+                 part: str | None, batch: str | None,
+                 covariate_words: Mapping[str, Mapping[Any, str]], renamed: str | None,
+                 combat: bool, missing: float) -> Scored:  # fmt: skip
     """Score a labelled data set of another study with the final model, as it is.
+
+    One that cannot be scored, for want of genes or covariates, is no reason to lose the study: its
+    tables are empty then, and ``about["not_assessable"]`` says why.
 
     Nothing of the model is fitted again and its threshold stays. Missing genes are those of the
     training samples' means, as in `predict`. With ComBat each batch of the data set is brought to
@@ -86,7 +96,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         The content of model.json.
     said : mapping
         Name -> warnings of the validation.
-    name, combat, missing
+    name, renamed, combat, missing
         Of the config's section ``external``; the rest is that of `read_cohort`.
 
     Returns
@@ -105,12 +115,43 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     Raises
     ------
     InvalidInput
-        As `read_cohort` and `predict`.
+        The model is none.
     """
-    cohort = read_cohort(dataset.design, expression=expression, samples=samples, label=label,
-                         event=event, classes=classes, annotation=annotation, symbol=symbol,
-                         part=part, batch=batch)  # fmt: skip
     check_model(model, "results/model.json")
+    try:
+        cohort = read_cohort(
+            dataset.design,
+            expression=expression,
+            samples=samples,
+            label=label,
+            event=event,
+            classes=classes,
+            annotation=annotation,
+            symbol=symbol,
+            part=part,
+            batch=batch,
+            covariate_words=covariate_words,
+        )
+        matrix, told = under_names(cohort.matrix, dataset.genes, renamed, cohort.where)
+        cohort = replace(cohort, matrix=matrix)
+        unknown = refuse_unknown(model, cohort.about, samples or expression)
+        noted = warnings_of([*told, *unknown])
+        return _scored(dataset, model, cohort, [*said.get(name, ()), *noted], name=name,
+                       combat=combat, missing=missing)  # fmt: skip
+    except InvalidInput as error:
+        return _not_assessable(name, error)
+
+
+def _not_assessable(name: str, error: InvalidInput) -> Scored:
+    import pandas as pd
+
+    first = next(problem for problem in error.problems if problem.level == "error")
+    tables = {of: pd.DataFrame(columns=[*head, "list"]) for of, head in HEADS.items()}
+    return Scored(tables, {"name": name, "not_assessable": f"{first.where}: {first.what}"})
+
+
+def _scored(dataset: Dataset, model: Model, cohort: Cohort, said: Sequence[str], *, name: str,
+            combat: bool, missing: float) -> Scored:  # fmt: skip
     chosen, bound = chosen_model(model), f"external, {name}, missing"
     tested = partial(_tested, dataset, model, cohort, missing=missing, bound=bound, combat=combat)
     found, values, tables, more = tested(chosen)
@@ -118,7 +159,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     about = {
         "name": name, "file": cohort.where, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
-        "warnings": [*said.get(name, ()), *warnings_of(found.problems),
+        "warnings": [*said, *warnings_of(found.problems),
                      *off_scale(model, found, values.filled, cohort.where),
                      *no_batch_of_the_study(model), *other_mix(dataset, cohort, combat), *lost],
         "combat": combat, "batches": len(set(cohort.batch)), "missing": missing,

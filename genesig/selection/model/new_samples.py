@@ -12,13 +12,14 @@ import numpy as np
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     Scale,
-    check_names,
     check_values,
     matched,
     row_wise,
+    samples_among,
     samples_in_rows,
     zeros,
 )
+from genesig.data.cohorts.renamed import under_names
 from genesig.data.files.delimited import Matrix
 from genesig.errors import Problem, refuse
 from genesig.selection.model.chain import (
@@ -29,7 +30,7 @@ from genesig.selection.model.chain import (
     split_steps,
     takes_as_low,
 )
-from genesig.selection.model.covariates import covariate_scores, covariates_of, refuse_unknown
+from genesig.selection.model.covariates import covariate_scores, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.lists import chosen_model, place
 from genesig.selection.model.panel import (
@@ -83,7 +84,7 @@ class Prepared:
 
 def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: float | None,
             named: bool = False, source: str = "the model", samples: pd.DataFrame | None = None,
-            ) -> tuple[pd.DataFrame, list[Problem]]:  # fmt: skip
+            renamed: str | None = None) -> tuple[pd.DataFrame, list[Problem]]:  # fmt: skip
     """f(x) = intercept + Σ_j x_j β_j for the samples of a matrix, from model.json alone.
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
@@ -110,8 +111,11 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     source : str
         File of the model, in messages.
     samples : DataFrame or None
-        Sample table of the new samples. A model with covariates needs it for these, one with the
-        step combat for the batch of each sample; one of an unknown batch is not corrected.
+        Sample table of the new samples, which chooses those that are scored. A model with
+        covariates needs it for these, one with the step combat for the batch of each sample; one
+        of an unknown batch is not corrected.
+    renamed : str or None
+        HGNC's table, by which genes are found that the matrix calls otherwise.
 
     Returns
     -------
@@ -133,8 +137,10 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     chosen = chosen_model(model, mu, named=named)
     if not 0 <= missing <= 1:
         raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
-    oriented = samples_in_rows(matrix, model["training"]["genes"], where)
-    check_names(oriented.rows, where)
+    genes = model["training"]["genes"]
+    listed = None if samples is None else list(map(str, samples.index))
+    oriented, other = under_names(samples_in_rows(matrix, genes, where), genes, renamed, where)
+    oriented, left = samples_among(oriented, listed, where)
     found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
     about = None
     if samples is not None:
@@ -158,14 +164,12 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         doubt[row] = "; ".join(filter(None, (doubt[row], why)))
     columns |= {"list": chosen["list"], "doubt": doubt}
     said = [
-        *_not_claimed(chosen, source),
-        *_odd(odd_samples(*on_scale), where),
-        *_not_corrected(model, found.samples, about, where),
-    ]
+        *_not_claimed(chosen, source), *_odd(odd_samples(*on_scale), where),
+        *_not_corrected(model, found.samples, about, where), *_doubtful(doubt, where),
+    ]  # fmt: skip
     table = pd.DataFrame(columns)
-    said += _doubtful(doubt, where)
     table.attrs["scale"] = told(*(panel if enough(panel[1]) else on_scale))
-    return table, [*found.problems, *known, *said]
+    return table, [*other, *left, *found.problems, *known, *said]
 
 
 def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing: float,
@@ -292,9 +296,6 @@ def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> Non
         if lacking:
             what = f"has no column {listing(lacking)}, which combat looks at (columns: "
             raise refuse("--samples", f"{what}{listing(about.columns, 6)})")
-        if not about.index.isin(list(names)).any():
-            what = f"none of the new samples is in this table: they are {listing(names)}, it has "
-            raise refuse("--samples", what + listing(map(str, about.index)))
 
 
 def _odd(found: Sequence[tuple[str, str]], where: str) -> list[Problem]:
@@ -318,8 +319,6 @@ def _doubtful(doubt: Sequence[str], where: str) -> Iterator[Problem]:
 def _not_corrected(model: Model, names: Sequence[str], about: pd.DataFrame | None,
                    where: str) -> Iterator[Problem]:  # fmt: skip
     steps = [step for step in split_steps(model)[1] if step.kind == "batch"]
-    if about is not None and not steps and not covariates_of(model):
-        yield Problem("--samples", "is not needed: the model corrects no batches", "warning")
     for step in steps:
         left = [n for n, is_left in zip(names, step.uncorrected(about, len(names)), strict=True)
                 if is_left]  # fmt: skip

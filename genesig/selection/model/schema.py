@@ -78,7 +78,8 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     "range_filter": (FILTERED, {"genes": _list(COUNT)}),
     "combat": (
         "ComBat for samples of a known batch; any other stays as it is",
-        {"columns": _list(TEXT), "batches": _list(TEXT), "mean": _list(NUMBER),
+        {"columns": _list(TEXT), "levels": _list(_list(TEXT)), "batches": _list(TEXT),
+         "mean": _list(NUMBER),
          "scale": _list(NUMBER), "coefficients": _list(_list(NUMBER)),
          "gamma": _list(_list(NUMBER)), "delta": _list(_list(NUMBER))},
     ),
@@ -189,6 +190,8 @@ SCHEMA: Node = {
             columns=_list(_object(
                 column=NAME, levels=_or_null(_list(NAME), "null for a column of numbers"),
                 knots=_or_null(_list(NUMBER, minItems=3), "null without a spline; never falling"),
+                words={"type": "object", "additionalProperties": TEXT,
+                       "description": "other words for its values"},
             )),
             names=_list(NAME), means=_list(NUMBER), filled={"type": "boolean"},
         ),

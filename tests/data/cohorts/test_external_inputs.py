@@ -124,13 +124,14 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
     "few genes": (
         lambda o, s: _genes(o, [*GENES[:6], "a", "b"]),
         ["warning: other.tsv: 2 of the 8 genes of the study are not here; if the model needs many "
-         "of them, it cannot be tested here. To be sure leave them out of the study"]),
+         "of them, the report says that this data set is not assessable. To be sure leave them out "
+         "of the study"]),
     "few genes where all are needed": (
         lambda o, s: (_genes(o, [*GENES[:6], "a", "b"]),
                       s.set("normalise.samples", [{"step": "rank_samples"}])),
-        ["error: other.tsv: 2 of the 8 genes of the study are not here, but 'rank_samples' looks "
+        ["warning: other.tsv: 2 of the 8 genes of the study are not here, but 'rank_samples' looks "
          "at all of them; at most a share of 0.1 may be imputed (missing): leave them out of "
-         "the study"]),
+         "the study, or else the report says that this data set is not assessable"]),
     "a word among the numbers": (
         lambda o, s: o.matrix[2].__setitem__(3, "1,5"),
         ["error: other.tsv, gene 'gene2', sample 'X3': the value is '1,5', with a decimal comma; "
@@ -138,7 +139,8 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
     "a gene twice": (
         lambda o, s: _genes(o, ["gene1", *GENES[:7]]),
         ["warning: other.tsv: 1 of the 8 genes of the study are not here; if the model needs many "
-         "of them, it cannot be tested here. To be sure leave them out of the study",
+         "of them, the report says that this data set is not assessable. To be sure leave them out "
+         "of the study",
          "error: other.tsv: gene 'gene1' occurs twice; keep one"]),
     "never logged": (
         lambda o, s: _values(o, lambda v: 2.0**v),
@@ -238,7 +240,7 @@ def test_warnings_are_kept_by_name(study: Study) -> None:
 
 
 def _cohort(other: Other, design: Design = TWO, **changes: object):  # type: ignore[no-untyped-def]
-    plain = {"annotation": None, "symbol": None, "part": None, "batch": None}
+    plain = {"annotation": None, "symbol": None, "part": None, "batch": None, "covariate_words": {}}
     item = plain | other.item | changes
     del item["name"]
     return read_cohort(design, **item)  # type: ignore[arg-type]

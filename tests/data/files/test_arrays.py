@@ -14,7 +14,7 @@ from places import SHARED
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.data.study.dataset import read_dataset
 from genesig.errors import InvalidInput
-from genesig.results.checksums import sha256
+from genesig.results.run import sha256
 
 
 def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,7 @@ def test_a_broken_file_of_several_tables_is_said_once(tmp_path: Path) -> None:
              "annotation": str(path), "symbol": None, "part": None, "files": None,
              "event": None, "horizon": None, "ties": "efron",
              "missing": False, "prior_weights": None, "covariates": [],
-             "missing_covariates": "refuse", "covariate_shape": "splines",
+             "covariate_words": {}, "missing_covariates": "refuse", "covariate_shape": "splines",
              "weights": None, "chromosome": None,
              "position": None}  # fmt: skip
     with pytest.raises(InvalidInput, match="is no HDF5 file") as found:

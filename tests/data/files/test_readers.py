@@ -19,7 +19,7 @@ from genesig.data.files.readers import (
     read_text,
 )
 from genesig.errors import GenesigError, InvalidInput
-from genesig.results.checksums import sha256
+from genesig.results.run import sha256
 
 
 def _file(path: Path, text: str) -> Path:

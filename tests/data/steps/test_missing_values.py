@@ -96,7 +96,8 @@ def test_other_faults_are_refused_all_the_same(study):
                      annotation=None, symbol=None, part=None, files=None,
                      event=None, horizon=None, ties="efron",
                      missing=True, prior_weights=None,
-                     covariates=[], missing_covariates="refuse", covariate_shape="splines",
+                     covariates=[], covariate_words={}, missing_covariates="refuse",
+                     covariate_shape="splines",
                      weights=None, chromosome=None, position=None)  # fmt: skip
 
 

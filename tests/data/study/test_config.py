@@ -354,3 +354,11 @@ def test_a_name_that_would_make_a_poor_folder_is_told_what_it_may_hold() -> None
     needs = "'other study', needs letters, digits, '.', '_' and '-' without spaces, such as GSE"
     with pytest.raises(InvalidInput, match=needs):
         resolve_config(raw, SCHEMA)
+
+
+def test_many_faults_are_counted() -> None:
+    raw = {**NEEDED, **{f"key{k}": 1 for k in range(900)}}
+    with pytest.raises(InvalidInput) as caught:
+        resolve_config(raw, SCHEMA)
+    assert len(caught.value.problems) == 21
+    assert caught.value.problems[-1].what == "880 further faults; mend these first"

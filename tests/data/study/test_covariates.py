@@ -38,6 +38,10 @@ def study(folder: Path, cells: list[str], **settings: Any) -> Study:
 FINE: dict[str, tuple[list[str], dict[str, Any]]] = {
     "numbers": (AGE, {}),
     "words": (SEX, {}),
+    "other words": (
+        ["Frau", *SEX[1:]],
+        {"data__covariate_words": {"x": {"Frau": "f"}}},
+    ),
     "both": (SEX, {"data__covariates": ["x", "age"], "splits__inner_folds": 4}),
     "balanced weights": (SEX, {"data__weights": "balanced"}),
     "weights of a column": (AGE, {"data__covariates": [], "data__weights": "x"}),
@@ -111,10 +115,10 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
         f"{AT}: 12 words for 12 samples; at most 4 can be held fixed: put rare ones together, or"
         " take it out",
     ),
-    "words alike": (
-        ["F", "f", "m", "m"] * 3, {},
-        "error: samples.tsv, line 3, column 'x': data.covariates: 'f' differs from 'F' in upper and"
-        " lower case, blanks or invisible characters only; write them alike, or quite differently",
+    "words of no covariate": (
+        SEX, {"data__covariate_words": {"y": {"Frau": "f"}}},
+        "error: config.yaml, data.covariate_words: 'y' is none of data.covariates; name it in"
+        " data.covariates, or take it out",
     ),
     "the label by another name": (
         ["0", "1"] * 6, {},
@@ -217,6 +221,11 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
 }  # fmt: skip
 
 WARNED: dict[str, tuple[list[str], dict[str, Any], str]] = {
+    "words alike": (
+        ["F", *SEX[1:4], *SEX[:4], *SEX[8:]], {},
+        "warning: samples.tsv, column 'x': data.covariates: 'F' is read as 'f', from which it"
+        " differs in upper and lower case, blanks or invisible characters only",
+    ),
     "a rare word": (
         ["f"] * 5 + ["m"] * 6 + ["x"], {"splits__inner_folds": 4},
         "warning: samples.tsv, column 'x': data.covariates: in 1 split of 3 no training sample is"

@@ -49,6 +49,17 @@ def test_without_other_studies_nothing_is_said() -> None:
     assert caution(data) == ["Validate it in an independent cohort before any clinical use."]
 
 
+def test_what_was_not_assessable_is_said_beside_what_was() -> None:
+    lacking = {"name": "c1", "not_assessable": "c1.tsv: 3 of 9 <b>genes</b> are not here"}
+    line = "c1: not assessable, because c1.tsv: 3 of 9 <b>genes</b> are not here."
+    given = arguments(Study())
+    for abouts in ([lacking], [make_about(given["dataset"], "c0"), lacking]):
+        data = json.loads(json.dumps(collect(**given, external=abouts), allow_nan=False))
+        assert len(data["external"]) == len(abouts) - 1
+        assert external(data, LIMITS).words[-1] == line
+        assert elsewhere(data)[-1] == line
+
+
 def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
     scores = one["external"][0]["scores"]
     line = elsewhere(one)[0]

@@ -38,6 +38,7 @@ def _data(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
         "study": {"task": kind, "classes": classes, "label": design.label},
         "answer": {"error": {"value": 0.25}}, "held_out": {"samples": [], "roc": None},
         "external": collected([about], classes),
+        "not_assessable": [],
     }, about  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ from settings import MOMENTS
 
 from genesig.data.files.readers import read_matrix
 from genesig.data.splits.draw import draw_splits
-from genesig.errors import InvalidInput
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.linear.double_loop import fit_final
@@ -25,6 +25,7 @@ GENES = [f"g{k}" for k in range(20)]
 COHORT = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "state",
     "event": None, "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
+    "covariate_words": {}, "renamed": None,
     "combat": False, "missing": 0.1,
 }  # fmt: skip
 
@@ -78,10 +79,31 @@ def test_scores_are_those_of_predict(study):
         (lambda t: t.assign(age=["old", *t["age"][1:]]), "'s2_0' is 'old', not a number"),
     ],
 )
-def test_what_is_missing_is_one_line(study, change, words):
+def test_what_is_missing_makes_it_not_assessable(study, change, words):
     X, obs = draw(12, 2)
     write(X, change(obs))
-    with pytest.raises(InvalidInput) as caught:
-        score_cohort(*study, {}, **COHORT)
-    assert words in str(caught.value)
-    assert len([p for p in caught.value.problems if p.level == "error"]) == 1
+    found = score_cohort(*study, {}, **COHORT)
+    assert words in found.about["not_assessable"]
+    assert all(table.empty for table in found.tables.values())
+
+
+def test_words_of_the_data_set_are_turned_into_those_of_the_study(study):
+    """ER as the cohort writes it: told by the config, and refused without."""
+    dataset, _ = study
+    er = ["pos" if k % 3 else "neg" for k in range(len(dataset.obs))]
+    design = replace(dataset.design, covariates=(Covariate("er", ("neg", "pos")),))
+    dataset = replace(dataset, obs=dataset.obs.assign(er=er), design=design)
+    splits = draw_splits(dataset, seed=1, **settings.SPLITS)
+    model = final_model(dataset, fit_final(dataset, splits, folds=MOMENTS, **settings.LINEAR),
+                        folds=MOMENTS)  # fmt: skip
+    X, obs = draw(12, 2)
+    scores = []
+    for words in (("neg", "pos"), ("Neg ", "POS"), ("0", "1")):
+        write(X, obs.assign(er=[words[k % 2] for k in range(12)]))
+        if words[0] == "0":
+            why = score_cohort(dataset, model, {}, **COHORT).about["not_assessable"]
+            assert "'0', '1' was in no training sample" in why
+        told = {**COHORT, "covariate_words": {"er": {0: "neg", "1": "pos"}}}
+        scores.append(score_cohort(dataset, model, {}, **told).tables["predictions"]["score"])
+    np.testing.assert_array_equal(scores[0], scores[1])
+    np.testing.assert_array_equal(scores[0], scores[2])

@@ -102,6 +102,35 @@ def test_other_formats_and_either_way_round_give_the_same(tmp_path: Path) -> Non
         pd.testing.assert_frame_equal(_predictions(tmp_path), first)
 
 
+def test_columns_of_annotation_are_no_samples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A description beside each gene, as training takes it; --samples leaves out numbers, too."""
+    model, data = _model("plain")
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
+    first = _predictions(tmp_path)
+    lines = _table(data.X, NAMES, GENES).splitlines()
+    more = [("what", "length"), *(("a kinase", str(900 + k)) for k in range(D))]
+    rows = ["\t".join([*line.split("\t")[:1], *own, *line.split("\t")[1:]])
+            for line, own in zip(lines, more, strict=True)]  # fmt: skip
+    text = "\n".join(row for row in rows) + "\n"
+    chosen = tmp_path / "chosen.tsv"
+    chosen.write_text("sample\n" + "\n".join([*NAMES[2:], "zz"]) + "\n")
+    capsys.readouterr()
+    assert _predict(tmp_path, model, "new.tsv", text, "--samples", str(chosen)) == 0
+    pd.testing.assert_frame_equal(_predictions(tmp_path)[["score"]], first[["score"]][2:])
+    said = capsys.readouterr().err
+    assert "not in the table of --samples, so left out: 'what', 'length', 's0' and 1 more" in said
+    assert "--samples: not in" in said
+    assert "so not scored: 'zz'" in said
+    words = "\n".join("\t".join(row.split("\t")[:2] + row.split("\t")[3:]) for row in rows) + "\n"
+    assert _predict(tmp_path, model, "new.tsv", words) == 0
+    pd.testing.assert_frame_equal(_predictions(tmp_path)[["score"]], first[["score"]])
+    assert (
+        "holds words and no number, so is no sample and left out: 'what'" in capsys.readouterr().err
+    )
+
+
 def test_a_dash_writes_to_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

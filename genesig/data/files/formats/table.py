@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from genesig.data.files.delimited import DELIMITERS, Matrix, parse_matrix, parse_table
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import checked
+from genesig.data.files.layouts import without_annotation
 from genesig.data.files.thousands import check_points
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def table_format(suffix: str) -> Format:
     """Make the format of a table whose ending promises its delimiter."""
 
     def matrix(content: bytes, where: str, part: str | None) -> Matrix:
-        found = parse_matrix(checked(content, where), suffix, where)
+        found = without_annotation(parse_matrix(checked(content, where), suffix, where), where)
         check_points(found, where)
         return found
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from genesig.data.files.lines import pieces_of, unix
 from genesig.errors import refuse
 
+MARK = b"\n<<<<<<< "
 FOREIGN = {
-    b"PK\x03\x04": "an Excel workbook or zip file; save the sheet as tab-separated text",
+    b"PK\x03\x04": "an Excel workbook or zip file; name it .xlsx, or save the sheet as "
+    "tab-separated text",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as tab-separated text",
     b"\xff\xfe": "UTF-16 text (Excel's 'Unicode text'); save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
@@ -64,6 +66,11 @@ def _check_kind(content: bytes, where: str) -> None:
     for magic, what in FOREIGN.items():
         if content[:30].lstrip().lower().startswith(magic.lower()):
             raise refuse(where, f"is {what}")
+    at = -1 if content.startswith(MARK[1:]) else content.find(MARK)
+    if at >= 0 or content.startswith(MARK[1:]):
+        said = content[at + 1 : at + 40].split(b"\n")[0].decode(errors="replace").strip()
+        what = f"'{said}' is git's mark of a conflict of two versions; choose one of them"
+        raise refuse(where, what, _line(content, at + 1))
     if b"\0" in content:
         raise refuse(where, "holds zero bytes, as after a download or a disk that failed; copy or "
                      "download it again", _line(content, content.index(b"\0")))  # fmt: skip

@@ -5,7 +5,7 @@ Each is a weighted share of pairs, of an earlier event i and a later sample j,
     C = Σ_ij w_ij (1[f_i > f_j] + ½ 1[f_i = f_j]) / Σ_ij w_ij,
 
 and has the interval of its infinitesimal jackknife: U_i, the derivative of C by the weight of
-sample i, gives the variance Σ U_i², and the limits lie on the scale of log(C/(1-C)). Weights of
+sample i, gives the variance Σ U_i², and the limits are those of `share_limits`. Weights of
 censoring count as known. NaN without a pair, or where a weight is not known.
 """
 
@@ -116,7 +116,7 @@ def _share(pairs: Pairs, f: Array) -> Concordance:
 
 
 def _limits(value: float, error: float, events: int) -> Interval:
-    """Return the interval on the logit scale; where every pair is ordered alike, that of a share.
+    """Return the interval of a share; where every pair is ordered alike, of so many samples.
 
     The largest variance of C, Kendall's, is 2 C (1 - C)/n: that of a share in half as many samples
     as there are events.

@@ -1,0 +1,228 @@
+"""Components as scikit-learn transformers: sparse ones, and those of a kernel for regression.
+
+Source: Mosci 2009, section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from genesig.errors import pick
+from genesig.models.estimator import (
+    SignClassifier,
+    check_classes,
+    check_folds,
+    counts,
+    passed_on,
+    shares,
+)
+from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.principal_components import Points, choose_components, component_regressions
+from genesig.optim.sparse_components import (
+    SHARES,
+    directions,
+    held_out,
+    moments,
+    sparse_components,
+    weighed,
+)
+
+Array = np.ndarray[Any, Any]
+
+
+class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Directions in which samples differ, each of few features.
+
+        min_{A, B} sum_k (1/n)||Z a_k - Z b_k||² + mu ||b_k||² + tau_k ||b_k||_1,    A'A = I
+
+    Parameters
+    ----------
+    n_components : int
+        Fewer where the samples or features are fewer.
+    tau : float, optional
+        Fraction of the smallest tau at which a component has no feature. None takes the largest one
+        whose reconstruction of rows left out is within one standard error of the best.
+    mu : float
+        Weight of the squared l2 term, in units of ||Z'Z||/n.
+    unit_variance : bool
+        Divide each feature by its standard deviation.
+    cv : int, splitter or iterable of (rows, held-out rows)
+        Folds that choose tau.
+
+    Attributes
+    ----------
+    components_ : (k, d) array
+        Loadings b_k, of length 1, the largest above 0; or 0 for a component without a feature.
+    explained_ : (k,) array
+        Share of the variance that each adds to those before it (adjusted for correlation).
+    tau_, gap_ : float
+    unexplained_ : float
+        Share of the variance of rows left out that was not reconstructed; NaN with a given tau.
+
+    Source: Zou, Hastie, Tibshirani 2006.
+    """
+
+    def __init__(
+        self, n_components: int = 2, *, tau: float | None = None, mu: float = 1e-3,
+        unit_variance: bool = True, cv: Any = 5,
+    ) -> None:  # fmt: skip
+        self.n_components = n_components
+        self.tau = tau
+        self.mu = mu
+        self.unit_variance = unit_variance
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d), rows weighted by sample_weight (n,)."""
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        if self.n_components < 1 or (self.tau or 0.0) < 0 or self.mu <= 0:
+            values = f"{self.n_components}, {self.tau} and {self.mu}"
+            raise InvalidProblem(
+                f"n_components must be at least 1, tau 0, and mu above 0; found {values}"
+            )
+        k, self.unexplained_ = min(self.n_components, *X.shape), np.nan
+        v = shares(sample_weight, X)
+        if self.tau is None:
+            folds = [held for _, held in check_cv(self.cv).split(X)]
+            check_folds(folds, v)
+            tried = held_out(
+                X, k, np.array(SHARES), folds, mu=self.mu, unit_variance=self.unit_variance,
+                weights=v,
+            )  # fmt: skip
+            self.unexplained_ = float(tried.unexplained[tried.chosen])
+        self.tau_ = float(tried.tau[tried.chosen]) if self.tau is None else self.tau
+        self.mean_, self.scale_ = moments(X, self.unit_variance, v)
+        Z = (X - self.mean_) / self.scale_
+        own = weighed(Z, v)
+        found = sparse_components(Z, directions(own, k), tau=self.tau_, mu=self.mu, weights=v)
+        self.components_ = found.loadings().T
+        self._n_features_out = len(self.components_)
+        self.explained_, self.gap_ = found.explained(own), found.gap
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the scores Z b_k of the rows of X, (n, k)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray((X - self.mean_) / self.scale_ @ self.components_.T)
+
+
+KERNELS = {"linear": False, "gaussian": True}
+
+
+class _KernelPCR(BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: the settings, the choice of m and width, and f(x)."""
+
+    def __init__(
+        self, kernel: str = "gaussian", width: float | Sequence[float] = 1.0,
+        n_components: int | None = None, cv: Any = 5,
+    ) -> None:  # fmt: skip
+        self.kernel = kernel
+        self.width = width
+        self.n_components = n_components
+        self.cv = cv
+
+    def _widths(self) -> list[float | None]:
+        if not pick("kernel", KERNELS, self.kernel):
+            return [None]
+        widths = [float(width) for width in np.ravel(self.width)]
+        if not widths or not all(0 < width < np.inf for width in widths):
+            raise InvalidProblem(f"width must be positive, found {self.width!r}")
+        return [*widths]
+
+    def _fit(self, X: Array, y: Array, often: Array | None, *, classifier: bool) -> None:
+        """Choose what is not fixed, and fit f to a real response y (n,), weights often (n,)."""
+        widths, m = self._widths(), self.n_components
+        if m is not None and (m < 0 or len(widths) > 1):
+            raise InvalidProblem("n_components must be at least 0, and go with one width")
+        self.mean_ = np.average(X, axis=0, weights=often)
+        points, every = Points.of(X, self.mean_), np.arange(len(y))
+        self.width_ = widths[0]
+        if m is None:
+            folds = [held for _, held in check_cv(self.cv, y, classifier=classifier).split(X, y)]
+            check_folds(folds, often)
+            found = choose_components(points, y, folds, widths, often)
+            self.width_, m = found.width, found.components
+        K = points.kernel(every, every, self.width_, often)
+        alpha, intercept = component_regressions(K, y, often)
+        self.n_components_ = min(int(m), len(intercept) - 1)
+        self.dual_coef_ = alpha[:, self.n_components_]
+        self.intercept_ = float(intercept[self.n_components_])
+        self.X_fit_, self._often = X, often
+
+    def _score(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        n = len(self.X_fit_)
+        points = Points.of(np.vstack([self.X_fit_, X]), self.mean_)
+        k = points.kernel(np.arange(n, n + len(X)), np.arange(n), self.width_, self._often)
+        return np.asarray(self.intercept_ + k @ self.dual_coef_)
+
+
+class KernelPCRRegressor(RegressorMixin, _KernelPCR):  # type: ignore[misc]
+    """``f(x) = intercept + k(x)'alpha``: least squares on the first components of kernel PCA.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "linear"}
+        linear is principal component regression.
+    width : float or sequence of float
+        Of the Gaussian kernel, in multiples of the median distance between training rows.
+    n_components : int, optional
+        m, at most the rank of the centred kernel matrix. None chooses it.
+    cv : int, splitter or iterable of (rows, held-out rows)
+        Folds whose squared error chooses m and a sequence's width.
+
+    Attributes
+    ----------
+    dual_coef_ : (n,) array
+    intercept_ : float
+    n_components_ : int
+    width_ : float or None
+        None for the linear kernel.
+
+    Source: Mosci 2009, section 3.2.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+        )  # fmt: skip
+        self._fit(X, np.asarray(y, dtype=float), counts(sample_weight, X), classifier=False)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,)."""
+        return self._score(X)
+
+
+class KernelPCRClassifier(SignClassifier, _KernelPCR):
+    """The sign of ``f(x)``, fitted to two classes coded -1 and +1.
+
+    Parameters and attributes are those of `KernelPCRRegressor`, and ``classes_``: (negative,
+    positive).
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        often = counts(sample_weight, rows)
+        check_classes(labels, often)
+        self._fit(rows, self._coded(labels), often, classifier=True)
+        return self._calibrated(X, labels, **passed_on(sample_weight))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,); above 0 is the second class."""
+        return self._score(X)

@@ -1,0 +1,242 @@
+"""What the estimators share: checks, weights of samples, classes, probabilities, selection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.slope import slope
+
+Array = np.ndarray[Any, Any]
+
+
+def counts(sample_weight: Any, X: Array) -> Array | None:
+    """Return how often each row of X counts, (n,), or None where each counts once.
+
+    Raises
+    ------
+    InvalidProblem, ValueError
+        Weights that are negative, not finite, not one for a row, or 0 for all.
+    """
+    if sample_weight is None:
+        return None
+    given = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    if not given.any():
+        raise InvalidProblem("sample_weight is 0 for all samples")
+    return np.asarray(given)
+
+
+def shares(sample_weight: Any, X: Array) -> Array | None:
+    """Return `counts` of mean 1, so that of n rows the sum of squares stays one of n."""
+    given = counts(sample_weight, X)
+    return None if given is None else np.asarray(given * len(given) / given.sum())
+
+
+def roots(v: Array | None, n: int) -> Array:
+    """Return √v as a column (n, 1): what rows are multiplied by in a sum of squares."""
+    return np.ones((n, 1)) if v is None else np.sqrt(v)[:, None]
+
+
+def check_classes(y: Array, weights: Array | None) -> None:
+    """Refuse weights that leave a class without a sample."""
+    if weights is not None and not np.bincount(np.unique(y, return_inverse=True)[1], weights).all():
+        raise InvalidProblem("sample_weight is 0 for all samples of a class; leave it out")
+
+
+def check_folds(left_out: Iterable[Array], weights: Array | None) -> None:
+    """Refuse weights that leave no sample to train when some rows (n_held,) are left out."""
+    if weights is not None and not all(np.delete(weights, rows).any() for rows in left_out):
+        raise InvalidProblem(
+            "sample_weight is 0 for all training samples of a fold; give other folds (cv)"
+        )
+
+
+def passed_on(sample_weight: Any) -> dict[str, Any]:
+    """Return what further fits of the same rows are to be given."""
+    return {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+
+
+def check_numbers(
+    estimator: BaseEstimator, *, positive: Sequence[str] = (), not_negative: Sequence[str] = ()
+) -> None:
+    """Refuse settings that are infinite, no number, or negative (`positive`: or 0).
+
+    Raises
+    ------
+    InvalidProblem
+        With the name and what was found.
+    """
+    for name in (*positive, *not_negative):
+        value = getattr(estimator, name)
+        if not (np.isfinite(value) and (value > 0 or (value == 0 and name in not_negative))):
+            bound = "> 0" if name in positive else ">= 0"
+            raise InvalidProblem(f"{name} must be a finite number {bound}, found {value!r}")
+
+
+def checked(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, why: str, *,
+    y_numeric: bool = False,
+) -> tuple[Array, Array, Array | None]:  # fmt: skip
+    """Return X (n, d), y (n,) and weights (n,) or None as an estimator can be fitted to them.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Told the number of features and their names.
+    why : str
+        What is lost in a constant feature, for the message.
+    y_numeric : bool
+
+    Raises
+    ------
+    InvalidProblem
+        Fewer than 3 samples that count, missing values, features constant on these, weights that
+        mean nothing.
+    """
+    try:
+        X, y = validate_data(
+            estimator, X, y, dtype=np.float64, ensure_min_samples=3, y_numeric=y_numeric
+        )
+        often = counts(sample_weight, X)
+    except ValueError as error:
+        raise InvalidProblem(str(error)) from error
+    seen = X if often is None else X[often > 0]
+    if len(seen) < 3:
+        raise InvalidProblem(f"sample_weight is above 0 for {len(seen)} samples; 3 are needed")
+    constant = np.flatnonzero(np.ptp(seen, axis=0) == 0)
+    if len(constant):
+        raise InvalidProblem(
+            f"{len(constant)} of {X.shape[1]} features are constant, the first is number"
+            f" {constant[0]}; remove them: {why}"
+        )
+    return X, y, often
+
+
+def _asked_for(classifier: Any) -> bool:
+    return classifier.calibration is not None
+
+
+class CrossFitted(ClassifierMixin):  # type: ignore[misc]
+    """A classifier that takes one setting more, `calibration`.
+
+    Parameters
+    ----------
+    calibration : int, splitter or None
+        Folds. With them there is `predict_proba`: ``p_k ~ exp(slope s_k)`` of the scores s of the
+        classes (of two classes 0 and f), with the slope that fits best the scores which rows got
+        while they were left out. It costs as many further fits as there are folds. As the slope
+        moves no threshold, the most probable class is the predicted one; where the threshold is
+        that of equally frequent classes, so are the probabilities. None makes none.
+
+    Attributes
+    ----------
+    slope_ : float
+        Only with `calibration`.
+
+    Source: Platt 1999 with smoothed targets; Guo et al. 2017 for the slope alone.
+    """
+
+    calibration: Any
+    classes_: Array
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        """Add the setting to those of each estimator, which regressors share without it."""
+        super().__init_subclass__(**rest)
+        if not issubclass(cls, BaseEstimator):
+            return
+        settings, known = cls.__init__, signature(cls.__init__)
+
+        @wraps(settings)
+        def __init__(self: Any, *given: Any, calibration: Any = None, **named: Any) -> None:
+            settings(self, *given, **named)
+            self.calibration = calibration
+
+        more = Parameter("calibration", Parameter.KEYWORD_ONLY, default=None)
+        said = known.replace(parameters=[*known.parameters.values(), more])
+        __init__.__signature__ = said  # type: ignore[attr-defined]
+        cls.__init__ = __init__  # type: ignore[method-assign]
+
+    def _calibrated(self, X: Any, y: Any, **weights: Any) -> Self:
+        """Fit the slope, where it is asked for, to what `fit` was given."""
+        if self.calibration is not None:
+            plain = clone(self).set_params(calibration=None)
+            left_out = cross_val_predict(
+                plain, X, y, cv=self.calibration, method="decision_function", params=weights
+            )  # fmt: skip
+            place = np.searchsorted(self.classes_, np.asarray(y))
+            self.slope_ = slope(_columns(left_out), place, weights.get("sample_weight"))
+        return self
+
+    @available_if(_asked_for)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, (m, K), columns as in ``classes_``."""
+        scores = _columns(self.decision_function(X))  # which says when nothing is fitted yet
+        return np.asarray(softmax(self.slope_ * scores, axis=1))
+
+
+def _columns(scores: Array) -> Array:
+    """Return a score for each class, (n, K)."""
+    return np.stack([np.zeros(len(scores)), scores], axis=1) if scores.ndim == 1 else scores
+
+
+class TwoClasses(ClassifierMixin):  # type: ignore[misc]
+    """A classifier of two classes by the sign of its ``decision_function``, f fitted to ±1."""
+
+    classes_: Array
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that there are two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _coded(self, y: Array) -> Array:
+        """Keep the two classes, ascending, and return y as -1 and +1.
+
+        Raises
+        ------
+        ValueError
+            There are more than two, or one only.
+        """
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        found = len(self.classes_)
+        if found > 2:
+            raise InvalidProblem(f"Only binary classification is supported; y has {found} classes")
+        if found < 2:  # scikit-learn's own checks look for these words
+            raise InvalidProblem("y has only one class; two are needed")
+        return np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row of X, (n,)."""
+        scores = self.decision_function(X)  # first, because it says when nothing is fitted yet
+        return np.asarray(self.classes_[(scores > 0).astype(int)])
+
+
+class SignClassifier(TwoClasses, CrossFitted):
+    """One whose f is no probability: that is made of scores of left-out rows."""
+
+
+class Selects(SelectorMixin):  # type: ignore[misc]
+    """The features of ``support_``: `transform` keeps them, `get_feature_names_out` names them."""
+
+    support_: Array
+    n_features_in_: int
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask

@@ -1,0 +1,1 @@
+"""Penalised likelihoods: proximal Newton steps on working sets, whatever the loss."""

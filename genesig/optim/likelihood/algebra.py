@@ -1,0 +1,160 @@
+"""Sums over samples and small linear systems, in plain numba.
+
+Python may call each of them, and with ``NUMBA_DISABLE_JIT=1`` they run uncompiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEPENDENT = 1e-13
+"""Share of its square length below which what is new in a row is rounding."""
+
+
+OPTIONS: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"},
+}  # fmt: skip
+"""Sums may be taken in any order, which is what vectors of a processor need."""
+
+
+def compiled(function: F) -> F:
+    """Compile a function, cached on disk where there is a writable place for it."""
+    try:
+        return cast(F, numba.njit(cache=True, **OPTIONS)(function))
+    except RuntimeError:
+        return cast(F, numba.njit(**OPTIONS)(function))
+
+
+def made_here(function: F) -> F:
+    """Compile a function that is made around others; what calls it is cached, with all of it."""
+    return cast(F, numba.njit(**OPTIONS)(function))
+
+
+@compiled
+def dot(a: Array, b: Array) -> float:
+    """Return a'b."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled
+def row_dot(A: Array, i: int, B: Array, k: int, n: int) -> float:
+    """Return the product of the first n of a row of A with those of a row of B."""
+    total = 0.0
+    for p in range(n):
+        total += A[i, p] * B[k, p]
+    return total
+
+
+@compiled
+def products(A: Array, b: Array, last: int, out: Array) -> None:
+    """Fill out with A[:last] b; four rows at a time, since the processor waits for memory."""
+    whole = last - last % 4
+    for j in range(0, whole, 4):
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for i in range(len(b)):
+            s0 += A[j, i] * b[i]
+            s1 += A[j + 1, i] * b[i]
+            s2 += A[j + 2, i] * b[i]
+            s3 += A[j + 3, i] * b[i]
+        out[j], out[j + 1], out[j + 2], out[j + 3] = s0, s1, s2, s3
+    for j in range(whole, last):
+        total = 0.0
+        for i in range(len(b)):
+            total += A[j, i] * b[i]
+        out[j] = total
+
+
+@compiled
+def places_of(values: Array, positive: bool) -> Array:
+    """Return where values are above 0, or where they are not."""
+    found, count = np.empty(len(values), np.int64), 0
+    for j in range(len(values)):
+        if (values[j] > 0.0) == positive:
+            found[count] = j
+            count += 1
+    return found[:count]
+
+
+@compiled
+def factor(A: Array) -> None:
+    """Overwrite the lower triangle of A by its Cholesky factor; ∞ where a column is dependent."""
+    for i in range(len(A)):
+        for j in range(i):
+            A[i, j] = (A[i, j] - row_dot(A, i, A, j, j)) / A[j, j]
+        left = A[i, i] - row_dot(A, i, A, i, i)
+        A[i, i] = np.sqrt(left) if left > DEPENDENT * A[i, i] else np.inf
+
+
+@compiled
+def substitute(L: Array, b: Array) -> None:
+    """Overwrite b by the solution of ``L L' x = b``; 0 for what is dependent."""
+    for i in range(len(b)):
+        total = b[i]
+        for j in range(i):
+            total -= L[i, j] * b[j]
+        b[i] = total / L[i, i]
+    for i in range(len(b) - 1, -1, -1):
+        b[i] /= L[i, i]
+        for j in range(i):
+            b[j] -= L[i, j] * b[i]
+
+
+@compiled
+def solve_by_features(D: Array, HD: Array, ridge: Array, h: Array) -> None:
+    """Overwrite h (m,) by ``(D H D' + diag ridge)⁻¹ h``, for D and D H (m, n)."""
+    A = np.empty((len(D), len(D)))
+    for j in range(len(D)):
+        products(HD, D[j], j + 1, A[j])
+        A[j, j] += ridge[j]
+    factor(A)
+    substitute(A, h)
+
+
+@compiled
+def solve_by_samples(E: Array, ridge: Array, h: Array) -> None:
+    """Overwrite h (m,) by ``(E E' + diag ridge)⁻¹ h`` by a system of n, for E (m, n).
+
+    With P = √ridge⁻¹ E of the features that have a ridge and B of the others, ``N = I + P'P``: by
+    Woodbury's formula ``B N⁻¹ B' x_B = h_B - B N⁻¹ P' √ridge⁻¹ h``, and the rest follows.
+    """
+    n, held, free = E.shape[1], places_of(ridge, True), places_of(ridge, False)
+    P, short, N, q = np.zeros((n, len(held))), np.empty(len(held)), np.empty((n, n)), np.empty(n)
+    B, V, x = np.empty((len(free), n)), np.empty((len(free), n)), np.empty(len(free))
+    S = np.empty((len(free), len(free)))
+    for j in range(len(held)):
+        root = np.sqrt(ridge[held[j]])
+        short[j] = h[held[j]] / root
+        for i in range(n):
+            P[i, j] = E[held[j], i] / root
+    for i in range(n):
+        products(P, P[i], i + 1, N[i])
+        N[i, i] += 1.0
+    factor(N)
+    products(P, short, n, q)
+    substitute(N, q)
+    for j in range(len(free)):
+        for i in range(n):
+            B[j, i] = V[j, i] = E[free[j], i]
+        substitute(N, V[j])
+        x[j] = h[free[j]] - dot(B[j], q)
+        products(V, B[j], j + 1, S[j])
+    factor(S)
+    substitute(S, x)
+    for j in range(len(free)):
+        h[free[j]] = x[j]
+        for i in range(n):
+            q[i] += V[j, i] * x[j]
+    for j in range(len(held)):
+        for i in range(n):
+            short[j] -= P[i, j] * q[i]
+        h[held[j]] = short[j] / np.sqrt(ridge[held[j]])

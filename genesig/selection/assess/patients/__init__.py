@@ -1,0 +1,1 @@
+"""Who was studied, what the held-out score says of them, how many a next study needs."""

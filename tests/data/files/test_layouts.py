@@ -1,0 +1,169 @@
+"""Tables as other programs write them: each is read, or named for what it is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_study import Study
+
+from genesig.cli import main
+from genesig.data.files.delimited import Matrix
+from genesig.data.files.readers import load_schema, read_config, read_matrix, read_samples
+from genesig.data.study.dataset import read_inputs
+from genesig.data.validate import study_config
+from genesig.errors import InvalidInput
+
+FEATURE_COUNTS = (
+    '# Program:featureCounts v2.0.6; Command:"featureCounts" "-a" "g.gtf" "-o" "c.txt"\n'
+    "Geneid\tChr\tStart\tEnd\tStrand\tLength\tbam/s1.bam\tbam/s2.bam\n"
+    "g1\t1;1\t11;90\t40;99\t+;+\t38\t7\t0\n"
+    "g2\tX\t5\t80\t-\t76\t12\t3\n"
+)
+SALMON = "gene_id\tgene_name\ts1\ts2\ng1\tTP53\t7\t0\ng2\tEGFR\t12\t3\n"
+DESEQ = "gene_id,s1,s2,gene_name,gene_biotype\ng1,7,0,TP53,protein_coding\ng2,12,3,,lncRNA\n"
+TITLED = '"Table S2, raw"\n\n# by hand\ngene,s1,s2\ng1,7,0\ng2,12,3\n'
+SHEET_TITLED = "Table S2\t\t\n\t\t\ngene\ts1\ts2\ng1\t7\t0\ng2\t12\t3\n"
+HASH_HEADER = "#gene\ts1\ts2\ng1\t7\t0\ng2\t12\t3\n"
+ONE_SAMPLE_OF_R = "s1\ng1\t7\ng2\t12\n"
+READ = {
+    # text, file, symbols, whether a title is said
+    "featureCounts": (FEATURE_COUNTS, "c.txt", {}, True),
+    "salmon, by nf-core": (SALMON, "salmon.merged.gene_counts.tsv", {"g1": "TP53", "g2": "EGFR"},
+                           False),
+    "DESeq2": (DESEQ, "normalised.csv", {"g1": "TP53"}, False),
+    "titles": (TITLED, "t.csv", {}, True),
+    "titles of a spreadsheet": (SHEET_TITLED, "t.tsv", {}, True),
+    "a header with #": (HASH_HEADER, "t.tsv", {}, False),
+}  # fmt: skip
+
+
+def read(folder: Path, text: str, name: str) -> Matrix:
+    (folder / name).write_text(text)
+    return read_matrix(folder / name)
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_it_is_read(kind: str, tmp_path: Path) -> None:
+    text, name, symbols, titled = READ[kind]
+    found = read(tmp_path, text, name)
+    assert (found.rows, found.columns) == (("g1", "g2"), ("s1", "s2"))
+    np.testing.assert_array_equal(found.cells, [[7, 0], [12, 3]])
+    assert found.texts == {}
+    assert dict(found.symbols) == symbols
+    assert ("title" in found.doubt) is titled
+
+
+def test_a_row_of_numbers_is_no_header(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="one column only"):
+        read(tmp_path, ONE_SAMPLE_OF_R, "r.tsv")
+
+
+def test_titles_of_a_sample_table_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "s.tsv").write_text("Patients of 2019\n\nsample\tage\nP1\t40\nP2\t50\n")
+    table = read_samples(tmp_path / "s.tsv", None, None)
+    assert (list(table.index), list(table.columns)) == (["P1", "P2"], ["age"])
+    assert table.attrs["lines"] == [4, 5]
+
+
+@pytest.mark.parametrize(
+    ("header", "program"),
+    [("baseMean\tlog2FoldChange\tlfcSE\tpvalue", "DESeq2"), ("logFC\tlogCPM\tF\tFDR", "edgeR"),
+     ("logFC\tAveExpr\tt\tB", "limma")],
+)  # fmt: skip
+def test_a_table_of_tests_is_named(header: str, program: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=f"is a table of tests as {program} writes it"):
+        read(tmp_path, f"gene\t{header}\ng1\t1\t2\t3\t4\n", "r.tsv")
+
+
+def test_symbols_beside_the_ids_are_those_of_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path)
+    for number, row in enumerate(study.matrix):
+        row.insert(1, f"SYM{number}" if number else "gene_name")
+    study.write()
+    assert main(["validate", "config.yaml"]) == 0, capsys.readouterr().err
+    config = study_config(read_config("config.yaml"), load_schema())
+    inputs = read_inputs(config["expression"], config["samples"], config["label"],
+                         **config["data"])  # fmt: skip
+    assert inputs.gene_table(()).loc["gene1", "symbol"] == "SYM1"
+
+
+MARKED = "gene\ts1\ts2\n<<<<<<< HEAD\ng1\t1\t2\n=======\ng1\t1\t3\n>>>>>>> other\n"
+
+
+@pytest.mark.parametrize("kind", ["matrix", "sample table", "config"])
+def test_marks_of_a_conflict_are_named(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "f.tsv").write_text(MARKED)
+    reader = {"matrix": read_matrix, "config": read_config,
+              "sample table": lambda path: read_samples(path, None, None)}[kind]  # fmt: skip
+    with pytest.raises(InvalidInput, match=r"f.tsv, line 2: '<<<<<<< HEAD' is git's mark of a con"):
+        reader(tmp_path / "f.tsv")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("label:diagnosis", "line 2: 'label:diagnosis' needs a blank behind the colon: "),
+        ('samples: "C:\\data\\s.tsv"', "line 2: a backslash between double quotes begins a code"),
+    ],
+)
+def test_usual_slips_of_a_config_are_named(line: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(f"expression: e.tsv\n{line}\n")
+    with pytest.raises(InvalidInput) as caught:
+        read_config(tmp_path / "c.yaml")
+    assert words in str(caught.value)
+
+
+def workbook(path: Path, sheets: dict[str, list[list[object]]]) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+
+
+ROWS: list[list[object]] = [["gene", "s1", "s2"], ["g1", 7.25, 0], ["g2", None, 3]]
+
+
+def test_a_sheet_is_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "e.xlsx"
+    workbook(path, {"values": ROWS, "empty": []})
+    found = read_matrix(path)
+    assert (found.rows, found.columns) == (("g1", "g2"), ("s1", "s2"))
+    np.testing.assert_array_equal(found.cells, [[7.25, 0], [np.nan, 3]])
+    workbook(path, {"values": ROWS, "people": [["sample", "age"], ["s1", 40], ["s2", "NA"]]})
+    with pytest.raises(InvalidInput, match=r"holds several sheets: 'values', 'people'; set data.p"):
+        read_matrix(path)
+    assert read_matrix(path, "values").columns == ("s1", "s2")
+    assert read_samples(path, None, "people")["age"].tolist() == ["40", "NA"]
+    path.write_bytes(path.read_bytes()[:300])
+    with pytest.raises(InvalidInput, match="is no Excel workbook, or damaged"):
+        read_matrix(path)
+
+
+def test_without_openpyxl_the_line_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (tmp_path / "e.xlsx").write_bytes(b"PK\3\4")
+    with pytest.raises(InvalidInput, match=r"pip install 'genesig\[excel\]'"):
+        read_matrix(tmp_path / "e.xlsx")
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_more_genes_than_any_platform_has_are_refused_by_their_number(
+    wide: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("genesig.data.files.delimited.MOST_GENES", 50)
+    rows = [["gene", "s1", "s2"], *([f"g{k}", "1", "2"] for k in range(60))]
+    rows = [list(row) for row in zip(*rows, strict=True)] if wide else rows
+    with pytest.raises(InvalidInput, match="rows or columns, and at most 50 genes are read"):
+        read(tmp_path, "\n".join("\t".join(row) for row in rows) + "\n", "e.tsv")

@@ -1,0 +1,75 @@
+"""The solver of penalised likelihoods, on every loss, compiled, uncompiled, every index checked."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from genesig.optim.cox.likelihood import COX
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.likelihood.newton import Problem, dual_points, newton_steps, penalty
+from genesig.optim.logistic.loss import LOGISTIC, Classes
+
+N, D = 12, 30
+LOSSES = {"logistic": LOGISTIC, "cox": COX}
+SOLVE = {name: newton_steps(loss) for name, loss in LOSSES.items()}
+DUAL = {name: dual_points(loss) for name, loss in LOSSES.items()}
+
+
+def given(loss):
+    """Return what a loss is given of N samples."""
+    rng = np.random.default_rng(0)
+    if loss == "logistic":
+        return Classes(np.where(np.arange(N) < 5, 1.0, -1.0), np.full(N, 1 / N))
+    time, event = np.ceil(4 * rng.exponential(size=N)), rng.random(N) < 0.7
+    return RiskSets.of(time, event, weights=rng.uniform(0.5, 2, N)).terms
+
+
+def problem(tau, mu):
+    """Return a problem of D features, and two columns without a penalty."""
+    rng, held = np.random.default_rng(1), np.append(np.ones(D), [0, 0])
+    return Problem(rng.normal(size=(D + 2, N)), tau * held, 2 * mu * held)
+
+
+CASES = {"few": problem(0.1, 0.0), "many": problem(0.02, 0.5), "ridge": problem(0.0, 0.1)}
+
+
+def found(loss, case):
+    """Return x, η, z and u of a fit."""
+    x, eta, z, u = np.zeros(D + 2), *np.zeros((3, N))
+    SOLVE[loss](given(loss), CASES[case], x, eta, 1e-15)
+    DUAL[loss](given(loss), CASES[case], eta, z, u)
+    return np.concatenate([x, eta, z, u])
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_fit_is_stationary_and_its_gap_is_nothing(loss, case):
+    x, eta, z, u = np.split(found(loss, case), np.cumsum([D + 2, N, N]))
+    of, one = LOSSES[loss], CASES[case]
+    here, g = of.at(given(loss), eta), one.D @ u + one.ridge * x
+    np.testing.assert_allclose(eta, x @ one.D, atol=1e-12)
+    np.testing.assert_allclose(here.u, u, atol=1e-8)
+    off = np.where(x != 0, np.abs(g + one.cut * np.sign(x)), np.maximum(np.abs(g) - one.cut, 0))
+    assert off.max() < 1e-8
+    dual = of.conjugate(given(loss), here, eta, z, u, 1.0) + x @ (one.ridge * x) / 2
+    assert here.value + penalty(one, x) + dual == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "switch", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.slow)]
+)
+def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch):
+    """With few features, and with so many that the system is one of samples."""
+    code = (
+        "import sys, numpy; sys.path[:0] = [sys.argv[1]]; import test_likelihood as t;"
+        "numpy.savez(sys.argv[2], **{f'{a} {b}': t.found(a, b) for a in t.LOSSES for b in t.CASES})"
+    )
+    environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    here, kept = Path(__file__).parent, tmp_path / "found.npz"
+    subprocess.run([sys.executable, "-c", code, here, kept], check=True, env=environment)
+    for name, values in np.load(kept).items():
+        np.testing.assert_allclose(values, found(*name.split()), atol=1e-9, err_msg=name)

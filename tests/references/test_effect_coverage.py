@@ -1,0 +1,87 @@
+"""How often the interval of the score's effect holds the mean effect of models so trained."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from genesig.response.survival import martingale, times
+from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.patients.pairs import effect
+
+GENES, CARRY, DRAWS, TRAININGS, NEW = 50, 5, 200, 60, 600
+
+
+def draw(rng, kind, n, signal):
+    """Return Gaussian X, y, and a covariate that goes with the response and with one gene."""
+    X, c = rng.standard_normal((n, GENES)), rng.standard_normal(n)
+    X[:, 0] = (X[:, 0] + c) / np.sqrt(2)
+    eta = signal * X[:, :CARRY].sum(axis=1) / 2 + 0.3 * c
+    if kind == "number":
+        return X, eta + rng.standard_normal(n), c
+    if kind == "time":
+        own, lost = rng.exponential(np.exp(-eta)), rng.exponential(2.0, n)
+        return X, times(np.minimum(own, lost), own <= lost), c
+    y = np.arange(n) < 11 * n // 38
+    X[:, :CARRY] += signal * y[:, None]
+    return X, y, c + 0.3 * y
+
+
+def scores(X, y, X_test):
+    if y.dtype.kind == "b":
+        high, low = X[y].mean(axis=0), X[~y].mean(axis=0)
+        return (X_test - (high + low) / 2) @ (high - low)
+    weights = martingale(y) if y.dtype.names else y - y.mean()
+    return X_test @ X.T @ weights / len(y)
+
+
+def cross_validate(rng, X, y, folds, repeats):
+    parts = []
+    side = y["event"] if y.dtype.names else y if y.dtype.kind == "b" else np.zeros(len(y))
+    for repeat in range(repeats):
+        fold = np.empty(len(y), dtype=int)
+        fold[np.lexsort((rng.random(len(y)), side))] = np.arange(len(y)) % folds
+        for k in range(folds):
+            test = fold == k
+            rows, many = np.flatnonzero(test), int(test.sum())
+            parts.append((rows, np.full(many, repeat * folds + k), np.full(many, repeat),
+                          scores(X[~test], y[~test], X[test])))  # fmt: skip
+    row, split, repeat, f = map(np.concatenate, zip(*parts, strict=True))
+    return HeldOut(y[row], row, split, repeat, 0 * row, f[:, None], 1 / (folds - 1))
+
+
+def told(found, c, *, adjusted):
+    C = c[found.row][:, None][:, : int(adjusted)]
+    return effect(found, found.y, found.scores[:, 0], C)
+
+
+def expected(rng, kind, n, signal, *, adjusted):
+    """Return the mean effect, in new samples, of scores of models trained on n."""
+    each, zero = [], np.zeros(NEW, dtype=int)
+    for _ in range(TRAININGS):
+        X, y, _ = draw(rng, kind, n, signal)
+        X_new, y_new, c_new = draw(rng, kind, NEW, signal)
+        f = scores(X, y, X_new)[:, None]
+        found = HeldOut(y_new, np.arange(NEW), zero, zero, zero, f, 0.0)
+        each.append(told(found, c_new, adjusted=adjusted).value)
+    return np.mean(each)
+
+
+CASES = [(kind, n, 5, 4, adjusted, 0.93) for kind in ("class", "number", "time")
+         for n, adjusted in ((38, False), (100, False), (100, True))]  # fmt: skip
+CASES += [(kind, 38, 38, 1, False, 0.78) for kind in ("class", "number", "time")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signal", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize(("kind", "n", "folds", "repeats", "adjusted", "least"), CASES)
+def test_the_interval_covers(kind, n, folds, repeats, adjusted, least, signal):
+    rng = np.random.default_rng(1)
+    truth = expected(rng, kind, round(n * (1 - 1 / folds)), signal, adjusted=adjusted)
+    held = []
+    for _ in range(DRAWS):
+        X, y, c = draw(rng, kind, n, signal)
+        _, low, high = told(cross_validate(rng, X, y, folds, repeats), c, adjusted=adjusted)
+        held.append(low <= truth <= high)
+    print(f"{kind} {n} {folds} {adjusted} {signal}: {np.mean(held):.3f}")
+    assert np.mean(held) >= least

@@ -1,0 +1,164 @@
+"""Table 1, follow-up, effect and subgroups of every kind of response."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from kinds_study import COLUMNS, study_of
+from settings import SPLITS
+
+from genesig.data.splits.draw import draw_splits
+from genesig.response.covariates import Covariate
+from genesig.selection.assess.patients.characteristics import follow_up
+from genesig.selection.assess.patients.subgroups import FEWEST, levels
+from genesig.selection.assess.patients.tables import patient_tables
+from genesig.selection.assess.patients.traits import MOST_COLUMNS, trait, traits
+
+
+def study(kind, **more):
+    """Return 60 samples with columns that describe them, and others that do not."""
+    dataset, rng = study_of(kind, 3, n=60, signal=1.0), np.random.default_rng(1)
+    age = rng.integers(30, 80, 60).astype(str)
+    age[:4] = "NA"
+    obs = dataset.obs.assign(
+        number=[str(k) for k in range(7, 67)], name=[f"patient {k}" for k in range(60)], age=age,
+        sex=np.where(np.arange(60) % 2, "f", "m"), tissue="blood",
+        site=np.array(list("aaabbbccdefgh"))[np.arange(60) % 13], **more,
+    )  # fmt: skip
+    return replace(dataset, obs=obs)
+
+
+def tables(dataset, seed=0):
+    """Return the tables of scores that tell the response apart by chance and a little more."""
+    splits = draw_splits(dataset, seed=2, **{**SPLITS, "folds": 4, "repeats": 2})
+    rng, y = np.random.default_rng(seed), dataset.kind.number(dataset.response())
+    rows = [(name, split.name, split.repeat) for split in splits.outer for name in split.test]
+    frame = pd.DataFrame(rows, columns=["sample", "split", "repeat"]).assign(mu=np.nan)
+    place = dataset.rows(frame["sample"].tolist())
+    f = y[place] + rng.standard_normal(y[place].shape)
+    if dataset.design.kind == "several_classes":
+        names = [f"score of {name}" for name in dataset.design.classes]
+        return patient_tables(dataset, splits, frame.assign(**dict(zip(names, f.T, strict=True))))
+    return patient_tables(dataset, splits, frame.assign(score=f))
+
+
+def cell(table, column, group, level=""):
+    found = table[(table["column"] == column) & (table["group"] == group)]
+    return found[found["level"] == level].iloc[0]
+
+
+def test_numbers_and_words_are_counted_by_class_and_of_all():
+    dataset = study("classification")
+    table = tables(dataset)["patients"]
+    ill = (dataset.obs["state"] == "ill").to_numpy()
+    known = pd.to_numeric(dataset.obs["age"], errors="coerce")
+    for group, inside in (("ill", ill), ("", np.ones(60, dtype=bool))):
+        row = cell(table, "age", group)
+        wanted = known[inside]
+        assert (row["samples"], row["missing"]) == (inside.sum(), wanted.isna().sum())
+        assert tuple(row[["median", "low", "high"]]) == (
+            wanted.median(),
+            wanted.min(),
+            wanted.max(),
+        )
+        word = cell(table, "sex", group, "f")
+        assert word["count"] == (dataset.obs["sex"][inside] == "f").sum()
+        assert word["share"] == pytest.approx((dataset.obs["sex"][inside] == "f").mean())
+
+
+def test_rare_words_stand_together_and_add_up():
+    table = tables(study("classification"))["patients"]
+    site = table[(table["column"] == "site") & (table["group"] == "")]
+    assert list(site["kind"]) == ["word"] * 5 + ["others"]
+    assert site["count"].sum() == 60
+    assert list(site["level"])[-1] == "3"
+
+
+def test_what_describes_nobody_is_named_with_its_reason():
+    table = tables(study("classification"))["patients"]
+    out = table[table["kind"] == "left out"].set_index("column")["level"]
+    assert out.to_dict() == {"number": "numbers samples or patients", "tissue": "one value",
+                             "name": "names samples or patients"}  # fmt: skip
+
+
+def test_covariates_come_first_and_columns_beyond_the_twelfth_are_named():
+    more = {f"z{k}": np.where(np.arange(60) % (k + 2), "x", "y") for k in range(14)}
+    dataset = study("classification", **more)
+    design = replace(dataset.design, covariates=(Covariate("z13", ("x", "y")),))
+    found, others = traits(replace(dataset, design=design))
+    assert [one.name for one in found][:2] == ["z13", "age"]
+    assert len(found) == MOST_COLUMNS
+    assert others["z12"] == f"after the first {MOST_COLUMNS}"
+
+
+def test_codes_are_words_and_words_that_are_numbers_stand_in_their_order():
+    assert trait("stage", ["10", "2", "1", "NA"] * 5).levels == ["1", "2", "10"]
+    assert trait("age", [str(k) for k in range(20)]).numbers is not None
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_every_kind_of_response_has_its_groups_and_its_effect(kind):
+    found = tables(study(kind))
+    groups = list(found["patients"].query("kind == 'samples'")["group"])
+    effect = found["score_effect"]
+    wanted = {"classification": (["well", "ill", ""], "odds ratio", 1),
+              "several_classes": (["well", "ill", "worse", ""], "odds ratio", 3),
+              "regression": ([""], "slope", 1),
+              "survival": (["event", "no event", ""], "hazard ratio", 1)}[kind]  # fmt: skip
+    assert (groups, effect["measure"][0], len(effect)) == wanted
+    nothing = 0.0 if kind == "regression" else 1.0
+    assert (effect["low"] > nothing).all()
+    assert (effect["low"] < effect["value"]).all()
+    assert (effect["value"] < effect["high"]).all()
+
+
+def test_the_effect_is_told_again_beside_covariates():
+    dataset = study("regression")
+    design = replace(dataset.design, filled=True, covariates=(Covariate("age", None, 3),
+                                                Covariate("sex", ("f", "m"))))  # fmt: skip
+    alone, beside = tables(replace(dataset, design=design))["score_effect"].to_dict("records")
+    assert (alone["adjusted"], beside["adjusted"]) == ("no", "yes")
+    assert beside["value"] != alone["value"]
+    assert beside["value"] == pytest.approx(alone["value"], rel=0.2)
+
+
+def test_follow_up_is_the_median_of_reversed_kaplan_meier():
+    # By hand: censored at 2, 4, 6 and 8; at risk 7, 5, 3 and 1 of eight.
+    time = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+    event = np.array([1, 0, 1, 0, 1, 0, 1, 0], dtype=bool)
+    left = np.cumprod([6 / 7, 4 / 5, 2 / 3, 0])
+    assert follow_up(time, event)[0] == [2, 4, 6, 8][np.flatnonzero(left <= 0.5)[0]]
+    low, high = follow_up(np.arange(1.0, 201.0), np.zeros(200, dtype=bool))[1:]
+    # Without events it is the interval of a median: order statistics of a binomial.
+    assert low == pytest.approx(100 - 1.96 * np.sqrt(50), abs=2)
+    assert high == pytest.approx(100 + 1.96 * np.sqrt(50), abs=2)
+    assert np.isnan(follow_up(time, np.ones(8, dtype=bool))).all()
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_subgroups_are_of_ten_samples_or_more_and_have_all_first(kind):
+    table = tables(study(kind))["subgroups"]
+    assert tuple(table.iloc[0][["column", "level", "samples"]]) == ("", "", 60)
+    assert set(table["column"][1:]) <= {"age", "sex"}
+    assert (table["samples"] >= FEWEST).all()
+    assert table[table["column"] == "sex"]["samples"].sum() == 60
+    assert (table["low"] <= table["error"]).all()
+    assert (table["error"] <= table["high"]).all()
+    assert table["events"].isna().all() == (kind != "survival")
+
+
+def test_a_column_that_has_one_class_in_a_part_is_no_subgroup():
+    dataset = study("classification")
+    same = dataset.obs.assign(same=dataset.obs["state"])
+    assert "same" not in set(tables(replace(dataset, obs=same))["subgroups"]["column"])
+
+
+def test_numbers_are_cut_at_their_median():
+    one = trait("age", [*map(str, range(1, 26)), "NA"])
+    assert [(level, int(inside.sum())) for level, inside in levels(one)] == [
+        ("≤ 13", 13),
+        ("> 13", 12),
+    ]
