@@ -103,9 +103,9 @@ def verdict(
 def _detectable(study: StudyFacts, null: Null) -> Detectable:
     """Say what could have been found: of survival and of several classes, by permutations alone."""
     apart = 1.0 if study["groups"] is None else study["groups"] / study["samples"]
-    known = study["task"] in ("classification", "regression")
-    counts = study["counts"] if known else []
-    found = detectable(null["errors"], counts, study["samples"], study["genes"], apart)
+    counts: dict[str, list[int]] = {"survival": []}  # neither of classes nor of a number
+    of = counts.get(study["task"], study["counts"])
+    found = detectable(null["errors"], of, study["samples"], study["genes"], apart)
     return {**found, **{key: rounded(found[key], 4) for key in ("error", "auc", "effect")}}  # type: ignore[typeddict-item]
 
 
