@@ -32,7 +32,8 @@ def limits_words(data: Writeup) -> str:
     ]
     if data["batch"] is None:
         said.append("No batches were named, so their influence was not assessed.")
-    return " ".join([*said, *data["warnings"]])
+    warned = (one if one.endswith(".") else f"{one}." for one in data["warnings"])
+    return " ".join([*said, *warned])
 
 
 def tripod(data: Writeup, limits: Limits) -> Section:
@@ -40,10 +41,7 @@ def tripod(data: Writeup, limits: Limits) -> Section:
     rows = checklist(data)
     columns = [Column("Item", "name"), Column("Asks for", "text"), Column("This run", "text")]
     left = sum(row[-1] == OPEN for row in rows)
-    words = [
-        f"{len(rows) - left} of {len(rows)} items are answered as far as the run knows; {left} are"
-        " open for the authors."
-    ]
+    words = [f"The run fills in {len(rows) - left} of {len(rows)} items; {left} are for you."]
     caption = "TRIPOD+AI checklist (Collins et al. 2024), in short words."
     table = filled_table("tripod", caption, columns, rows, len(rows))
-    return Section("tripod", "TRIPOD+AI checklist", words, [table], part="writeup")
+    return Section("tripod", "TRIPOD+AI checklist", words, [table], part="writeup", folded=True)
