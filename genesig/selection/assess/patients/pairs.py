@@ -68,7 +68,8 @@ def effect(found: HeldOut, y: Array, f: Array, C: Array) -> Effect:
     repeats are no more samples.
 
     Coverage, 38 and 100 samples, three strengths of signal, 5 folds x 4 repeats, of 100 samples
-    also beside a covariate: COVERED; leave-one-out, 38 samples: ALONE, so read that one as short
+    also beside a covariate: classes and times 96 to 100 %, numbers 91 to 97 %; leave-one-out, 38
+    samples: 84 to 98 %, so read that one as short
     (tests/references/test_effect_coverage.py).
 
     Parameters
