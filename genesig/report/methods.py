@@ -19,10 +19,12 @@ from genesig.report.prediction import methods as prediction_methods
 from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
 from genesig.report.sets import methods as sets_methods
+from genesig.report.studies import methods as studies_methods
 from genesig.report.survival import methods as survival_methods
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.samples,),
+    (studies_methods.study_sentences,),
     (data_methods.normalisation, quality_methods.module_sentences),
     (prediction_methods.assessment,),
     (prediction_methods.selection, genome_methods.stretch_sentences),
@@ -59,13 +61,14 @@ def references(data: Report) -> list[str]:
     modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
     of_survival = survival_methods.REFERENCES if data["survival"] else ()
     of_area = prediction_methods.OF_AREA if data["study"]["classes"] else ()
+    several = studies_methods.REFERENCES if data["studies"] else ()
     cohorts = external_methods.external_references(data)
     studied = patients_methods.references(data)
     named = proved.references(data)
     held = covariates_methods.REFERENCES if "covariates" in data else ()
     sections = (
         always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, of_area, cohorts,
-        held, studied,
+        held, studied, several,
     )  # fmt: skip
     return sorted({reference for section in sections for reference in section})
 

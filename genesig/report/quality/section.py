@@ -83,7 +83,7 @@ def _words(data: Quality) -> list[str]:
 
 def _advice(data: Quality, one: Follows) -> str:
     if one["column"] == data["quality"]["batch"]:
-        if data["design"]["scheme"] == "leave_one_batch_out":
+        if data["design"]["scheme"] in ("leave_one_batch_out", "leave_one_study_out"):
             return "A batch that is left out cannot be brought to the level of the others."
         return "The step combat would bring its batches to one level."
     return "If it says how samples were handled and not what they are, name it as data.batch."
