@@ -225,7 +225,7 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         self.explained_by_none_ = fit.path.explained_by_none
         self.message_ = fit.path.message
 
-    def _values(self, X: Any) -> Array:
+    def _score(self, X: Any) -> Array:
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
         values: Array = self.fit_.predict(self.step_, points)[0]
@@ -275,7 +275,7 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
 
     def predict(self, X: Any) -> Array:
         """Return f(x), (m,)."""
-        return self._values(X)
+        return self._score(X)
 
 
 class DerivativeClassifier(SignClassifier, DerivativeModel):
@@ -292,7 +292,3 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
         folds = list(check_cv(self.cv, labels, classifier=True).split(rows, labels))
         self._fit(rows, self._coded(labels), folds, counts)
         return self._calibrated(X, labels, **passed_on(sample_weight))
-
-    def decision_function(self, X: Any) -> Array:
-        """Return f(x), positive for the second class, (m,)."""
-        return self._values(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from genesig.report.covariates import methods as covariates_methods
@@ -19,10 +20,12 @@ from genesig.report.prediction import methods as prediction_methods
 from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
 from genesig.report.sets import methods as sets_methods
+from genesig.report.studies import methods as studies_methods
 from genesig.report.survival import methods as survival_methods
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.samples,),
+    (studies_methods.study_sentences,),
     (data_methods.normalisation, quality_methods.module_sentences),
     (prediction_methods.assessment,),
     (prediction_methods.selection, genome_methods.stretch_sentences),
@@ -38,6 +41,13 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (external_methods.external_sentences,),
 )
 
+CITING = (
+    prediction_methods.REFERENCES, prediction_methods.OF_AREA, genes_methods.REFERENCES,
+    nonlinear_methods.REFERENCES, sets_methods.REFERENCES, genome_methods.REFERENCES,
+    enrichment_methods.REFERENCES, quality_methods.REFERENCES, survival_methods.REFERENCES,
+    covariates_methods.REFERENCES, studies_methods.REFERENCES,
+)  # fmt: skip
+
 
 def methods(data: Report) -> list[str]:
     """Return the Methods text, one string per paragraph, ready to be copied and edited."""
@@ -50,24 +60,18 @@ def methods(data: Report) -> list[str]:
 
 def references(data: Report) -> list[str]:
     """Return what the Methods text cites, in the order of the alphabet."""
-    always = (*prediction_methods.REFERENCES, *genes_methods.REFERENCES)
-    nonlinear = nonlinear_methods.REFERENCES if data["nonlinear"] else ()
-    of_sets = sets_methods.REFERENCES if data["sets"] else ()
-    fused = data["config"]["linear"]["penalty"] == "fused"
-    placed = genome_methods.REFERENCES if fused else ()
-    enriched = enrichment_methods.REFERENCES if data["enrichment"] else ()
-    modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
-    of_survival = survival_methods.REFERENCES if data["survival"] else ()
-    of_area = prediction_methods.OF_AREA if data["study"]["classes"] else ()
-    cohorts = external_methods.external_references(data)
-    studied = patients_methods.references(data)
-    named = proved.references(data)
-    held = covariates_methods.REFERENCES if "covariates" in data else ()
-    sections = (
-        always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, of_area, cohorts,
-        held, studied,
-    )  # fmt: skip
-    return sorted({reference for section in sections for reference in section})
+    text = " ".join(methods(data))
+    known = {*external_methods.external_references(data), *proved.references(data)}
+    known |= set(patients_methods.references(data))
+    known |= {reference for topic in CITING for reference in topic}
+    return sorted(reference for reference in known if _is_cited(reference, text))
+
+
+def _is_cited(reference: str, text: str) -> bool:
+    """Whether the first author's family name stands in the text with the year behind it."""
+    first, year, _ = re.split(r" \((\d{4})\)", reference, maxsplit=1)
+    family = first.split(",")[0].rpartition(" ")[0] or first
+    return re.search(rf"{re.escape(family)}\b[^()]{{0,60}}?\b{year}", text) is not None
 
 
 def methods_section(data: Report, limits: Limits) -> Section:
@@ -80,4 +84,4 @@ def references_section(data: Report, limits: Limits) -> Section:
     cited = references(data)
     items = [Fold("As a list", "\n".join(cited)), Fold("BibTeX", bibtex(cited), "screen")]
     words = ["What the Methods text cites."]
-    return Section("references", "References", words, items, part="writeup")
+    return Section("references", "References", words, items, part="writeup", folded=True)

@@ -37,6 +37,7 @@ from genesig.report.prediction.section_samples import samples
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
 from genesig.report.sets.section import in_sets, sets
+from genesig.report.studies.section import studies, unseen
 from genesig.report.survival.section import survival
 from genesig.report.writeup.section import limitations, results_paragraph, tripod
 
@@ -44,6 +45,7 @@ FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
     finding,
     elsewhere,
     sentences,
+    unseen,
     added_value,
     in_sets,
     nothing_found,
@@ -85,6 +87,7 @@ def summary(data: Report) -> Summary:
 
 # In the order of the page; each names the part that it belongs to.
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
+    "external": external,
     "signature": signature,
     "cards": cards,
     "genome": genome,
@@ -93,6 +96,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "enrichment": enrichment,
     "patients": studied,
     "performance": performance,
+    "studies": studies,
     "classes": classes,
     "covariates": covariates,
     "decisions": decisions,
@@ -107,7 +111,6 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "blocks": blocks,
     "sets": sets,
     "nonlinear": nonlinear,
-    "external": external,
     "next-study": next_study,
     "results": results_paragraph,
     "methods": methods_section,
@@ -124,8 +127,8 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
 
 
 OF_GENES = ("signature", "cards", "genome", "expression", "single-genes", "enrichment",
-            "decisions", "samples", "brevity", "lists", "overlap", "blocks", "sets",
-            "nonlinear", "enrichment-lists")  # fmt: skip
+            "decisions", "samples", "score-effect", "next-study", "brevity", "lists", "overlap",
+            "blocks", "sets", "nonlinear", "enrichment-lists")  # fmt: skip
 """What the page leaves out where there is no evidence."""
 
 

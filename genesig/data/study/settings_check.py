@@ -13,6 +13,7 @@ from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
 from genesig.data.study.labels.settings import kind_settings
 from genesig.data.study.places import place_settings
+from genesig.data.study.pool.settings import study_settings
 from genesig.errors import Problem
 from genesig.response.design import label_columns
 
@@ -284,6 +285,7 @@ def _sets(config: Config) -> Found:
 
 RULES: Sequence[Callable[[Config], Found]] = (
     _geo,
+    study_settings,
     _braces,
     _wrong_place,
     _wrong_order,
