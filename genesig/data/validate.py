@@ -19,7 +19,7 @@ from genesig.data.study.config_check import examine_config, resolve_config
 from genesig.data.study.confounding import check_covariates
 from genesig.data.study.cost import Size, announced, check_cost, study_costs
 from genesig.data.study.covariates_check import check_trained
-from genesig.data.study.dataset import Inputs, read_inputs
+from genesig.data.study.dataset import Inputs, inputs_of
 from genesig.data.study.design_check import check_design, check_tested
 from genesig.data.study.gene_groups import check_groups
 from genesig.data.study.gene_sets import check_sets
@@ -80,7 +80,7 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
         found, inputs, size = _examine_study(config, source)
         return _examination(found + check_cohorts(config, inputs), inputs, size, config)
     if all(isinstance(config.get(key), str) for key in schema["required"]):
-        problems += _not_derived(_inputs(config).problems, problems, config, source)
+        problems += _not_derived(inputs_of(config).problems, problems, config, source)
     return Examination(tuple(in_order(problems)), "")
 
 
@@ -161,7 +161,7 @@ def _examination(
 def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, Size | None]:
     problems = check_settings(config, source)
     wrong_steps = any("normalise" in p.where and p.level == "error" for p in problems)
-    inputs = _inputs(config)
+    inputs = inputs_of(config)
     problems += inputs.problems
     if config["splits"]["file"] is not None:
         problems += _check_split_file(config["splits"]["file"])
@@ -226,10 +226,6 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
         return problems + faults
     var = inputs.gene_table(gene_columns(normalise["folds"]))
     return problems + list(rehearse_steps(X, normalise, source, sheet, var))
-
-
-def _inputs(config: Config) -> Inputs:
-    return read_inputs(config["expression"], config["samples"], config["label"], **config["data"])
 
 
 def _check_split_file(path: str) -> Iterator[Problem]:

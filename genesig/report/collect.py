@@ -49,6 +49,9 @@ from genesig.report.sets.collect import SHOWN as SETS_SHOWN
 from genesig.report.sets.collect import TABLES as SETS_TABLES
 from genesig.report.sets.collect import TEXT as SETS_TEXT
 from genesig.report.sets.collect import sets
+from genesig.report.studies.collect import TABLES as STUDIES_TABLES
+from genesig.report.studies.collect import TEXT as STUDIES_TEXT
+from genesig.report.studies.collect import studies
 from genesig.report.survival.collect import SHOWN as SURVIVAL_SHOWN
 from genesig.report.survival.collect import TABLES as SURVIVAL_TABLES
 from genesig.report.survival.collect import TEXT as SURVIVAL_TEXT
@@ -62,7 +65,7 @@ if TYPE_CHECKING:
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
         "nearest", "nearest_symbol", *SETS_TEXT, *SURVIVAL_TEXT, *GENOME_TEXT,
-        *ENRICHMENT_TEXT, *PATIENTS_TEXT)  # fmt: skip
+        *ENRICHMENT_TEXT, *PATIENTS_TEXT, *STUDIES_TEXT)  # fmt: skip
 
 TABLES = (
     "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
@@ -81,7 +84,7 @@ CHECKS: tuple[Callable[[Report], list[str]], ...] = (
 def tables_in(given: Mapping[str, str]) -> list[str]:
     """Return the names of those files that are tables `collect` takes."""
     known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES, *SURVIVAL_TABLES, *QUALITY_TABLES,
-             *GENOME_TABLES, *ENRICHMENT_TABLES}  # fmt: skip
+             *GENOME_TABLES, *ENRICHMENT_TABLES, *STUDIES_TABLES}  # fmt: skip
     return [name for name in given.keys() if name in known]  # noqa: SIM118 - Snakemake's own kind
 
 
@@ -156,6 +159,7 @@ def collect(
         "nonlinear": nonlinear(tables, config.get("nonlinear")),
         "sets": of_sets,
         "survival": survival(tables),
+        "studies": studies(tables, splits.scheme),
         "genome": genome(dataset, tables),
         "flow": flow(dataset, seen),
         "enrichment": enrichment(tables, config["controls"]["permutations"]),

@@ -20,10 +20,12 @@ from genesig.report.prediction import methods as prediction_methods
 from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
 from genesig.report.sets import methods as sets_methods
+from genesig.report.studies import methods as studies_methods
 from genesig.report.survival import methods as survival_methods
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data_methods.samples,),
+    (studies_methods.study_sentences,),
     (data_methods.normalisation, quality_methods.module_sentences),
     (prediction_methods.assessment,),
     (prediction_methods.selection, genome_methods.stretch_sentences),
@@ -43,7 +45,7 @@ CITING = (
     prediction_methods.REFERENCES, prediction_methods.OF_AREA, genes_methods.REFERENCES,
     nonlinear_methods.REFERENCES, sets_methods.REFERENCES, genome_methods.REFERENCES,
     enrichment_methods.REFERENCES, quality_methods.REFERENCES, survival_methods.REFERENCES,
-    covariates_methods.REFERENCES,
+    covariates_methods.REFERENCES, studies_methods.REFERENCES,
 )  # fmt: skip
 
 

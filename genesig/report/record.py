@@ -19,6 +19,7 @@ from genesig.report.patients.record import Patients
 from genesig.report.prediction.record import Prediction
 from genesig.report.quality.record import Quality
 from genesig.report.sets.record import Sets
+from genesig.report.studies.record import Studies
 from genesig.report.survival.record import Survival
 from genesig.report.writeup.record import Writeup
 
@@ -27,7 +28,7 @@ VERSION = 4
 
 class Report(
     Answer, Data, Quality, Prediction, Enrichment, External, Genes, Genome, Nonlinear, Sets,
-    Survival, Covariates, Patients, Writeup,
+    Studies, Survival, Covariates, Patients, Writeup,
 ):  # fmt: skip
     """What all topics read; ``warnings`` are sentences for the first screen and the limits."""
 

@@ -37,6 +37,7 @@ from genesig.report.prediction.section_samples import samples
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
 from genesig.report.sets.section import in_sets, sets
+from genesig.report.studies.section import studies, unseen
 from genesig.report.survival.section import survival
 from genesig.report.writeup.section import limitations, results_paragraph, tripod
 
@@ -44,6 +45,7 @@ FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
     finding,
     elsewhere,
     sentences,
+    unseen,
     added_value,
     in_sets,
     nothing_found,
@@ -94,6 +96,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "enrichment": enrichment,
     "patients": studied,
     "performance": performance,
+    "studies": studies,
     "classes": classes,
     "covariates": covariates,
     "decisions": decisions,

@@ -30,6 +30,8 @@ class Design:
         With pairs, `group` is the same column.
     batch : str or None
         Column of samples that were processed together.
+    studies : bool
+        Whether the batches are studies: folds and halves are drawn within them.
     event, occurred, horizon, ties : str, str, float, str or None
         Of survival, where `label` is the column of times: the column that says whether the event
         came, the word for it, the time at which risks are told, and how ties are treated.
@@ -54,6 +56,7 @@ class Design:
     covariates: tuple[Covariate, ...] = ()
     filled: bool = False
     weights: str | None = None
+    studies: bool = False
 
     @property
     def kind(self) -> str:

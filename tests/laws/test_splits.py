@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from genesig.data.splits.draw import SCHEMES, draw_splits
+from genesig.data.splits.draw import BY_BATCH, SCHEMES, draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.errors import GenesigError, InvalidInput
 from genesig.results import Dataset, Design, Splits, load_json, save_json
@@ -55,7 +55,7 @@ def two_classes(scheme, negative=14, positive=8):
     y = ["a"] * negative + ["b"] * positive
     n = len(y)
     group = [f"d{row % (n // 2):02d}" for row in range(n)] if scheme in GROUPED else None
-    batch = [f"b{row % 3}" for row in range(n)] if scheme == "leave_one_batch_out" else None
+    batch = [f"b{row % 3}" for row in range(n)] if scheme in BY_BATCH else None
     return study(y, group, ["test" if row % 3 == 0 else "train" for row in range(n)], batch=batch)
 
 
@@ -133,6 +133,7 @@ def test_each_repeat_tests_every_sample_once(scheme):
         ("leave_one_out", [f"p{row:02d}" for row in range(22)]),
         ("leave_one_group_out", [f"d{row:02d}" for row in range(11)]),
         ("leave_one_batch_out", ["b0", "b1", "b2"]),
+        ("leave_one_study_out", ["b0", "b1", "b2"]),
         ("stratified_group_kfold", ["r1f1", "r1f2", "r1f3", "r2f1", "r2f2", "r2f3"]),
         ("predefined", ["predefined"]),
     ],

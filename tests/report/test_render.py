@@ -43,6 +43,7 @@ NOT_EVERYWHERE = {
         "enrichment-lists",
         "covariates",
         "classes",
+        "studies",
         "survival",
         "decisions",
     ),

@@ -1,6 +1,7 @@
 # From the user's files to a normalised data set and its splits.
 #
-# INPUTS: config["expression"], config["samples"], data.annotation, splits.file, structured.sets
+# INPUTS: config["expression"], config["samples"], data.annotation, or those of config["studies"];
+# splits.file, structured.sets
 # OUTPUTS: results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json,
 # results/quality.json, results/modules.tsv, data/geo/*_series_matrix.txt.gz where the config names one
 
@@ -10,8 +11,9 @@ KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest"
 # Enrichment holds lists against its own sets, or against those that are selected.
 HELD = config["enrichment"] if config["enrichment"]["sets"] else KNOWN
 ENRICHED = None if HELD.get("column") else HELD["sets"]
-VALIDATED = ("label", "seed", "probabilities", "data", "normalise", "splits")
-READ = (config["expression"], config["samples"], config["data"]["annotation"])
+VALIDATED = ("label", "seed", "probabilities", "data", "normalise", "splits", "studies", "across")
+NAMED = {key: config[key] for key in ("expression", "samples", "label")}
+READ = read_files()
 
 
 localrules:
@@ -36,9 +38,7 @@ rule fetch:
 # the keys that concern them, so that other settings may change without reading all again.
 rule validate:
     input:
-        local(config["expression"]),
-        local(config["samples"]),
-        given(config["data"]["annotation"], config["splits"]["file"], KNOWN["sets"], ENRICHED),
+        given(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED),
         code=sources("validate.py"),
     output:
         "results/validation.json",
@@ -57,9 +57,7 @@ rule validate:
 rule read:
     input:
         "results/validation.json",
-        expression=local(config["expression"]),
-        samples=local(config["samples"]),
-        annotation=given(config["data"]["annotation"]),
+        given(*READ),
         code=sources("read.py"),
     output:
         "results/data/raw.h5ad",
@@ -68,7 +66,7 @@ rule read:
     conda:
         "../envs/genesig.yaml"
     params:
-        settings={**config["data"], "label": config["label"]},
+        settings={**config["data"], **NAMED, "pooled": pooled_of(config)},
         folds=config["normalise"]["folds"],
         read=digests(*READ),
     script:
@@ -89,6 +87,7 @@ rule normalise:
         **needs("normalise"),
     params:
         **config["normalise"],
+        align=config["across"]["align"],
     script:
         "../scripts/normalise.py"
 

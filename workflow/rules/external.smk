@@ -30,8 +30,7 @@ ELSEWHERE = {
 # so that a fault is found before anything is computed.
 rule validate_external:
     input:
-        local(config["expression"]),
-        local(config["samples"]),
+        *given(*READ),
         *FILES.values(),
         code=sources("validate_external.py"),
     output:
@@ -42,7 +41,7 @@ rule validate_external:
     conda:
         "../envs/genesig.yaml"
     params:
-        settings={key: config[key] for key in ("label", "data", "normalise", "external")},
+        settings={key: config[key] for key in (*VALIDATED, "external")},
         read=digests(*READ, *chain(*OF_COHORT.values())),
     script:
         "../scripts/validate_external.py"

@@ -36,6 +36,14 @@ def given(*paths):
     return [local(path) for path in paths if path]
 
 
+def read_files():
+    """Return the files that the matrix, its samples and its genes are read from."""
+    studies = config["studies"]
+    one = [config[key] for key in ("expression", "samples") if not studies]
+    many = [study[key] for study in studies for key in ("expression", "samples", "annotation")]
+    return list(dict.fromkeys([*one, *many, config["data"]["annotation"]]))
+
+
 def digests(*paths):
     """Return the SHA-256 of each of the user's files that is set, for the parameters of a rule.
 

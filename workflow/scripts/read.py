@@ -1,10 +1,10 @@
-"""Read the expression matrix and both tables into one data set."""
+"""Read the expression matrix and both tables, or several studies, into one data set."""
 
 from genesig.data.steps.gene_sets import gene_columns
 from genesig.data.study.dataset import read_dataset
 from genesig.log import log_to
 
 log_to(snakemake.log[0])
-given, settings = snakemake.input, snakemake.params.settings
+settings = snakemake.params.settings
 settings["gene_columns"] = gene_columns(snakemake.params.folds)
-read_dataset(given.expression, given.samples, **settings).save(snakemake.output[0])
+read_dataset(**settings).save(snakemake.output[0])

@@ -22,7 +22,7 @@ from genesig.data.cohorts.renamed import under_names
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
-from genesig.data.study.dataset import Inputs, read_inputs
+from genesig.data.study.dataset import Inputs, inputs_of
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, in_order, warnings_of
@@ -48,7 +48,7 @@ def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
     InvalidInput
         With all problems of all of them, warnings among them, if one is an error.
     """
-    study = read_inputs(config["expression"], config["samples"], config["label"], **config["data"])
+    study = inputs_of(config)
     found = {item["name"]: check_cohort(item, config, study) for item in config["external"]}
     problems = in_order(p for each in found.values() for p in each)
     if any(problem.level == "error" for problem in problems):

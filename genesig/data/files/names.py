@@ -13,10 +13,13 @@ Config = dict[str, Any]
 KEYS = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
         ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets"))  # fmt: skip
 COHORT_KEYS = ("expression", "samples", "annotation", "renamed")
+COHORTS = ("external", "studies")
 SERIES = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 ENDING = "_series_matrix.txt.gz"
 # Where the rule `fetch` puts what it downloads.
 FOLDER = "data/geo"
+POOLED = "studies"
+"""What stands in the place of a file's name where several studies are read."""
 
 
 def series_file(series: str) -> str:
@@ -35,9 +38,21 @@ def with_file_names(config: Config) -> Config:
     if is_series(geo):
         config["expression"] = config.get("expression") or series_file(geo)
         config["samples"] = config.get("samples") or series_file(geo)
+    if config.get("studies"):
+        _name_studies(config)
     for section, key, _ in _places(config):
         section[key] = _file(section[key])
     return config
+
+
+def _name_studies(config: Config) -> None:
+    """Let several studies stand for matrix and sample table; a series of GEO names its own."""
+    config.setdefault("expression", POOLED)
+    config.setdefault("samples", POOLED)
+    for item in config["studies"] if isinstance(config["studies"], list) else ():
+        if isinstance(item, dict) and is_series(item.get("geo")):
+            item["name"] = item.get("name") or item["geo"]
+            item["expression"] = item.get("expression") or series_file(item["geo"])
 
 
 def with_absolute_names(config: Config) -> Config:
@@ -71,13 +86,14 @@ def named_files(config: Config) -> Iterator[tuple[str, str]]:
 def _places(config: Config) -> Iterator[tuple[Config, str, str]]:
     for *section, key in KEYS:
         place = config.get(section[0]) if section else config
-        if isinstance(place, dict) and isinstance(place.get(key), str):
+        if isinstance(place, dict) and isinstance(place.get(key), str) and place[key] != POOLED:
             yield place, key, ".".join([*section, key])
-    cohorts = config.get("external")
-    for number, cohort in enumerate(cohorts if isinstance(cohorts, list) else (), 1):
-        for key in COHORT_KEYS:
-            if isinstance(cohort, dict) and isinstance(cohort.get(key), str):
-                yield cohort, key, f"external, item {number}, {key}"
+    for of in COHORTS:
+        cohorts = config.get(of)
+        for number, cohort in enumerate(cohorts if isinstance(cohorts, list) else (), 1):
+            for key in COHORT_KEYS:
+                if isinstance(cohort, dict) and isinstance(cohort.get(key), str):
+                    yield cohort, key, f"{of}, item {number}, {key}"
 
 
 def _file(name: str) -> str:

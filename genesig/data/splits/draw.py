@@ -133,6 +133,16 @@ def _one_by_one(
     return samples.one_by_one(rows)
 
 
+def _by_study(
+    where: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+) -> list[Array]:
+    """Leave out one study at a time where that leaves two to train; else divide within studies."""
+    studies = samples.of_study(rows)
+    if len(studies) >= LEAST_STUDIES:
+        return studies
+    return _stratified(where, samples, rows, number, seed, key)
+
+
 def _stratified(
     where: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
@@ -166,8 +176,8 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
         )
     if samples.groups is None and "group" in scheme:
         raise GenesigError(f"splits.scheme: {scheme} needs data.group (or data.pair)")
-    if scheme == "leave_one_batch_out":
-        _check_batches(samples)
+    if scheme in BY_BATCH:
+        _check_batches(samples, scheme)
     if scheme == "stratified_kfold":
         for who, inside in samples.kind.needed(samples.y, samples.classes).items():
             if (size := int(inside.sum())) < folds:
@@ -183,16 +193,19 @@ def _check_number(
     units = len(samples.names if samples.groups is None else np.unique(samples.groups))
     outer = {_kfold: drawn, _predefined: 1}.get(SCHEMES[scheme], units)
     inner = units if inner_scheme == "leave_one_out" else inner_folds
+    if SCHEMES[scheme] is _leave_one_batch_out and samples.batches is not None:
+        outer = len(np.unique(samples.batches))
     if what := too_many(outer, inner, len(samples.names)):
         raise GenesigError(f"splits.scheme: {what}")
 
 
-def _check_batches(samples: Samples) -> None:
+def _check_batches(samples: Samples, scheme: str) -> None:
+    needed, several = BY_BATCH[scheme]
     if samples.batches is None:
-        raise GenesigError("splits.scheme: leave_one_batch_out needs data.batch")
+        raise GenesigError(f"splits.scheme: {scheme} needs {needed}")
     if len(set(samples.batches)) < 2:
         raise GenesigError(
-            f"splits.scheme: leave_one_batch_out needs two batches, every sample is of "
+            f"splits.scheme: {scheme} needs two {several}, every sample is of "
             f"'{samples.batches[0]}'"
         )
     if samples.groups is not None:
@@ -200,8 +213,8 @@ def _check_batches(samples: Samples) -> None:
             among = np.unique(samples.batches[samples.groups == group])
             if len(among) > 1:
                 raise GenesigError(
-                    f"splits.scheme: leave_one_batch_out tears group '{group}' apart, which has "
-                    f"samples in the batches {listing(among)}; choose leave_one_group_out"
+                    f"splits.scheme: {scheme} tears group '{group}' apart, which has "
+                    f"samples in the {several} {listing(among)}; choose leave_one_group_out"
                 )
 
 
@@ -257,6 +270,14 @@ def _split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> 
     return Split(name, repeat, fold, samples.named(train), samples.named(test), (), key)
 
 
+LEAST_STUDIES = 3
+"""Studies of which one may be left out and the others tell what studies have in common."""
+BY_BATCH = {
+    "leave_one_batch_out": ("data.batch", "batches"),
+    "leave_one_study_out": ("several studies", "studies"),
+}
+"""What a scheme needs that leaves out batches, and what it calls them."""
+
 GROUPED = {
     "stratified_kfold": "stratified_group_kfold",
     "leave_one_out": "leave_one_group_out",
@@ -265,6 +286,7 @@ GROUPED = {
 INNER_SCHEMES: dict[str, Callable[..., list[Array]]] = {
     "stratified_kfold": _stratified,
     "leave_one_out": _one_by_one,
+    "leave_one_study_out": _by_study,
 }
 
 SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {
@@ -272,6 +294,7 @@ SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {
     "leave_one_out": _leave_one_out,
     "leave_one_group_out": _leave_one_group_out,
     "leave_one_batch_out": _leave_one_batch_out,
+    "leave_one_study_out": _leave_one_batch_out,
     "stratified_group_kfold": _kfold,
     "predefined": _predefined,
 }

@@ -32,6 +32,8 @@ class Samples:
         Samples of one group stay together.
     batches : (n,) str or None
         Samples of one batch were processed together.
+    studies : bool
+        Whether the batches are studies: parts are alike within each.
     """
 
     names: tuple[str, ...]
@@ -40,12 +42,14 @@ class Samples:
     classes: tuple[str, ...] | None
     groups: Array | None
     batches: Array | None
+    studies: bool = False
 
     @classmethod
     def of(cls, dataset: Dataset) -> Samples:
         """Take them from a data set."""
         return cls(tuple(dataset.samples), dataset.response(), dataset.kind,
-                   dataset.design.classes, dataset.groups(), dataset.batches())  # fmt: skip
+                   dataset.design.classes, dataset.groups(), dataset.batches(),
+                   dataset.design.studies)  # fmt: skip
 
     def rows(self, names: Iterable[str]) -> Array:
         """Return the row numbers of some names, growing."""
@@ -70,7 +74,7 @@ class Samples:
         GenesigError
             If there are fewer samples or groups, or fewer samples of every class, than parts.
         """
-        strata = self._strata(rows, number)
+        strata = self._within_studies(rows, self._strata(rows, number))
         if not self._divisible(rows, number):
             units = len(self.one_by_one(rows))
             unit = "samples" if self.groups is None else "groups"
@@ -92,6 +96,20 @@ class Samples:
     def _divisible(self, rows: Array, number: int) -> bool:
         most = max(np.bincount(self._strata(rows, number)))
         return bool(most >= number and len(self.one_by_one(rows)) >= number)
+
+    def of_study(self, rows: Array) -> list[Array]:
+        """Return the rows of each study that has some, in the order of their names."""
+        if not self.studies or self.batches is None:
+            return [rows]
+        own = self.batches[rows]
+        return [rows[own == name] for name in np.unique(own)]
+
+    def _within_studies(self, rows: Array, strata: Array) -> Array:
+        """Tell the strata of one study from those of another."""
+        if not self.studies or self.batches is None:
+            return strata
+        _, study = np.unique(self.batches[rows], return_inverse=True)
+        return _by_appearance(study * (strata.max(initial=0) + 1) + strata)
 
     def _strata(self, rows: Array, number: int) -> Array:
         return _by_appearance(self.kind.strata(self.y[rows], number))

@@ -2,9 +2,10 @@
 
 A step of kind ``"sample"`` looks at one sample at a time. A step of kind ``"fold"`` learns across
 samples: it is fitted on training rows and its fitted values are applied to any other row. One of
-kind ``"batch"`` does so, too, and is told what the sample table says of each row. None is told the
-label, but for the step that leaves out genes which most of a class misses: it is told the classes
-of its training rows, permuted ones where labels are.
+kind ``"batch"`` does so, too, and is told what the sample table says of each row. One of kind
+``"study"`` looks at one study at a time, all of which is on one side where studies are held out.
+None is told the label, but for the step that leaves out genes which most of a class misses: it is
+told the classes of its training rows, permuted ones where labels are.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from genesig.data.steps.alignment import ALIGNED, AlignStudies
 from genesig.data.steps.background import RmaBackground
 from genesig.data.steps.batch_correction import BatchCorrection
 from genesig.data.steps.collapse import Collapse
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Steps = Sequence[Mapping[str, Any]]
 
+ALIGN = "align_studies"
 # Refitted in every inner fold, by the solver, hence last.
 MOMENTS = ("centre", "unit_variance")
 # After these a column is no longer the gene of that name as it was measured (see `described`).
@@ -64,7 +67,7 @@ class Normaliser(Protocol):
     """
 
     @property
-    def kind(self) -> Literal["sample", "fold", "batch"]:
+    def kind(self) -> Literal["sample", "fold", "batch", "study"]:
         """What the step looks at."""
 
     @property
@@ -130,15 +133,20 @@ class Reference:
 
 
 def apply(step: Normaliser, X: Array, about: pd.DataFrame | None) -> Array:
-    """Apply a fitted step; only one that corrects batches is told about the samples."""
-    return step.transform(X, about) if step.kind == "batch" else step.transform(X)
+    """Apply a fitted step; only one that corrects batches or aligns studies is told about them."""
+    return step.transform(X, about) if step.kind in ("batch", "study") else step.transform(X)
 
 
 def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
     values = {key: value for key, value in state.items() if key != "step"}
     arrays = {k: np.asarray(v) if isinstance(v, list) else v for k, v in values.items()}
-    fitted: Normaliser = pick("step", NORMALISERS, state["step"])(**arrays)
+    fitted: Normaliser = _class_of(state["step"])(**arrays)
     return fitted
+
+
+def _class_of(name: str) -> Any:
+    """Return the class of a step; that which aligns studies is none that a config may list."""
+    return AlignStudies if name == ALIGN else pick("normalise.folds", NORMALISERS, name)
 
 
 def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
@@ -174,6 +182,9 @@ def with_batch(steps: Steps, design: Design) -> list[dict[str, Any]]:
     """Tell the steps that correct batches which column of the sample table names them."""
     named = []
     for step in steps:
+        if step["step"] == ALIGN:
+            named.append({**step, "column": design.batch})
+            continue
         batch = pick("normalise.folds", NORMALISERS, step["step"]).kind == "batch"
         if batch and design.label in step["covariates"]:
             raise GenesigError(
@@ -206,7 +217,7 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
         settings = {key: value for key, value in step.items() if key != "step"}
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
-        kind = pick("normalise.folds", NORMALISERS, step["step"])
+        kind = _class_of(step["step"])
         fitted.append(among(_fitted(kind, X, about, settings), genes))
         X = apply(fitted[-1], X, about) if place < len(steps) else X  # nothing learns from the last
         genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
@@ -214,7 +225,7 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
 
 
 def _fitted(kind: Any, X: Array, about: pd.DataFrame | None, settings: dict[str, Any]) -> Any:
-    if kind.kind == "sample":
+    if kind.kind in ("sample", "study"):
         return kind(**settings)
     known = (about,) if kind.kind == "batch" else ()
     return kind.fit(X, *known, **settings)
@@ -274,12 +285,16 @@ def check_steps(*, samples: Steps, folds: Steps) -> None:
     check_order(folds)
 
 
-def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Dataset:
-    """Apply the row-wise steps, before the splits.
+def normalise_samples(
+    dataset: Dataset, align: str = "none", *, samples: Steps, folds: Steps
+) -> Dataset:
+    """Apply the row-wise steps, before the splits, and align studies, each by itself.
 
     Parameters
     ----------
     dataset : Dataset
+    align : str
+        Of several studies, a name in `alignment.ALIGNED`.
     samples : list of steps
         Applied, and added to the provenance.
     folds : list of steps
@@ -292,9 +307,10 @@ def normalise_samples(dataset: Dataset, *, samples: Steps, folds: Steps) -> Data
         If a step stands in the wrong place (see `check_steps`).
     """
     check_steps(samples=samples, folds=folds)
-    X = fit_steps(dataset.X, bound(samples, dataset)).transform(dataset.X)
+    steps = [*samples, *(ALIGNED[align] if dataset.design.studies else ())]
+    X = fit_steps(dataset.X, bound(steps, dataset), dataset.obs).transform(dataset.X, dataset.obs)
     done = dataset.provenance.get("steps", [])
-    notes = {**dataset.provenance, "steps": [*done, *map(dict, samples)]}
+    notes = {**dataset.provenance, "steps": [*done, *map(dict, steps)]}
     if places := [k for k, step in enumerate(folds, 1) if step["step"] in SUMMARIES]:
         notes["summaries"] = list(map(dict, folds[: places[-1]]))
     constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))

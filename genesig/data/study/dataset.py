@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_names import check_symbols
 from genesig.data.study.matrix_check import Expression, check_matrix
 from genesig.data.study.places import places_of
+from genesig.data.study.pool.record import Pool, Wanted
+from genesig.data.study.pool.together import pool_studies
 from genesig.data.study.prior_weights import weights_of
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
+Pooled = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Inputs:
         The gene table as it lies in its file.
     places : (chromosomes, positions) or None
         Of the genes of the matrix; None where the study does not know them.
+    pool : Pool or None
+        Several studies; None where there is one.
     """
 
     sheet: Sheet | None
@@ -59,6 +64,7 @@ class Inputs:
     weights: Array | None = None
     table: pd.DataFrame | None = None
     places: tuple[Array, Array] | None = None
+    pool: Pool | None = None
 
     def gene_table(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return symbol, further columns, weights and places, for the genes of the matrix.
@@ -85,7 +91,7 @@ class Inputs:
 
 
 def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
-                 gene_columns: Sequence[str] = (), *,
+                 gene_columns: Sequence[str] = (), pooled: Pooled = None, *,
                  task: str, classes: Sequence[str] | None, event: str | None,
                  horizon: float | None, ties: str, group: str | None,
                  pair: str | None, batch: str | None, confounding: float, annotation: str | None,
@@ -103,6 +109,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         describes samples, too.
     label : str or mapping
         Column of the sample table that is predicted; of survival, those of ``time`` and ``event``.
+    pooled : mapping or None
+        Several studies in the place of the two files: ``studies`` and ``probes`` of the config.
     task : str
         A name in `RESPONSES`.
     classes : [negative, positive] or None
@@ -149,9 +157,9 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
     InvalidInput
         With every error of all files.
     """
-    inputs = read_inputs(expression, samples, label, task=task, classes=classes, event=event,
-                         horizon=horizon, ties=ties, group=group, pair=pair, batch=batch,
-                         confounding=confounding, annotation=annotation,
+    inputs = read_inputs(expression, samples, label, pooled, task=task, classes=classes,
+                         event=event, horizon=horizon, ties=ties, group=group, pair=pair,
+                         batch=batch, confounding=confounding, annotation=annotation,
                          symbol=symbol, part=part, files=files, missing=missing,
                          prior_weights=prior_weights, covariates=covariates,
                          covariate_words=covariate_words, missing_covariates=missing_covariates,
@@ -161,13 +169,16 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
         raise InvalidInput(errors)
-    given = dict.fromkeys(path for path in (expression, samples, annotation) if path is not None)
+    pool = inputs.pool
+    given = [path for path in (expression, samples, annotation) if path is not None]
     provenance = {
-        "dropped": inputs.sheet.dropped + inputs.expression.dropped,
+        "dropped": [*(pool.dropped if pool else ()), *inputs.sheet.dropped,
+                    *inputs.expression.dropped],
         "steps": [],
-        "inputs": {path: sha256(path) for path in given},
+        "inputs": {path: sha256(path) for path in dict.fromkeys(pool.files if pool else given)},
         "warnings": warnings_of(inputs.problems),
-    }
+        **({"studies": pool.flow} if pool else {}),
+    }  # fmt: skip
     obs = inputs.sheet.obs.copy()
     obs.attrs = {}
     if obs.index.name in ["", "_index", *obs.columns]:  # h5ad would refuse it
@@ -176,7 +187,20 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
     return Dataset(inputs.expression.X, obs, var, inputs.sheet.design, provenance)
 
 
-def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *, task: str,
+def inputs_of(config: Mapping[str, Any]) -> Inputs:
+    """Read and check the files that a resolved config names."""
+    return read_inputs(config["expression"], config["samples"], config["label"], pooled_of(config),
+                       **config["data"])  # fmt: skip
+
+
+def pooled_of(config: Mapping[str, Any]) -> Pooled:
+    """Return what a resolved config says of several studies, None where it has one."""
+    studies = config.get("studies")
+    return {"studies": studies, "probes": config["across"]["probes"]} if studies else None
+
+
+def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
+                pooled: Pooled = None, *, task: str,
                 classes: Sequence[str] | None, event: str | None,
                 horizon: float | None, ties: str, group: str | None,
                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
@@ -187,9 +211,16 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
                 chromosome: str | None, position: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
-    matrix, table = _read_both(expression, samples, part, files, problems)
-    sheet, values, symbols, own, known, places = None, None, None, None, None, None
-    columns = label_columns(label)
+    columns, pool = label_columns(label), None
+    if pooled:
+        data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
+                "annotation": annotation, "symbol": symbol, "part": part}  # fmt: skip
+        pool = pool_studies(pooled["studies"], Wanted(columns, data, pooled["probes"]), problems)
+        matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
+        annotation = None
+    else:
+        matrix, table = _read_both(expression, samples, part, files, problems)
+    sheet, values = None, None
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         what = f"is the sample table, and {samples} the matrix, as it looks: expression and samples"
         return Inputs(None, None, None, [Problem(expression, f"{what} are swapped; exchange them")])
@@ -197,7 +228,7 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
         settings = {"classes": classes, "event": event, "horizon": horizon, "ties": ties}
         sheet = check_sheet(table, samples, label=columns, task=task,
                             settings=settings, group=group, pair=pair, batch=batch,
-                            problems=problems)  # fmt: skip
+                            studies=pool is not None, problems=problems)  # fmt: skip
     if sheet is not None and not any(problem.level == "error" for problem in problems):
         sheet = with_fixed(sheet, samples, problems, covariates=covariates,
                            words=covariate_words, missing=missing_covariates,
@@ -207,23 +238,47 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str], *
         used = list(table.index if sheet is None else sheet.obs.index)
         values = check_matrix(matrix, expression, names=list(table.index), used=used,
                               sheet=samples, missing=missing, problems=problems)  # fmt: skip
+    of_genes = _OfGenes()
     if annotation is not None:
-        genes = values.genes if values is not None else None
         chosen = part if annotation == expression else None
-        known = attempt(lambda: read_genes(annotation, chosen), problems)
-        if known is not None and prior_weights is not None and genes is not None:
-            own = weights_of(known, prior_weights, annotation, genes, problems)
-            known = known.drop(columns=prior_weights, errors="ignore")
-        if known is not None and chromosome and position and genes is not None:
-            places = places_of(known, chromosome, position, annotation, genes, problems)
-            known = known.drop(columns=[chromosome, position], errors="ignore")
-        only = own is not None or places is not None
-        if known is not None and (not only or len(known.columns)):
-            symbols = _symbols(known, annotation, symbol, genes, problems)
+        genes = None if values is None else values.genes
+        named = (symbol, prior_weights, chromosome, position)
+        of_genes = _of_genes(annotation, chosen, genes, named, problems)
+    symbols = of_genes.symbols
     if annotation is None and matrix is not None and matrix.symbols:
         symbols = dict(matrix.symbols)
         problems += check_symbols(symbols, expression)
-    return Inputs(sheet, values, symbols, problems, own, known, places)
+    return Inputs(sheet, values, symbols, problems, of_genes.weights, of_genes.table,
+                  of_genes.places, pool)  # fmt: skip
+
+
+class _OfGenes(NamedTuple):
+    """What the gene table says, as `Inputs` has it."""
+
+    symbols: dict[str, str] | None = None
+    weights: Array | None = None
+    table: pd.DataFrame | None = None
+    places: tuple[Array, Array] | None = None
+
+
+def _of_genes(annotation: str, part: str | None, genes: list[str] | None,
+              columns: Sequence[str | None], problems: list[Problem]) -> _OfGenes:  # fmt: skip
+    """Read the gene table and its columns of symbols, prior weights, chromosomes and positions."""
+    symbol, prior_weights, chromosome, position = columns
+    known = attempt(lambda: read_genes(annotation, part), problems)
+    if known is None:
+        return _OfGenes()
+    symbols, own, places = None, None, None
+    if prior_weights is not None and genes is not None:
+        own = weights_of(known, prior_weights, annotation, genes, problems)
+        known = known.drop(columns=prior_weights, errors="ignore")
+    if chromosome and position and genes is not None:
+        places = places_of(known, chromosome, position, annotation, genes, problems)
+        known = known.drop(columns=[chromosome, position], errors="ignore")
+    only = own is not None or places is not None
+    if not only or len(known.columns):
+        symbols = _symbols(known, annotation, symbol, genes, problems)
+    return _OfGenes(symbols, own, known, places)
 
 
 def _read_both(expression: str, samples: str, part: str | None, files: str | None,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Config = dict[str, Any]
 SIDES = ("train", "test")
+BY_BATCH = ("leave_one_batch_out", "leave_one_study_out")
 
 
 def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
@@ -42,7 +43,7 @@ def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
     short: list[tuple[int, Problem]] = []
     for name, units in _units(train, sheet).items():
         left = _left_to_train(units, splits["scheme"], splits["folds"])
-        if splits["scheme"] == "leave_one_batch_out" and sheet.design.batch is not None:
+        if splits["scheme"] in BY_BATCH and sheet.design.batch is not None:
             batch = train[sheet.design.batch]
             left = min(_units(train[batch != out], sheet)[name] for out in set(batch))
         found = _check_units(name, units, left, sheet, splits, where)

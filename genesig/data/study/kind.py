@@ -10,6 +10,7 @@ from genesig.data.files.names import is_fetched, with_file_names
 from genesig.data.files.readers import read_samples
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config
+from genesig.data.study.pool.record import STUDY, WEIGHT
 from genesig.errors import Problem, attempt
 from genesig.response.design import SEVERAL
 
@@ -45,9 +46,20 @@ def silent(raw: Config, classes: int | None = None) -> Config:
     found = {} if kind is None else deepcopy(LABELS[kind].defaults)
     if kind is not None and LABELS[kind].columns and data.get("task") is None:
         found["data"] = {"task": kind}
+    if raw.get("studies"):
+        for section, settings in _of_studies(raw).items():
+            found[section] = {**found.get(section, {}), **settings}
+        data = {**found["data"], **data}
     if data.get("covariates") or data.get("weights"):
         found["nonlinear"] = {"enabled": False}
     return found
+
+
+def _of_studies(raw: Config) -> Config:
+    """Return the settings that several studies ask for: each is a batch, and held out whole."""
+    alike = _section(raw, "across").get("weights", "equal") == "equal"
+    scheme = {key: "leave_one_study_out" for key in ("scheme", "inner_scheme")}
+    return {"data": {"batch": STUDY, **({"weights": WEIGHT} if alike else {})}, "splits": scheme}
 
 
 def classes_shown(raw: Config) -> int | None:

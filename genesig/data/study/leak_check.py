@@ -182,7 +182,8 @@ def check_belonging(sheet: Sheet, where: str) -> Iterator[Problem]:
             if LABELS[design.kind].one_of_a_group and not _alike(sheet, named, name):
                 what += "their responses differ, so that they are no group: keep one sample of each"
             else:
-                what += f"set data.group: {name} and splits.scheme: stratified_group_kfold"
+                what += f"set data.group: {name}"
+                what += "" if design.studies else " and splits.scheme: stratified_group_kfold"
             yield Problem(f"{where}, column '{name}'", what, "warning")
 
 

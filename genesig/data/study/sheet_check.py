@@ -47,11 +47,13 @@ class Sheet:
 
 def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: str,
                 settings: Mapping[str, Any], group: str | None, pair: str | None,
-                batch: str | None, problems: Problems) -> Sheet | None:  # fmt: skip
+                batch: str | None, studies: bool = False,
+                problems: Problems) -> Sheet | None:  # fmt: skip
     """Choose the study's samples; add what is wrong to `problems`.
 
     `settings` are those of the section ``data`` that the kinds of response have, `label` the
-    columns of the response. Returns None where one is missing: nothing can be said without it.
+    columns of the response, `studies` tells whether the batches are studies. Returns None where a
+    column is missing: nothing can be said without it.
     """
     table = storable(table, where, problems)
     if len(set(label)) != max(1, len(LABELS[task].columns)):
@@ -75,7 +77,7 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: 
             _check_filled(obs, where, key, str(column), problems)
             problems.extend(check_names_alike(table, key, str(column), where))
     design = Design(label[0], task, chosen.classes, group=pair or group, pair=pair, batch=batch,
-                    **chosen.more)  # fmt: skip
+                    studies=studies, **chosen.more)  # fmt: skip
     notes = [{"kind": "sample", "name": n, "reason": why} for n, why in sorted(dropped.items())]
     # All that is drawn goes by rows: in the order of the names, that of the file says nothing.
     return Sheet(obs.sort_index(kind="stable"), tuple(table.index), design, notes)

@@ -17,6 +17,8 @@ from genesig.report.page.shuffling import held, where
 from genesig.report.page.verdict import LEVEL, Grade, grade, here
 from genesig.report.page.words import clean, counted, decimal, significant
 
+LEFT_OUT = {"leave_one_batch_out": "batch", "leave_one_study_out": "study"}
+
 
 class State(Enum):
     """What a light says: the word, and the sign that stands before it."""
@@ -171,6 +173,6 @@ def _batch(data: Answer) -> Light:
     words = f"{measure} of {clean(it['column'])} with the label {decimal(it['association'])}"
     if it["association"] <= NOTABLE:
         return Light(name, State.GOOD, words)
-    if data["design"]["scheme"] == "leave_one_batch_out":
-        return Light(name, State.CAUTION, f"{words}; each batch was left out in turn")
+    if one := LEFT_OUT.get(data["design"]["scheme"]):
+        return Light(name, State.CAUTION, f"{words}; each {one} was left out in turn")
     return Light(name, State.PROBLEM, words)

@@ -16,6 +16,7 @@ SCHEMES = {
     "leave_one_out": "leave-one-out cross-validation",
     "leave_one_group_out": "leave-one-group-out cross-validation",
     "leave_one_batch_out": "leave-one-batch-out cross-validation",
+    "leave_one_study_out": "leave-one-study-out cross-validation",
     "stratified_group_kfold": "stratified group {folds}-fold cross-validation{repeated}, groups"
     " kept whole",
     "predefined": "the division into training and test samples that the sample table gives",

@@ -82,7 +82,7 @@ def _words(data: Quality) -> list[str]:
 
 def _advice(data: Quality, one: Follows) -> str:
     if one["column"] == data["quality"]["batch"]:
-        if data["design"]["scheme"] == "leave_one_batch_out":
+        if data["design"]["scheme"] in ("leave_one_batch_out", "leave_one_study_out"):
             return "A batch that is left out cannot be brought to the level of the others."
         return "The step combat would bring its batches to one level."
     name = clean(one["column"])

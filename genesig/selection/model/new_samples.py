@@ -14,22 +14,14 @@ from genesig.data.cohorts.new_matrix import (
     Scale,
     check_values,
     matched,
-    row_wise,
     samples_among,
     samples_in_rows,
     zeros,
 )
 from genesig.data.cohorts.renamed import under_names
 from genesig.data.files.delimited import Matrix
+from genesig.data.steps.alignment import FEWEST
 from genesig.errors import Problem, refuse
-from genesig.selection.model.chain import (
-    Model,
-    check_steps,
-    filler,
-    seen_by,
-    split_steps,
-    takes_as_low,
-)
 from genesig.selection.model.covariates import covariate_scores, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.lists import chosen_model, place
@@ -42,7 +34,17 @@ from genesig.selection.model.panel import (
     told,
 )
 from genesig.selection.model.same_scale import odd_samples, other_scale
-from genesig.selection.model.shape import check_model
+from genesig.selection.model.shape import (
+    Model,
+    aligned,
+    aligns,
+    check_model,
+    check_steps,
+    filler,
+    seen_by,
+    split_steps,
+    takes_as_low,
+)
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
@@ -204,7 +206,8 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     means = np.asarray(model["training"]["means"], dtype=float)
     # A model that learned to fill in does so itself, and is given NaN.
     fill = np.where(low | own, np.nan, means)
-    values = row_wise(split_steps(model)[0], X, found, fill)
+    _check_number(model, matrix.rows, where)
+    values = aligned(model, X, found, fill)
     scale = _scale(model)
     check_values(X, values, found, genes, matrix.rows, scale, where)
     problems += zeros(X, values, found, genes, matrix.rows, scale, where)
@@ -265,6 +268,15 @@ def _used(model: Model, chosen: Model) -> list[int]:
     genes, listed = model["training"]["genes"], set(chosen["genes"])
     across = {step["step"] for step in model["normalisation"]["steps"]} - GENE_BY_GENE
     return [k for k, gene in enumerate(genes) if across or gene in listed]
+
+
+def _check_number(model: Model, names: Sequence[str], where: str) -> None:
+    """Refuse too few samples for moments of their own, where the model takes its genes by these."""
+    if aligns(model) and len(names) < FEWEST:
+        what = f"{counted(len(names), 'sample')}, at least {FEWEST} are needed: the model was made "
+        what += "of several studies, each gene taken by its mean and spread in its own study, and "
+        what += "needs these of the new samples, too; score more of them together, or train with "
+        raise refuse(where, what + "across.align: rank, which needs one sample")
 
 
 def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], missing: float,

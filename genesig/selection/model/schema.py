@@ -49,6 +49,11 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     "rank_samples": ("(rank - 1/2) / n within a sample, ties share their mean rank", {}),
     "log_cpm": ("log2(10^6 x / sum of the sample + prior)", {"prior": NUMBER}),
     "rma_background": ("background of RMA, of each array by itself", {}),
+    "align_studies": (
+        "x - mean of the gene over the samples of the same study, divided by their sd (divisor n)"
+        " where spread is true; new samples are a study by themselves, of at least 10",
+        {"column": TEXT, "spread": {"type": "boolean"}},
+    ),
     "segment": (
         "step function along each chromosome, whose columns are `order` from one of `starts` to the"
         " next; null is one of all columns. min 1/2 ||f - x||^2 + tau sd sum |f_(i+1) - f_i|, sd ="

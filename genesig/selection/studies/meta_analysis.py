@@ -1,0 +1,85 @@
+"""Meta-analysis of each gene: does it hold in all studies, and which of them disagrees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genesig.data.quality.false_discovery import q_values
+from genesig.results import Dataset
+from genesig.selection.studies.effects import EFFECTS
+from genesig.selection.studies.random_effects import together
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+
+
+COLUMNS = ("gene", "symbol", "effect", "low", "high", "p_value", "q_value", "tau", "i2",
+           "q_p_value", "agree", "least", "most")  # fmt: skip
+
+
+def meta_table(dataset: Dataset) -> pd.DataFrame:
+    """Return meta.tsv: one row for each gene, over the studies.
+
+    Columns: gene, symbol, ``effect`` and its 95 % interval ``low`` to ``high`` (see `together`),
+    ``p_value`` of the mean held against its standard error, ``q_value`` by Benjamini and Hochberg
+    over the genes, ``tau``, ``i2`` and ``q_p_value``, how far studies differ; ``agree``, the share
+    of them with the sign of the mean; ``least`` and ``most``, the mean without one study, from the
+    smallest to the largest; and ``effect of`` each study. With few studies the interval is wide, on
+    k - 1 degrees of freedom, while ``p_value`` takes the variance between studies as known. A gene
+    that no study tells anything about has an empty row.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of several studies. Of more than two classes there is no single effect, and no row.
+    """
+    import pandas as pd
+    from scipy.special import chdtrc, ndtr
+
+    names = study_names(dataset) if dataset.design.kind in EFFECTS else []
+    if not names:
+        return pd.DataFrame(columns=list(COLUMNS))
+    value, variance = effects_of(dataset, names)
+    found = together(value, variance)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = 2 * ndtr(-np.abs(found.mean) / found.error)
+        differ = np.where(found.studies > 1, chdtrc(np.maximum(found.studies - 1, 1), found.q),
+                          np.nan)  # fmt: skip
+        same = np.sum(np.sign(value) == np.sign(found.mean), axis=0) / found.studies
+    least, most = _without_one(value, variance)
+    known = np.where(np.isnan(p), 1.0, p)
+    table = pd.DataFrame({
+        "gene": dataset.genes, "symbol": dataset.var["symbol"].to_numpy(), "effect": found.mean,
+        "low": found.low, "high": found.high, "p_value": p, "q_value": q_values(known),
+        "tau": np.sqrt(found.tau2), "i2": found.i2, "q_p_value": differ, "agree": same,
+        "least": least, "most": most,
+    })  # fmt: skip
+    return table.assign(**{f"effect of {name}": value[k] for k, name in enumerate(names)})
+
+
+def study_names(dataset: Dataset) -> list[str]:
+    """Return the names of the studies, in their order."""
+    names = dataset.batches() if dataset.design.studies else None
+    return [] if names is None else [str(name) for name in np.unique(names)]
+
+
+def effects_of(dataset: Dataset, names: list[str]) -> tuple[Array, Array]:
+    """Return the effects and variances of every gene in each study, (K, d)."""
+    _, measure = EFFECTS[dataset.design.kind]
+    y, study = dataset.response(), dataset.batches()
+    found = [measure(dataset.X[study == name], y[study == name]) for name in names]
+    return np.stack([each.value for each in found]), np.stack([each.variance for each in found])
+
+
+def _without_one(value: Array, variance: Array) -> tuple[Array, Array]:
+    """Return the smallest and the largest mean without one study."""
+    rows = np.arange(len(value))
+    means = np.stack([together(value[rows != k], variance[rows != k]).mean for k in rows])
+    known = ~np.isnan(means)
+    least = np.where(known, means, np.inf).min(axis=0)
+    most = np.where(known, means, -np.inf).max(axis=0)
+    return np.where(known.any(axis=0), least, np.nan), np.where(known.any(axis=0), most, np.nan)

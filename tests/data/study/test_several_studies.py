@@ -1,0 +1,291 @@
+"""Several studies at the door: what they become, and one line for each thing that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from several_studies import Studies, tables
+
+from genesig.data.files.readers import load_schema, read_config
+from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.permute import permutation
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.config_check import resolve_config
+from genesig.data.study.dataset import pooled_of, read_dataset
+from genesig.data.validate import examine
+from genesig.errors import InvalidInput
+from genesig.results import Dataset
+
+Change = Callable[[Studies], Any]
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def read(studies: Studies) -> tuple[dict[str, Any], Dataset]:
+    config = resolve_config(read_config(studies.write()), load_schema())
+    named = (config["expression"], config["samples"], config["label"])
+    return config, read_dataset(*named, (), pooled_of(config), **config["data"])
+
+
+def said(studies: Studies) -> list[str]:
+    found = examine(read_config(studies.write()), load_schema(), "config.yaml")
+    return [str(problem) for problem in found.errors]
+
+
+def test_studies_become_one_data_set_of_their_common_genes(tmp_path):
+    studies = Studies(tmp_path)
+    matrix, about = studies.files["berlin"]
+    studies.files["berlin"] = matrix.drop(index=["gene04", "gene05"]), about
+    _, dataset = read(studies)
+    assert len(dataset.samples) == 60
+    assert dataset.genes == [f"gene{j:02d}" for j in range(30) if j not in (4, 5)]
+    assert dict(dataset.obs["study"].value_counts()) == dict.fromkeys(studies.files, 20)
+    row = dataset.samples.index(matrix.columns[3])
+    np.testing.assert_array_equal(dataset.X[row], matrix.loc[dataset.genes, matrix.columns[3]])
+    flow = {one["name"]: one for one in dataset.provenance["studies"]}
+    assert flow["boston"] == {"name": "boston", "samples": 20, "measured": 30, "genes": 30,
+                              "lost": 2, "lacking": {"berlin": 2, "bombay": 0}}  # fmt: skip
+    assert len(dataset.provenance["inputs"]) == 6
+
+
+def test_every_study_weighs_alike(tmp_path):
+    studies = Studies(tmp_path)
+    matrix, about = studies.files["boston"]
+    studies.files["boston"] = matrix.iloc[:, :8], about[:8]
+    _, dataset = read(studies)
+    weights = pd.Series(dataset.sample_weights()).groupby(dataset.batches()).sum()
+    np.testing.assert_allclose(weights, 48 / 3)
+
+
+def test_one_probe_stands_for_its_gene_whatever_the_labels_are(tmp_path):
+    studies = Studies(tmp_path)
+    matrix, about = studies.files["boston"]
+    probes = pd.concat([matrix, matrix.iloc[:5] - 1])
+    probes.index = [f"{k}_at" for k in range(len(probes))]
+    symbols = [*matrix.index, *matrix.index[:5]]
+    symbols[7] += " /// LOC1"
+    studies.genes["chip.tsv"] = pd.DataFrame({"ID": probes.index, "symbol": symbols})
+    studies.files["boston"] = probes, about
+    studies.item("boston", annotation="chip.tsv")
+    _, dataset = read(studies)
+    assert dataset.genes == list(matrix.index)
+    rows = dataset.rows(list(matrix.columns))
+    np.testing.assert_array_equal(dataset.X[rows], matrix.T)
+    about["diagnosis"] = about["diagnosis"].to_numpy()[::-1]
+    np.testing.assert_array_equal(read(studies)[1].X, dataset.X)
+
+
+def test_names_and_words_of_a_study_are_its_own(tmp_path):
+    studies = Studies(tmp_path)
+    for name, (matrix, about) in studies.files.items():
+        samples = [f"s{i}" for i in range(20)]
+        studies.files[name] = matrix.set_axis(samples, axis=1), about.set_axis(samples)
+    matrix, about = studies.files["berlin"]
+    words = {"ill": "rheumatoid arthritis", "well": "well"}
+    about = about.assign(disease=about["diagnosis"].map(words)).drop(columns="diagnosis")
+    studies.files["berlin"] = matrix, about
+    studies.item("berlin", label="disease", classes={"rheumatoid arthritis": "ill"})
+    studies.config = {"data": {"group": "patient"}}
+    _, dataset = read(studies)
+    assert "berlin.s3" in dataset.samples
+    assert set(dataset.obs["diagnosis"]) == {"ill", "well"}
+    assert len(set(dataset.groups())) == 60
+
+
+def test_each_study_is_left_out_whole_and_halves_stay_within(tmp_path):
+    config, dataset = read(Studies(tmp_path, tables(4)))
+    splits = draw_splits(dataset, seed=0, **config["splits"])
+    of = dict(zip(dataset.samples, dataset.batches(), strict=True))
+    assert [split.name for split in splits.outer] == sorted(set(of.values()))
+    for split in splits.outer:
+        assert {of[name] for name in split.test} == {split.name}
+        assert [{of[name] for name in fold} for fold in split.inner] == [
+            {name} for name in sorted(set(of.values())) if name != split.name
+        ]
+    y = dict(zip(dataset.samples, dataset.response(), strict=True))
+    for half in splits.subsamples:
+        cells = pd.Series([(of[name], y[name]) for name in half.train]).value_counts()
+        assert cells.between(4, 6).all()
+        assert len(cells) == 8
+    pi = permutation(dataset, splits, 1)
+    assert (dataset.batches()[pi] == dataset.batches()).all()
+
+
+def test_two_studies_have_inner_folds_within_each(tmp_path):
+    config, dataset = read(Studies(tmp_path))
+    splits = draw_splits(dataset, seed=0, **config["splits"])
+    of = dict(zip(dataset.samples, dataset.batches(), strict=True))
+    for fold in splits.outer[0].inner:
+        assert pd.Series([of[name] for name in fold]).value_counts().to_list() == [4, 4]
+
+
+@pytest.mark.parametrize("align", ["centre", "standardise"])
+def test_a_study_is_aligned_by_itself_and_without_its_labels(tmp_path, align):
+    config, dataset = read(Studies(tmp_path))
+    found = normalise_samples(dataset, align, **config["normalise"])
+    study = dataset.batches()
+    for name in set(study):
+        own = found.X[study == name]
+        np.testing.assert_allclose(own.mean(axis=0), 0, atol=1e-12)
+        if align == "standardise":
+            np.testing.assert_allclose(own.std(axis=0), 1)
+    X = dataset.X.copy()
+    X[study == "berlin"] += 5.0  # whatever happens in one study has no part in another
+    moved = normalise_samples(replace(dataset, X=X), align, **config["normalise"])
+    np.testing.assert_allclose(moved.X, found.X, atol=1e-9)
+
+
+def _twice(s):
+    s.config["studies"] = [
+        {"name": "boston", "expression": "boston.tsv", "samples": "boston_samples.tsv"},
+        {"name": "Boston", "expression": "berlin.tsv", "samples": "berlin_samples.tsv"},
+    ]
+
+
+def _one(s):
+    s.files = {"boston": s.files["boston"]}
+
+
+def _beside(s):
+    s.config["expression"] = "boston.tsv"
+
+
+def _no_class(s):
+    s.files["berlin"][1]["diagnosis"] = "ill"
+
+
+def _other_word(s):
+    matrix, about = s.files["berlin"]
+    s.files["berlin"] = matrix, about.replace({"diagnosis": {"ill": "illness"}})
+
+
+def _third_word(s):
+    s.files["berlin"][1].iloc[:3, 0] = "borderline"
+
+
+def _other_ids(s):
+    s.files["berlin"] = s.files["berlin"][0].rename(lambda g: g.replace("gene", "ILMN_")), s.files[
+        "berlin"][1]  # fmt: skip
+
+
+def _other_label(s):
+    s.files["berlin"] = s.files["berlin"][0], s.files["berlin"][1].rename(
+        columns={"diagnosis": "diagnose"})  # fmt: skip
+
+
+def _raw(s):
+    s.files["berlin"] = 2 ** s.files["berlin"][0], s.files["berlin"][1]
+
+
+def _copied(s):
+    matrix, about = s.files["berlin"]
+    copied = matrix.copy()
+    copied["ber104"] = s.files["boston"][0]["bos003"].to_numpy()
+    s.files["berlin"] = copied, about
+
+
+def _copied_many(s):
+    s.files = tables(d=120)
+    matrix, about = s.files["berlin"]
+    rng = np.random.default_rng(0)
+    own = s.files["boston"][0]["bos003"].to_numpy() + rng.normal(0, 0.01, 120)
+    s.files["berlin"] = matrix.assign(ber104=own), about
+
+
+def _confounded(s):
+    for k, name in enumerate(s.files):
+        matrix, about = s.files[name]
+        keep = [i for i in range(20) if i % 2 == k % 2 or i < 4]
+        s.files[name] = matrix.iloc[:, keep], about.iloc[keep]
+
+
+def _word_of_none(s):
+    s.item("berlin", classes={"RA": "ill"})
+
+
+def _absent_table(s):
+    s.genes["chip.tsv"] = pd.DataFrame({"ID": ["x_at"], "symbol": ["TP53"]})
+    s.item("berlin", annotation="chip.tsv")
+
+
+def _own_batch(s):
+    s.config["data"] = {"batch": "patient"}
+
+
+def _fold_step(s):
+    s.item("berlin", normalise=[{"step": "quantile"}])
+
+
+def _batches_of_one(s):
+    s.config["splits"] = {"scheme": "leave_one_batch_outs"}
+
+
+def _too_few(s):
+    matrix, about = s.files["berlin"]
+    keep = [0, 1, 2, 4, 6, 8]
+    s.files["berlin"] = matrix.iloc[:, keep], about.iloc[keep]
+
+
+def _missing(s):
+    s.config["data"] = {"missing": True}
+
+
+BROKEN: list[tuple[Change, str]] = [
+    (_twice, "config.yaml, studies, item 2, name: 'Boston' is already taken"),
+    (_one, "config.yaml, studies: there is one study; name another one"),
+    (_beside, "config.yaml, expression: 'boston.tsv' stands beside studies"),
+    (_no_class, "berlin.tsv, column 'diagnosis': no sample of 'berlin' is 'well'"),
+    (_other_word, "if it is spelled otherwise there, write classes: {illness: ill}"),
+    (_third_word, "berlin.tsv, column 'diagnosis': 'borderline' (3) is no class of the other"),
+    (_other_ids, "studies: no gene is in all of them: boston has 'gene00', 'gene01', 'gene02'"),
+    (_other_label, "berlin_samples.tsv: label 'diagnosis' is not a column of berlin_samples.tsv; "
+                   "did you mean 'diagnose'?"),
+    (_raw, "studies: 'berlin' looks as if no logarithms were taken, 'boston', 'bombay' as if"),
+    (_copied, "boston.tsv: 'bos003' of 'boston' and 'ber104' of 'berlin' are one sample"),
+    (_copied_many, "boston.tsv: 'bos003' of 'boston' and 'ber104' of 'berlin' are one sample"),
+    (_confounded, "studies, column 'study': batch and label go together"),
+    (_word_of_none, "berlin_samples.tsv, column 'diagnosis': classes: no sample is 'RA'"),
+    (_absent_table, "chip.tsv: no gene of the matrix is in its first column"),
+    (_own_batch, "config.yaml, data.batch: 'patient': where there are several studies each is a"),
+    (_fold_step, "config.yaml, studies, item 2, normalise, item 1: 'quantile' learns from several"),
+    (_batches_of_one, "config.yaml, splits.scheme: found the text 'leave_one_batch_outs'"),
+    (_too_few, "berlin.tsv, column 'diagnosis': 'berlin' has one sample of class 'ill'"),
+    (_missing, "config.yaml, data.missing: is not offered where there are several studies"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "line"), BROKEN, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_is_wrong_is_said_in_one_line(tmp_path, change, line):
+    studies = Studies(tmp_path)
+    change(studies)
+    found = said(studies)
+    assert line in found[0]
+    assert len(found) == 1 or change in (_one, _own_batch, _missing), found
+
+
+def test_nothing_is_said_of_studies_without_fault(tmp_path):
+    assert said(Studies(tmp_path)) == []
+
+
+def test_the_scheme_needs_several_studies():
+    raw = {"expression": "e.tsv", "samples": "s.tsv", "label": "l",
+           "splits": {"scheme": "leave_one_study_out"}}  # fmt: skip
+    from genesig.data.study.settings_check import check_settings
+
+    (found,) = check_settings(resolve_config(raw, load_schema()), "c.yaml")
+    assert "take leave_one_batch_out, for the batches of one" in str(found)
+
+
+def test_a_fault_of_a_study_is_an_error_of_reading(tmp_path):
+    studies = Studies(tmp_path)
+    _no_class(studies)
+    with pytest.raises(InvalidInput, match="no sample of 'berlin' is 'well'"):
+        read(studies)

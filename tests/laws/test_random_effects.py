@@ -1,0 +1,151 @@
+"""Effects of several studies: closed forms, a published example, and what holds for any of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import t as student
+
+from genesig.selection.studies.effects import fisher, hazard, hedges
+from genesig.selection.studies.random_effects import next_study, together
+
+# 13 trials of BCG against tuberculosis, log relative risks and their variances, as R's metafor has
+# them (escalc of dat.bcg): Colditz et al. 1994, JAMA 271:698.
+BCG = np.array([
+    [-0.8893, 0.3256], [-1.5854, 0.1946], [-1.3481, 0.4154], [-1.4416, 0.0200], [-0.2175, 0.0512],
+    [-0.7861, 0.0069], [-1.6209, 0.2230], [0.0120, 0.0040], [-0.4694, 0.0564], [-1.3713, 0.0730],
+    [-0.3394, 0.0124], [0.4459, 0.5325], [-0.0173, 0.0714],
+])  # fmt: skip
+
+
+def one(y, v):
+    return together(np.asarray(y, float)[:, None], np.asarray(v, float)[:, None])
+
+
+def test_the_published_example_has_its_published_numbers():
+    """metafor, rma(yi, vi, data = dat.bcg, method = "PM"): tau^2 0.3181, estimate -0.7150."""
+    found = one(*BCG.T)
+    assert found.mean[0] == pytest.approx(-0.7150, abs=6e-4)
+    assert found.tau2[0] == pytest.approx(0.3181, abs=2e-3)
+    assert found.q[0] == pytest.approx(152.233, rel=2e-2)  # variances are rounded to four places
+
+
+def test_tau_solves_the_equation_of_paule_and_mandel():
+    y, v = BCG.T
+
+    def excess(tau2):
+        w = 1 / (v + tau2)
+        return w @ (y - w @ y / w.sum()) ** 2 - 12
+
+    assert one(y, v).tau2[0] == pytest.approx(brentq(excess, 0, 10, xtol=1e-14), rel=1e-8)
+
+
+def test_intervals_of_equal_variances_are_those_of_a_mean():
+    """With one variance the model is a sample of y: mean, s and t on k - 1 degrees of freedom."""
+    y = np.array([0.1, 0.9, 1.4, 2.2, 0.4])
+    found = one(y, np.full(5, 0.01))
+    half = student.ppf(0.975, 4) * y.std(ddof=1) / np.sqrt(5)
+    np.testing.assert_allclose([found.low[0], found.high[0]], [y.mean() - half, y.mean() + half])
+    assert found.tau2[0] == pytest.approx(y.var(ddof=1) - 0.01)
+
+
+def test_equal_effects_leave_the_interval_of_a_fixed_effect():
+    found = one([0.5, 0.5, 0.5], [0.1, 0.2, 0.3])
+    error = 1 / np.sqrt(1 / 0.1 + 1 / 0.2 + 1 / 0.3)
+    assert (found.tau2[0], found.i2[0]) == (0, 0)
+    assert found.high[0] - 0.5 == pytest.approx(student.ppf(0.975, 2) * error)
+
+
+def test_unknown_effects_take_no_part():
+    y, v = BCG[:, 0].copy(), BCG[:, 1].copy()
+    y[3] = np.nan
+    with_gap, without = one(y, v), one(np.delete(y, 3), np.delete(v, 3))
+    for name in ("studies", "mean", "tau2", "low", "i2"):
+        np.testing.assert_allclose(getattr(with_gap, name), getattr(without, name))
+    alone = one([0.7, np.nan], [0.1, np.nan])
+    assert alone.mean[0] == 0.7
+    assert np.isnan([alone.low[0], alone.i2[0], *next_study(y[2:4], v[2:4])]).all()
+    assert next_study(y, v) == next_study(np.delete(y, 3), np.delete(v, 3))
+    assert np.isnan(one([np.nan], [np.nan]).mean[0])
+
+
+def test_many_genes_are_as_each_alone():
+    rng = np.random.default_rng(0)
+    y, v = rng.normal(size=(4, 50)), rng.uniform(0.05, 0.5, (4, 50))
+    found = together(y, v)
+    for gene in range(0, 50, 7):
+        own = one(y[:, gene], v[:, gene])
+        assert found.mean[gene] == pytest.approx(own.mean[0])
+        assert found.high[gene] == pytest.approx(own.high[0])
+
+
+@pytest.mark.parametrize(("k", "tau"), [(5, 0.0), (5, 0.3), (10, 0.3)])
+def test_a_further_study_lies_in_its_interval_as_often_as_it_should(k, tau):
+    rng, draws = np.random.default_rng(k), 300
+    v = rng.uniform(0.02, 0.2, (k, draws))
+    y = 1 + rng.normal(0, tau, (k, draws)) + rng.normal(0, np.sqrt(v))
+    low, high = np.transpose([next_study(y[:, i], v[:, i]) for i in range(draws)])
+    new = 1 + rng.normal(0, tau, draws)
+    inside = np.mean((low <= new) & (new <= high))
+    assert 0.90 <= inside <= (0.985 if tau else 1.0)
+    found = together(y, v)
+    assert np.mean((found.low <= 1) & (found.high >= 1)) > 0.92
+
+
+def test_the_interval_of_the_next_study_holds_that_of_known_spread():
+    """With many studies of no error of their own it is the quantiles of the effects."""
+    y = np.sort(np.random.default_rng(0).normal(0, 2, 400))
+    low, high = next_study(y, np.full(400, 1e-6))
+    assert low == pytest.approx(y.mean() - 1.96 * y.std(ddof=1), abs=0.15)
+    assert high == pytest.approx(y.mean() + 1.96 * y.std(ddof=1), abs=0.15)
+
+
+def test_hedges_g_is_the_unbiased_difference_and_has_its_variance():
+    rng, n, m, delta, draws = np.random.default_rng(1), 8, 12, 0.8, 20000
+    y = np.repeat([1.0, -1.0], [n, m])
+    X = rng.standard_normal((n + m, draws)) + delta * (y[:, None] > 0)
+    found = hedges(X, y)
+    assert found.value.mean() == pytest.approx(delta, abs=0.015)
+    assert found.variance.mean() == pytest.approx(found.value.var(), rel=0.12)
+    np.testing.assert_allclose(hedges(3 * X + 7, y).value, found.value)
+    np.testing.assert_allclose(hedges(X, -y).value, -found.value)
+
+
+def test_a_constant_gene_has_no_effect():
+    y = np.array([1, 1, 1, -1, -1, -1.0])
+    for measure in (hedges, fisher):
+        found = measure(np.ones((6, 2)), y)
+        assert np.isnan(found.value).all()
+        assert np.isnan(together(found.value[None], found.variance[None]).mean).all()
+
+
+def test_fishers_z_is_that_of_numpys_correlation():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((15, 4)), rng.standard_normal(15)
+    expected = [np.arctanh(np.corrcoef(x, y)[0, 1]) for x in X.T]
+    np.testing.assert_allclose(fisher(X, y).value, expected)
+    np.testing.assert_allclose(fisher(X, y).variance, 1 / 12)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_hazard_ratio_maximises_the_partial_likelihood(ties):
+    rng = np.random.default_rng(3)
+    n = 40
+    X = rng.standard_normal((n, 3))
+    time = rng.exponential(np.exp(-X[:, 0]))
+    time = np.ceil(4 * time) if ties else time
+    event = rng.random(n) < 0.7
+    y = np.array(list(zip(time, event, strict=True)), dtype=[("time", float), ("event", bool)])
+    found = hazard(X, y)
+    for gene in range(3):
+        z = (X[:, gene] - X[:, gene].mean()) / X[:, gene].std()
+
+        def loss(b, z=z):
+            at_risk = [np.log(np.exp(b * z[time >= time[i]]).sum()) for i in np.flatnonzero(event)]
+            return np.sum(at_risk) - b * z[event].sum()
+
+        best = minimize_scalar(loss, bracket=(-1, 1), options={"xtol": 1e-10}).x
+        assert found.value[gene] == pytest.approx(best, abs=1e-6)
+        bend = (loss(best + 1e-3) - 2 * loss(best) + loss(best - 1e-3)) / 1e-6
+        assert found.variance[gene] == pytest.approx(1 / bend, rel=1e-3)

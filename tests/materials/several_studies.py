@@ -1,0 +1,67 @@
+"""Simulated studies of one question, and their files, for tests that break one thing at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+NAMES = ("boston", "berlin", "bombay", "bergen", "bilbao", "brno")
+TRUE = 3
+"""The first genes tell the classes apart, in every study."""
+
+
+def tables(number: int = 3, n: int = 20, d: int = 30, *, seed: int = 1, effect: float = 2.5,
+           odd: bool = False) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:  # fmt: skip
+    """Return the matrix (genes × samples) and the sample table of each study.
+
+    Each has a location and a spread of its own for every gene; in the last one the genes point the
+    other way where it is to be the `odd` one.
+    """
+    rng = np.random.default_rng(seed)
+    base, found = rng.normal(8, 1, d), {}
+    for k, name in enumerate(NAMES[:number]):
+        y = np.arange(n) % 2
+        X = rng.standard_normal((n, d))
+        sign = -1 if odd and k == number - 1 else 1
+        X[:, :TRUE] += sign * effect * (y[:, None] - 0.5)
+        X = base + rng.normal(0, 0.7, d) + np.exp(rng.normal(0, 0.3, d)) * X
+        samples = [f"{name[:3]}{k}{i:02d}" for i in range(n)]
+        matrix = pd.DataFrame(X.T.round(4), [f"gene{j:02d}" for j in range(d)], samples)
+        about = pd.DataFrame({"diagnosis": np.where(y == 1, "ill", "well"),
+                              "patient": [f"p{i}" for i in range(n)],
+                              "age": rng.integers(30, 70, n).astype(str)}, samples)  # fmt: skip
+        found[name] = matrix, about
+    return found
+
+
+@dataclass
+class Studies:
+    """Studies and their config, to be changed before they are written."""
+
+    root: Path
+    files: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = field(default_factory=tables)
+    config: dict[str, Any] = field(default_factory=dict)
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)
+    genes: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def item(self, name: str, **settings: Any) -> None:
+        """Set keys of one of the studies."""
+        self.items.setdefault(name, {}).update(settings)
+
+    def write(self) -> Path:
+        """Write every file; return the config's path."""
+        for name, (matrix, about) in self.files.items():
+            matrix.to_csv(self.root / f"{name}.tsv", sep="\t", index_label="gene")
+            about.to_csv(self.root / f"{name}_samples.tsv", sep="\t", index_label="sample")
+        for name, table in self.genes.items():
+            table.to_csv(self.root / name, sep="\t", index=False)
+        studies = [{"name": name, "expression": f"{name}.tsv", "samples": f"{name}_samples.tsv",
+                    **self.items.get(name, {})} for name in self.files]  # fmt: skip
+        config = {"studies": studies, "label": "diagnosis", **self.config}
+        (self.root / "config.yaml").write_text(yaml.safe_dump(config))
+        return self.root / "config.yaml"

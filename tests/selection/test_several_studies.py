@@ -1,0 +1,126 @@
+"""What several studies say together: of the signature in each, of the next, and of each gene."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from linear_settings import linear
+from settings import MOMENTS
+from several_studies import TRUE, Studies, tables
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.files.readers import load_schema, read_config
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.config_check import resolve_config
+from genesig.data.study.dataset import pooled_of, read_dataset
+from genesig.errors import InvalidInput
+from genesig.report.page.section import Limits
+from genesig.report.studies.collect import studies
+from genesig.report.studies.section import studies as show
+from genesig.report.studies.section import unseen
+from genesig.results import Dataset
+from genesig.selection.assess.held_out import predictions_table
+from genesig.selection.assess.intervals import delong
+from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+from genesig.selection.studies.left_out import studies_table
+from genesig.selection.studies.meta_analysis import meta_table
+
+SPLITS = {
+    "data": {"classes": ["well", "ill"]},
+    "splits": {"subsamples": 0},
+    "linear": {"tau_count": 4, "mu": [1e-3]},
+}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """Give six studies, in the last of which the genes point the other way, and their fits."""
+    folder = tmp_path_factory.mktemp("studies")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        files = tables(6, n=20, effect=3.0, odd=True)
+        config = resolve_config(read_config(Studies(folder, files, SPLITS).write()), load_schema())
+        named = (config["expression"], config["samples"], config["label"])
+        dataset = read_dataset(*named, (), pooled_of(config), **config["data"])
+    dataset = normalise_samples(dataset, config["across"]["align"], **config["normalise"])
+    splits = draw_splits(dataset, seed=0, **config["splits"])
+    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
+                       **linear(**SPLITS["linear"]))  # fmt: skip
+    return dataset, splits, fits.with_chosen()
+
+
+@pytest.fixture(scope="module")
+def found(study):
+    dataset, splits, fits = study
+    return studies_table(dataset, predictions_table(dataset, splits, fits)), meta_table(dataset)
+
+
+def test_each_study_has_its_own_auc_and_the_odd_one_is_named(study, found):
+    dataset, _, fits = study
+    table = found[0].set_index("study")
+    for fit, name in enumerate(map(str, fits.split)):
+        test, scores = fits.test(fit)
+        expected = delong(dataset.response()[test], scores[:, -1])
+        np.testing.assert_allclose(
+            table.loc[name, ["value", "low", "high"]].astype(float), expected
+        )
+    assert table["value"]["brno"] < 0.3 < 0.8 < table["value"]["berlin"]
+    assert list(table.index[table["apart"] == 1]) == ["brno"]
+    mean, following = found[0].set_index("row").loc[["mean", "next study"]].itertuples()
+    assert following.low < mean.low < mean.value < mean.high < following.high
+
+
+def test_the_genes_that_hold_come_first_and_the_study_in_which_they_do_not_is_seen(found):
+    meta = found[1].sort_values("p_value")
+    assert set(meta["gene"][:TRUE]) == {"gene00", "gene01", "gene02"}
+    top = meta.iloc[0]
+    assert top["agree"] == pytest.approx(5 / 6)
+    assert np.sign(top["effect of brno"]) != np.sign(top["effect of boston"])
+    assert top["i2"] > 0.8
+    assert top["least"] < top["effect"] < top["most"]
+
+
+def test_effects_do_not_depend_on_the_scale_of_a_study(study):
+    dataset, _, _ = study
+    scale = np.where(dataset.batches() == "berlin", 3.0, 1.0)[:, None]
+    stretched = Dataset(dataset.X * scale + scale, dataset.obs, dataset.var, dataset.design,
+                        dataset.provenance)  # fmt: skip
+    np.testing.assert_allclose(meta_table(stretched)["effect"], meta_table(dataset)["effect"])
+
+
+def test_the_first_screen_says_what_the_next_study_may_show(found):
+    signature = pd.DataFrame({"gene": ["gene00", "gene01"]})
+    it = studies({"studies": found[0], "meta": found[1], "signature": signature},
+                 "leave_one_study_out")  # fmt: skip
+    (said,) = unseen({"studies": it})
+    assert said.startswith("In a study it had not seen: AUC 0.")
+    assert "the mean of six studies; the next study may lie between 0." in said
+    assert said.endswith("brno differs from the others.")
+    assert [one["same_sign"] for one in it["studies"]].count(0.0) == 1
+
+
+def test_without_a_single_effect_the_studies_are_shown_alone(found):
+    signature = pd.DataFrame({"gene": ["gene00"]})
+    tables = {"studies": found[0], "meta": found[1][:0], "signature": signature}
+    section = show({"studies": studies(tables, "leave_one_study_out"), "study": {"task": "x"}},
+                   Limits(5, 20))  # fmt: skip
+    assert [type(item).__name__ for item in section.items] == ["Picture", "Table"]
+    assert not any("meta-analysis" in words for words in section.words)
+
+
+def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):
+    dataset, splits, _ = study
+    final = fit_final(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
+    model = final_model(dataset, final, folds=MOMENTS)
+    matrix, about = tables(1, n=24, effect=3.5, seed=9)["boston"]
+    given = Matrix(tuple(matrix.index), tuple(matrix.columns), 100 + 3 * matrix.to_numpy(), {},
+                   tuple(range(len(matrix))))  # fmt: skip
+    table, _ = predict(model, given, "new.tsv", missing=0, mu=None)
+    assert delong(np.where(about["diagnosis"] == "ill", 1, -1), table["score"].to_numpy())[0] > 0.9
+    few = Matrix(given.rows, given.columns[:9], given.cells[:, :9], {}, given.lines)
+    with pytest.raises(InvalidInput, match="9 samples, at least 10 are needed"):
+        predict(model, few, "new.tsv", missing=0, mu=None)

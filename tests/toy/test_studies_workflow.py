@@ -1,0 +1,71 @@
+"""Several studies by the workflow, from config to report, beside a cohort that only judges."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from several_studies import Studies, tables
+from toy_study import make_study, planned, run
+
+CONFIG = {
+    "label": "diagnosis",
+    "data": {"classes": ["well", "ill"]},
+    "splits": {"subsamples": 4, "batches": 1},
+    "linear": {"tau_count": 4, "mu": [1e-3]},
+    "signature": {"permutations": 19},
+    "controls": {"permutations": 2, "permutations_per_job": 2, "baselines": ["ridge"]},
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("toy")
+    make_study(folder)
+    files = tables(4, n=16, d=40, effect=3.0)
+    judge = dict([files.popitem()])
+    Studies(folder, files).write()
+    Studies(folder, judge).write()
+    (folder / "config.yaml").unlink()
+    studies, external = (
+        [{"name": name, "expression": f"{name}.tsv", "samples": f"{name}_samples.tsv"}
+         for name in some] for some in (files, judge)
+    )  # fmt: skip
+    write(folder, {**CONFIG, "studies": studies, "external": external})
+    run(folder, cores=1)
+    return folder
+
+
+def write(folder, config):
+    """Write a config that has nothing of the toy's own study."""
+    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
+
+
+@pytest.mark.slow
+def test_each_study_is_left_out_and_the_report_says_what_came_out(finished):
+    found = pd.read_csv(finished / "results/studies.tsv", sep="\t")
+    assert list(found["row"]) == ["study"] * 3 + ["mean", "next study"]
+    assert (found["value"][:3] > 0.8).all()
+    html = (finished / "results/report.html").read_text()
+    assert "In a study it had not seen: AUC" in html
+    assert 'id="studies"' in html
+    meta = pd.read_csv(finished / "results/meta.tsv", sep="\t").sort_values("p_value")
+    assert set(meta["gene"][:3]) == {"gene00", "gene01", "gene02"}
+
+
+@pytest.mark.slow
+def test_a_cohort_that_only_judges_is_aligned_by_itself(finished):
+    scores = pd.read_csv(finished / "results/external/bergen/scores.tsv", sep="\t", index_col=0)
+    assert (scores.loc["auc", "value"] > 0.8).all()
+    model = json.loads((finished / "results/model.json").read_text())
+    assert [step["step"] for step in model["normalisation"]["steps"]] == ["align_studies"]
+    assert np.ptp([*model["training"]["means"]]) < 1e-9
+
+
+@pytest.mark.slow
+def test_a_corrected_file_of_one_study_is_read_again(finished):
+    assert planned(finished) == set()
+    path = finished / "boston.tsv"
+    path.write_text(path.read_text().replace("gene39", "gene99"))
+    assert {"validate", "read", "studies", "report"} <= planned(finished)

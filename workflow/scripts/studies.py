@@ -1,0 +1,13 @@
+"""Sum up what several studies say of the signature and of each gene."""
+
+from genesig.log import log_to
+from genesig.results import Dataset, load_table, save_tables
+from genesig.selection.studies.left_out import studies_table
+from genesig.selection.studies.meta_analysis import meta_table
+
+log_to(snakemake.log[0])
+given = snakemake.input
+dataset = Dataset.load(given.dataset)
+predictions = load_table(given.predictions, ("sample", "label", "predicted", "split"))
+tables = {"studies": studies_table(dataset, predictions), "meta": meta_table(dataset)}
+save_tables(snakemake.output, tables)
