@@ -104,7 +104,7 @@ def test_what_was_set_is_said(weights, others):
     data = collect(**given)
     words = " ".join(sets(data, LIMITS).words)
     assert ("one by one" in words) == (others == "singletons")
-    assert ("permuted labels of the training samples" in words) == (weights == "permuted")
+    assert ("calibrated on permuted training labels" in words) == (weights == "permuted")
     assert any("latent group lasso" in paragraph for paragraph in methods(data))
     assert any(text.startswith("Jacob L") for text in references(data))
 
