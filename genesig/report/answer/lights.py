@@ -16,6 +16,7 @@ from genesig.report.page.measure import measure
 from genesig.report.page.shuffling import held, where
 from genesig.report.page.verdict import LEVEL, Grade, grade, here
 from genesig.report.page.words import clean, counted, decimal, significant
+
 LEFT_OUT = {"leave_one_batch_out": "batch", "leave_one_study_out": "study"}
 
 
