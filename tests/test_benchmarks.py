@@ -24,7 +24,7 @@ from named_nested import config_of, draw, nested_chance
 from sklearn.linear_model import LogisticRegression
 from study import splits_of
 
-from genesig.selection.assess.difference import difference
+from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.protocol import Protocol, keywords

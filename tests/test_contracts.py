@@ -12,10 +12,10 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.report.render import render
-from genesig.selection.genes.ranking import block_tables
+from genesig.selection.genes.blocks import block_tables
 from genesig.selection.linear.protocol import Protocol, keywords
-from genesig.selection.nonlinear.protocol import NonlinearProtocol
-from genesig.selection.sets.protocol import SetsProtocol
+from genesig.selection.nonlinear.ground import NonlinearProtocol
+from genesig.selection.sets.ground import SetsProtocol
 
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 

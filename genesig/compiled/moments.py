@@ -151,14 +151,6 @@ def fill(tiles: Array, seen: Array, K: Array) -> None:
 
 
 @plain
-def from_tiles(tiles: Array, K: Array) -> None:
-    """Fill the symmetric K."""
-    for i in range(len(K)):
-        for k in range(i + 1):
-            K[i, k] = K[k, i] = tile_at(tiles, i, k)
-
-
-@plain
 def lower_from_tiles(tiles: Array, K: Array) -> None:
     """Fill the lower triangle of K."""
     for k in range(0, len(K), DOUBLES):

@@ -12,19 +12,18 @@ import numpy as np
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
-    RegressorMixin,
     TransformerMixin,
+    is_classifier,
 )
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import pick
 from genesig.models.estimator import (
+    NumberRegressor,
     SignClassifier,
-    check_classes,
     check_folds,
     counts,
-    passed_on,
     shares,
 )
 from genesig.optim.nonlinear.checks import InvalidProblem
@@ -124,6 +123,8 @@ KERNELS = {"linear": False, "gaussian": True}
 class _KernelPCR(BaseEstimator):  # type: ignore[misc]
     """What both estimators share: the settings, the choice of m and width, and f(x)."""
 
+    _weighed = staticmethod(counts)
+
     def __init__(
         self, kernel: str = "gaussian", width: float | Sequence[float] = 1.0,
         n_components: int | None = None, cv: Any = 5,
@@ -141,7 +142,7 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
             raise InvalidProblem(f"width must be positive, found {self.width!r}")
         return [*widths]
 
-    def _fit(self, X: Array, y: Array, often: Array | None, *, classifier: bool) -> None:
+    def _fit(self, X: Array, y: Array, often: Array | None) -> None:
         """Choose what is not fixed, and fit f to a real response y (n,), weights often (n,)."""
         widths, m = self._widths(), self.n_components
         if m is not None and (m < 0 or len(widths) > 1):
@@ -150,7 +151,8 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         points, every = Points.of(X, self.mean_), np.arange(len(y))
         self.width_ = widths[0]
         if m is None:
-            folds = [held for _, held in check_cv(self.cv, y, classifier=classifier).split(X, y)]
+            cv = check_cv(self.cv, y, classifier=is_classifier(self))
+            folds = [held for _, held in cv.split(X, y)]
             check_folds(folds, often)
             found = choose_components(points, y, folds, widths, often)
             self.width_, m = found.width, found.components
@@ -170,7 +172,7 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.intercept_ + k @ self.dual_coef_)
 
 
-class KernelPCRRegressor(RegressorMixin, _KernelPCR):  # type: ignore[misc]
+class KernelPCRRegressor(NumberRegressor, _KernelPCR):
     """``f(x) = intercept + k(x)'alpha``: least squares on the first components of kernel PCA.
 
     Parameters
@@ -195,18 +197,6 @@ class KernelPCRRegressor(RegressorMixin, _KernelPCR):  # type: ignore[misc]
     Source: Mosci 2009, section 3.2.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
-        )  # fmt: skip
-        self._fit(X, np.asarray(y, dtype=float), counts(sample_weight, X), classifier=False)
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """Return f(x) of each row of X, (n,)."""
-        return self._score(X)
-
 
 class KernelPCRClassifier(SignClassifier, _KernelPCR):
     """The sign of ``f(x)``, fitted to two classes coded -1 and +1.
@@ -214,15 +204,3 @@ class KernelPCRClassifier(SignClassifier, _KernelPCR):
     Parameters and attributes are those of `KernelPCRRegressor`, and ``classes_``: (negative,
     positive).
     """
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        often = counts(sample_weight, rows)
-        check_classes(labels, often)
-        self._fit(rows, self._coded(labels), often, classifier=True)
-        return self._calibrated(X, labels, **passed_on(sample_weight))
-
-    def decision_function(self, X: Any) -> Array:
-        """Return f(x) of each row of X, (n,); above 0 is the second class."""
-        return self._score(X)

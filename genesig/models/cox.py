@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import GenesigError
-from genesig.models.estimator import Selects, check_numbers, shares
+from genesig.models.estimator import Selects, check_numbers, mask_of, shares
 from genesig.optim.cox.hazard import baseline_hazard
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.ridge import ridge_coef
@@ -49,8 +49,8 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
         The (weighted) mean of the training rows has η = 0.
-    support_ : (m,) int array
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     hazard_ : Hazard
         The cumulative baseline hazard at the event times (Breslow).
     gap_, refit_gap_ : float
@@ -97,7 +97,8 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         message = fits.message or not_converged(gap, self.tolerance)
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        self.support_, self.coef_ = fits.indices, np.zeros(X.shape[1])
+        self.support_ = mask_of(fits.indices, X.shape[1])
+        self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(intercept[0, 0])
         self.gap_, self.refit_gap_ = float(fits.gap[0, 0]), float(gap[0, 0])

@@ -19,6 +19,7 @@ from genesig.models.estimator import (
     check_classes,
     check_numbers,
     checked,
+    mask_of,
     passed_on,
 )
 from genesig.optim.nonlinear.checks import InvalidProblem, check_tau
@@ -89,8 +90,8 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
     ----------
     derivative_norms_ : (d,)
         ||∂_a f||_n in units of y over units of the standardised feature; zero if not selected.
-    support_ : (|S|,) int
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     tau_, nu_, width_, lam_ : float
         What was chosen. `lam_` is None without debiasing.
     validation_errors_ : dict or None
@@ -219,12 +220,12 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
             solution.norms * fit.y_scale for solution in fit.path.solutions
         ]
         self.derivative_norms_ = self.path_norms_[last]
-        self.support_ = fit.features[fit.support(last)]
+        self.support_ = mask_of(fit.features[fit.support(last)], X.shape[1])
         self.lam_ = lam if self.debias else None
         self.explained_by_none_ = fit.path.explained_by_none
         self.message_ = fit.path.message
 
-    def _values(self, X: Any) -> Array:
+    def _score(self, X: Any) -> Array:
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
         values: Array = self.fit_.predict(self.step_, points)[0]
@@ -274,7 +275,7 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
 
     def predict(self, X: Any) -> Array:
         """Return f(x), (m,)."""
-        return self._values(X)
+        return self._score(X)
 
 
 class DerivativeClassifier(SignClassifier, DerivativeModel):
@@ -291,7 +292,3 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
         folds = list(check_cv(self.cv, labels, classifier=True).split(rows, labels))
         self._fit(rows, self._coded(labels), folds, counts)
         return self._calibrated(X, labels, **passed_on(sample_weight))
-
-    def decision_function(self, X: Any) -> Array:
-        """Return f(x), positive for the second class, (m,)."""
-        return self._values(X)

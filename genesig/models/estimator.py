@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metaestimators import available_if
@@ -225,18 +225,63 @@ class TwoClasses(ClassifierMixin):  # type: ignore[misc]
         return np.asarray(self.classes_[(scores > 0).astype(int)])
 
 
-class SignClassifier(TwoClasses, CrossFitted):
+class Fitted:
+    """A pair of estimators that differ in the response alone: they share ``_fit`` and ``_score``.
+
+    ``_fit(X, y, v)`` fits f to a real response y (n,), rows weighted by v (n,) or None, as
+    ``_weighed`` makes them of sample_weight; ``_score(X)`` returns f(x) of the rows of X.
+    """
+
+    _weighed: Callable[[Any, Array], Array | None]
+    _fit: Callable[..., None]
+    _score: Callable[..., Array]
+
+
+class NumberRegressor(Fitted, RegressorMixin):  # type: ignore[misc]
+    """One that predicts f(x)."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        self._fit(X, np.asarray(y, dtype=float), self._weighed(sample_weight, X))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,)."""
+        return self._score(X)
+
+
+class SignClassifier(Fitted, TwoClasses, CrossFitted):
     """One whose f is no probability: that is made of scores of left-out rows."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        v = self._weighed(sample_weight, rows)
+        check_classes(labels, v)
+        self._fit(rows, self._coded(labels), v)
+        return self._calibrated(X, labels, **passed_on(sample_weight))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x) of each row of X, (n,); above 0 is the second class."""
+        return self._score(X)
 
 
 class Selects(SelectorMixin):  # type: ignore[misc]
-    """The features of ``support_``: `transform` keeps them, `get_feature_names_out` names them."""
+    """The features of ``support_``: `transform` keeps them, `get_feature_names_out` names them.
+
+    ``support_`` is a mask, (d,) bool; ``get_support(indices=True)`` gives their numbers, ascending.
+    """
 
     support_: Array
-    n_features_in_: int
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.support_] = True
-        return mask
+        return self.support_
+
+
+def mask_of(features: Array, d: int) -> Array:
+    """Return the (d,) mask of numbered features."""
+    mask = np.zeros(d, dtype=bool)
+    mask[features] = True
+    return mask

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genesig.models.estimator import Selects, check_numbers, checked
+from genesig.models.estimator import Selects, check_numbers, checked, mask_of
 from genesig.optim.feature_vectors import select_feature_vectors
 from genesig.optim.mutual_information import pointwise_information
 from genesig.optim.nonlinear.checks import InvalidProblem
@@ -46,8 +46,8 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
 
     Attributes
     ----------
-    support_ : (k,) int
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     order_ : (k,) int
         Features in the order in which they came in.
     coef_ : (d,)
@@ -96,7 +96,7 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[found.order] = found.coef
         self.order_ = found.order
-        self.support_ = np.sort(self.order_)
+        self.support_ = mask_of(self.order_, X.shape[1])
         self.shift_, self.violation_ = found.shift, found.violation
         self.lam_ = found.lam / largest if largest else 0.0
         self._learn(X[:, self.support_], made.codes[:, self.support_], y, made.response, v)
@@ -121,9 +121,9 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         X = validate_data(self, X, dtype=np.float64, reset=False)[:, self.support_]
         if X.shape[1] == 0:
             return np.full(len(X), self.mean_)
-        total = np.zeros((len(X), self.n_bins))
+        total, coef = np.zeros((len(X), self.n_bins)), self.coef_[self.support_]
         for p, edges in enumerate(self.edges_):
             codes = np.searchsorted(edges, X[:, p], side="left")
-            total += self.coef_[self.support_[p]] * self.votes_[p].T[codes]
+            total += coef[p] * self.votes_[p].T[codes]
         total[:, ~self.bin_used_] = -np.inf
         return np.asarray(self.bin_means_[np.argmax(total, axis=1)])

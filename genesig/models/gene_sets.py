@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from genesig.errors import pick
-from genesig.models.estimator import passed_on, roots, shares
+from genesig.models.estimator import roots, shares
 from genesig.models.structured import ClassColumns, LinearBlocks, Scale
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
@@ -84,8 +84,8 @@ class _GeneSets(LinearBlocks):
         ||v_k||, w_k, and ||Z_k v_k||/sqrt(n): the standard deviation that a set adds.
     coef_, intercept_ : (d,) or (T, d), float or (T,)
         In the units of X.
-    support_ : (m,) int
-        Features with a coefficient, ascending.
+    support_ : (d,) bool array
+        Features with a coefficient.
     blocks_ : int array
         Numbers of the chosen sets, ascending.
     tau_, gap_, n_iter_ : float, float, int
@@ -207,11 +207,3 @@ class GeneSetClassifier(ClassColumns, _GeneSets):
     __doc__ = (_GeneSets.__doc__ or "").replace(
         "SUMMARY", "Two or more classes by sets of genes, the one whose mean score is nearest"
     )
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        v = shares(sample_weight, rows)
-        self._fit(rows, self._columns(labels, v), v)
-        self._learn_cut(self._scores(rows), labels, v)
-        return self._calibrated(X, labels, **passed_on(sample_weight))

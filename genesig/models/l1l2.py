@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.models.estimator import (
+    NumberRegressor,
     Selects,
     SignClassifier,
     TwoClasses,
     check_classes,
     check_numbers,
-    passed_on,
+    mask_of,
     shares,
 )
 from genesig.optim.adjustment import adjustment
@@ -34,6 +35,8 @@ Array = np.ndarray[Any, Any]
 class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
     """What both estimators share: the settings, their check, the two fits and the score f(x)."""
 
+    _weighed = staticmethod(shares)
+
     def __init__(
         self,
         tau: float = 0.05,
@@ -49,10 +52,6 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         self.unit_variance = unit_variance
         self.solver = solver
         self.tolerance = tolerance
-
-    def _checked(self, X: Array, y: Array, *, numbers: bool) -> tuple[Array, Array]:
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=numbers, ensure_min_samples=2)
-        return X, y
 
     def _fit(self, X: Array, y: Array, v: Array | None) -> None:
         """Fill the fitted attributes from checked X (n, d), a real response y, weights v (n,)."""
@@ -72,7 +71,7 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=3)
         values, intercept = refit_coef(sets, fits, self.lam * sets.norm)
-        self.support_ = fits.indices
+        self.support_ = mask_of(fits.indices, X.shape[1])
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(intercept[0, 0])
@@ -85,7 +84,7 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.intercept_ + X @ self.coef_)
 
 
-class L1L2Regressor(RegressorMixin, _L1L2):  # type: ignore[misc]
+class L1L2Regressor(NumberRegressor, _L1L2):
     """``f(x) = intercept + x'b``: l1-l2 selection, then regularised least squares.
 
     The selection minimises ``(1/n)||y - Zb||² + mu ||b||² + tau ||b||_1`` over the centred, scaled
@@ -111,8 +110,8 @@ class L1L2Regressor(RegressorMixin, _L1L2):  # type: ignore[misc]
     coef_ : (d,) array
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
-    support_ : (m,) int array
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     gap_ : float
         Duality gap of the selection, relative to ||y||²/n.
     n_iter_ : int
@@ -120,34 +119,12 @@ class L1L2Regressor(RegressorMixin, _L1L2):  # type: ignore[misc]
     Source: Mosci 2009, eq. 4.4 and 4.2.
     """
 
-    def fit(self, X: Array, y: Array, sample_weight: Any = None) -> L1L2Regressor:
-        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
-        X, y = self._checked(X, y, numbers=True)
-        self._fit(X, np.asarray(y, dtype=float), shares(sample_weight, X))
-        return self
-
-    def predict(self, X: Array) -> Array:
-        """Return f(x) of each row of X, (n,)."""
-        return self._score(X)
-
 
 class L1L2Classifier(SignClassifier, _L1L2):
     """The sign of ``f(x) = intercept + x'b``, fitted to two classes coded -1 and +1.
 
     Parameters and attributes are those of `L1L2Regressor`, and ``classes_``: (negative, positive).
     """
-
-    def fit(self, X: Array, y: Array, sample_weight: Any = None) -> L1L2Classifier:
-        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
-        rows, labels = self._checked(X, y, numbers=False)
-        v = shares(sample_weight, rows)
-        check_classes(labels, v)
-        self._fit(rows, self._coded(labels), v)
-        return self._calibrated(X, labels, **passed_on(sample_weight))
-
-    def decision_function(self, X: Array) -> Array:
-        """Return f(x) of each row of X, (n,); above 0 is the second class."""
-        return self._score(X)
 
 
 class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
@@ -176,8 +153,8 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
     coef_ : (d,) array
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
-    support_ : (m,) int array
-        Selected features, ascending.
+    support_ : (d,) bool array
+        Selected features.
     gap_ : float
         Duality gap, relative to the loss without features.
     n_iter_ : int
@@ -216,7 +193,8 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=2)
         values, constant = logistic_coef(sets, fits, intercept)
-        self.support_, self.coef_ = fits.indices, np.zeros(X.shape[1])
+        self.support_ = mask_of(fits.indices, X.shape[1])
+        self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(constant[0, 0])
         self.gap_, self.n_iter_ = float(fits.gap[0, 0]), int(fits.iterations[0, 0])

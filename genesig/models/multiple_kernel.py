@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import pick
-from genesig.models.estimator import check_numbers, passed_on, roots, shares
+from genesig.models.estimator import check_numbers, roots, shares
 from genesig.models.structured import ClassColumns, Scale, levels, warn_of
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.multiple_kernels import Kernels
@@ -176,11 +176,3 @@ class MultipleKernelClassifier(ClassColumns, _MultipleKernel):
     __doc__ = (_MultipleKernel.__doc__ or "").replace(
         "SUMMARY", "Two or more classes by several kernels, the one whose mean score is nearest"
     )
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        v = shares(sample_weight, rows)
-        self._fit(rows, self._columns(labels, v), v)
-        self._learn_cut(self._scores(rows), labels, v)
-        return self._calibrated(X, labels, **passed_on(sample_weight))

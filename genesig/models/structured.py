@@ -17,6 +17,7 @@ from genesig.errors import pick
 from genesig.genome.order import Genome
 from genesig.models.estimator import (
     CrossFitted,
+    NumberRegressor,
     Selects,
     SignClassifier,
     check_classes,
@@ -92,7 +93,7 @@ class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = int(fits.steps[0])
         self.blocks_, self.norms_ = fits.support(0), fits.norms.toarray()[0]
         B = fits.coef(0) / scale.scale[:, None]
-        self.support_ = np.flatnonzero(B.any(axis=1))
+        self.support_ = np.asarray(B.any(axis=1))
         self.coef_, self.intercept_ = B.T, centre - scale.mean @ B
 
     def _values(self, X: Any) -> Array:
@@ -113,6 +114,9 @@ class ClassColumns(CrossFitted):
     """
 
     classes_: Array
+    _fit: Callable[..., None]  # to X (n, d) and Y (n, T), weighted
+    _scores: Callable[..., Array]
+    _values: Callable[..., Array]
 
     def _columns(self, y: Array, weights: Array | None = None) -> Array:
         """Keep the classes and return their columns, (n, T), not centred."""
@@ -125,6 +129,14 @@ class ClassColumns(CrossFitted):
             return np.where(number == 1, 1.0, -1.0)[:, None]
         member = np.eye(len(self.classes_))[number]
         return np.asarray(member / np.sqrt(np.average(member, axis=0, weights=weights)))
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        v = shares(sample_weight, rows)
+        self._fit(rows, self._columns(labels, v), v)
+        self._learn_cut(self._scores(rows), labels, v)
+        return self._calibrated(X, labels, **passed_on(sample_weight))
 
     def _learn_cut(self, scores: Array, y: Array, weights: Array | None = None) -> None:
         """Keep the mean training scores of the classes, (K, T)."""
@@ -191,8 +203,8 @@ class _GroupLasso(LinearBlocks):
     coef_ : (d,) or (T, d)
         In the units of X; 0 for features of no chosen group.
     intercept_ : float or (T,)
-    support_ : (m,) int
-        Features with a coefficient, ascending.
+    support_ : (d,) bool array
+        Features with a coefficient.
     blocks_ : int array
         Chosen groups, ascending.
     norms_ : (G,)
@@ -284,14 +296,6 @@ class GroupLassoClassifier(ClassColumns, _GroupLasso):
         "Two or more classes by groups of features, the one whose mean score is nearest",
     )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        v = shares(sample_weight, rows)
-        self._fit(rows, self._columns(labels, v), v)
-        self._learn_cut(self._scores(rows), labels, v)
-        return self._calibrated(X, labels, **passed_on(sample_weight))
-
 
 class _FusedLasso(BaseEstimator):  # type: ignore[misc]
     """SUMMARY.
@@ -327,6 +331,8 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
 
     Source: Mosci 2009, chapter 5; Tibshirani et al. 2005.
     """
+
+    _weighed = staticmethod(shares)
 
     def __init__(
         self, chromosomes: Sequence[Any] | None = None, positions: Sequence[float] | None = None,
@@ -365,22 +371,12 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.intercept_ + X @ self.coef_)
 
 
-class FusedLassoRegressor(RegressorMixin, _FusedLasso):  # type: ignore[misc]
+class FusedLassoRegressor(NumberRegressor, _FusedLasso):
     """Coefficients that change seldom along chromosomes; see `_FusedLasso`."""
 
     __doc__ = (_FusedLasso.__doc__ or "").replace(
         "SUMMARY", "Regression with coefficients that change seldom along chromosomes"
     )
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self._fit(X, np.asarray(y, dtype=float), shares(sample_weight, X))
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """Return f(x) of each row of X, (n,)."""
-        return self._score(X)
 
 
 class FusedLassoClassifier(SignClassifier, _FusedLasso):
@@ -389,15 +385,3 @@ class FusedLassoClassifier(SignClassifier, _FusedLasso):
     __doc__ = (_FusedLasso.__doc__ or "").replace(
         "SUMMARY", "Two classes, coded as ±1, by coefficients that change seldom along chromosomes"
     )
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        v = shares(sample_weight, rows)
-        check_classes(labels, v)
-        self._fit(rows, self._coded(labels), v)
-        return self._calibrated(X, labels, **passed_on(sample_weight))
-
-    def decision_function(self, X: Any) -> Array:
-        """Return f(x) of each row of X, (n,); above 0 is the second class."""
-        return self._score(X)

@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
+from mimetypes import guess_type
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -143,6 +144,8 @@ def _memory(table: pd.DataFrame) -> float | None:
 
 
 NAME = "ro-crate-metadata.json"
+LICENSE = "Not stated: it is for those to say whose data these are"
+PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 
 
 def write_crate(record: Any, home: Path, source: str) -> Path:
@@ -163,7 +166,7 @@ def write_crate(record: Any, home: Path, source: str) -> Path:
 
     References
     ----------
-    RO-Crate Metadata Specification; Process Run Crate profile of the workflow run crates.
+    RO-Crate Metadata Specification 1.1; Process Run Crate 0.5, of the workflow run crates.
     """
     if problems := list(changed(record, home, source)):
         raise InvalidInput(problems)
@@ -184,10 +187,11 @@ def _described(record: Mapping[str, Any], home: Path) -> Any:
     from rocrate.model.contextentity import ContextEntity
     from rocrate.rocrate import ROCrate
 
-    crate = ROCrate()
+    crate = ROCrate(version="1.1")  # which the profile stands on
     title = (record["config"].get("report") or {}).get("title")
     crate.name = title or f"Gene signature for {record['config']['label']}"
     crate.description = "Results of genesig: a gene signature, its error and its evidence"
+    crate.license = LICENSE
 
     def add(name: str, properties: Mapping[str, Any]) -> Any:
         return crate.add(ContextEntity(crate, name, properties=properties))
@@ -195,9 +199,12 @@ def _described(record: Mapping[str, Any], home: Path) -> Any:
     def by(digest: str) -> dict[str, str]:
         return {"identifier": f"sha256:{digest}"}
 
-    files = [(name, by(digest)) for name, digest in record["results"].items()]
-    written = [crate.add_file(home / name, name, properties=its) for name, its in files]
-    crate.add_file(home / "run.json", "run.json")
+    def file(name: str, **its: str) -> Any:
+        kind = guess_type(name)[0] or "application/octet-stream"
+        return crate.add_file(home / name, name, properties={"encodingFormat": kind, **its})
+
+    written = [file(name, **by(digest)) for name, digest in record["results"].items()]
+    file("run.json")
     read = [
         add(f"#input-{k}", {"@type": "CreativeWork", "name": name, **by(digest)})
         for k, (name, digest) in enumerate(record["inputs"].items(), 1)
@@ -206,6 +213,9 @@ def _described(record: Mapping[str, Any], home: Path) -> Any:
     run = add("#run", {"@type": "CreateAction", "name": "genesig run"})
     run["instrument"] = add("#genesig", {"@type": "SoftwareApplication", **version})
     run["object"], run["result"] = read, written
+    profile = {"@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}
+    crate.root_dataset["conformsTo"] = add(PROFILE, profile)
+    crate.root_dataset["mentions"] = run
     return crate.metadata.generate()
 
 

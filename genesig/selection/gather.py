@@ -11,11 +11,10 @@ from genesig.data.steps.described import described
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.chance import Chance
 from genesig.results.joined import joined
-from genesig.selection.assess.held_out import predictions_table, scores_table
+from genesig.selection.assess.held_out import STUDY, predictions_table, scores_table
 from genesig.selection.assess.rejection import rejection_table
-from genesig.selection.assess.shares import STUDY
 from genesig.selection.assess.stability import stability_table
-from genesig.selection.genes.block_evidence import block_evidence
+from genesig.selection.genes.blocks import block_evidence, block_tables
 from genesig.selection.genes.evidence import (
     FEWEST,
     LEVEL,
@@ -24,12 +23,11 @@ from genesig.selection.genes.evidence import (
     p_values,
     q_values,
     ranked,
+    rounded,
     tails,
 )
 from genesig.selection.genes.frequency import list_sizes, nested_lists
-from genesig.selection.genes.ranking import block_tables
 from genesig.selection.genes.stretches import stretches_table
-from genesig.selection.genes.ties import rounded
 from genesig.selection.genes.univariate import univariate_table
 
 if TYPE_CHECKING:

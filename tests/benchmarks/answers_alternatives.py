@@ -30,9 +30,9 @@ from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.assess.stability import Pairs
 from genesig.selection.linear import double_loop, grid
+from genesig.selection.linear.grid import RULES, Searched
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol, keywords
-from genesig.selection.linear.rules import RULES, Searched
 from genesig.selection.linear.tasks import Task, tasks
 
 Array = np.ndarray[Any, Any]

@@ -36,8 +36,8 @@ from genesig.results.gene_sets import GeneSets
 from genesig.selection.gather import gather
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.sets.gather import gather_sets
+from genesig.selection.sets.ground import SetsProtocol
 from genesig.selection.sets.loop import sets_final, sets_loop, sets_subsamples
-from genesig.selection.sets.protocol import SetsProtocol
 
 Array = np.ndarray[Any, Any]
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}

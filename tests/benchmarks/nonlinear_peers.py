@@ -82,7 +82,7 @@ def derivative(X, y, k, seed, **kernel):
     model = DerivativeRegressor(
         nu=[1e-3, 1e-2], cv=folds(len(y), seed), n_tau=10, tau_min=0.05, tolerance=1e-4, **kernel
     ).fit(X, y)
-    if len(model.support_) >= k:
+    if len(model.get_support(indices=True)) >= k:
         return np.argsort(-model.derivative_norms_, kind="stable")
     on = np.geomspace(model.tau_, 0.01, 8)
     path = fit_path(

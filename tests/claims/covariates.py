@@ -19,9 +19,8 @@ from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.assess.baseline_scores import run_baselines
-from genesig.selection.assess.controls import controls_table
-from genesig.selection.assess.covariates_alone import WITH_ALL
-from genesig.selection.assess.permutations import null_errors
+from genesig.selection.assess.beside_covariates import WITH_ALL
+from genesig.selection.assess.controls import controls_table, null_errors
 from genesig.selection.linear.double_loop import double_loop
 
 Array = np.ndarray[Any, Any]

@@ -21,16 +21,15 @@ from genesig.data.splits.draw import draw_splits
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.gene_sets import GeneSets
 from genesig.results.joined import joined
-from genesig.results.set_fits import SetFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import Assessment, assess, study_errors
+from genesig.selection.assess.controls import p_value
+from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.permutations import p_value
-from genesig.selection.enrichment.chosen import selection_table
-from genesig.selection.enrichment.named import Named
 from genesig.selection.enrichment.ranking import ranking_table
+from genesig.selection.enrichment.representation import Named, selection_table
 from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.nonlinear.gather import scored as nonlinear_scored
-from genesig.selection.sets.gather import scored
+from genesig.selection.nonlinear.gather import scored
 
 SAMPLES, GENES, TOGETHER, LEVEL = 40, 500, 30, 0.05
 PERMUTATIONS, SHUFFLINGS = 100, 99
@@ -91,8 +90,8 @@ def sets_in_noise(seed: int) -> Mapping[str, float]:
     study = dataset, draw_splits(dataset, seed=seed, **{**SPLITS, "inner_folds": 2}), sets
     headline = ASSESSED[dataset.design.kind].headline
 
-    def errors(fits: SetFits) -> Array:
-        return study_errors(scored(dataset, study[1], fits), headline)[:, 0]
+    def errors(fits: ModelFits) -> Array:
+        return study_errors(model_scores(dataset, study[1], fits, fits.scores), headline)[:, 0]
 
     few: dict[str, Any] = {"tau_min": 0.4, "tau_count": 3, "tolerance": 1e-5}
     error = float(errors(outer(study, **few))[0])
@@ -104,7 +103,7 @@ def bent_in_noise(seed: int) -> Mapping[str, float]:
     """Select by derivative penalties, and by the Feature Vector Machine."""
     X = np.random.default_rng(seed).standard_normal((SAMPLES, 60))
     dataset, splits = nonlinear_study(X, np.where(np.arange(SAMPLES) % 2, 1.0, -1.0))
-    found = nonlinear_scored(dataset, splits, nonlinear_fits(dataset, splits))
+    found = scored(dataset, splits, nonlinear_fits(dataset, splits))
     headline = ASSESSED[dataset.design.kind].headline
     own, control = (assess(found[name], headline)[0] for name in ("nonlinear", "fvm"))
     return {"error": own.error, "control": control.error, "better": better(own)}

@@ -17,7 +17,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.selection.assess.stability import Pairs, compared
-from genesig.selection.genes.block_evidence import whole_blocks
+from genesig.selection.genes.blocks import whole_blocks
 from genesig.selection.linear.double_loop import fit_subsamples
 
 Array = np.ndarray[Any, Any]

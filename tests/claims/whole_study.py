@@ -22,8 +22,7 @@ from genesig.report.record import Report
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.run import run_record
 from genesig.selection.assess.baseline_scores import run_baselines
-from genesig.selection.assess.controls import controls_table
-from genesig.selection.assess.permutations import null_study
+from genesig.selection.assess.controls import controls_table, null_study
 from genesig.selection.enrichment.tables import enrichment
 from genesig.selection.gather import gather
 from genesig.selection.linear.chance import chance_study

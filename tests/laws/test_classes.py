@@ -13,8 +13,8 @@ from genesig.optim.multitask import joint_path, joint_scores, joint_sets
 from genesig.optim.refit import refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
-from genesig.selection.assess.area import held_out_area
 from genesig.selection.assess.intervals import delong
+from genesig.selection.assess.kinds.by_class import held_out_area
 from genesig.selection.assess.scores import auc, zero_one_loss
 from genesig.selection.assess.several import (
     balanced_error,
@@ -25,7 +25,7 @@ from genesig.selection.assess.several import (
     sides,
     wrong,
 )
-from genesig.selection.genes.anova import class_test, welch_anova
+from genesig.selection.genes.statistics import class_test, welch_anova
 from genesig.selection.model.external_scores import one_test_set
 
 

@@ -23,7 +23,7 @@ from genesig.response.covariates import Covariate
 from genesig.response.design import Design
 from genesig.results import Dataset, Fits
 from genesig.selection.assess.baseline_scores import run_baselines
-from genesig.selection.assess.permutations import null_errors
+from genesig.selection.assess.controls import null_errors
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

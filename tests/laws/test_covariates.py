@@ -17,8 +17,8 @@ from genesig.data.splits.permute import permutation
 from genesig.errors import InvalidInput
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits
-from genesig.selection.assess.covariates_alone import covariates_alone
-from genesig.selection.assess.permutations import null_errors
+from genesig.selection.assess.beside_covariates import covariates_alone
+from genesig.selection.assess.controls import null_errors
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.tasks import tasks
 from genesig.selection.model.final import final_model

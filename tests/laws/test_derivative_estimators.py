@@ -76,14 +76,14 @@ def test_gradient_is_that_of_the_prediction(debias):
         numerical = (model.predict(points + h) - model.predict(points - h)) / (2 * h[a])
         np.testing.assert_allclose(slopes[:, a], numerical, atol=1e-6)
     if debias:
-        assert not slopes[:, np.setdiff1d(np.arange(8), model.support_)].any()
+        assert not slopes[:, np.setdiff1d(np.arange(8), model.get_support(indices=True))].any()
 
 
 def test_finds_the_variables_that_matter_and_predicts():
     X, y = data(2, n=80)
     X_new, y_new = data(3, n=200)
     model = DerivativeRegressor(width=[0.5, 1.0], nu=[1e-3, 1e-2], **QUICK).fit(X, y)
-    assert {0, 1} <= set(model.support_)
+    assert {0, 1} <= set(model.get_support(indices=True))
     assert model.derivative_norms_.argsort()[-2:].tolist() in ([0, 1], [1, 0])
     assert model.score(X_new, y_new) > 0.8
     assert len(model.validation_errors_) == 4
@@ -131,7 +131,7 @@ def test_linear_kernel_is_the_elastic_net():
     expected = np.abs(net.fit(Z, response).coef_)
     assert 0 < np.sum(expected > 0) < 8
     np.testing.assert_allclose(model.derivative_norms_ / y.std(), expected, atol=1e-4)
-    np.testing.assert_array_equal(model.support_, np.flatnonzero(expected))
+    np.testing.assert_array_equal(model.get_support(indices=True), np.flatnonzero(expected))
 
 
 def test_ridge_solves_its_system():
@@ -159,7 +159,7 @@ def test_units_of_features_and_response_do_not_matter():
     X, y = data(9)
     a = DerivativeRegressor(**QUICK).fit(X, y)
     b = DerivativeRegressor(**QUICK).fit(X * 1000 - 7, 10 * y + 3)
-    np.testing.assert_array_equal(a.support_, b.support_)
+    np.testing.assert_array_equal(a.get_support(indices=True), b.get_support(indices=True))
     np.testing.assert_allclose(10 * a.predict(X) + 3, b.predict(X * 1000 - 7), rtol=1e-6)
 
 
@@ -168,7 +168,7 @@ def test_group_is_in_or_out_as_a_whole():
     groups = [[0, 3], [1, 2], [4, 5, 6, 7]]
     model = DerivativeRegressor(penalty="group", groups=groups, **QUICK).fit(X, y)
     for group in groups:
-        assert len(set(group) & set(model.support_)) in (0, len(group))
+        assert len(set(group) & set(model.get_support(indices=True))) in (0, len(group))
 
 
 @pytest.mark.parametrize("model", [DerivativeRegressor, DerivativeClassifier])

@@ -15,16 +15,20 @@ from hypothesis import strategies as st
 from sets_study import gene_sets
 
 from genesig.results import Dataset
-from genesig.selection.enrichment.chosen import excess, selection_table
-from genesig.selection.enrichment.family import family_p
-from genesig.selection.enrichment.named import Named
-from genesig.selection.enrichment.over import lists_table, over_represented
 from genesig.selection.enrichment.ranking import (
     by_gene,
     larger_mean,
     leading,
     normalised,
     ranking_table,
+)
+from genesig.selection.enrichment.representation import (
+    Named,
+    excess,
+    family_p,
+    lists_table,
+    over_represented,
+    selection_table,
 )
 from genesig.selection.enrichment.tables import lists_of
 

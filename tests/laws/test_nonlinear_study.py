@@ -8,14 +8,20 @@ from nonlinear_study import QUICK, SCALED, final, outer, study
 from numpy.testing import assert_array_equal
 from scipy.stats import rankdata
 
-from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.nonlinear import loop
-from genesig.selection.nonlinear.ground import Given, prepare
-from genesig.selection.nonlinear.groups import linear_blocks
-from genesig.selection.nonlinear.protocol import NonlinearProtocol
-from genesig.selection.nonlinear.screen import WIDTH, dependence, screen, twice_ranks
+from genesig.selection.nonlinear.ground import (
+    WIDTH,
+    Given,
+    NonlinearProtocol,
+    dependence,
+    linear_blocks,
+    prepare,
+    screen,
+    twice_ranks,
+)
 
-LEARNED = [f.name for f in fields(NonlinearFits) if f.name not in ("scores", "fvm_scores")]
+LEARNED = [f.name for f in fields(ModelFits) if f.name not in ("scores", "fvm_scores")]
 VARIANTS = {
     "lasso": {},
     "groups of blocks": {"penalty": "group"},
@@ -52,7 +58,7 @@ def test_altered_test_rows_change_nothing_that_is_fitted(name):
         obs.iloc[rows, 0] = "ill"  # nor may the labels of the test rows count
         one = replace(splits, outer=(split,))
         changed = outer(replace(dataset, X=X, obs=obs), one, **VARIANTS[name])
-        assert_same(changed, NonlinearFits.of([before.rows()[number]]), LEARNED)
+        assert_same(changed, ModelFits.of([before.rows()[number]]), LEARNED)
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "group"])
@@ -102,25 +108,23 @@ def test_batches_do_not_change_a_byte(count):
     names = [split.name for split in splits.outer]
     whole = outer(dataset, splits)
     parts = [outer(dataset, splits, batch=f"{k}of{count}") for k in range(count, 0, -1)]
-    joined = NonlinearFits.joined(parts, names)
-    assert_same(whole, joined, [f.name for f in fields(NonlinearFits)])
-    assert all(getattr(whole, f.name).dtype == getattr(joined, f.name).dtype
-               for f in fields(NonlinearFits))  # fmt: skip
+    joined = ModelFits.joined(parts, names)
+    assert_same(whole, joined, [f.name for f in fields(ModelFits)])
+    kinds = [{k: v.dtype for k, v in each.arrays().items()} for each in (whole, joined)]
+    assert kinds[0] == kinds[1]
 
 
 def test_a_missing_batch_is_named():
     dataset, splits = study(*toy())
     part = outer(dataset, splits, batch="1of2")
-    with pytest.raises(Exception, match=r"nonlinear fits: 1 missing: r1f2"):
-        NonlinearFits.joined([part], [split.name for split in splits.outer])
+    with pytest.raises(Exception, match="1 are missing or there twice: split r1f2 of"):
+        ModelFits.joined([part], [split.name for split in splits.outer])
 
 
 def test_fits_survive_their_file(tmp_path):
     found = outer(*study(*toy()))
     found.save(tmp_path / "fits.npz")
-    assert_same(
-        found, NonlinearFits.load(tmp_path / "fits.npz"), [f.name for f in fields(NonlinearFits)]
-    )
+    assert_same(found, ModelFits.load(tmp_path / "fits.npz"), [f.name for f in fields(ModelFits)])
 
 
 def test_ranks_are_those_of_scipy():

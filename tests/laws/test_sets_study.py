@@ -12,19 +12,16 @@ from sets_study import MOMENTS, QUICK, gene_sets, outer, planted
 from genesig.data.splits.permute import shuffled
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
-from genesig.results.set_fits import SetFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.linear.tasks import tasks
-from genesig.selection.sets import weights
-from genesig.selection.sets.ground import Ground, Members, coefficients
+from genesig.selection.sets.ground import WEIGHTS, Ground, Members, coefficients, weighted
 from genesig.selection.sets.loop import sets_final, sets_subsamples
 
-SETTINGS = [
-    {"others": o, "weights": w} for o in ("leave_out", "singletons") for w in weights.WEIGHTS
-]
+SETTINGS = [{"others": o, "weights": w} for o in ("leave_out", "singletons") for w in WEIGHTS]
 
 
-def same(one: SetFits, other: SetFits) -> None:
+def same(one: ModelFits, other: ModelFits) -> None:
     for name, value in vars(one).items():
         np.testing.assert_array_equal(getattr(other, name), value, err_msg=name)
 
@@ -60,11 +57,11 @@ def test_batches_and_ranges_of_permutations_change_nothing() -> None:
     names = [split.name for split in study[1].outer]
     once = outer(study, "permuted-001-002")
     parts = [outer(study, f"permuted-00{k}-00{k}", f"{b}of2") for k in (2, 1) for b in (1, 2)]
-    same(SetFits.joined([once], names), SetFits.joined(parts, names))
+    same(ModelFits.joined([once], names), ModelFits.joined(parts, names))
     with pytest.raises(GenesigError, match=r"missing or there twice: split .* of permutation 1"):
-        SetFits.joined(parts[:-1], names)
+        ModelFits.joined(parts[:-1], names)
     with pytest.raises(GenesigError, match="missing or there twice"):
-        SetFits.joined([*parts, parts[0]], names)
+        ModelFits.joined([*parts, parts[0]], names)
 
 
 @pytest.mark.slow
@@ -142,7 +139,7 @@ def test_a_gene_that_differs_in_one_sample_is_no_better_than_others() -> None:
     Z[:, 0] = np.arange(40) == 3
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     starts, turned = np.arange(31), shuffled(y, None, None, 500, rng)
-    found = weights.weighted("permuted", Z, turned, np.arange(30), starts).weights
+    found = weighted("permuted", Z, turned, np.arange(30), starts).weights
     assert found[0] == pytest.approx(found.min(), rel=1e-6)
     np.testing.assert_allclose(found, np.median(found), rtol=0.15)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from linear_settings import linear
 
 from genesig.optim.solution import Path
-from genesig.selection.assess.agreement import agreement
+from genesig.selection.genes.frequency import agreement
+from genesig.selection.linear.grid import RULES, Searched, choose_stable
 from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.rules import RULES, Searched, choose_stable
 
 D = 12
 

@@ -16,16 +16,16 @@ from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
-from genesig.selection.assess.covariates_alone import covariates_alone
+from genesig.selection.assess.beside_covariates import covariates_alone
 from genesig.selection.assess.held import Held
-from genesig.selection.genes.score_test import score_test
+from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.linear.kinds.record import Ground
 from genesig.selection.linear.kinds.survival import PartialLikelihood
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
-from genesig.selection.survival.foretold import foretold
+from genesig.selection.survival import foretold
 
 RUN = {"folds": MOMENTS, **of_kind("survival")}
 

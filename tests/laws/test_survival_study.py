@@ -23,17 +23,15 @@ from genesig.results.chance import Chance
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.survival.concordance import harrell, pooled
-from genesig.selection.assess.survival.curves import nelson_aalen
-from genesig.selection.assess.survival.log_rank import log_rank
+from genesig.selection.assess.survival_curves import log_rank, nelson_aalen
+from genesig.selection.assess.survival_measures import harrell, pooled
 from genesig.selection.gather import gather
-from genesig.selection.genes.score_test import score_test
+from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
-from genesig.selection.survival.foretold import foretold, hazard_of
-from genesig.selection.survival.tables import survival_tables
+from genesig.selection.survival import foretold, hazard_of, survival_tables
 
 HEADLINE = ASSESSED["survival"].headline
 SETTINGS = of_kind("survival")

@@ -14,8 +14,8 @@ from toys import unequal_classes
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.kinds.least_squares import midpoint
 from genesig.selection.linear.tasks import Task
-from genesig.selection.linear.validation import midpoint
 
 SMALL = {"mu": [1e-6, 1e-2], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5}
 

@@ -21,7 +21,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.baseline_scores import run_baselines
-from genesig.selection.assess.permutations import null_study
+from genesig.selection.assess.controls import null_study
 from genesig.selection.gather import gather
 from genesig.selection.genes.modules import gene_modules
 from genesig.selection.linear.chance import chance_study

@@ -10,10 +10,8 @@ import pandas as pd
 from sets_study import gene_sets
 
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.enrichment.chosen import selection_table
-from genesig.selection.enrichment.named import Named
-from genesig.selection.enrichment.over import lists_table, stacked
 from genesig.selection.enrichment.ranking import ranking_table
+from genesig.selection.enrichment.representation import Named, lists_table, selection_table, stacked
 from genesig.selection.enrichment.tables import lists_of
 
 

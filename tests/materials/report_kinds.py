@@ -14,13 +14,12 @@ from genesig.data.files.readers import load_schema
 from genesig.data.quality.overview import quality
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
-from genesig.selection.assess.controls import controls_table
+from genesig.selection.assess.controls import controls_table, frequency_curves
 from genesig.selection.assess.patients.tables import patient_tables
-from genesig.selection.assess.permutations import frequency_curves
 from genesig.selection.gather import gather
 from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-from genesig.selection.survival.tables import survival_tables
+from genesig.selection.survival import survival_tables
 
 
 def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -> dict[str, Any]:

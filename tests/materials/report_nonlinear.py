@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.nonlinear.gather import gather_nonlinear
 
 CONFIG = {
@@ -27,9 +27,9 @@ def with_nonlinear(
     rng = np.random.default_rng(11)
     y = dataset.response()
     rows = [_row(dataset, split, y, rng, noise) for split in splits.outer]
-    final = NonlinearFits.of([_row(dataset, splits.final, y, rng, noise)])
+    final = ModelFits.of([_row(dataset, splits.final, y, rng, noise)])
     made = gather_nonlinear(
-        dataset, splits, [NonlinearFits.of(rows)], final, [observed], tables["nested_lists"],
+        dataset, splits, [ModelFits.of(rows)], final, [observed], tables["nested_lists"],
         tables["signature"], frequency=0.75,
     )  # fmt: skip
     apart = made["nonlinear_difference"]
@@ -48,17 +48,18 @@ def _row(dataset: Dataset, split: Any, y: Any, rng: Any, noise: float) -> dict[s
     genes = np.flatnonzero(rng.random(d) < np.linspace(1, 0, d) ** 4)
     cut = rng.random() < 0.3
     return {
-        "split": split.name, "screened": min(50, d), "tau": 0.7, "nu": 0.1, "width": 1.0,
+        "split": split.name, "permutation": 0, "screened": min(50, d), "tau": 0.7, "nu": 0.1,
+        "width": 1.0,
         "message": "the path ends before tau = 0.6 tau_max, where 40 variables are selected from"
         " 24 samples" if cut else "",
         "lam": 0.01, "explained_by_none": rng.uniform(0.1, 0.9), "gap": 1e-5, "cut": 3,
-        "paths": 10, "indices": genes, "norms": np.exp(-genes / 20.0), "test_rows": test,
+        "paths": 10, "indices": genes, "sizes": np.exp(-genes / 20.0), "test_rows": test,
         "scores": y[test] + noise * rng.normal(size=len(test)), "fvm_genes": 3,
         "fvm_scores": y[test] + 0.9 * rng.normal(size=len(test)),
     }  # fmt: skip
 
 
-def _curves(dataset: Dataset, final: NonlinearFits) -> pd.DataFrame:
+def _curves(dataset: Dataset, final: ModelFits) -> pd.DataFrame:
     x = np.linspace(-2, 2, 41)
     genes, norms = final.selected(0)
     parts = [

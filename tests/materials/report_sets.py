@@ -9,7 +9,7 @@ import pandas as pd
 from sets_study import gene_sets
 
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.set_fits import SetFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.sets.gather import gather_sets
 
 CONFIG = {
@@ -33,8 +33,8 @@ def with_sets(
     sets = type(sets)(**{**vars(sets), "names": long})
     y = dataset.response()
 
-    def fits(some: Any, numbers: Any = (0,)) -> SetFits:
-        return SetFits.of([_row(dataset, split, number, y, rng, empty)
+    def fits(some: Any, numbers: Any = (0,)) -> ModelFits:
+        return ModelFits.of([_row(dataset, split, number, y, rng, empty)
                            for number in numbers for split in some])  # fmt: skip
 
     parts = [[fits(splits.outer)], [fits(splits.outer, range(1, 10))]]

@@ -13,14 +13,13 @@ from report_evidence import evidence_of
 
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.chance import Chance
-from genesig.selection.assess.controls import NAMED
+from genesig.selection.assess.controls import NAMED, frequency_curves
 from genesig.selection.assess.held_out import predictions_table, scores_table
 from genesig.selection.assess.patients.tables import patient_tables
-from genesig.selection.assess.permutations import frequency_curves
 from genesig.selection.assess.stability import COLUMNS
 from genesig.selection.gather import signature_table
+from genesig.selection.genes.blocks import block_tables
 from genesig.selection.genes.frequency import list_sizes, nested_lists
-from genesig.selection.genes.ranking import block_tables
 from genesig.selection.genes.univariate import univariate_table
 
 MU = (1e-6, 1e-3, 1e-2, 1e-1, 1.0)

@@ -11,7 +11,7 @@ from settings import MOMENTS, SPLITS
 from genesig.data.splits.draw import draw_splits
 from genesig.results import Dataset, Splits
 from genesig.results.gene_sets import GeneSets
-from genesig.results.set_fits import SetFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.sets.loop import sets_loop
 
 Array = np.ndarray[Any, Any]
@@ -48,5 +48,5 @@ def planted(
 def outer(
     study: tuple[Dataset, Splits, GeneSets], labels: str = "observed", batch: str = "1of1",
     folds: Any = MOMENTS, **settings: Any,
-) -> SetFits:  # fmt: skip
+) -> ModelFits:  # fmt: skip
     return sets_loop(*study, labels=labels, batch=batch, folds=folds, **{**QUICK, **settings})

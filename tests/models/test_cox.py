@@ -25,7 +25,7 @@ def study():
 def test_it_selects_and_then_refits_by_ridge():
     X, time, event, y = study()
     model = L1L2Cox(tau=0.5, mu=0.01, lam=0.1).fit(X, y)
-    A = model.support_
+    A = model.get_support(indices=True)
     assert 0 < len(A) < 40
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     risk, lam = RiskSets.of(time, event), 0.1 * np.linalg.norm(Z, 2) ** 2 / 60
@@ -66,7 +66,7 @@ def test_another_response_is_refused(y):
 def test_nothing_selected_is_the_curve_of_all():
     X, _, _, y = study()
     model = L1L2Cox(tau=1.0).fit(X, y)
-    assert len(model.support_) == 0
+    assert len(model.get_support(indices=True)) == 0
     assert not model.predict(X).any()
     assert (np.ptp(model.survival_function(X, [2.0, 5.0]), axis=0) == 0).all()
 

@@ -131,7 +131,9 @@ def test_what_is_selected_has_its_names_and_can_be_taken(model):
     model.fit(X, y)
     names = model.get_feature_names_out()
     assert 0 < len(names) < X.shape[1]
-    assert list(names) == [f"G{j}" for j in model.support_]
+    assert list(names) == [f"G{j}" for j in model.get_support(indices=True)]
+    assert (model.support_.shape, model.support_.dtype) == ((X.shape[1],), bool)
+    np.testing.assert_array_equal(model.support_, model.get_support())
     np.testing.assert_array_equal(model.transform(X), X[names])
     assert list(model.feature_names_in_) == list(X)
 
@@ -149,7 +151,7 @@ def test_times_select_as_well():
     X, y = data()
     times = np.stack([np.exp(-X["G0"] + 6), y == "a"], axis=1).astype(float)
     model = L1L2Cox(tau=0.5).fit(X, times)
-    assert list(model.get_feature_names_out()) == [f"G{j}" for j in model.support_]
+    assert list(model.get_feature_names_out()) == [f"G{j}" for j in model.get_support(indices=True)]
 
 
 def test_transformers_name_what_they_give():
@@ -164,7 +166,7 @@ def test_transformers_name_what_they_give():
 def test_a_selector_stands_before_another_model():
     X, y = data()
     pipeline = make_pipeline(L1L2Classifier(tau=0.3), GroupLassoClassifier(tau=0.01)).fit(X, y)
-    assert pipeline[-1].n_features_in_ == len(pipeline[0].support_)
+    assert pipeline[-1].n_features_in_ == len(pipeline[0].get_support(indices=True))
 
 
 @named(CLASSIFIERS)

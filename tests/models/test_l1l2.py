@@ -30,10 +30,10 @@ def test_it_is_elastic_net_and_then_ridge():
     norm, tau = np.linalg.norm(Z, 2) ** 2 / 40, 0.3 * 2 / 40 * np.abs(Z.T @ target).max()
     alpha = 0.01 * norm + tau / 2
     net = ElasticNet(alpha=alpha, l1_ratio=tau / 2 / alpha, tol=1e-10).fit(Z, target)
-    np.testing.assert_array_equal(model.support_, np.flatnonzero(net.coef_))
+    np.testing.assert_array_equal(model.get_support(indices=True), np.flatnonzero(net.coef_))
     ridge = Ridge(alpha=40 * 0.1 * norm).fit(Z[:, model.support_], y)
     np.testing.assert_allclose(model.predict(X), ridge.predict(Z[:, model.support_]))
-    np.testing.assert_array_equal(np.flatnonzero(model.coef_), model.support_)
+    np.testing.assert_array_equal(np.flatnonzero(model.coef_), model.get_support(indices=True))
     assert model.gap_ <= 1e-9
 
 
@@ -57,5 +57,5 @@ def test_nothing_selected_predicts_the_mean(model):
     X, y = data()
     y = np.sign(y - 12)
     model.fit(X, y)
-    assert len(model.support_) == 0
+    assert len(model.get_support(indices=True)) == 0
     assert model.intercept_ == pytest.approx(y.mean())

@@ -116,7 +116,7 @@ def test_whole_weights_of_times_are_repeated_samples_where_ties_are_breslow_s(un
     weighted = clone(model).fit(5 * X + 3, y, sample_weight=often)
     many = np.repeat(np.arange(40), often)
     repeated = clone(model).fit(5 * X[many] + 3, y[many])
-    assert 0 < len(weighted.support_) < 12
+    assert 0 < len(weighted.get_support(indices=True)) < 12
     np.testing.assert_array_equal(weighted.support_, repeated.support_)
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-8)
     at = np.unique(time)
@@ -135,7 +135,7 @@ def test_weights_of_times_are_coxph_s_with_efron_s_ties():
     Z = X - np.average(X, axis=0, weights=v)
     Z /= np.sqrt(np.average(Z**2, axis=0, weights=v))
     lam = 0.05 * np.linalg.norm(np.sqrt(v)[:, None] * Z, 2) ** 2 / 40
-    A = model.support_
+    A = model.get_support(indices=True)
     assert len(A)
 
     def loss(b):

@@ -73,7 +73,7 @@ def test_several_responses_have_their_features_in_common():
     Y = np.stack([y, -2 * y + rng.normal(size=len(y)), rng.normal(size=len(y))], axis=1)
     model = GroupLassoRegressor(tau=0.5).fit(frame, Y)
     assert model.predict(frame).shape == Y.shape
-    assert set(model.support_) <= set(range(6))
+    assert set(model.get_support(indices=True)) <= set(range(6))
     assert ((model.coef_ != 0).all(axis=0) == (model.coef_ != 0).any(axis=0)).all()
     one = GroupLassoRegressor(tau=0.5).fit(frame, Y[:, :1])
     np.testing.assert_allclose(one.coef_[0], GroupLassoRegressor(tau=0.5).fit(frame, y).coef_)
@@ -85,8 +85,8 @@ def test_groups_that_overlap(penalty):
     groups = [range(6), range(4, 16), range(14, 30)]
     solver = {"latent": "blocks", "composite": "projection"}[penalty]
     model = GroupLassoRegressor(groups, penalty=penalty, solver=solver, tau=0.4).fit(frame, y)
-    zeros = np.setdiff1d(range(30), model.support_)
-    whole = [set(group) <= set(model.support_) for group in groups]
+    zeros = np.setdiff1d(range(30), model.get_support(indices=True))
+    whole = [set(group) <= set(model.get_support(indices=True)) for group in groups]
     gone = [set(group) <= set(zeros) for group in groups]
     assert any(whole if penalty == "latent" else gone)
     with pytest.raises(GenesigError, match="need the penalty 'latent' or 'composite'"):

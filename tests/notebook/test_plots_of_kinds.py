@@ -16,8 +16,8 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from genesig import InvalidInput
 from genesig.notebook.plots import Plots
-from genesig.selection.assess.survival.curves import kaplan_meier
-from genesig.selection.survival.tables import _curves
+from genesig.selection.assess.survival_curves import kaplan_meier
+from genesig.selection.survival import _curves
 
 mpl.use("agg")
 CLASSES = ["well", "ill", "worse"]

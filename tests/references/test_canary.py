@@ -11,9 +11,9 @@ from study import outer_fits, settings, splits_of
 from toys import dataset, noise, paired_lines
 
 from genesig.selection.assess.assessment import study_errors
+from genesig.selection.assess.controls import null_errors, p_value
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.permutations import null_errors, p_value
 
 NO_SUBSAMPLES = {"subsamples": 0}
 ONE_REPEAT = {"subsamples": 0, "repeats": 1}

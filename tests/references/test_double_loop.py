@@ -16,7 +16,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-from genesig.selection.linear.rival import STEPS
+from genesig.selection.linear.halves import STEPS
 
 LINEAR = linear(mu=[1e-3, 1e-1], mu_choice=[1e-3, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=4)
 SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}

@@ -101,8 +101,8 @@ def test_nonnegative_weights_are_those_of_a_convex_solver():
 
 def test_at_the_largest_lam_nothing_comes_in_and_below_something():
     X, y = paper_example(0, 0.5, n=100)
-    assert len(FeatureVectorMachine(lam=1.0).fit(X, y).support_) == 0
-    assert len(FeatureVectorMachine(lam=0.95).fit(X, y).support_) > 0
+    assert len(FeatureVectorMachine(lam=1.0).fit(X, y).get_support(indices=True)) == 0
+    assert len(FeatureVectorMachine(lam=0.95).fit(X, y).get_support(indices=True)) > 0
 
 
 def test_an_indefinite_kernel_is_shifted_and_optimal():
@@ -111,7 +111,7 @@ def test_an_indefinite_kernel_is_shifted_and_optimal():
     codes = rank_bins(X, 5)
     K = mutual_information(codes, codes, 5)
     assert np.linalg.eigvalsh(K)[0] < 0
-    A = model.support_
+    A = model.get_support(indices=True)
     K[A, A] += model.shift_
     pull = model.information_ - K @ model.coef_
     half = model.lam_ * model.information_.max()
@@ -125,7 +125,7 @@ def test_paper_example_takes_the_three_features_first(nonnegative):
     for seed in range(3):
         X, y = paper_example(seed, 0.5)
         model = FeatureVectorMachine(n_features=3, n_bins=10, nonnegative=nonnegative, lam=0.01)
-        assert model.fit(X, y).support_.tolist() == [0, 1, 2]
+        assert model.fit(X, y).get_support(indices=True).tolist() == [0, 1, 2]
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_paper_example_over_ten_seeds(sd, least):
     for seed in range(10):
         X, y = paper_example(seed, sd)
         model = FeatureVectorMachine(n_features=3, n_bins=10, lam=0.01).fit(X, y)
-        right.append(model.support_.tolist() == [0, 1, 2])
+        right.append(model.get_support(indices=True).tolist() == [0, 1, 2])
         by_information = sorted(np.argsort(-model.information_)[:3].tolist())
         assert right[-1] == (by_information == [0, 1, 2])
     assert sum(right) >= least

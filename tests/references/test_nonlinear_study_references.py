@@ -9,18 +9,17 @@ from scipy import stats
 from sklearn.inspection import partial_dependence
 
 from genesig.models.derivative import DerivativeRegressor
-from genesig.results.nonlinear_fits import NonlinearFits
-from genesig.selection.assess.assessment import study_errors
-from genesig.selection.assess.difference import difference
+from genesig.results.model_fits import ModelFits
+from genesig.selection.assess.assessment import difference, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.nonlinear.curves import straightness
 from genesig.selection.nonlinear.gather import (
     agreement_table,
     gather_nonlinear,
     genes_table,
     scored,
 )
+from genesig.selection.nonlinear.loop import straightness
 
 HEADLINE = ASSESSED["classification"].headline
 FIVE = {"folds": 5, "inner_folds": 3}
@@ -111,8 +110,8 @@ def test_the_curves_are_those_of_scikit_learn():
     one = {"nu": [0.05], "lam": [1e-2], "genes": None, "tau_count": 1, "tau_min": 0.6}
     fits, curves = final(dataset, splits, **one, tolerance=1e-6)
     model = DerivativeRegressor(nu=0.05, lam=(1e-2,), tau=0.6, tolerance=1e-6).fit(X, y)
-    assert [f"g{j}" for j in model.support_] == sorted(curves["gene"].unique())
-    np.testing.assert_allclose(fits.norms, model.derivative_norms_[model.support_], rtol=0.05)
+    assert [f"g{j}" for j in model.get_support(indices=True)] == sorted(curves["gene"].unique())
+    np.testing.assert_allclose(fits.sizes, model.derivative_norms_[model.support_], rtol=0.05)
     for gene, table in curves.groupby("gene"):
         grid = {int(gene[1:]): table["value"].to_numpy()}
         known = partial_dependence(model, X, list(grid), method="brute", custom_values=grid,
@@ -132,9 +131,10 @@ def test_straightness():
 def made(scores, tests, **more):
     """Return fits with these scores, in splits of these test rows."""
     return [
-        {"split": f"r1f{k + 1}", "message": "", "screened": 5, "tau": 0.5, "nu": 1, "width": 1,
-         "lam": 1, "explained_by_none": 0.1, "gap": 0, "cut": 0, "paths": 3, "fvm_genes": 0,
-         "indices": [], "norms": [], "test_rows": rows, "scores": scores[rows],
+        {"split": f"r1f{k + 1}", "message": "", "permutation": 0, "screened": 5, "tau": 0.5,
+         "nu": 1, "width": 1, "lam": 1, "explained_by_none": 0.1, "gap": 0, "cut": 0, "paths": 3,
+         "fvm_genes": 0,
+         "indices": [], "sizes": [], "test_rows": rows, "scores": scores[rows],
          "fvm_scores": np.full(len(rows), np.nan), **{key: v[k] for key, v in more.items()}}
         for k, rows in enumerate(tests)
     ]  # fmt: skip
@@ -146,7 +146,7 @@ def test_the_difference_of_two_predictors_by_hand():
     dataset, splits = study(rng.standard_normal((30, 5)), y, folds=5)
     tests = [dataset.rows(split.test) for split in splits.outer]
     linear = make_fits(dataset, splits.outer, signal=0.8)
-    ours = NonlinearFits.of(made(y + rng.standard_normal(30), tests))
+    ours = ModelFits.of(made(y + rng.standard_normal(30), tests))
     at, known = 1, scored(dataset, splits, ours)
     assert list(known) == ["nonlinear"]
     found = difference(known["nonlinear"], held_out(dataset, splits, linear), at, HEADLINE)
@@ -172,7 +172,8 @@ def test_where_splits_hold_one_sample_the_difference_is_over_samples():
     dataset, splits = study(rng.standard_normal((20, 4)), y, scheme="leave_one_out")
     tests = [dataset.rows(split.test) for split in splits.outer]
     linear = make_fits(dataset, splits.outer, signal=0.5)
-    ours = NonlinearFits.of(made(y + rng.standard_normal(20), tests))
+    names = [split.name for split in splits.outer]
+    ours = ModelFits.of(made(y + rng.standard_normal(20), tests, split=names))
     known = scored(dataset, splits, ours)["nonlinear"]
     found = difference(known, held_out(dataset, splits, linear), 0, HEADLINE)
     apart = (y[ours.test_rows] * ours.scores <= 0).astype(float)
@@ -185,15 +186,13 @@ def test_tables_count_what_the_splits_select():
     rng = np.random.default_rng(0)
     dataset, splits = study(rng.standard_normal((30, 5)), np.tile([-1.0, 1.0], 15), folds=4)
     tests = [dataset.rows(split.test) for split in splits.outer]
-    lists = {"indices": [[0, 1], [1, 3], [1], []], "norms": [[0.5, 1.0], [3.0, 0.2], [2.0], []]}
+    lists = {"indices": [[0, 1], [1, 3], [1], []], "sizes": [[0.5, 1.0], [3.0, 0.2], [2.0], []]}
     rows = made(np.ones(30), tests, **lists)
-    fits = NonlinearFits.of(rows)
+    fits = ModelFits.of(rows)
     linear = pd.DataFrame({"gene": ["g1", "g2"], "frequency": [0.5, 1.0], "in_list": [0, 1],
                            "mu": 1e-6})  # fmt: skip
     signature = pd.DataFrame({"gene": ["g2", "g3"]})
-    table = genes_table(
-        dataset, fits, NonlinearFits.of(rows[1:2]), linear, signature, frequency=0.75
-    )
+    table = genes_table(dataset, fits, ModelFits.of(rows[1:2]), linear, signature, frequency=0.75)
     assert list(table["gene"]) == ["g1", "g0", "g3"]
     np.testing.assert_allclose(table["frequency"], [0.75, 0.25, 0.25])
     np.testing.assert_allclose(table["mean_norm"], [2.0, 0.5, 0.2])

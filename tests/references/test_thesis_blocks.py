@@ -9,7 +9,7 @@ import pytest
 from study import final_fit, preset, settings, splits_of
 from toys import BLOCKS, dataset, three_blocks
 
-from genesig.selection.genes.ranking import block_tables
+from genesig.selection.genes.blocks import block_tables
 
 APART = -2  # no block is given: no prototype is correlated enough
 

@@ -10,8 +10,7 @@ from scipy.stats import t as student
 
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.genes.anova import class_test
-from genesig.selection.genes.least_squares import slope_test
+from genesig.selection.genes.statistics import class_test, slope_test
 from genesig.selection.genes.univariate import univariate_table, what_was_tested
 
 AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))

@@ -145,7 +145,7 @@ def with_batches(study: Study) -> Dataset:
 
 
 @pytest.mark.parametrize("regression", [False, True])
-def test_single_gene_tests_name_the_batch_in_them(regression):
+def test_statistics_name_the_batch_in_them(regression):
     study = Study(regression=regression)
     words = ", with centre as a factor in the model, "
     data = collect(**arguments(study, with_batches(study)))

@@ -12,7 +12,7 @@ from places import ROOT
 from genesig.report import sections
 
 REPORT = ROOT / "genesig" / "report"
-ASSEMBLY = {"collect.py", "finished.py", "methods.py", "record.py", "sections.py"}
+ASSEMBLY = {"card.py", "collect.py", "finished.py", "methods.py", "record.py", "sections.py"}
 TOPICS = sorted(p.parent.name for p in REPORT.glob("*/__init__.py") if p.parent.name != "page")
 
 

@@ -151,7 +151,7 @@ WITHIN, WHOLE = [["tumour", "normal", "normal"]], [["tumour"] * 3, ["normal"] * 
         (WHOLE, "(10 values: one per patient and class, the mean of its samples)"),
     ],
 )
-def test_single_gene_tests_say_what_was_averaged(labels, words):
+def test_statistics_say_what_was_averaged(labels, words):
     data = collect(**in_patients(Study(), labels))
     assert words in " ".join(methods(data))
     assert words in single_genes(data, Limits(3, 5)).words[0]

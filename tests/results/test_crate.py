@@ -40,6 +40,10 @@ def test_the_run_joins_what_was_read_with_what_was_written(home: Path) -> None:
     assert found["./"]["name"] == "Gene signature for class"
     parts = {part["@id"] for part in found["./"]["hasPart"]}
     assert parts == {"signature.tsv", "figures/a.svg", "run.json"}
+    assert found[found["./"]["conformsTo"]["@id"]]["name"] == "Process Run Crate"
+    assert found["./"]["mentions"] == {"@id": "#run"}
+    assert "license" in found["./"]
+    assert found["signature.tsv"]["encodingFormat"] == "text/tab-separated-values"
     assert found["signature.tsv"]["identifier"] == f"sha256:{sha256(home / 'signature.tsv')}"
     run = found["#run"]
     assert found[run["instrument"]["@id"]]["softwareVersion"] == "1.2.3"

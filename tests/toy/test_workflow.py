@@ -251,7 +251,7 @@ def test_a_corrected_file_is_read_again_however_old_it_is(finished):
         ),
         slow("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
         slow(
-            "genesig/selection/nonlinear/screen.py",
+            "genesig/selection/nonlinear/ground.py",
             {"nonlinear_fit", "nonlinear_final", "nonlinear_gather", "controls", "report"},
             {"fit", "gather", "baselines", "null"},
         ),

@@ -2,14 +2,14 @@
 #
 # INPUTS: everything above
 # OUTPUTS: results/settings.json, results/report_data.json, results/report.html, results/figures/,
-# results/run.json, results/times/jobs.tsv
+# results/model_card.md, results/run.json, results/times/jobs.tsv
 
 
 REPORTED = tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS))
 REPORTED |= tables(*STUDIED, *STUDIES)
 REPORTED |= tables(*MODULES, *PLACED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD))
 WRITTEN = ("baselines.tsv", "null_frequency.tsv", "dataset.h5ad", "splits.json", "signature.h5ad")
-WRITTEN += ("model.json", "report_data.json", "report.html", "figures")
+WRITTEN += ("model.json", "model_card.md", "report_data.json", "report.html", "figures")
 SAID = ["results/validation.json", "results/quality.json", *TESTED]
 FIGURES = {"patterns": ["{name}.svg"], "category": "Figures", "labels": {"figure": "{name}"}}
 FIGURES["caption"] = "../report/figure.rst"
@@ -62,6 +62,7 @@ rule report:
     output:
         html=report("results/report.html", category="Report", caption="../report/report.rst"),
         figures=report(directory("results/figures"), **FIGURES),
+        card="results/model_card.md",
     log:
         "logs/report.log",
     conda:

@@ -2,13 +2,13 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, load_table, save_tables
-from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.nonlinear.gather import gather_nonlinear
 
 log_to(snakemake.log[0])
 dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
-parts = [NonlinearFits.load(path) for path in snakemake.input.fits]
-final = NonlinearFits.load(snakemake.input.final)
+parts = [ModelFits.load(path) for path in snakemake.input.fits]
+final = ModelFits.load(snakemake.input.final)
 observed = [Fits.load(path) for path in snakemake.input.observed]
 lists = [load_table(path, ("gene", "symbol")) for path in snakemake.input.lists]
 found = gather_nonlinear(dataset, splits, parts, final, observed, *lists, **snakemake.params)

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, save_arrays, save_tables
-from genesig.selection.assess.permutations import null_study
+from genesig.selection.assess.controls import null_study
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

@@ -1,10 +1,12 @@
 """Render the report."""
 
 from genesig.log import log_to
+from genesig.report.card import card
 from genesig.report.render import render
-from genesig.results import load_json
+from genesig.results import load_json, save_text
 
 log_to(snakemake.log[0])
 data, out = load_json(snakemake.input.data), snakemake.output
 settings = snakemake.params.settings
+save_text(out.card, card(data, settings["title"]))
 render(data, out.html, out.figures, snakemake.threads, **settings)

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, save_tables
-from genesig.selection.survival.tables import survival_tables
+from genesig.selection.survival import survival_tables
 
 log_to(snakemake.log[0])
 dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)

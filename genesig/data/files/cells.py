@@ -12,6 +12,7 @@ import numpy as np
 
 from genesig.data.files.decimals import decimals
 from genesig.errors import refuse
+from genesig.words import NUMBER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,17 +95,14 @@ def end_of_name(row: str) -> int:
 
 def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
     """Convert to float64; a cell that is no finite number keeps its text."""
-    import pandas as pd
-
     words = np.array([k for k, kind in enumerate(frame.dtypes) if kind.kind not in "if"], int)
     plain = np.setdiff1d(np.arange(frame.shape[1]), words)
     cells = np.empty(frame.shape)
     cells[:, plain] = frame.iloc[:, plain].to_numpy(dtype=np.float64)
     for k in words:
+        # Not pd.to_numeric, which misses last digits and dies of hundreds of them.
         column = frame.iloc[:, k].astype(str)
-        cells[:, k] = pd.to_numeric(column, errors="coerce")
-        known = np.isfinite(cells[:, k])  # to_numeric itself may miss the last digit
-        cells[known, k] = [float(text) for text in column[known]]
+        cells[:, k] = [float(text) if NUMBER.fullmatch(text) else np.nan for text in column]
     bad = ~np.isfinite(cells)
     texts: dict[tuple[int, int], str] = {}
     for k in map(int, np.flatnonzero(bad.any(axis=0))):

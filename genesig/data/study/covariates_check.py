@@ -52,6 +52,8 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
     if weights == BALANCED and not kind.named and "weights" in kind.held:
         yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
     key = "data.covariates" if covariates else "data.weights"
+    for what in unquoted(data["covariate_words"]):
+        yield "data.covariate_words", what
     for name in data["covariate_words"]:
         if name not in covariates:
             near = did_you_mean(name, covariates) or "; name it in data.covariates, or take it out"
@@ -70,6 +72,15 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
         yield key, "is not offered with the nonlinear part; set nonlinear.enabled: false"
     if config.get("structured", {}).get("sets") is not None:
         yield key, "is not offered with gene sets; take structured.sets away"
+
+
+def unquoted(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str]:
+    """Yield that YAML has taken a word for true or false."""
+    for column, its in words.items():
+        if any(isinstance(word, bool) for word in its):
+            what = f"YAML reads a word of '{column}' as true or false; put yes, no, on, off "
+            yield f"{what}in quotes"
+            return
 
 
 def with_fixed(

@@ -8,7 +8,7 @@ from itertools import pairwise
 from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
 from genesig.data.steps.normalise import FILLERS, MOMENTS, NORMALISERS
-from genesig.data.study.covariates_check import fixed_settings
+from genesig.data.study.covariates_check import fixed_settings, unquoted
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
 from genesig.data.study.labels.settings import kind_settings
@@ -241,6 +241,8 @@ def _external(config: Config) -> Found:
         if cohort["name"].lower() in [name.lower() for name in names[: number - 1]]:
             yield f"{at}, name", f"'{cohort['name']}' is already taken; each needs its own folder"
         yield from _of_kind(cohort, at, config["data"]["task"])
+        for what in unquoted(cohort["covariate_words"]):
+            yield f"{at}, covariate_words", what
         if cohort["batch"] is not None and not cohort["combat"]:
             yield f"{at}, batch", "is used by combat only; set combat: true or take it away"
         if cohort["symbol"] is not None and cohort["annotation"] is None:

@@ -15,8 +15,8 @@ from genesig.optim.solution import Path
 
 Array = np.ndarray[Any, Any]
 
-SLACK = 1e-24
-"""Decrease, relative to the null deviance, at which steps end; the last are cheap."""
+SLACK = 1e-13
+"""Decrease, relative to the null deviance, at which steps end: a Newton step leaves its square."""
 
 
 class Ridge(NamedTuple):

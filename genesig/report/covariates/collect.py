@@ -12,8 +12,8 @@ from genesig.report.covariates.record import CovariatesRecord, CovariateWeight
 from genesig.report.page.compared import Difference
 from genesig.report.page.rounding import rounded
 from genesig.report.page.words import significant
-from genesig.selection.assess.covariates_alone import NAME as ALONE
-from genesig.selection.assess.covariates_alone import WITH_ALL
+from genesig.selection.assess.beside_covariates import NAME as ALONE
+from genesig.selection.assess.beside_covariates import WITH_ALL
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,7 @@ from genesig.report.page.rounding import rounded
 from genesig.report.page.rows import at_mu
 from genesig.report.page.thinning import MOST_SAMPLES, spread
 from genesig.selection.assess.intervals import Z, delong, mean_t, wilson
-from genesig.selection.assess.survival.calibration import slope
-from genesig.selection.assess.survival.concordance import harrell
+from genesig.selection.assess.survival_measures import harrell, slope
 from genesig.selection.genes.univariate import Units, units
 
 if TYPE_CHECKING:

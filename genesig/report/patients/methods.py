@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from genesig.report.page.rows import records
 from genesig.report.patients.record import Patients
+from genesig.response.design import SEVERAL
 
 OF_PAIRS = (
     "Liang KY, Qin J (2000). Regression analysis under non-standard situations: a pairwise"
@@ -13,7 +14,7 @@ BIAS = (
     ", with Firth's penalty (1993)",
     "Firth D (1993). Bias reduction of maximum likelihood estimates. Biometrika 80.",
 )
-OF_BIAS = {"classification": BIAS, "survival": BIAS}
+OF_BIAS = {"classification": BIAS, SEVERAL: BIAS, "survival": BIAS}
 """What is said of pairs of which only the order counts, and what that cites."""
 FOLLOWED = {
     "survival": (
@@ -22,13 +23,15 @@ FOLLOWED = {
         " Control Clin Trials 17.",
     ),
 }
+OF_CLASSES = (
+    "Riley et al. 2021",
+    "Riley RD, Debray TPA, Collins GS, Archer L, Ensor J, van Smeden M, Snell KIE (2021). Minimum"
+    " sample size for external validation of a clinical prediction model with a binary outcome."
+    " Stat Med 40.",
+)
 NEXT = {
-    "classification": (
-        "Riley et al. 2021",
-        "Riley RD, Debray TPA, Collins GS, Archer L, Ensor J, van Smeden M, Snell KIE (2021)."
-        " Minimum sample size for external validation of a clinical prediction model with a binary"
-        " outcome. Stat Med 40.",
-    ),
+    "classification": OF_CLASSES,
+    SEVERAL: OF_CLASSES,
     "survival": (
         "Jinks et al. 2015",
         "Jinks RC, Royston P, Parmar MKB (2015). Discrimination-based sample size calculations for"

@@ -20,6 +20,7 @@ from genesig.report.page.words import (
     significant,
 )
 from genesig.report.patients.record import Patients
+from genesig.response.design import SEVERAL
 
 MOST_GROUPS = 6
 """Classes, beyond which the table is of all samples."""
@@ -27,12 +28,15 @@ MOST_ROWS = 40
 """Of Table 1, which readers want whole."""
 FLOW = (Column("Step", "text"), Column("Samples", "integer"), Column("Genes", "integer"))
 NEEDS = (Column("Measure", "text"), Column("If it is", "text"), Column("Its value", "number"),
-         Column("Patients", "integer"), Column("Events", "integer"))  # fmt: skip
+         Column("Patients", "integer"), Column("Events, or rarer class", "integer"))  # fmt: skip
+OF_CLASSES = (
+    "Whether probabilities are right takes more: at least 100 samples of each class are usually"
+    " advised."
+)
 CALIBRATION = {
-    "classification": "Whether probabilities are right takes more: at least 100 samples of each"
-    " class are advised (Collins et al. 2016).",
-    "survival": "Whether risks are right takes more: at least 100 events are advised (Collins et"
-    " al. 2016).",
+    "classification": OF_CLASSES,
+    SEVERAL: OF_CLASSES,
+    "survival": "Whether risks are right takes more: at least 100 events are usually advised.",
     "regression": "With fewer than 234 patients the standard deviation of the response is not known"
     " to within 10\u00a0%.",
 }
@@ -82,7 +86,7 @@ def _followed(row: Row) -> str:
 def _table_one(rows: Sequence[Row], limits: Limits) -> Table:
     """Put groups side by side, a row for each column or word, and one for what is missing."""
     size = {row["group"]: row["samples"] for row in rows if row["kind"] == "samples"}
-    groups = list(size) if len(size) <= MOST_GROUPS + 1 else [None]
+    groups = list(size) if len(size) <= MOST_GROUPS + 1 else list(size)[-1:]
     heads = [Column(f"{clean(group or 'All')} (n = {size[group]})", "text") for group in groups]
     lines: list[list[str]] = []
     told = [row for row in rows if row["kind"] not in ("samples", "follow-up", "left out")]
@@ -106,7 +110,7 @@ def _label(row: Row) -> str:
         return f"{name}, different"
     if row["kind"] == "others":
         return f"{name}: {row['level']} others"
-    return f"{name}: {clean(row['level'])}" if row["level"] is not None else name
+    return f"{name}: {clean(row['level'])}" if row["level"] else name
 
 
 def _cell(row: Row) -> str:
@@ -125,10 +129,8 @@ def next_study(data: Patients, limits: Limits) -> Section:
     heads = NEEDS if rows[0]["events"] is not None else NEEDS[:-1]
     cells = [[row["measure"], "as measured" if row["basis"] == "value" else "the lower limit",
               row["value"], row["samples"], row["events"]] for row in rows]  # fmt: skip
-    first, safe = (
-        max((row for row in rows if row["basis"] == basis), key=lambda row: row["samples"])
-        for basis in ("value", "lower limit")
-    )
+    safe = max((row for row in rows if row["basis"] != "value"), key=lambda row: row["samples"])
+    first = next(row for row in rows if row["measure"] == safe["measure"])
     words = (
         f"To know {clean(first['measure'])} to within ±0.05 (95\u00a0% CI), a study of other"
         f" patients needs {_need(data, first)} if it is {decimal(first['value'])} as here, and"

@@ -32,7 +32,8 @@ def limits_words(data: Writeup) -> str:
     ]
     if data["batch"] is None:
         said.append("No batches were named, so their influence was not assessed.")
-    return " ".join([*said, *data["warnings"]])
+    warned = (one if one.endswith(".") else f"{one}." for one in data["warnings"])
+    return " ".join([*said, *warned])
 
 
 def tripod(data: Writeup, limits: Limits) -> Section:

@@ -14,8 +14,8 @@ from genesig.data.steps.together import steps_together
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
 from genesig.results import Dataset, Split, Splits
-from genesig.selection.assess.covariates_alone import NAME as COVARIATES
-from genesig.selection.assess.covariates_alone import (
+from genesig.selection.assess.beside_covariates import NAME as COVARIATES
+from genesig.selection.assess.beside_covariates import (
     WITH_ALL,
     covariates_alone,
     covariates_and_ridge,

@@ -1,4 +1,4 @@
-"""Every predictor of the study side by side, by the same metric on the same splits."""
+"""Every predictor side by side on the same splits, and what permuted labels give."""
 
 from __future__ import annotations
 
@@ -9,27 +9,168 @@ import numpy as np
 
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
-from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.covariates_alone import NAME as COVARIATES
-from genesig.selection.assess.covariates_alone import WITH_ALL
-from genesig.selection.assess.difference import difference
+from genesig.selection.assess.assessment import assess, difference, study_errors
+from genesig.selection.assess.beside_covariates import NAME as COVARIATES
+from genesig.selection.assess.beside_covariates import WITH_ALL, p_of_all_genes
 from genesig.selection.assess.held_out import arrange, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import Headline, HeldOut
-from genesig.selection.assess.permutations import p_value
-from genesig.selection.assess.whole_expression import p_of_all_genes
+from genesig.selection.genes.frequency import frequency_curve, selection_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
 
+
+BAND = (5, 50, 95)
+
+
+"""Percentiles of the permutations that the frequency curve shows."""
+
+
+def null_study(
+    dataset: Dataset, splits: Splits, observed: Sequence[Fits], permuted: Sequence[Fits]
+) -> tuple[dict[str, Array], dict[str, pd.DataFrame]]:
+    """Return the errors under permuted labels, and tables of what these select.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the row-wise steps.
+    splits : Splits
+    observed, permuted : list of Fits
+        Batches, in any order; `permuted` may be empty.
+
+    Returns
+    -------
+    null : dict of arrays
+        See `null_errors`.
+    tables : dict of DataFrame
+        frequency_curve, null_frequency.
+    """
+    fits = joined(observed, splits)
+    null = joined(permuted, splits) if permuted else fits.take(np.arange(0))
+    named = _named_errors(dataset, splits, null)
+    fits, null = fits.with_chosen(), null.with_chosen()
+    return null_errors(dataset, splits, null) | named, {
+        "frequency_curve": frequency_curves(dataset, fits, null),
+        "null_frequency": null_frequencies(dataset, null),
+    }
+
+
+def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, Array]:
+    """Return null.npz: the double-CV error of every permutation, by the rule of the observed one.
+
+    Returns
+    -------
+    dict
+        ``permutation`` (B,), ``mu`` (n_mu,), ``error`` (B, n_mu), and ``size`` (B, n_mu), the
+        mean number of selected genes over the splits; NaN where a list was too long to be kept.
+        The last mu, NaN, is the answer.
+    """
+    number, group = np.unique(permuted.permutation, return_inverse=True)
+    shape = (len(number), len(permuted.mu))
+    null = {"permutation": number, "mu": permuted.mu}
+    if len(number) == 0:
+        return {**null, "error": np.empty(shape), "size": np.empty(shape)}
+    size = np.zeros(shape)
+    np.add.at(size, group, permuted.sizes())
+    return {
+        **null,
+        "error": study_errors(
+            held_out(dataset, splits, permuted), ASSESSED[dataset.design.kind].headline
+        ),
+        "size": size / np.bincount(group)[:, None],
+    }
+
+
+def _named_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, Array]:
+    """Return ``named`` (B,), the errors of the named genes' models, where there are any."""
+    if permuted.answer_indptr is None:
+        return {}
+    return {"named": null_errors(dataset, splits, permuted.answer("named"))["error"][:, 0]}
+
+
+def p_value(observed: float, null: Array) -> float:
+    """(1 + #{null <= observed}) / (B + 1), for an error, of which small values are good.
+
+    Never 0: the observed labels are one of the permutations (Phipson and Smyth 2010). Errors
+    that differ by rounding alone count as equal. NaN without permutations, and where lists of one
+    were too long to be kept.
+    """
+    if len(null) == 0 or np.isnan(observed) or np.isnan(null).any():
+        return np.nan
+    return float((1 + np.sum(null <= observed + 1e-12)) / (len(null) + 1))
+
+
+def frequency_curves(dataset: Dataset, observed: Fits, permuted: Fits) -> pd.DataFrame:
+    """Return frequency_curve.tsv: genes selected in at least a share f of the outer splits.
+
+    Observed, and median and 5 and 95 % points over the permutations (empty without any).
+    """
+    import pandas as pd
+
+    n, n_genes = len(observed), len(dataset.genes)
+    curve = frequency_curve(selection_counts(observed, n_genes), n)
+    null = frequency_curve(selection_counts(permuted, n_genes), n)
+    null = null.reshape(-1, len(observed.mu), n)
+    tables = []
+    for at in np.flatnonzero(observed.whole):
+        mu, known = observed.mu[at], len(null) and permuted.whole[at]
+        low, median, high = (
+            np.percentile(null[:, at], BAND, axis=0) if known else np.full((3, n), np.nan)
+        )
+        columns = {
+            "mu": mu,
+            "frequency": np.arange(1, n + 1) / n,
+            "observed": curve[at],
+            "permuted_median": median,
+            "permuted_low": low,
+            "permuted_high": high,
+        }
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables, ignore_index=True)
+
+
+def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
+    """Return null_frequency.tsv: how often permuted labels select each gene, at each mu.
+
+    ``frequency`` is the mean over all permutations and splits, ``highest`` the largest share of
+    the splits of one permutation; genes that are never selected have no row.
+    """
+    import pandas as pd
+
+    counts = selection_counts(permuted, len(dataset.genes))
+    numbers, n_fits = np.unique(permuted.permutation, return_counts=True)
+    n_mu = len(permuted.mu)
+    tables = []
+    for at, mu in enumerate(permuted.mu if len(numbers) else []):
+        each = counts[at::n_mu]
+        mean = np.asarray(each.sum(axis=0)) / n_fits.sum()
+        highest = each.max(axis=0).toarray().ravel() / n_fits[0]
+        genes = np.flatnonzero(mean)
+        columns = {
+            "mu": mu,
+            "gene": dataset.var.index[genes].astype(str),
+            "symbol": dataset.var["symbol"].to_numpy()[genes],
+            "frequency": mean[genes],
+            "highest": highest[genes],
+        }
+        tables.append(pd.DataFrame(columns))
+    empty = pd.DataFrame(columns=["mu", "gene", "symbol", "frequency", "highest"])
+    return pd.concat(tables, ignore_index=True) if tables else empty
+
+
 NAMED = "genesig, named genes"
+
 
 COLUMNS = [
     "model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value",
     "difference", "difference_low", "difference_high",
 ]  # fmt: skip
+
+
 ADDED = ["added", "added_low", "added_high"]
 
 

@@ -1,22 +1,46 @@
-"""Scores of samples that the model had not seen, pooled over the splits of each repeat."""
+"""Held-out scores of all splits, and the predictions that follow from them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.optim.class_line import moved
 from genesig.results import Dataset, Fits, Splits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.assess.shares import STUDY, asked_shares, class_shares
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
+
+
+STUDY, EQUAL = "study", "equal"
+
+
+def class_shares(y: Array) -> Array:
+    """Return the share of each class among the samples, (T,), in the order of their numbers."""
+    size = np.unique(y, return_counts=True)[1]
+    return np.asarray(size / size.sum())
+
+
+def asked_shares(asked: str | Sequence[float], y: Array) -> Array:
+    """Return the shares that are asked for, (T,).
+
+    Parameters
+    ----------
+    asked : str or sequence of float
+        `STUDY`, those of the samples; `EQUAL`; or the shares themselves.
+    y : (n,) array
+    """
+    known = class_shares(y)
+    if isinstance(asked, str):
+        return known if asked == STUDY else np.full(len(known), 1 / len(known))
+    return np.asarray(asked, dtype=float)
 
 
 def held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOut:
@@ -127,6 +151,46 @@ def _lines(dataset: Dataset, observed: Fits, asked: str | Sequence[float]) -> Ar
         return np.full((times.sum(), 1 + len(dataset.design.classes or ())), np.nan)
     y = dataset.response()
     return np.repeat(moved(observed.line, class_shares(y), asked_shares(asked, y)), times, axis=0)
+
+
+def model_scores(dataset: Dataset, splits: Splits, fits: ModelFits, scores: Array) -> HeldOut:
+    """Look up response, split, repeat and permutation of the test scores (t,) of some models."""
+    times = np.diff(fits.test_indptr)
+    place = {split.name: number for number, split in enumerate(splits.outer)}
+    split = np.repeat(np.array([place[str(name)] for name in fits.split], dtype=np.int64), times)
+    _, number = np.unique(fits.permutation, return_inverse=True)
+    return arrange(dataset, splits, fits.test_rows, split, scores[:, None],
+                   np.repeat(number, times))  # fmt: skip
+
+
+def model_errors(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:
+    """Return the sizes of each split and the errors of its model."""
+    import pandas as pd
+
+    y, kind, rows = dataset.response(), ASSESSED[dataset.design.kind], []
+    for fit, split in enumerate(splits.outer):
+        part = slice(*fits.test_indptr[fit:][:2])
+        errors = kind.of_split(y[fits.test_rows[part]], fits.scores[part])
+        rows.append((split.name, split.repeat, len(split.train), len(split.test), *errors))
+    return pd.DataFrame(rows, columns=["split", "repeat", "n_train", "n_test", *kind.errors])
+
+
+def model_predictions(
+    dataset: Dataset, splits: Splits, known: Mapping[str, HeldOut]
+) -> pd.DataFrame:
+    """Return the predictions of some models by name, in the form of baselines.tsv."""
+    import pandas as pd
+
+    names = np.array([split.name for split in splits.outer], dtype=object)
+    repeats = np.array([split.repeat for split in splits.outer])
+    samples = np.array(dataset.samples, dtype=object)
+    tables = [
+        pd.DataFrame({"model": model, "split": names[found.split], "repeat": repeats[found.split],
+                      "sample": samples[found.row],
+                      **decisions(dataset, found.y, found.scores[:, 0])})
+        for model, found in known.items()
+    ]  # fmt: skip
+    return pd.concat(tables, ignore_index=True)
 
 
 def decisions(dataset: Dataset, y: Array, f: Array) -> dict[str, Array]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.assess.agreement import agreement
-from genesig.selection.genes.block_evidence import whole_blocks
-from genesig.selection.genes.frequency import selections
+from genesig.selection.genes.blocks import whole_blocks
+from genesig.selection.genes.frequency import agreement, selections
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,7 @@ import numpy as np
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Splits
 from genesig.results.gene_sets import GeneSets
-from genesig.selection.enrichment.family import ROUNDING, family_p
-from genesig.selection.enrichment.named import Named
+from genesig.selection.enrichment.representation import ROUNDING, Named, family_p
 from genesig.selection.genes.univariate import statistics
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def ranking_table(
     together stay so. ``normalised`` is how many standard deviations the size of the score is above
     its mean, under all labels, the observed ones among them, so that large and small, correlated
     and other sets are alike. ``p_value`` is that of the set by itself, ``family_p`` that against
-    the largest of all sets, see `family.family_p`. ``leading`` names the set's genes on the side
+    the largest of all sets, see `family_p`. ``leading`` names the set's genes on the side
     of its score, by falling |t|.
     """
     import pandas as pd

@@ -11,10 +11,8 @@ from genesig.data.steps.described import described
 from genesig.data.study.gene_sets import study_sets
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
-from genesig.selection.enrichment.chosen import selection_table
-from genesig.selection.enrichment.named import Named
-from genesig.selection.enrichment.over import lists_table, stacked
 from genesig.selection.enrichment.ranking import ranking_table
+from genesig.selection.enrichment.representation import Named, lists_table, selection_table, stacked
 
 if TYPE_CHECKING:
     import pandas as pd

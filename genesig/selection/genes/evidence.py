@@ -19,20 +19,52 @@ from typing import Any
 
 import numpy as np
 
-from genesig.selection.genes.ties import rounded
-
 Array = np.ndarray[Any, Any]
 
+
+DIGITS = 9
+
+
+"""Of the largest value: copies of a gene, fitted together, differ by less."""
+
+
+def rounded(values: Array) -> Array:
+    """Return sizes (n,) as shares of the largest one, rounded, so that those of copies are equal.
+
+    Sorted by them, copies stand in the order of their names, whatever the scale of the data.
+    """
+    largest = np.abs(values).max(initial=0.0)
+    return np.round(values / largest, DIGITS) if largest > 0 else values
+
+
 MU = 1e-2
+
+
 """Weight of the squared l2 term of their lists, in units of ||X'X||/n: correlated genes enter
 together."""
+
+
 LONGEST, SHARE = 100, 0.1
+
+
 """Most genes of a list, and most of all."""
+
+
 LOOSE = 2.0
+
+
 """Rate of error of the genes that may predict, in units of that of named ones."""
+
+
 FEWEST = 19
+
+
 """Permutations below which nothing is claimed: no p would reach .05."""
+
+
 LEVEL = 0.05
+
+
 """Share of noise studies that may name a gene, whatever the rate among those named."""
 
 

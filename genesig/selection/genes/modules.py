@@ -18,7 +18,7 @@ from genesig.optim.sparse_components import (
     sparse_components,
 )
 from genesig.results import Dataset
-from genesig.selection.genes.ties import rounded
+from genesig.selection.genes.evidence import rounded
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.genome.order import Genome
 from genesig.results import Dataset, Fits
-from genesig.selection.genes.ties import rounded
+from genesig.selection.genes.evidence import rounded
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,7 @@ from genesig.optim.cox.risk_sets import USUAL
 from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import SEVERAL
 from genesig.results import Dataset
-from genesig.selection.genes.anova import class_test
-from genesig.selection.genes.least_squares import slope_test
-from genesig.selection.genes.score_test import score_test
+from genesig.selection.genes.statistics import class_test, score_test, slope_test
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +68,7 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
       classes are seldom of one size);
     * two classes, both in every group, or in pairs: t of the differences within groups; samples
       without a partner of the other class are left out;
-    * more classes: Welch's F, see `anova.class_test`; it has no sign;
+    * more classes: Welch's F, see `statistics.class_test`; it has no sign;
     * a number: t = r √((n-2)/(1-r²)), of Pearson's r, n units;
     * survival: z of Cox's score test, see `score_test`.
 

@@ -22,13 +22,11 @@ from genesig.selection.genes.evidence import LOOSE, expected, q_values, ranked
 from genesig.selection.linear.grid import Surface
 from genesig.selection.linear.halves import list_halves
 from genesig.selection.linear.kinds.known import FITTED
-from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.lines import class_lines
-from genesig.selection.linear.models import Model
+from genesig.selection.linear.kinds.record import Model, Sets
 from genesig.selection.linear.path import refitted
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task, known_halves
-from genesig.selection.linear.unseen import unseen
+from genesig.selection.linear.unseen import class_lines, unseen
 
 Array = np.ndarray[Any, Any]
 

@@ -17,7 +17,7 @@ from genesig.optim.logistic.scores import covariate_coef, logistic_coef, logisti
 from genesig.optim.logistic.training import LogisticSets, logistic_sets
 from genesig.selection.assess.held import held_fixed
 from genesig.selection.linear.kinds.least_squares import LeastSquares
-from genesig.selection.linear.models import Model
+from genesig.selection.linear.kinds.record import Model
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task
 

@@ -16,16 +16,13 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.chance import FINAL, TRAINING, Chance
 from genesig.results.fits import covariate_part
 from genesig.selection.linear.answers import Expected, answer
-from genesig.selection.linear.grid import Surface, stage_one
+from genesig.selection.linear.grid import RULES, Surface, stage_one
 from genesig.selection.linear.ground import Steps, inner_sets, outer_sets
-from genesig.selection.linear.halves import pairs_of, pairs_of_halves
+from genesig.selection.linear.halves import pairs_of, pairs_of_halves, rival_lists
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.lines import class_lines
 from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.rival import rival_lists
-from genesig.selection.linear.rules import RULES
 from genesig.selection.linear.tasks import (
     NO_PAIRS,
     Task,
@@ -34,6 +31,7 @@ from genesig.selection.linear.tasks import (
     shared_matrices,
     tasks,
 )
+from genesig.selection.linear.unseen import class_lines
 
 Array = np.ndarray[Any, Any]
 Choice = Callable[[list[Task], Sets, Sets, Protocol], list[Surface]]

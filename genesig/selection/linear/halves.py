@@ -1,4 +1,4 @@
-"""How often complementary halves of training samples list each gene: the half-frequency.
+"""How often halves of training samples list each gene, and a list of the lasso beside them.
 
 Each half makes one list, the first genes of a path of the elastic net. Nothing is chosen, so that a
 permuted study costs one short path a half, and no more.
@@ -14,19 +14,26 @@ from typing import Any
 
 import numpy as np
 
+from genesig.results import Fits
 from genesig.results.chance import FOLDS, TRAINING
-from genesig.selection.genes.evidence import LONGEST, MU, SHARE
-from genesig.selection.genes.ties import rounded
+from genesig.selection.genes.evidence import LONGEST, MU, SHARE, rounded
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Pairs, Task
 
 Array = np.ndarray[Any, Any]
 
+
 TAU = np.geomspace(0.9, 0.15, 8)
+
+
 """Fractions of each half's tau_max at which its path has lists; the last one counts that has at
 most `longest_list` genes."""
+
+
 NUMBERS = 5e6
+
+
 """Numbers that the halves of one call may hold (means and scales of k × n_features)."""
 
 
@@ -156,3 +163,39 @@ def _chunks(count: int, numbers: int) -> Iterator[slice]:
     size = max(1, int(NUMBERS / numbers))
     for first in range(0, count, size):
         yield slice(first, min(first + size, count))
+
+
+STEPS = 20
+
+
+"""Lists of a path, from .95 tau_max to the smallest tau of the grid."""
+
+
+def rival_lists(outer: Sets, fits: Fits, genes: Array, protocol: Protocol) -> Fits:
+    """Return the fits with a list of the lasso each, as long as the one that predicts.
+
+    Its genes are those of the largest weights in the first list of the lasso's path that has as
+    many, or in the longest one: the lasso takes no more genes than there are samples. The lasso is
+    the elastic net at the smallest mu of the protocol.
+
+    Parameters
+    ----------
+    outer : Sets
+        The training sets of the fits, one column each.
+    fits : Fits
+    genes : (d,) int
+        Numbers in the data set of the columns of the matrix.
+    protocol : Protocol
+    """
+    sizes = fits.with_chosen().sizes()[:, -1].astype(np.int64)
+    tau = np.geomspace(0.95, protocol.tau_min, STEPS) * outer.tau_max[:, None]
+    mu = min(protocol.mu) * outer.norm[:, None]
+    path = outer.path(tau, mu, protocol, None)
+    counted = path.sizes()
+    lists = []
+    for fit, size in enumerate(sizes):
+        enough = np.flatnonzero(counted[fit] >= size)
+        at = enough[0] if len(enough) else int(np.argmax(counted[fit]))
+        lists.append(genes[strongest(*path.coef(fit, at), size)[0]])
+    indptr = np.cumsum([0, *map(len, lists)])
+    return replace(fits, rival_indptr=indptr, rival_indices=np.concatenate(lists))

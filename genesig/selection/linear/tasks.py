@@ -24,8 +24,7 @@ from genesig.data.steps.together import steps_together
 from genesig.errors import GenesigError
 from genesig.response.covariates import splined
 from genesig.results import Dataset, Split, Splits
-from genesig.selection.assess.exchanged import exchanged
-from genesig.selection.assess.held import Held
+from genesig.selection.assess.held import Held, exchanged
 from genesig.words import counted
 
 Array = np.ndarray[Any, Any]

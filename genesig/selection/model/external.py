@@ -16,20 +16,21 @@ from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import decisions
-from genesig.selection.model.chain import Model, seen_by
 from genesig.selection.model.covariates import covariate_scores, refuse_unknown
-from genesig.selection.model.external_doubts import (
+from genesig.selection.model.external_scores import scores_table
+from genesig.selection.model.external_shift import (
+    Values,
+    genes_table,
     no_batch_of_the_study,
     off_scale,
     other_mix,
+    shift_of_all,
 )
-from genesig.selection.model.external_scores import scores_table
-from genesig.selection.model.external_shift import Values, genes_table, shift_of_all
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.kinds.record import Asked
 from genesig.selection.model.lists import NAMED, chosen_model, has_named, place
 from genesig.selection.model.new_samples import Prepared, prepare, score_values
-from genesig.selection.model.shape import check_model
+from genesig.selection.model.shape import Model, check_model, seen_by
 
 if TYPE_CHECKING:
     import pandas as pd

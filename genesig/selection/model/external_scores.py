@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.selection.assess import several
-from genesig.selection.assess.area import held_out_area
 from genesig.selection.assess.calibration import calibration_line
 from genesig.selection.assess.intervals import (
     NOTHING,
@@ -19,6 +18,7 @@ from genesig.selection.assess.intervals import (
     positive_mean_t,
     wilson,
 )
+from genesig.selection.assess.kinds.by_class import held_out_area
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.scores import (
     auc,

@@ -13,7 +13,7 @@ from genesig.data.steps.normalise import Reference, bound, fit_steps, reference_
 from genesig.optim.class_line import moved
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.assess.shares import STUDY, asked_shares, class_shares
+from genesig.selection.assess.held_out import STUDY, asked_shares, class_shares
 from genesig.selection.model.covariates import described_covariates, weights_at
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.lists import NAMED, answer_of, nested

@@ -22,16 +22,6 @@ from genesig.data.cohorts.renamed import under_names
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.alignment import FEWEST
 from genesig.errors import Problem, refuse
-from genesig.selection.model.chain import (
-    Model,
-    aligned,
-    aligns,
-    check_steps,
-    filler,
-    seen_by,
-    split_steps,
-    takes_as_low,
-)
 from genesig.selection.model.covariates import covariate_scores, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.lists import chosen_model, place
@@ -44,7 +34,17 @@ from genesig.selection.model.panel import (
     told,
 )
 from genesig.selection.model.same_scale import odd_samples, other_scale
-from genesig.selection.model.shape import check_model
+from genesig.selection.model.shape import (
+    Model,
+    aligned,
+    aligns,
+    check_model,
+    check_steps,
+    filler,
+    seen_by,
+    split_steps,
+    takes_as_low,
+)
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:

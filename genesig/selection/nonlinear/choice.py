@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.nonlinear.choice import Fit
-from genesig.selection.nonlinear.ground import Ground
-from genesig.selection.nonlinear.protocol import NonlinearProtocol
+from genesig.selection.nonlinear.ground import Ground, NonlinearProtocol
 
 Array = np.ndarray[Any, Any]
 
@@ -86,7 +85,7 @@ def by_class(scores: Array, y: Array) -> Array:
 
 
 def midpoint(sums: Array, held: Sequence[tuple[Array, Array]]) -> float:
-    """Return the mean of the two class means of held-out scores; see `validation.midpoint`."""
+    """Return the mean of the two class means of held-out scores; see `least_squares.midpoint`."""
     low, high = (sum(np.sum(y == sign) for _, y in held) for sign in (-1.0, 1.0))
     return float(sums[0] / low + sums[1] / high) / 2 if low and high else 0.0
 

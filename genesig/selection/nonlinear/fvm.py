@@ -15,8 +15,7 @@ from genesig.optim.feature_vectors import select_feature_vectors
 from genesig.optim.kernels import median_distance
 from genesig.optim.nonlinear.debias import Ridge
 from genesig.selection.nonlinear.choice import by_class, midpoint
-from genesig.selection.nonlinear.ground import Ground
-from genesig.selection.nonlinear.protocol import NonlinearProtocol
+from genesig.selection.nonlinear.ground import Ground, NonlinearProtocol
 
 Array = np.ndarray[Any, Any]
 

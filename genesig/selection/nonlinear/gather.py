@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
-from genesig.results.nonlinear_fits import NonlinearFits
-from genesig.selection.assess.difference import difference
-from genesig.selection.assess.held_out import arrange, decisions, held_out
+from genesig.results.model_fits import ModelFits
+from genesig.selection.assess.assessment import difference
+from genesig.selection.assess.held_out import (
+    held_out,
+    model_errors,
+    model_predictions,
+    model_scores,
+)
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.genes.evidence import rounded
 from genesig.selection.genes.frequency import least_count, of_list
-from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,8 +34,8 @@ CHOSEN = ("screened", "tau", "nu", "width", "lam", "explained_by_none", "cut", "
 def gather_nonlinear(
     dataset: Dataset,
     splits: Splits,
-    parts: Sequence[NonlinearFits],
-    final: NonlinearFits,
+    parts: Sequence[ModelFits],
+    final: ModelFits,
     observed: Sequence[Fits],
     nested: pd.DataFrame,
     signature: pd.DataFrame,
@@ -44,7 +49,7 @@ def gather_nonlinear(
     dataset : Dataset
         After the row-wise steps.
     splits : Splits
-    parts, final : list of NonlinearFits, NonlinearFits
+    parts, final : list of ModelFits, ModelFits
         The batches, in any order, and the fit on all samples.
     observed : list of Fits
         The linear fits of the observed labels, on the same splits.
@@ -56,7 +61,7 @@ def gather_nonlinear(
     import pandas as pd
 
     names = [split.name for split in splits.outer]
-    fits = NonlinearFits.joined(parts, names)
+    fits = ModelFits.joined(parts, names)
     linear, chosen = joined(observed, splits).with_chosen(), nested["mu"].isna()
     genes = genes_table(dataset, fits, final, nested[chosen], signature, frequency=frequency)
     known, of_linear = scored(dataset, splits, fits), held_out(dataset, splits, linear)
@@ -66,7 +71,7 @@ def gather_nonlinear(
         "nonlinear_model": pd.DataFrame(
             {"n_genes": np.diff(final.indptr), **{key: getattr(final, key) for key in CHOSEN}}
         ),
-        "nonlinear_predictions": predictions_table(dataset, splits, known),
+        "nonlinear_predictions": model_predictions(dataset, splits, known),
         "nonlinear_agreement": agreement_table(fits, linear, nested, genes),
         "nonlinear_difference": pd.DataFrame(
             [(model, *difference(found, of_linear, -1, ASSESSED[dataset.design.kind].headline))
@@ -77,7 +82,7 @@ def gather_nonlinear(
 
 
 def genes_table(
-    dataset: Dataset, fits: NonlinearFits, final: NonlinearFits, linear: pd.DataFrame,
+    dataset: Dataset, fits: ModelFits, final: ModelFits, linear: pd.DataFrame,
     signature: pd.DataFrame, *, frequency: float,
 ) -> pd.DataFrame:  # fmt: skip
     """Return nonlinear.tsv: the genes that any split selects.
@@ -92,8 +97,8 @@ def genes_table(
 
     n, n_genes = len(fits), len(dataset.genes)
     times = np.bincount(fits.indices, minlength=n_genes)
-    total = np.bincount(fits.indices, weights=fits.norms, minlength=n_genes)
-    own = np.bincount(final.indices, weights=final.norms, minlength=n_genes)
+    total = np.bincount(fits.indices, weights=fits.sizes, minlength=n_genes)
+    own = np.bincount(final.indices, weights=final.sizes, minlength=n_genes)
     found = np.flatnonzero(times)
     mean = total[found] / times[found]
     order = np.lexsort((found, -rounded(mean), -times[found]))
@@ -115,55 +120,27 @@ def genes_table(
     )  # fmt: skip
 
 
-def scored(dataset: Dataset, splits: Splits, fits: NonlinearFits) -> dict[str, HeldOut]:
+def scored(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOut]:
     """Return the held-out scores of the two predictors, those that were run."""
-    split = np.repeat(np.arange(len(fits)), np.diff(fits.test_indptr))
-    none = np.zeros(len(split), dtype=np.int64)
     scores = {"nonlinear": fits.scores, "fvm": fits.fvm_scores}
     return {
-        name: arrange(dataset, splits, fits.test_rows, split, score[:, None], none)
+        name: model_scores(dataset, splits, fits, score)
         for name, score in scores.items()
-        if not np.isnan(score).any()
+        if score is not None and not np.isnan(score).any()
     }
 
 
-def predictions_table(
-    dataset: Dataset, splits: Splits, known: Mapping[str, HeldOut]
-) -> pd.DataFrame:
-    """Return nonlinear_predictions.tsv, in the form of baselines.tsv."""
-    import pandas as pd
-
-    names = np.array([split.name for split in splits.outer], dtype=object)
-    repeats = np.array([split.repeat for split in splits.outer])
-    samples = np.array(dataset.samples, dtype=object)
-    tables = [
-        pd.DataFrame({"model": model, "split": names[found.split], "repeat": repeats[found.split],
-                      "sample": samples[found.row],
-                      **decisions(dataset, found.y, found.scores[:, 0])})
-        for model, found in known.items()
-    ]  # fmt: skip
-    return pd.concat(tables, ignore_index=True)
-
-
-def scores_table(dataset: Dataset, splits: Splits, fits: NonlinearFits) -> pd.DataFrame:
+def scores_table(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:
     """Return nonlinear_scores.tsv: choice, size and errors of each split."""
-    import pandas as pd
-
-    y, kind, rows = dataset.response(), ASSESSED[dataset.design.kind], []
-    for fit, split in enumerate(splits.outer):
-        part = slice(*fits.test_indptr[fit:][:2])
-        errors = kind.of_split(y[fits.test_rows[part]], fits.scores[part])
-        rows.append((split.name, split.repeat, len(split.train), len(split.test), *errors))
-    head = ["split", "repeat", "n_train", "n_test"]
-    tail = list(kind.errors)
-    table = pd.DataFrame(rows, columns=[*head, *tail])
+    table = model_errors(dataset, splits, fits)
+    head, tail = list(table.columns[:4]), list(table.columns[4:])
     chosen = {key: getattr(fits, key) for key in CHOSEN}
     table = table.assign(n_genes=np.diff(fits.indptr), fvm_genes=fits.fvm_genes, **chosen)
     return table[[*head, "n_genes", *CHOSEN[:-1], "fvm_genes", *tail, "message"]]
 
 
 def agreement_table(
-    fits: NonlinearFits, linear: Fits, nested: pd.DataFrame, genes: pd.DataFrame
+    fits: ModelFits, linear: Fits, nested: pd.DataFrame, genes: pd.DataFrame
 ) -> pd.DataFrame:
     """Return nonlinear_agreement.tsv: the genes shared with the linear list of each mu.
 

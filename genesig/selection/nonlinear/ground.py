@@ -1,20 +1,199 @@
-"""One training set as the penalty sees it: screened genes, their groups, the settings."""
+"""One training set as the penalty on derivatives sees it: settings, screened genes, groups.
+
+Blocks are learned, so they belong to a training set like everything that is learned: each outer
+split, inner fold and the final model has its own, from its own rows. The blocks of the signature
+know all samples and may not be used inside the splits.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from genesig.optim.nonlinear.choice import Fit, Settings, fit_path
-from genesig.selection.nonlinear.groups import groups_of_file, linear_blocks
-from genesig.selection.nonlinear.protocol import NonlinearProtocol
-from genesig.selection.nonlinear.screen import screen
+from genesig.selection.genes.blocks import assign
 
 Array = np.ndarray[Any, Any]
 
+
+@dataclass(frozen=True, kw_only=True)
+class NonlinearProtocol:
+    """One attribute for each key of the section but ``enabled``; the schema explains them."""
+
+    genes: int | None
+    kernel: str
+    width: Sequence[float]
+    degree: int
+    offset: float
+    penalty: str
+    mu: float
+    groups: str | None
+    block_tau: float
+    nu: Sequence[float]
+    tau_min: float
+    tau_count: int
+    debias: bool
+    lam: Sequence[float]
+    solver: str
+    tolerance: float
+    max_iterations: int
+    fvm_genes: Sequence[int]
+    fvm_bins: int
+
+    def tau_fractions(self) -> Array:
+        """Return the grid of tau as falling fractions of tau_max, which itself selects nothing."""
+        return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
+
+    def ridge_grid(self) -> Array:
+        """Return the weights of the final ridge, falling: at ties the smoothest wins."""
+        return np.sort(np.asarray(self.lam, dtype=float))[::-1]
+
+    def settings_grid(self) -> list[tuple[float, float]]:
+        """Return the pairs (nu, width) in the order of the config."""
+        return [(float(nu), float(width)) for nu, width in product(self.nu, self.width)]
+
+
+WIDTH = 0.25
+
+
+"""Of the Gaussian kernel between ranks, which run from 0 to 1."""
+
+
+NEGLIGIBLE = 1e-8
+
+
+"""Share of the largest eigenvalue below which a kernel's eigenfunctions are left out."""
+
+
+BLOCK = 1024
+
+
+"""Genes whose ranks are found at once: that takes six times the room of their values."""
+
+
+def screen(X: Array, y: Array, most: int | None) -> Array:
+    """Return the columns with the largest dependence, ascending; None is all of them.
+
+    Parameters
+    ----------
+    X, y : (n, d), (n,)
+        Training rows only.
+    most : int or None
+
+    See Also
+    --------
+    dependence
+    """
+    if most is None or most >= X.shape[1]:
+        return np.arange(X.shape[1])
+    order = np.argsort(-dependence(X, y), kind="stable")
+    return np.sort(order[:most])
+
+
+def dependence(X: Array, y: Array) -> Array:
+    """Return Σ_ik (y_i - ȳ) (y_k - ȳ) k(r_ij, r_kj) of each column j, (d,).
+
+    r is the rank of a value in its column, from 0 to 1, and k a Gaussian kernel: the
+    Hilbert-Schmidt independence criterion with a linear kernel on y (times n²). It sees a mean of
+    y that depends on the gene in any smooth way, up, down or up and down again, and does not
+    change under growing transforms of the gene. It sees one gene at a time: a gene that matters
+    only together with others can be missed.
+
+    Source: Gretton et al. (2005); as a screen, Song et al. (2012).
+    """
+    eigenfunctions = _eigenfunctions(len(y))
+    place, centred = twice_ranks(X), y - y.mean()
+    total = np.zeros(X.shape[1])
+    for column in eigenfunctions.T:
+        total += np.square(centred @ column[place])
+    return total
+
+
+def twice_ranks(X: Array) -> Array:
+    """Return 2 (rank - 1) of each value in its column, ties sharing their mean rank, (n, d) int."""
+    out = np.empty(X.shape, dtype=np.int64)
+    for first in range(0, X.shape[1], BLOCK):
+        part = slice(first, first + BLOCK)
+        out[:, part] = _twice_ranks(X[:, part])
+    return out
+
+
+def _twice_ranks(X: Array) -> Array:
+    n = len(X)
+    order = np.argsort(X, axis=0, kind="stable")
+    ordered = np.take_along_axis(X, order, axis=0)
+    rises = ordered[1:] != ordered[:-1]
+    row, edge = np.arange(n)[:, None], np.ones((1, X.shape[1]), dtype=bool)
+    first = np.maximum.accumulate(np.where(np.vstack([edge, rises]), row, 0), axis=0)
+    behind = np.where(np.vstack([rises, edge]), row, n - 1)
+    last = np.minimum.accumulate(behind[::-1], axis=0)[::-1]
+    out = np.empty(X.shape, dtype=np.int64)
+    np.put_along_axis(out, order, first + last, axis=0)
+    return out
+
+
+def _eigenfunctions(n: int) -> Array:
+    """Return P with P P' = the kernel between all whole and half ranks of n values."""
+    points = np.arange(2 * n - 1) / max(2 * n - 2, 1)
+    K = np.exp(-np.square(points[:, None] - points) / (2 * WIDTH**2))
+    eigenvalues, V = np.linalg.eigh(K)
+    kept = eigenvalues > NEGLIGIBLE * eigenvalues[-1]
+    return np.asarray(V[:, kept] * np.sqrt(eigenvalues[kept]))
+
+
+Groups = list[list[int]]
+
+
+MINIMAL = 1e-6
+
+
+"""mu of the lasso, in units of ||X'X||/n, as that of the minimal list."""
+
+
+def groups_of_file(names: list[str], named: dict[str, str]) -> Groups:
+    """Return the groups among the named genes; a gene in no group is one by itself."""
+    found: dict[tuple[bool, str], list[int]] = {}
+    for place, gene in enumerate(names):
+        found.setdefault((gene in named, named.get(gene, gene)), []).append(place)
+    return list(found.values())
+
+
+def linear_blocks(X: Array, y: Array, *, tau: float, scaled: bool) -> Groups:
+    """Return blocks around the genes of a lasso: each other gene joins the most correlated one.
+
+    Parameters
+    ----------
+    X, y : (n, d), (n,)
+        Training rows and screened genes.
+    tau : float
+        Of the lasso, as a fraction of tau_max. The list is the minimal one (stage II at the
+        smallest mu) at a fixed tau: to choose it would take folds inside the folds.
+    scaled : bool
+        Unit variance of the genes.
+    """
+    from genesig.optim.solvers import path
+    from genesig.optim.training import training_sets
+
+    rows = np.ones((len(y), 1), dtype=bool)
+    sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=scaled)
+    found = path(
+        sets, tau * sets.tau_max[:, None], MINIMAL * sets.norm[:, None],
+        solver="landweber-newton", tolerance=1e-9,
+    )  # fmt: skip
+    leaders = found.coef(0, 0)[0]
+    if len(leaders) == 0:
+        return [[gene] for gene in range(X.shape[1])]
+    block, _ = assign(X, np.arange(X.shape[1]), leaders)
+    return [np.flatnonzero(block == number).tolist() for number in range(len(leaders))]
+
+
 FEWEST = 3
+
+
 """Samples below which no model is fitted."""
 
 

@@ -1,4 +1,4 @@
-"""Selection by derivative penalties inside the outer splits, and on all samples.
+"""Selection by derivative penalties inside the outer splits, and on all samples, with curves.
 
 What differs from the lasso: a variable that is not selected still constrains f, whose derivative
 by it is held at zero at every training point, so the screen is not a saving of time alone: it
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,27 +20,99 @@ from genesig.data.study.gene_groups import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.nonlinear.choice import Fit
 from genesig.results import Dataset, Splits
-from genesig.results.nonlinear_fits import NonlinearFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import Task, batch_of, shared_matrices, tasks
 from genesig.selection.nonlinear.choice import Choice, choose, final_fit
-from genesig.selection.nonlinear.curves import curves
 from genesig.selection.nonlinear.fvm import fvm_scores
-from genesig.selection.nonlinear.ground import Given, Ground, prepare
-from genesig.selection.nonlinear.protocol import NonlinearProtocol
+from genesig.selection.nonlinear.ground import Given, Ground, NonlinearProtocol, prepare
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
+
+
+Score = Callable[[Array], Array]
+
+
+POINTS = 41
+
+
+"""Of a curve."""
+
+
+COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect", "samples"]
+
+
+def curves(dataset: Dataset, reference: Reference, ground: Ground, fit: Fit | None) -> pd.DataFrame:
+    """Return nonlinear_curves.tsv: (1/n) Σ_i f(x_i with gene a at v) along v, for each gene a.
+
+    Genes by falling derivative ``norm``; ``value`` runs from the smallest to the largest value of
+    the gene among the samples, in normalised expression; ``effect`` is a mean score; ``samples``
+    counts those whose value is nearest. ``straight`` is the squared correlation of the curve with
+    a line, over the values that the samples have. An average over the samples does not show how
+    genes act together. Source: Friedman (2001).
+    """
+    import pandas as pd
+
+    if fit is None or not fit.path.solutions:
+        return pd.DataFrame(columns=COLUMNS)
+    last = len(fit.path.solutions) - 1
+    norms = fit.path.solutions[last].norms * fit.y_scale
+    chosen = fit.support(last)
+    symbols, parts, score = dataset.var["symbol"].to_numpy(), [], _score(fit, last)
+    for place in chosen[np.argsort(-norms[chosen], kind="stable")]:
+        column = int(fit.features[place])
+        gene = int(reference.genes[ground.genes[column]])
+        z, effect = dependence_on(score, fit.X, place)
+        head = {"gene": dataset.genes[gene], "symbol": symbols[gene], "norm": norms[place],
+                "straight": straightness(z, effect, fit.X[:, place])}  # fmt: skip
+        value = fit.centre[column] + fit.scale[column] * z
+        near = np.rint((fit.X[:, place] - z[0]) / (z[-1] - z[0]) * (POINTS - 1)).astype(np.int64)
+        count = np.bincount(near, minlength=POINTS)
+        parts.append(pd.DataFrame({**head, "value": value, "effect": effect, "samples": count}))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
+
+
+def dependence_on(score: Score, Z: Array, column: int) -> tuple[Array, Array]:
+    """Return values of one column and the mean score with all rows at each of them, (POINTS,)."""
+    value = np.linspace(Z[:, column].min(), Z[:, column].max(), POINTS)
+    effect, points = np.empty(POINTS), Z.copy()
+    for at, one in enumerate(value):
+        points[:, column] = one
+        effect[at] = score(points).mean()
+    return value, effect
+
+
+def _score(fit: Fit, step: int) -> Score:
+    """Return the function that predicts, from standardised rows; the ridge is fitted once."""
+    if len(fit.settings.lam):
+        ridge, chosen = fit.ridge(step), fit.support(step)
+        return lambda Z: np.asarray(fit.y_mean + fit.y_scale * ridge.predict(Z[:, chosen])[0])
+    solution, nu = fit.path.solutions[step], fit.path.nu
+    return lambda Z: np.asarray(
+        fit.y_mean + fit.y_scale * solution.evaluate(fit.kernel, Z, fit.X, nu)[0]
+    )
+
+
+def straightness(value: Array, effect: Array, samples: Array) -> float:
+    """Return r² between the curve at the samples' values and these values; NaN if it is flat."""
+    curve = np.interp(samples, value, effect)
+    if np.ptp(curve) <= 1e-12 * max(1.0, float(np.abs(curve).max())) or np.ptp(samples) == 0:
+        return np.nan
+    return float(np.corrcoef(curve, samples)[0, 1] ** 2)
+
+
 Steps = Sequence[Mapping[str, Any]]
+
 
 log = logging.getLogger(__name__)
 
 
 def nonlinear_loop(
     dataset: Dataset, splits: Splits, *, batch: str, folds: Steps, **nonlinear: Any
-) -> NonlinearFits:
+) -> ModelFits:
     """Fit a batch of the outer splits, with the observed labels.
 
     Parameters
@@ -67,12 +139,12 @@ def nonlinear_loop(
     for X, reference, task, given in _matrices(dataset, todo, folds, protocol):
         rows.append(_assessed(X, reference, task, given))
         log.info("%d of %d splits, %.0f s", len(rows), len(todo), time.monotonic() - start)
-    return NonlinearFits.of(rows)
+    return ModelFits.of(rows)
 
 
 def nonlinear_final(
     dataset: Dataset, splits: Splits, *, folds: Steps, **nonlinear: Any
-) -> tuple[NonlinearFits, pd.DataFrame]:
+) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
     protocol = NonlinearProtocol(**nonlinear)
     todo = tasks(dataset, splits, [splits.final], [0])
@@ -82,7 +154,7 @@ def nonlinear_final(
     fit = _fitted(outer, choice, task, protocol)
     row = _row(reference, task, outer, choice, fit, protocol)
     row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
-    return NonlinearFits.of([row]), curves(dataset, reference, outer, fit)
+    return ModelFits.of([row]), curves(dataset, reference, outer, fit)
 
 
 def _matrices(dataset: Dataset, todo: list[Task], folds: Steps, protocol: NonlinearProtocol) -> Any:
@@ -139,12 +211,13 @@ def _row(
     reference: Reference, task: Task, ground: Ground, choice: Choice, fit: Fit | None,
     protocol: NonlinearProtocol,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what `NonlinearFits.of` takes, without the scores."""
+    """Return what `ModelFits.of` takes, without the scores."""
     row: dict[str, Any] = {
-        "split": task.split, "screened": len(ground.genes), "nu": choice.nu, "width": choice.width,
-        "lam": choice.lam, "cut": choice.cut, "test_rows": task.positions,
+        "split": task.split, "permutation": task.permutation, "screened": len(ground.genes),
+        "nu": choice.nu, "width": choice.width, "lam": choice.lam, "cut": choice.cut,
+        "test_rows": task.positions,
         "paths": len(task.inner) * len(protocol.settings_grid()), "tau": 1.0, "gap": np.nan,
-        "explained_by_none": np.nan, "indices": [], "norms": [],
+        "explained_by_none": np.nan, "indices": [], "sizes": [],
         "message": "too few samples, or no gene that varies",
     }  # fmt: skip
     if fit is None:
@@ -156,6 +229,6 @@ def _row(
         columns = ground.genes[fit.features[chosen]]
         row |= {
             "tau": protocol.tau_fractions()[last], "gap": solution.gap,
-            "indices": reference.genes[columns], "norms": solution.norms[chosen] * fit.y_scale,
+            "indices": reference.genes[columns], "sizes": solution.norms[chosen] * fit.y_scale,
         }  # fmt: skip
     return row

@@ -11,16 +11,20 @@ from scipy.sparse import csr_array
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.gene_sets import GeneSets
 from genesig.results.joined import joined
-from genesig.results.set_fits import SetFits
-from genesig.selection.assess.assessment import assess, study_errors
-from genesig.selection.assess.difference import difference
-from genesig.selection.assess.held_out import arrange, decisions, held_out
+from genesig.results.model_fits import ModelFits
+from genesig.selection.assess.assessment import assess, difference, study_errors
+from genesig.selection.assess.controls import p_value
+from genesig.selection.assess.held_out import (
+    held_out,
+    model_errors,
+    model_predictions,
+    model_scores,
+)
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.assess.permutations import p_value
 from genesig.selection.assess.stability import Pairs, of_lists
+from genesig.selection.genes.evidence import rounded
 from genesig.selection.genes.frequency import least_count
-from genesig.selection.genes.ties import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,9 +41,9 @@ def gather_sets(
     dataset: Dataset,
     splits: Splits,
     sets: GeneSets,
-    fits: Sequence[Sequence[SetFits]],
-    final: SetFits,
-    subsamples: SetFits,
+    fits: Sequence[Sequence[ModelFits]],
+    final: ModelFits,
+    subsamples: ModelFits,
     linear: Sequence[Fits],
     *,
     frequency: float,
@@ -52,9 +56,9 @@ def gather_sets(
         After the row-wise steps.
     splits : Splits
     sets : GeneSets
-    fits : (list of SetFits, list of SetFits)
+    fits : (list of ModelFits, list of ModelFits)
         Batches of the observed labels, and of the permuted ones, which may be none.
-    final, subsamples : SetFits
+    final, subsamples : ModelFits
         The fit on all samples, and those on the halves.
     linear : list of Fits
         The gene lists of the observed labels, on the same splits.
@@ -62,33 +66,25 @@ def gather_sets(
         Share of the splits that makes a list, ``signature.frequency``.
     """
     names = [split.name for split in splits.outer]
-    observed, permuted = (SetFits.joined(parts, names) for parts in fits)
-    own = scored(dataset, splits, observed)
-    null = scored(dataset, splits, permuted) if len(permuted) else None
+    observed, permuted = (ModelFits.joined(parts, names) for parts in fits)
+    own = model_scores(dataset, splits, observed, observed.scores)
+    null = None
+    if len(permuted):
+        null = model_scores(dataset, splits, permuted, permuted.scores)
     genes = held_out(dataset, splits, joined(linear, splits).with_chosen())
-    halves = SetFits.joined([subsamples], [half.name for half in splits.subsamples])
+    halves = ModelFits.joined([subsamples], [half.name for half in splits.subsamples])
     error = error_table(dataset, own, null, genes)
     return {
         "sets": sets_table(dataset, sets, observed, final, frequency=frequency),
         "sets_scores": scores_table(dataset, splits, observed),
-        "sets_predictions": predictions_table(dataset, splits, own),
+        "sets_predictions": model_predictions(dataset, splits, {"sets": own}),
         "sets_stability": stability_table(dataset, splits, sets, observed, halves),
         "sets_error": error.assign(sets=len(sets)),
     }
 
 
-def scored(dataset: Dataset, splits: Splits, fits: SetFits) -> HeldOut:
-    """Look up the response, split, repeat and permutation of every test score."""
-    times = np.diff(fits.test_indptr)
-    place = {split.name: number for number, split in enumerate(splits.outer)}
-    split = np.repeat([place[str(name)] for name in fits.split], times)
-    _, number = np.unique(fits.permutation, return_inverse=True)
-    return arrange(dataset, splits, fits.test_rows, split, fits.scores[:, None],
-                   np.repeat(number, times))  # fmt: skip
-
-
 def sets_table(
-    dataset: Dataset, sets: GeneSets, fits: SetFits, final: SetFits, *, frequency: float
+    dataset: Dataset, sets: GeneSets, fits: ModelFits, final: ModelFits, *, frequency: float
 ) -> pd.DataFrame:
     """Return sets.tsv: the sets that any split, or the final model, selects.
 
@@ -103,11 +99,11 @@ def sets_table(
     n, size = len(fits), len(sets) + len(dataset.genes)
     times, total, own = np.zeros(size), np.zeros(size), np.zeros(size)
     for fit in range(n):
-        blocks, share = fits.selected(fit)
+        blocks, sizes = fits.selected(fit)
         times[blocks] += 1
-        total[blocks] += share
-    blocks, share = final.selected(0)
-    own[blocks] = share
+        total[blocks] += sizes / (sizes.sum() or 1.0)
+    blocks, sizes = final.selected(0)
+    own[blocks] = sizes / (sizes.sum() or 1.0)
     found = np.flatnonzero(times + own)
     mean = total[found] / np.maximum(times[found], 1)
     found = found[np.lexsort((found, -rounded(mean), -times[found]))]
@@ -131,39 +127,17 @@ def _described(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str, str, 
     return dataset.genes[gene], str(dataset.var["symbol"].iloc[gene]), 1, 1
 
 
-def scores_table(dataset: Dataset, splits: Splits, fits: SetFits) -> pd.DataFrame:
+def scores_table(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:
     """Return sets_scores.tsv: choice, number of sets and errors of each split."""
-    import pandas as pd
-
-    y, kind, rows = dataset.response(), ASSESSED[dataset.design.kind], []
-    for fit, split in enumerate(splits.outer):
-        part = slice(*fits.test_indptr[fit:][:2])
-        errors = kind.of_split(y[fits.test_rows[part]], fits.scores[part])
-        count = len(fits.selected(fit)[0])
-        chosen = fits.tau[fit], fits.mu[fit], fits.gap[fit]
-        sizes = len(split.train), len(split.test)
-        rows.append((split.name, split.repeat, *sizes, count, *chosen, *errors, fits.message[fit]))
-    columns = [
-        "split", "repeat", "n_train", "n_test", "n_selected", "tau", "mu", "gap",
-        *kind.errors, "message",
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
-
-
-def predictions_table(dataset: Dataset, splits: Splits, found: HeldOut) -> pd.DataFrame:
-    """Return sets_predictions.tsv, in the form of baselines.tsv."""
-    import pandas as pd
-
-    names = np.array([split.name for split in splits.outer], dtype=object)
-    repeats = np.array([split.repeat for split in splits.outer])
-    samples = np.array(dataset.samples, dtype=object)
-    where = {"split": names[found.split], "repeat": repeats[found.split]}
-    said = decisions(dataset, found.y, found.scores[:, 0])
-    return pd.DataFrame({"model": "sets", **where, "sample": samples[found.row], **said})
+    table = model_errors(dataset, splits, fits)
+    head, tail = list(table.columns[:4]), list(table.columns[4:])
+    chosen = {key: getattr(fits, key) for key in ("tau", "mu", "gap", "message")}
+    table = table.assign(n_selected=np.diff(fits.indptr), **chosen)
+    return table[[*head, "n_selected", "tau", "mu", "gap", *tail, "message"]]
 
 
 def stability_table(
-    dataset: Dataset, splits: Splits, sets: GeneSets, fits: SetFits, halves: SetFits
+    dataset: Dataset, splits: Splits, sets: GeneSets, fits: ModelFits, halves: ModelFits
 ) -> pd.DataFrame:
     """Return sets_stability.tsv: lists of sets on pairs of halves, and on the outer splits.
 

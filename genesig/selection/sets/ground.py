@@ -1,8 +1,8 @@
-"""One training set as the penalty on sets sees it: standardised rows, weighted blocks."""
+"""One training set as the penalty on sets sees it: settings, weights of sets, the choice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,85 @@ from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.path import block_paths, tau_maxima
 from genesig.optim.structured.solution import BlockPath
+from genesig.optim.structured.weights import permuted_weights
 from genesig.optim.training import training_sets
 from genesig.results.gene_sets import GeneSets
+from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.tasks import Task
 
 Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetsProtocol:
+    """One attribute for each key of the section that a fit reads; the schema explains them.
+
+    ``sets``, ``smallest`` and ``largest`` are read once, by `genesig.data.study.gene_sets`.
+    """
+
+    weights: str
+    others: str
+    mu: Sequence[float]
+    tau_min: float
+    tau_count: int
+    most: int
+    one_standard_error: bool
+    tolerance: float
+
+    def tau_fractions(self) -> Array:
+        """Return the grid of tau as falling fractions of tau_max, which itself selects nothing."""
+        return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
+
+    def mu_grid(self) -> Array:
+        """Return the weights of the squared norm, falling: at ties the smoothest wins."""
+        return np.sort(np.asarray(self.mu, dtype=float))[::-1]
+
+
+PERMUTATIONS = 500
+
+
+GAUSSIAN = 2.5758
+
+
+"""The 99 % quantile of |x|, x of a standard Gaussian."""
+
+
+def permuted(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
+    """Return `permuted_weights`; a gene by itself weighs at least what a Gaussian one would, (B,).
+
+    Of a gene that differs in one sample only, every shuffled sum is of the same size: its quantile
+    is no larger than the sum itself, and it would always seem to be as good as 1 in 100.
+    """
+    found = permuted_weights(Z, shuffled, members, starts)
+    alone = np.flatnonzero(np.diff(starts) == 1)
+    spread = np.sqrt(np.mean(np.square(shuffled)))
+    least = GAUSSIAN * spread * np.linalg.norm(Z[:, members[starts[alone]]], axis=0)
+    found[alone] = np.maximum(found[alone], least)
+    return found
+
+
+def of_size(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
+    """Return the square root of each block's size, (B,)."""
+    found: Array = np.sqrt(np.diff(starts).astype(float))
+    return found
+
+
+def equal(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
+    """Return 1 for each block, (B,)."""
+    return np.ones(len(starts) - 1)
+
+
+def weighted(name: str, Z: Array, shuffled: Array, members: Array, starts: Array) -> Blocks:
+    """Return the blocks with the weights of this name; what has no variance is never selected."""
+    found = WEIGHTS[name](Z, shuffled, members, starts)
+    return Blocks(members, starts, np.where(found > 0, found, 1.0))
+
+
+WEIGHTS: dict[str, Callable[[Array, Array, Array, Array], Array]] = {
+    "permuted": permuted,
+    "size": of_size,
+    "equal": equal,
+}
 
 
 @dataclass(frozen=True)
@@ -146,3 +221,47 @@ def coefficients(design: Columns, path: BlockPath) -> Array:
     norms = path.norms[:, active].toarray().T
     share = np.divide(norms, reached, out=np.zeros_like(norms), where=norms > 0)
     return np.asarray((sums.T @ share) * along)
+
+
+CRITERION = "squared_error"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Numbers of tau and mu in their grids, and where a score is cut."""
+
+    tau: int
+    mu: int
+    threshold: float
+
+
+def choose(
+    task: Task, folds: Iterable[Ground], blocks: Blocks, protocol: SetsProtocol
+) -> Choice:  # fmt: skip
+    """Choose by the error of the samples left out; ties go to the fewest sets.
+
+    Where the first sets of every path are more than `most`, the first tau serves.
+    """
+    held = zip(folds, task.inner, strict=True)
+    scores = np.stack([_scores(ground, blocks, rows, protocol) for ground, rows in held])
+    cut = FITTED[task.kind].cut(task, scores)
+    error, se = FITTED[task.kind].error(task, scores, cut, CRITERION)
+    error = error.round(12)
+    if np.isnan(error).all():
+        return Choice(0, 0, 0.0)
+    best = np.unravel_index(np.nanargmin(error), error.shape)
+    bound = (error[best] + se[best] * protocol.one_standard_error).round(12)
+    tau = int(np.argmax((error <= bound).any(axis=1)))
+    mu = int(np.nanargmin(error[tau]))
+    return Choice(tau, mu, float(cut[tau, mu]))
+
+
+def _scores(ground: Ground, blocks: Blocks, held: Array, protocol: SetsProtocol) -> Array:
+    """Return scores (n_tau, n_mu, n_samples); NaN but of the held rows, and where a path ended."""
+    tau, mus = protocol.tau_fractions(), protocol.mu_grid()
+    out = np.full((len(tau), len(mus), len(ground.Z)), np.nan)
+    design = ground.design(blocks)
+    for at, mu in enumerate(mus):
+        path = ground.path(design, tau, float(mu), protocol.tolerance, protocol.most)
+        out[: len(path.tau), at, held] = ground.scores(design, path, held)
+    return out

@@ -18,7 +18,7 @@ from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.solution import BlockPath
 from genesig.results import Dataset, Splits
 from genesig.results.gene_sets import GeneSets
-from genesig.results.set_fits import SetFits
+from genesig.results.model_fits import ModelFits
 from genesig.selection.linear.tasks import (
     Task,
     batch_of,
@@ -26,10 +26,16 @@ from genesig.selection.linear.tasks import (
     shared_matrices,
     tasks,
 )
-from genesig.selection.sets.choice import Choice, choose
-from genesig.selection.sets.ground import Ground, Members, grounds
-from genesig.selection.sets.protocol import SetsProtocol
-from genesig.selection.sets.weights import PERMUTATIONS, weighted
+from genesig.selection.sets.ground import (
+    PERMUTATIONS,
+    Choice,
+    Ground,
+    Members,
+    SetsProtocol,
+    choose,
+    grounds,
+    weighted,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +55,7 @@ log = logging.getLogger(__name__)
 def sets_loop(
     dataset: Dataset, splits: Splits, sets: GeneSets, *, labels: str, batch: str, folds: Steps,
     **structured: Any,
-) -> SetFits:  # fmt: skip
+) -> ModelFits:  # fmt: skip
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
 
     Parameters
@@ -74,25 +80,25 @@ def sets_loop(
     """
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
     todo = tasks(dataset, splits, batch_of(splits.outer, batch), permutation_numbers(labels))
-    return SetFits.of([_row(model) for model in study.models(todo)])
+    return ModelFits.of([_row(model) for model in study.models(todo)])
 
 
 def sets_final(
     dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: Steps, **structured: Any
-) -> tuple[SetFits, pd.DataFrame]:
+) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return sets_genes.tsv, the genes of each set of this model."""
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
     (model,) = study.models(tasks(dataset, splits, [splits.final], [0]))
-    return SetFits.of([_row(model)]), genes_table(dataset, sets, model)
+    return ModelFits.of([_row(model)]), genes_table(dataset, sets, model)
 
 
 def sets_subsamples(
     dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: Steps, **structured: Any
-) -> SetFits:
+) -> ModelFits:
     """Select on every half-subsample, as on an outer training set."""
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
     todo = tasks(dataset, splits, splits.subsamples, [0])
-    return SetFits.of([_row(model) for model in study.models(todo)])
+    return ModelFits.of([_row(model) for model in study.models(todo)])
 
 
 @dataclass(frozen=True)
@@ -183,7 +189,7 @@ class Study:
 
 
 def _row(model: Model) -> dict[str, Any]:
-    """Return what `SetFits.of` takes."""
+    """Return what `ModelFits.of` takes."""
     task, path, last = model.task, model.path, model.last
     blocks, sizes = model.sizes()
     order = np.argsort(blocks)

@@ -10,7 +10,7 @@ import numpy as np
 from genesig.results import Dataset
 from genesig.selection.assess.intervals import LEVEL, Z, delong, hull, newcombe
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.survival.concordance import harrell
+from genesig.selection.assess.survival_measures import harrell
 from genesig.selection.studies.meta_analysis import study_names
 from genesig.selection.studies.random_effects import next_study, together
 

@@ -167,3 +167,12 @@ def test_more_genes_than_any_platform_has_are_refused_by_their_number(
     rows = [list(row) for row in zip(*rows, strict=True)] if wide else rows
     with pytest.raises(InvalidInput, match="rows or columns, and at most 50 genes are read"):
         read(tmp_path, "\n".join("\t".join(row) for row in rows) + "\n", "e.tsv")
+
+
+def test_hundreds_of_digits_beside_a_word_are_texts(tmp_path: Path) -> None:
+    """pandas.to_numeric dies of them."""
+    found = read(tmp_path, f"gene\ts1\ts2\ng1\tx\t2\ng2\t{'9' * 400}\t3\n", "e.tsv")
+    assert np.isnan(found.cells[0, 0])
+    assert np.isinf(found.cells[1, 0])
+    assert found.text(0, 0) == "x"
+    assert found.text(1, 0) == "9" * 400

@@ -115,6 +115,11 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
         f"{AT}: 12 words for 12 samples; at most 4 can be held fixed: put rare ones together, or"
         " take it out",
     ),
+    "words that are none to YAML": (
+        SEX, {"data__covariate_words": {"x": {True: "f"}}},
+        "error: config.yaml, data.covariate_words: YAML reads a word of 'x' as true or false; put"
+        " yes, no, on, off in quotes",
+    ),
     "words of no covariate": (
         SEX, {"data__covariate_words": {"y": {"Frau": "f"}}},
         "error: config.yaml, data.covariate_words: 'y' is none of data.covariates; name it in"

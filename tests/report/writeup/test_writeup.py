@@ -7,6 +7,7 @@ import pytest
 from report_external import make_about
 from report_study import HOSTILE, Study, arguments
 
+from genesig.report.card import card
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits
 from genesig.report.page.words import decimal, percent, rate
@@ -91,3 +92,17 @@ def test_limits_hold_every_warning():
     assert data["warnings"]
     assert all(one in text for one in data["warnings"])
     assert "No batches were named" in text
+
+
+def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
+    data = collect(**arguments(Study(permutations=9)))
+    text = card(data, "a <b>bold</b> [title](x) # of *mine*")
+    heads = [line for line in text.splitlines() if line.startswith("#")]
+    assert heads[0] == r"# Model card: a \<b\>bold\</b\> \[title\](x) \# of \*mine\*"
+    assert heads[1:] == [f"## {part}" for part in (
+        "Intended use", "How well it predicts", "Limits", "How it was made")]  # fmt: skip
+    said = text.replace("\\", "")
+    assert results(data)[0] in said
+    assert limits_words({**data, "warnings": ["a", "B."]}).endswith(" a. B.")
+    assert limits_words(data) in said
+    assert f"seed {data['run']['seed']}." in said

@@ -10,11 +10,24 @@ from hypothesis import strategies as st
 
 from genesig.optim.cox.ridge import ridge
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.selection.assess.survival.brier import brier_losses, explained, integrated_brier
-from genesig.selection.assess.survival.calibration import risk_at, risk_groups, slope
-from genesig.selection.assess.survival.concordance import auc_at, harrell, uno
-from genesig.selection.assess.survival.curves import censoring, kaplan_meier, nelson_aalen
-from genesig.selection.assess.survival.log_rank import log_rank, numbers_at_risk
+from genesig.selection.assess.survival_curves import (
+    censoring,
+    kaplan_meier,
+    log_rank,
+    nelson_aalen,
+    numbers_at_risk,
+)
+from genesig.selection.assess.survival_measures import (
+    auc_at,
+    brier_losses,
+    explained,
+    harrell,
+    integrated_brier,
+    risk_at,
+    risk_groups,
+    slope,
+    uno,
+)
 
 # Remission of leukemia in weeks, 6-mercaptopurine and placebo (Freireich et al. 1963).
 DRUG = [6, 6, 6, 7, 10, 13, 16, 22, 23, 6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from gathered_study import MU, make_dataset, make_fits, make_study
 
-from genesig.selection.genes.clusters import assign, correlations, merge
-from genesig.selection.genes.ranking import block_tables
+from genesig.selection.genes.blocks import assign, block_tables, correlations, merge
 
 
 def correlated(seed, loads, n=60, noise=0.3):

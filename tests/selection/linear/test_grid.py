@@ -5,11 +5,10 @@ import pytest
 from linear_settings import linear
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
-from genesig.selection.assess.criteria import CRITERIA
+from genesig.selection.linear.grid import Searched, choose_minimal
+from genesig.selection.linear.kinds.least_squares import CRITERIA, validation_error
 from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.rules import Searched, choose_minimal
 from genesig.selection.linear.tasks import Task, batch_of, permutation_numbers
-from genesig.selection.linear.validation import validation_error
 
 
 def make_task(y, folds):

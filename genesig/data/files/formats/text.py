@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from genesig.data.files.lines import pieces_of, unix
 from genesig.errors import refuse
 
@@ -26,15 +28,16 @@ FOREIGN = {
 def as_text(content: bytes, where: str, *, old: bool = False) -> str:
     """Decode UTF-8 and take a byte order mark and carriage returns away.
 
-    With `old`, for what scanners and GEO wrote before UTF-8, other bytes are Latin-1 (µ, é).
+    With `old`, for what scanners and GEO wrote before UTF-8, other bytes are those of Windows 1252
+    (µ, é, dashes and quotes), or of Latin-1.
     """
     if not old:
         return unix(checked(content, where).decode("utf-8-sig"))
     _check_kind(content, where)
-    try:
-        return unix(content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return unix(content.decode("latin-1"))
+    for encoding in ("utf-8-sig", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            return unix(content.decode(encoding))
+    return unix(content.decode("latin-1"))
 
 
 def checked(content: bytes, where: str) -> bytes:

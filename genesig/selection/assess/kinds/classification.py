@@ -9,8 +9,7 @@ import numpy as np
 
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.class_line import probabilities, two_columns
-from genesig.selection.assess.area import held_out_area
-from genesig.selection.assess.kinds.by_class import balanced
+from genesig.selection.assess.kinds.by_class import balanced, held_out_area
 from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
 from genesig.selection.assess.scores import (
     auc,

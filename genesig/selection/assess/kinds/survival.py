@@ -17,7 +17,7 @@ from genesig.selection.assess.intervals import (
     share_limits,
 )
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
-from genesig.selection.assess.survival.concordance import harrell, ordered
+from genesig.selection.assess.survival_measures import harrell, ordered
 
 Array = np.ndarray[Any, Any]
 

@@ -10,7 +10,7 @@ import numpy as np
 from genesig.response.design import Design
 from genesig.results import Dataset
 from genesig.selection.assess.patients.traits import MOST_LEVELS, Trait, trait
-from genesig.selection.assess.survival.curves import kaplan_meier
+from genesig.selection.assess.survival_curves import kaplan_meier
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.response.survival import TIMES
-from genesig.selection.assess.area import held_out_area
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.intervals import Z
+from genesig.selection.assess.kinds.by_class import held_out_area
 from genesig.selection.assess.kinds.record import Headline, HeldOut
 from genesig.selection.assess.several import sides
-from genesig.selection.assess.survival.concordance import harrell, pooled
+from genesig.selection.assess.survival_measures import harrell, pooled
 
 if TYPE_CHECKING:
     import pandas as pd

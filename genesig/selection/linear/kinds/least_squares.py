@@ -1,8 +1,8 @@
-"""Training sets under the squared error: two classes as ±1, and numbers."""
+"""Training sets under the squared error, two classes as ±1 and numbers: errors left out, cuts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,120 @@ from genesig.optim.solvers import path
 from genesig.optim.structured.stretch_path import along
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.held import Held, held_fixed
+from genesig.selection.assess.scores import wrong
 from genesig.selection.linear.kinds.record import Ground
 from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import Task
 
 Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A loss per sample and how the samples are weighted.
+
+    Attributes
+    ----------
+    loss : callable
+        ``loss(y, f)``: responses (n, 1, ...) and scores (n, ...) to losses (n, ...).
+    balanced : bool
+        Each class weighs one half, whatever its size; otherwise each sample weighs the same.
+    counts : bool
+        Whether it counts wrong samples, so that it matters where a score is cut.
+    """
+
+    loss: Callable[[Array, Array], Array]
+    balanced: bool = False
+    counts: bool = False
+
+    def weights(self, y: Array) -> Array:
+        """Return the weight of each sample, (n,); they sum to one."""
+        if not self.balanced:
+            return np.full(len(y), 1.0 / len(y))
+        _, number, size = np.unique(y, return_inverse=True, return_counts=True)
+        return np.asarray(1.0 / (len(size) * size[number]))
+
+
+def squared_error(y: Array, f: Array) -> Array:
+    """(y - f)², for classes and for regression."""
+    return np.asarray(np.square(y - f))
+
+
+def log_loss(y: Array, f: Array) -> Array:
+    """log(1 + exp(-2 y f)): minus the log-likelihood when f is half the log-odds of class +1."""
+    return np.asarray(np.logaddexp(0.0, -2.0 * y * f))
+
+
+CRITERIA = {
+    "squared_error": Criterion(squared_error),
+    "balanced_error": Criterion(wrong, balanced=True, counts=True),
+    "misclassification": Criterion(wrong, counts=True),
+    "log_loss": Criterion(log_loss),
+}
+
+
+def midpoint(task: Task, scores: Array) -> Array:
+    """C = (m₋ + m₊)/2, m± the mean out-of-fold score of each class of the training set.
+
+    Each training sample is scored by the fold that left it out. A least-squares score of
+    unbalanced classes leans to the larger one, so that 0 is no neutral place to cut.
+
+    Parameters
+    ----------
+    task : Task
+    scores : (n_folds, n_tau, n_lam, n_samples) float
+
+    Returns
+    -------
+    (n_tau, n_lam) float
+    """
+    y, total = task.y, np.zeros((2, *scores.shape[1:3]))
+    for k, rows in enumerate(task.inner):
+        for side, sign in enumerate((-1.0, 1.0)):
+            total[side] += scores[k][..., rows[y[rows] == sign]].sum(axis=-1)
+    sizes = [np.sum(y[task.train] == sign) for sign in (-1.0, 1.0)]
+    return np.asarray((total[0] / sizes[0] + total[1] / sizes[1]) / 2)
+
+
+def validation_error(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
+    """Return mean validation error and its standard error over the grid.
+
+    E = sum_i w_i loss(y_i, f_i), each training sample i scored by the fold that left it out; with
+    the mean E_k and the weight W_k of fold k, SE² = sum_k W_k (E_k - E)² / (K - 1).
+
+    Equal folds make E the mean of the fold means; weights let a fold lack one of the classes.
+
+    Parameters
+    ----------
+    task : Task
+    scores : (n_folds, n_tau, n_lam, n_samples) float
+    cut : (n_tau, n_lam) float
+        Taken off the scores for a criterion that counts errors.
+    criterion : str
+        A name in `criteria.CRITERIA`.
+
+    Returns
+    -------
+    error, standard_error : (n_tau, n_lam) float
+
+    References
+    ----------
+    Friedman, Hastie, Tibshirani 2010, J. Stat. Softw. 33(1); ``cv.glmnet`` computes cvm and cvsd
+    by the same weighted formulas.
+    """
+    weight, by = np.zeros(len(task.y)), CRITERIA[criterion]
+    weight[task.train] = by.weights(task.y[task.train])
+    shares = np.array([weight[rows].sum() for rows in task.inner])
+    left = cut[..., None] if by.counts else 0.0
+    sums = np.stack(
+        [
+            by.loss(task.y[rows], scores[k][..., rows] - left) @ weight[rows]
+            for k, rows in enumerate(task.inner)
+        ]
+    )
+    error = sums.sum(axis=0)
+    spread = np.square(sums / shares[:, None, None] - error)
+    return error, np.sqrt(np.tensordot(shares, spread, 1) / max(1, len(shares) - 1))
 
 
 @dataclass(frozen=True)

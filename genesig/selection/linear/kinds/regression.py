@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from genesig.selection.linear.kinds.least_squares import LeastSquares
+from genesig.selection.linear.kinds.least_squares import LeastSquares, validation_error
 from genesig.selection.linear.kinds.record import Fitting
 from genesig.selection.linear.tasks import Task
-from genesig.selection.linear.validation import validation_error
 
 Array = np.ndarray[Any, Any]
 

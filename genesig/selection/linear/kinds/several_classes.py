@@ -146,7 +146,7 @@ LOSSES = {
 
 
 def _error(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
-    """Return the validation error and its standard error, as `validation.validation_error`."""
+    """Return the validation error and its standard error, as `least_squares.validation_error`."""
     y, f = _left_out(task, scores)
     loss, balanced = LOSSES[criterion]
     _, number, size = np.unique(y, return_inverse=True, return_counts=True)

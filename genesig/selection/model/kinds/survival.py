@@ -11,14 +11,11 @@ from genesig.optim.cox.hazard import Hazard
 from genesig.optim.cox.risk_sets import USUAL
 from genesig.results import Dataset
 from genesig.selection.assess.intervals import NOTHING
-from genesig.selection.assess.survival.brier import brier_losses
-from genesig.selection.assess.survival.concordance import harrell
-from genesig.selection.assess.survival.curves import censoring, kaplan_meier
-from genesig.selection.assess.survival.log_rank import log_rank
+from genesig.selection.assess.survival_curves import censoring, kaplan_meier, log_rank
+from genesig.selection.assess.survival_measures import brier_losses, harrell
 from genesig.selection.model.external_scores import Row
 from genesig.selection.model.kinds.record import Asked, Model, Modelled
-from genesig.selection.survival.foretold import Tested, hazard_of
-from genesig.selection.survival.tables import times_to, told
+from genesig.selection.survival import Tested, hazard_of, times_to, told
 
 Array = np.ndarray[Any, Any]
 

@@ -1,4 +1,4 @@
-"""Whether those with the higher score have the event earlier: C, Uno's C, AUC at a horizon.
+"""How well survival is foretold: the order of events, how many by a time, the slope of the score.
 
 Each is a weighted share of pairs, of an earlier event i and a later sample j,
 
@@ -7,28 +7,43 @@ Each is a weighted share of pairs, of an earlier event i and a later sample j,
 and has the interval of its infinitesimal jackknife: U_i, the derivative of C by the weight of
 sample i, gives the variance Σ U_i², and the limits are those of `share_limits`. Weights of
 censoring count as known. NaN without a pair, or where a weight is not known.
+
+B(t) = (1/n) Σ_i (S_i(t)² 1[t_i <= t, event]/G(t_i) + (1 - S_i(t))² 1[t_i > t]/G(t))
+
+with G the censoring of the training samples; integrated over times by trapezoids. A sample that is
+censored before t adds nothing; its share is borne by those who were followed (Graf et al. 1999).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.optim.cox.risk_sets import USUAL, RiskSets
+from genesig.selection.assess.calibration import GROUP, MOST_GROUPS
 from genesig.selection.assess.intervals import (
     NOTHING,
     Interval,
+    Z,
     error_of_splits,
+    mean_t,
     of_ratio,
     share_limits,
 )
-from genesig.selection.assess.survival.curves import Curve
+from genesig.selection.assess.survival_curves import Curve, kaplan_meier
 
 Array = np.ndarray[Any, Any]
+
+
 Pairs = Iterable[tuple[Any, float, Array]]
 
+
 TIE = 1e-8
+
+
 """Scores that differ by no more than this count as equal; so it is in scikit-survival."""
 
 
@@ -65,7 +80,7 @@ def uno(
     Parameters
     ----------
     lost : Curve
-        `curves.censoring` of the training samples.
+        `survival_curves.censoring` of the training samples.
     horizon : float
         Events from then on are left out. Without it, or beyond the last training sample, one late
         event may outweigh all others, or have no weight that is known.
@@ -173,3 +188,123 @@ def ordered(f: Array) -> Array:
     """Return 1 where f_i is above f_j, one half where they are equal, (n, n)."""
     gap = f[:, None] - f
     return np.where(np.abs(gap) <= TIE, 0.5, gap > 0)
+
+
+class Brier(NamedTuple):
+    """Mean over the samples with its 95 % interval, and of each sample (n,), to be paired."""
+
+    value: float
+    interval: Interval
+    samples: Array
+
+
+def brier_losses(time: Array, event: Array, S: Array, times: Array, lost: Curve) -> Array:
+    """Return the terms of B(t), (n, m), from predicted survival S (n, m) at times (m,).
+
+    NaN where G is not known or 0.
+    """
+    time, event = np.asarray(time, dtype=float)[:, None], np.asarray(event, dtype=bool)[:, None]
+    times = np.asarray(times, dtype=float)
+    own, then = lost.at(time), lost.at(times)
+    dead, left = (time <= times) & event, time > times
+    own, then = np.where(own > 0, own, np.nan), np.where(then > 0, then, np.nan)
+    return np.where(dead, S**2 / own, np.where(left, (1 - S) ** 2 / then, 0.0))
+
+
+def integrated_brier(time: Array, event: Array, S: Array, times: Array, lost: Curve) -> Brier:
+    """Return ∫ B(t) dt / (t_m - t_1) of S (n, m) at m >= 2 ascending times.
+
+    Parameters
+    ----------
+    time, event : (n,) arrays
+    S : (n, m) array
+        Predicted survival; one row stands for all, as that of Kaplan-Meier (no information).
+    times : (m,) array
+    lost : Curve
+        `survival_curves.censoring` of the training samples.
+    """
+    return mean_over(brier_losses(time, event, S, times, lost), times)
+
+
+def mean_over(losses: Array, times: Array) -> Brier:
+    """Return the mean of the terms of B(t), (n, m), over the samples and over m ascending times."""
+    each = np.trapezoid(losses, times, axis=1) / (times[-1] - times[0])
+    return Brier(float(each.mean()), mean_t(each), each)
+
+
+def explained(score: Brier, reference: Brier) -> tuple[float, Interval]:
+    """Return 1 - B/B₀ of two scores on the same samples, and the 95 % interval of the ratio.
+
+    Delta method on the paired terms: U_i = (b_i - (B/B₀) b₀_i)/B₀. Above 0, predictions are better
+    than the reference; with Kaplan-Meier for it, the index of prediction accuracy (Kattan and Gerds
+    2018).
+    """
+    ratio = score.value / reference.value if reference.value > 0 else np.nan
+    low, high = mean_t((score.samples - ratio * reference.samples) / reference.value)
+    return 1 - ratio, (1 - ratio - high, 1 - ratio - low)
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Of some samples: the mean predicted risk by the horizon, and the observed with its limits."""
+
+    samples: int
+    expected: float
+    observed: float
+    interval: Interval
+
+    @property
+    def ratio(self) -> tuple[float, Interval]:
+        """Return observed over expected risk, 1 where calibrated, with its 95 % interval."""
+        low, high = self.interval
+        return self.observed / self.expected, (low / self.expected, high / self.expected)
+
+
+def risk_at(time: Array, event: Array, S: Array, horizon: float) -> Risk:
+    """Return 1 - S(horizon), predicted (mean of S (n,)) and by Kaplan-Meier.
+
+    NaN where nobody was followed to the horizon.
+    """
+    curve = kaplan_meier(time, event)
+    place = int(np.searchsorted(curve.times, horizon, side="right")) - 1
+    expected, n = float(np.mean(1 - S)), len(S)
+    if np.isnan(curve.at(np.array([horizon]))[0]):
+        return Risk(n, expected, np.nan, NOTHING)
+    if place < 0 or curve.value[place] in (0.0, 1.0):
+        return Risk(n, expected, 0.0 if place < 0 else float(1 - curve.value[place]), NOTHING)
+    low, high = (float(1 - limit[place]) for limit in curve.interval())
+    return Risk(n, expected, float(1 - curve.value[place]), (high, low))
+
+
+def risk_groups(time: Array, event: Array, S: Array, horizon: float) -> Iterator[Risk]:
+    """Yield groups of similar predicted survival S (n,), lowest risk first.
+
+    Of equal numbers as far as equal predictions stay together, as in `assess.calibration`.
+    """
+    groups = int(np.clip(len(S) // GROUP, 1, MOST_GROUPS))
+    number = np.searchsorted(np.sort(-S), -S, side="left") * groups // max(len(S), 1)
+    for group in np.unique(number):
+        inside = number == group
+        yield risk_at(time[inside], event[inside], S[inside], horizon)
+
+
+def slope(time: Array, event: Array, f: Array, ties: str = USUAL) -> tuple[float, Interval]:
+    """Return b of the Cox model b f on held-out samples, with Wald's 95 % interval.
+
+    1 where scores are calibrated, below 1 where they are too far apart (van Houwelingen 2000). NaN
+    where there is no event, all scores are equal, or they order all events.
+    """
+    from genesig.optim.cox.ridge import ridge  # here, because the report imports this module
+
+    f = np.asarray(f, dtype=float)
+    if not np.any(event) or np.isnan(f).any() or np.ptp(f) <= 1e-12 * np.abs(f).max():
+        return np.nan, NOTHING
+    risk, scale = RiskSets.of(time, event, ties), f.std()
+    Z_ = ((f - f.mean()) / scale)[risk.order][:, None]
+    fit = ridge(risk, Z_, Z_[:, :0], np.zeros(1))
+    if not fit.gap[0] <= 1e-7:
+        return np.nan, NOTHING
+    b = float(fit.b[0, 0])
+    information = len(f) / 2 * risk.hessian(risk.shares(Z_[:, 0] * b), Z_)[0, 0]
+    half = Z / float(np.sqrt(information))
+    return b / scale, ((b - half) / scale, (b + half) / scale)

@@ -1,1 +1,0 @@
-"""How well the time to an event is predicted: curves, order, errors and calibration."""

@@ -1,1 +1,0 @@
-"""Survival of held-out samples: what the models foretell, and what came."""

@@ -1,0 +1,114 @@
+"""The sections about who was studied, of every kind of response, with and without evidence."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from kinds_study import COLUMNS
+from report_kinds import kind_arguments
+
+from genesig.report.collect import collect
+from genesig.report.methods import methods, references
+from genesig.report.page.section import Limits
+from genesig.report.page.verdict import Grade, grade
+from genesig.report.patients.section import MOST_GROUPS, next_study, studied
+from genesig.report.patients.section_score import score_effect, subgroups
+from genesig.selection.assess.patients.tables import patient_tables
+
+LIMITS = Limits(12, 15)
+
+
+@cache
+def given(kind):
+    """Return the arguments of `collect` of a study whose table says more than the label."""
+    found = kind_arguments(kind, permutations=99, proved=True)
+    dataset, rng = found["dataset"], np.random.default_rng(0)
+    dataset.obs["sex"] = rng.choice(["f", "<m>"], len(dataset.samples))
+    dataset.obs["age"] = [str(age) for age in rng.integers(30, 80, len(dataset.samples))]
+    dataset.obs.iloc[:4, -1] = "NA"
+    out = {"sample": "no label", "gene": "constant"}
+    dataset.provenance["dropped"] = [
+        {"kind": what, "name": "x", "reason": why} for what, why in out.items()
+    ]
+    found["tables"] |= patient_tables(dataset, found["splits"], found["tables"]["predictions"])
+    return found
+
+
+@cache
+def told(kind):
+    return collect(**given(kind))
+
+
+def texts(table):
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_table_1_has_a_column_for_each_group_and_a_row_for_what_is_missing(kind):
+    section = studied(told(kind), LIMITS)
+    table, flow = section.items
+    rows = {row[0]: row[1:] for row in texts(table)}
+    size = len(given(kind)["dataset"].samples)
+    assert table.columns[-1].label == f"All (n = {size})"
+    assert {"sex: f", "sex: <m>", "age", "age, missing"} <= set(rows)
+    assert rows["age, missing"][-1] == "4"
+    assert sum(map(int, rows["age, missing"][:-1] or [4])) == 4
+    assert texts(flow) == [
+        ["In the files", str(size + 1), "31"], ["Left out: no label", "1", "–"],
+        ["Left out: constant", "–", "1"], ["Analysed", str(size), "30"],
+    ]  # fmt: skip
+    assert section.words[0].startswith(f"{size} samples")
+
+
+def test_survival_has_events_and_follow_up_in_words():
+    (words,) = studied(told("survival"), LIMITS).words
+    events = int(given("survival")["dataset"].response()["event"].sum())
+    assert f"{events} with the event" in words
+    assert "Median follow-up (state, reversed Kaplan-Meier curve): " in words
+
+
+def test_with_very_many_classes_the_table_is_of_all_samples():
+    data = told("several_classes")
+    packed = data["tables"]["patients"]
+    place = packed["columns"].index("group")
+    kind = packed["columns"].index("kind")
+    first = next(row for row in packed["rows"] if row[kind] == "samples")
+    more = [
+        [f"c{k}" if at == place else v for at, v in enumerate(first)] for k in range(MOST_GROUPS)
+    ]
+    rows = [*more, *packed["rows"]]
+    many = data | {"tables": data["tables"] | {"patients": packed | {"rows": rows}}}
+    assert len(studied(many, LIMITS).items[0].columns) == 2
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_the_effect_says_of_what_it_is_and_the_references_follow_the_methods(kind):
+    data = told(kind)
+    section = score_effect(data, LIMITS)
+    name = {"regression": "Slope of state", "survival": "Hazard ratio of the event",
+            "classification": "Odds ratio of ill (state)"}.get(kind, "Only samples")  # fmt: skip
+    assert section.words[0].startswith(name)
+    assert "final model itself is not tested" in section.words[0]
+    text, cited = " ".join(methods(data)), " ".join(references(data))
+    for who, author in (("Liang and Qin", "Liang KY"), ("Firth's", "Firth D"),
+                        ("Schemper", "Schemper M"), ("Riley et al. 2021", "Riley RD, Debray"),
+                        ("Archer et al.", "Archer L, Snell"), ("Jinks", "Jinks RC")):  # fmt: skip
+        assert (who in text) == (author in cited)
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind):
+    data = told(kind)
+    noise = data | {"verdict": data["verdict"] | {"grade": Grade.NONE.value}}
+    assert grade(noise) is Grade.NONE
+    assert subgroups(noise, LIMITS).empty
+    assert "No number is given" in next_study(noise, LIMITS).words[0]
+    assert not next_study(noise, LIMITS).items
+    if grade(data) is not Grade.NONE and data["tables"]["next_study"]["total"]:
+        safe = max(row[-2] for row in data["tables"]["next_study"]["rows"])
+        assert f"{safe} patients" in next_study(data, LIMITS).words[0]
+    assert ("subgroups by sex and age" in " ".join(subgroups(data, LIMITS).words)) == (
+        grade(data) is not Grade.NONE
+    )
