@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from genesig.report.covariates import methods as covariates_methods
@@ -40,6 +41,13 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (external_methods.external_sentences,),
 )
 
+CITING = (
+    prediction_methods.REFERENCES, prediction_methods.OF_AREA, genes_methods.REFERENCES,
+    nonlinear_methods.REFERENCES, sets_methods.REFERENCES, genome_methods.REFERENCES,
+    enrichment_methods.REFERENCES, quality_methods.REFERENCES, survival_methods.REFERENCES,
+    covariates_methods.REFERENCES, studies_methods.REFERENCES,
+)  # fmt: skip
+
 
 def methods(data: Report) -> list[str]:
     """Return the Methods text, one string per paragraph, ready to be copied and edited."""
@@ -52,25 +60,18 @@ def methods(data: Report) -> list[str]:
 
 def references(data: Report) -> list[str]:
     """Return what the Methods text cites, in the order of the alphabet."""
-    always = (*prediction_methods.REFERENCES, *genes_methods.REFERENCES)
-    nonlinear = nonlinear_methods.REFERENCES if data["nonlinear"] else ()
-    of_sets = sets_methods.REFERENCES if data["sets"] else ()
-    fused = data["config"]["linear"]["penalty"] == "fused"
-    placed = genome_methods.REFERENCES if fused else ()
-    enriched = enrichment_methods.REFERENCES if data["enrichment"] else ()
-    modules = quality_methods.REFERENCES if "modules" in data["tables"] else ()
-    of_survival = survival_methods.REFERENCES if data["survival"] else ()
-    of_area = prediction_methods.OF_AREA if data["study"]["classes"] else ()
-    several = studies_methods.REFERENCES if data["studies"] else ()
-    cohorts = external_methods.external_references(data)
-    studied = patients_methods.references(data)
-    named = proved.references(data)
-    held = covariates_methods.REFERENCES if "covariates" in data else ()
-    sections = (
-        always, named, nonlinear, of_sets, of_survival, placed, enriched, modules, of_area, cohorts,
-        held, studied, several,
-    )  # fmt: skip
-    return sorted({reference for section in sections for reference in section})
+    text = " ".join(methods(data))
+    known = {*external_methods.external_references(data), *proved.references(data)}
+    known |= set(patients_methods.references(data))
+    known |= {reference for topic in CITING for reference in topic}
+    return sorted(reference for reference in known if _is_cited(reference, text))
+
+
+def _is_cited(reference: str, text: str) -> bool:
+    """Whether the first author's family name stands in the text with the year behind it."""
+    first, year, _ = re.split(r" \((\d{4})\)", reference, maxsplit=1)
+    family = first.split(",")[0].rpartition(" ")[0] or first
+    return re.search(rf"{re.escape(family)}\b[^()]{{0,60}}?\b{year}", text) is not None
 
 
 def methods_section(data: Report, limits: Limits) -> Section:
@@ -83,4 +84,4 @@ def references_section(data: Report, limits: Limits) -> Section:
     cited = references(data)
     items = [Fold("As a list", "\n".join(cited)), Fold("BibTeX", bibtex(cited), "screen")]
     words = ["What the Methods text cites."]
-    return Section("references", "References", words, items, part="writeup")
+    return Section("references", "References", words, items, part="writeup", folded=True)

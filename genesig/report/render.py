@@ -47,7 +47,8 @@ def render(
     html_path : path
         One self-contained page.
     figures_dir : path
-        Gets one SVG file for each figure, in plain colours for print, its words in ``captions``.
+        Gets one SVG file for each figure, in plain colours for print, one for a column of 85 mm in
+        ``85mm``, and its words in ``captions``.
     processes : int
         That draw the figures together.
     title : str
@@ -90,6 +91,7 @@ def render(
     for item in items:
         if isinstance(item, Picture):
             save_text(Path(figures_dir) / f"{item.name}.svg", item.svg + "\n")
+            save_text(Path(figures_dir) / "85mm" / f"{item.name}.svg", item.column + "\n")
             words = _CAPTION.format(numbers[anchor(item)], item.title, item.caption)
             save_text(Path(figures_dir) / "captions" / f"{item.name}.html", words)
     save_text(html_path, html)

@@ -87,6 +87,7 @@ def summary(data: Report) -> Summary:
 
 # In the order of the page; each names the part that it belongs to.
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
+    "external": external,
     "signature": signature,
     "cards": cards,
     "genome": genome,
@@ -110,7 +111,6 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "blocks": blocks,
     "sets": sets,
     "nonlinear": nonlinear,
-    "external": external,
     "next-study": next_study,
     "results": results_paragraph,
     "methods": methods_section,
@@ -127,8 +127,8 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
 
 
 OF_GENES = ("signature", "cards", "genome", "expression", "single-genes", "enrichment",
-            "decisions", "samples", "brevity", "lists", "overlap", "blocks", "sets",
-            "nonlinear", "enrichment-lists")  # fmt: skip
+            "decisions", "samples", "score-effect", "next-study", "brevity", "lists", "overlap",
+            "blocks", "sets", "nonlinear", "enrichment-lists")  # fmt: skip
 """What the page leaves out where there is no evidence."""
 
 

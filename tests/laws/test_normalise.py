@@ -182,7 +182,7 @@ def test_steps_done_and_genes_flattened_are_in_the_provenance():
     done = normalise_samples(study(X), samples=[log2], folds=[{"step": "centre"}])
     assert done.provenance["steps"] == [log2]
     assert done.provenance["warnings"] == [
-        "Made constant by normalise.samples, hence never selected: 1 genes."
+        "1 gene of one value in every sample, once values are normalised, could not be selected."
     ]
 
 

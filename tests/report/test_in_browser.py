@@ -93,6 +93,10 @@ ACT = """
     }
   };
   const found = {}, box = document.getElementById("table-univariate");
+  const seen = (one) => one.checkVisibility({ checkVisibilityCSS: true }) && one.tabIndex >= 0;
+  const stops = "a[href], button, input, summary, [tabindex='0']";
+  found.stops = Array.from(document.querySelectorAll(stops)).filter(seen).length;
+  found.words = document.querySelector("main").innerText.split(/\\s+/).length;
   const first = (n) => Array.from(box.querySelectorAll("tbody tr"), (r) => r.cells[n].textContent);
   const type = async (input, text) => {
     input.value = text;
@@ -119,7 +123,7 @@ ACT = """
   tools[0].click(); await wait(() => saved.length > 1); found.svg = await saved.at(-1).text();
   tools[1].click(); await wait(() => saved.length > 2);
   found.png = Array.from(new Uint8Array(await saved.at(-1).arrayBuffer()).slice(0, 62));
-  tools[3].click(); await wait(() => saved.length > 3); found.figure = await saved.at(-1).text();
+  tools[2].click(); await wait(() => saved.length > 3); found.figure = await saved.at(-1).text();
   Object.assign(found, await names(wait));
   found.copies = document.querySelectorAll("#part-writeup .tools").length;
   location.hash = "#table-univariate"; await wait(); found.open = box.open;
@@ -178,7 +182,7 @@ def test_what_is_saved_is_what_the_tables_and_figures_hold(tried):
     assert 'width="178mm"' in found["svg"]
     png = bytes(found["png"])
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    assert int.from_bytes(png[16:20]) == round(85 / 25.4 * 600)
+    assert int.from_bytes(png[16:20]) == round(178 / 25.4 * 600)
     assert png[37:41] == b"pHYs"
     assert int.from_bytes(png[41:45]) == round(600 / 0.0254)
 
@@ -230,6 +234,8 @@ def test_the_page_keeps_its_size_and_hides_nothing_behind_a_pointer(tried):
     assert found["height"] < 12000
     assert found["copies"] >= 4
     assert set(found["buttons"]) == {0}
+    assert found["stops"] <= 200
+    assert found["words"] <= 1500
     assert found["hover"] == 0
 
 

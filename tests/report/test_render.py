@@ -290,3 +290,18 @@ def test_a_value_of_another_version_is_refused(made, tmp_path):
             table_rows=1,
         )  # fmt: skip
     assert list(tmp_path.iterdir()) == []
+
+
+def points(svg):
+    """Return the smallest letters of a figure, in points at the width of paper it is drawn for."""
+    width = float(re.search(r'viewBox="0 0 ([\d.]+)', svg.read_text(encoding="utf-8"))[1])
+    paper = (85 if svg.parent.name == "85mm" else 178) / 25.4 * 72
+    sizes = re.findall(r'font-size="([\d.]+)', svg.read_text(encoding="utf-8"))
+    return min(map(float, sizes), default=9.0) * paper / width
+
+
+def test_the_smallest_letters_of_a_figure_have_five_points(rendered):
+    figures = sorted((rendered("hostile", 0).folder / "figures").rglob("*.svg"))
+    assert len({svg.name for svg in figures}) * 2 == len(figures) > 40
+    small = {svg.name: size for svg in figures if (size := points(svg)) < 5}
+    assert small == {}

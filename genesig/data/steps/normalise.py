@@ -36,6 +36,7 @@ from genesig.data.steps.state import state_of
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry
 from genesig.results import Dataset, Design
+from genesig.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -314,7 +315,10 @@ def normalise_samples(
         notes["summaries"] = list(map(dict, folds[: places[-1]]))
     constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
     if constant > 0:
-        sentence = f"Made constant by normalise.samples, hence never selected: {constant} genes."
+        sentence = (
+            f"{counted(constant, 'gene')} of one value in every sample, once values are normalised,"
+            " could not be selected."
+        )
         notes["warnings"] = [*notes.get("warnings", []), sentence]
     return replace(dataset, X=X, provenance=notes)
 

@@ -167,8 +167,8 @@ def signature_warnings(data: Answer) -> list[str]:
     found = _unlike_the_others(data) if it["evidence"] else _few_core(data)
     if data["config"]["linear"]["list"] == "stable" and it["size"] > wanted["most"]:
         found.append(
-            f"The signature has {it['size']} genes, more than signature.most ="
-            f" {wanted['most']}: no shorter list was as accurate."
+            f"No list of {wanted['most']} genes or fewer was as accurate, so the signature has"
+            f" {it['size']}."
         )
     return found
 
@@ -240,8 +240,8 @@ def stability_warnings(data: Answer) -> list[str]:
     stability, halves = data["answer"]["stability"], data["answer"]["halves"]
     if not halves["drawn"]:
         return [
-            "Stability was not measured on halves of the samples; set splits.subsamples to do so."
-            " Overlapping splits flatter it."
+            "Stability was not measured, because no halves of the samples were drawn; overlapping"
+            " splits flatter it."
         ]
     if halves["empty"]:
         return [

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from genesig.report.answer.record import Answer
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import model_name
+from genesig.report.page.shuffling import held
 from genesig.report.page.style import INK, MUTED, OTHER, OWN, WIDE, rule, sheet
 from genesig.report.page.verdict import Grade, here
 from genesig.report.page.words import counted, shorten
@@ -50,10 +51,11 @@ def forest(data: Answer) -> Figure:
     for label in ax.get_yticklabels():
         label.set_fontweight("bold" if label.get_text() == OWN_NAME else "normal")
     ax.set_ylim(len(lines) - 0.5, -0.7)
-    rule(ax, x=shown.chance)
+    if not held(data):  # what is held fixed predicts, too
+        rule(ax, x=shown.chance)
     if shown.better == "smaller":
         ax.set_xlim(left=0)
-    ax.set_xlabel(f"{shown.name} ({shown.better} is better; dashed: chance)")
+    ax.set_xlabel(f"{shown.name} ({shown.better} is better)")
     ax.tick_params(axis="y", length=0, pad=8)
     ax.grid(axis="x")
     return figure
@@ -82,5 +84,5 @@ def lines_of(data: Answer) -> list[Line]:
 def _band(ax: Axes, errors: list[float]) -> None:
     low, high = np.quantile(errors, [0.025, 0.975])
     ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
-    ax.text((low + high) / 2, 1.01, "permuted labels", color=MUTED, fontsize=8, ha="center",
+    ax.text((low + high) / 2, 1.01, "labels shuffled", color=MUTED, fontsize=8, ha="center",
             va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip

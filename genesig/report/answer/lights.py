@@ -166,7 +166,7 @@ def _confirmed(data: Answer) -> Light:
 def _batch(data: Answer) -> Light:
     name, it = "Independent of batch", data["batch"]
     if it is None:
-        return Light(name, State.UNKNOWN, "no batch column was named (data.batch)")
+        return Light(name, State.UNKNOWN, "no batch column was named")
     if it["association"] is None:
         return Light(name, State.UNKNOWN, f"association with {clean(it['column'])} not defined")
     measure = "Cramér's V" if data["study"]["classes"] else "correlation ratio"

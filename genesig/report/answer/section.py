@@ -14,6 +14,7 @@ from genesig.report.page.finding import Evidence, Measured
 from genesig.report.page.measure import measure
 from genesig.report.page.model_names import picked
 from genesig.report.page.rows import transposed
+from genesig.report.page.shuffling import held
 from genesig.report.page.sides import two
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.verdict import Grade, grade
@@ -123,10 +124,9 @@ def overview(data: Answer) -> list[Picture]:
     named = "; ".join(f"{line.name} {write(line.value)}" for line in lines)
     left_out = len(data["answer"]["cohorts"]["rows"]) - sum(line.marker == "D" for line in lines)
     banded = len(data["null"]["errors"]) >= FEWEST_FOR_BAND
-    band = " grey: 95\u00a0% of the permutations;" if banded else ""
-    more = (
-        f" {counted(left_out, 'cohort')} not shown: listed under Other cohorts." if left_out else ""
-    )
+    band = " grey: 95\u00a0% of the runs with shuffled labels;" if banded else ""
+    missing = f" {counted(left_out, 'cohort')} not shown: listed in the part on other patients."
+    more = missing if left_out else ""
     return [picture(
         "forest",
         partial(forest, data),
@@ -137,9 +137,13 @@ def overview(data: Answer) -> list[Picture]:
         title=f"{measure(data).title} of this study{_beside(data)}",
         description=f"{measure(data).name}, with 95 % CI: {named}.",
         caption=f"{measure(data).title} with its 95\u00a0% confidence interval (CI). Circle: this"
-        f" procedure in cross-validation;{_square(data)}{_diamonds(data)}{band} dashed: chance."
+        f" procedure in cross-validation;{_square(data)}{_diamonds(data)}{band}{_guess(data)}"
         f"{more}",
     )]  # fmt: skip
+
+
+def _guess(data: Answer) -> str:
+    return "" if held(data) else " dashed: guessing."
 
 
 def _beside(data: Answer) -> str:

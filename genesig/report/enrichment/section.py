@@ -38,7 +38,9 @@ def enrichment(data: Enrichment, limits: Limits) -> Section:
     items.append(packed_table(data, "enrichment_ranking", caption, limits.table_rows, search=True,
                               without=("about",)))  # fmt: skip
     words = [_chosen(it), _ranked(data, it), _caution(data)]
-    return Section("enrichment", TITLE, [text for text in words if text], items, part="signature")
+    return Section(
+        "enrichment", TITLE, [text for text in words if text], items, part="signature", folded=True
+    )
 
 
 def lists(data: Enrichment, limits: Limits) -> Section:
@@ -74,7 +76,10 @@ def _chosen(it: EnrichmentRecord) -> str:
     lists = f"the lists of the splits ({significant(it['size'], 2)} genes on average)"
     if not it["found"]:
         nearest = f"; the smallest p over all sets is {_p(it['chosen'])}" if it["chosen"] else ""
-        return f"Of {of}, none has more genes in {lists} than under permuted labels{nearest}."
+        return (
+            "Against lists selected under permuted labels, which keep correlated genes together,"
+            f" none of {of} is enriched in {lists}{nearest}."
+        )
     verb, more = "has" if it["found"] == 1 else "have", " and others" * (it["found"] > NAMED)
     named = ", ".join(
         f"{shorten(one['set'], 60)} ({significant(one['shared'], 2)} genes,"
@@ -82,8 +87,8 @@ def _chosen(it: EnrichmentRecord) -> str:
         for one in it["chosen"][: min(NAMED, it["found"])]
     )
     return (
-        f"Of {of}, {it['found']} {verb} more genes in {lists} than under permuted labels:"
-        f" {named}{more}."
+        f"Against lists selected under permuted labels, which keep correlated genes together,"
+        f" {it['found']} of {of} {verb} more genes in {lists}: {named}{more}."
     )
 
 

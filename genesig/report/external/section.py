@@ -48,11 +48,7 @@ def external(data: External, limits: Limits) -> Section:
     if not cohorts and data["not_assessable"]:
         return Section("external", TITLE, not_assessed(data), part="cohorts")
     if not cohorts:
-        words = [
-            "The final model was not tested on samples of another study. Name one under external"
-            " in the configuration."
-        ]
-        return Section("external", TITLE, words, part="cohorts")
+        return Section("external", TITLE, part="cohorts")
     threshold = " and its threshold stayed" if two(data["study"]) else ""
     words = [
         "The final model, as it stands in model.json, on samples of other studies: nothing was"

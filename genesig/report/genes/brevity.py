@@ -32,11 +32,11 @@ class Length(NamedTuple):
 
 
 def lengths(data: Genes) -> list[Length]:
-    """Return the chosen lists and the nested ones, the shortest first."""
+    """Return the chosen lists and the nested ones that hold genes, the shortest first."""
     shown, tables = measure(data), data["tables"]
     sizes: dict[float | None, list[float]] = {}
     for row in records(tables["scores"]):
-        if row["n_genes"] is not None:
+        if row["n_genes"]:
             sizes.setdefault(row["mu"], []).append(row["n_genes"])
     alike = {row["mu"]: row["stability"] for row in records(tables["stability"])
              if row["source"] == "half_subsamples"}  # fmt: skip

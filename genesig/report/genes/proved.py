@@ -53,14 +53,14 @@ def evidence_words(data: Genes, it: Evidence) -> list[str]:
         " how many of its genes are false, and not which.",
         f"{_others(it)} no evidence of their own: each may stand in for a correlated gene, or be"
         " there by chance. Treat them as candidates: look for them in another study before spending"
-        f" on them. A positive weight speaks for {speaks_for(data)}{_without(it)}. p of halves is"
+        f" on them. {speaks_for(data)}{_without(it)}. p of halves is"
         " that of one gene among thousands, so go by q. p alone and q alone test each gene by"
         " itself and were not used for selection.",
     ]
 
 
 def _without(it: Evidence) -> str:
-    return "; 0 marks a named gene that the model does without" if it["named"] else ""
+    return "; weight 0 marks a named gene that the model does without" if it["named"] else ""
 
 
 def _others(it: Evidence) -> str:

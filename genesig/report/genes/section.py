@@ -21,6 +21,9 @@ from genesig.report.page.words import (
     shown_of,
 )
 
+FIRST = 8
+"""Genes that are read before the table is opened."""
+
 
 def signature(data: Genes, limits: Limits) -> Section:
     """Show the signature as one table."""
@@ -30,7 +33,7 @@ def signature(data: Genes, limits: Limits) -> Section:
         caption = f"The signature: the genes of the predictive model{more}."
         caption = caption if proved else "The signature: the genes of the final model."
         items.append(packed_table(
-            data, "signature", caption, limits.table_rows, search=True, shown=True
+            data, "signature", caption, min(limits.table_rows, FIRST), search=True, shown=True
         ))  # fmt: skip
     if data["tables"]["evidence"]["rows"]:
         caption = "Every gene that any half of the samples lists, and how often chance lists it."
@@ -46,8 +49,8 @@ def _signature_words(data: Genes) -> list[str]:
         return evidence_words(data, data["answer"]["evidence"])
     return [
         f"{counted(data['answer']['size'], 'gene')} of the final model, the most often selected"
-        f" first. Core: selected in at least {bound(data)} of the outer training sets. A positive"
-        f" weight speaks for {speaks_for(data)}. p and q come from single-gene tests and were not"
+        f" first. Core: selected in at least {bound(data)} of the outer training sets."
+        f" {speaks_for(data)}. p and q come from single-gene tests and were not"
         " used for selection."
     ]
 

@@ -40,9 +40,8 @@ def cards(data: Genes, limits: Limits) -> Section:
         "What a gene does alone is measured on the samples on which it was selected: that flatters"
         " it, and the 95\u00a0% CIs do not allow for the selection. Rank: its place, by"
         " selection frequency, among the genes that any training set selected; a dash where it is"
-        " in no list or lists were too long. What replaces a gene: genes selected more often in"
-        " those training sets and halves whose list lacks it; that describes these lists and is no"
-        f" test.{first_of(len(found), total, 'gene')}"
+        " in no list or lists were too long. Often chosen instead: genes selected more often"
+        f" when this one was not. Descriptive only.{first_of(len(found), total, 'gene')}"
     ]
     if data["cards"]["events"]:
         words[0] += " Filled dots: samples with the event, open ones: censored."
@@ -71,7 +70,7 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
         (alone(data).title.format(about(data, one)), _separation(data, one)),
         (_effect_name(data, one), _limits(one["effect"], lambda v: significant(v, 3))),
         ("Rank", _ranks(data, one)),
-        ("Replaced by", _replaced(one)),
+        ("Often chosen instead", _replaced(one)),
     ]
     said = f"Values of {name} {against}."
     svg, marks = values_of(values, data["study"], data["cards"]["events"], said)

@@ -36,7 +36,7 @@ def expression(data: Genes, limits: Limits) -> Section:
         "expression", "Expression of the signature", words,
         [_heat(data), Group(
             "components", "The samples on the components of the signature", (), [_components(data)]
-        )], part="signature",
+        )], part="signature", folded=True,
     )  # fmt: skip
 
 
@@ -173,4 +173,4 @@ def single_genes(data: Genes, limits: Limits) -> Section:
         items.append(Group("single-frequency", "Beside the selection frequency", (), [image]))
     caption = "Test of each gene by itself, smallest p first."
     items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
-    return Section("single-genes", "Single-gene tests", words, items, part="signature")
+    return Section("single-genes", "Single-gene tests", words, items, part="signature", folded=True)

@@ -59,7 +59,7 @@ def _how(data: Genome) -> list[str]:
         return []
     return [
         "Genes were selected as stretches of neighbours: a stretch costs as much as its genes, and"
-        f" each of its two ends as much as {significant(linear['jump'])} more (linear.jump). A"
+        f" each of its two ends as much as {significant(linear['jump'])} more. A"
         " gene inside a stretch need not differ by itself."
     ]
 

@@ -118,7 +118,7 @@ def _what(data: Study, it: NonlinearRecord) -> str:
     set_to: Settings = data["config"]["nonlinear"]
     label = "the class" if data["study"]["classes"] else clean(data["study"]["label"])
     here = {
-        "linear": "nonlinear.kernel is linear here, so the score has the same form and only the way"
+        "linear": "the kernel is linear here, so the score has the same form and only the way"
         " of selecting differs.",
         "polynomial": "here a gene counts if the score, a polynomial of degree"
         f" {set_to['degree']}, changes with it.",
@@ -159,8 +159,8 @@ def _honest(it: NonlinearRecord, settings: Settings) -> list[str]:
     refit = (
         "Errors here are those of a smooth refit on the selected genes alone."
         if settings["debias"]
-        else "Errors here are those of the penalised function; nonlinear.debias: true refits it on"
-        " the selected genes alone."
+        else "Errors here are those of the penalised function, not refitted on the selected genes"
+        " alone."
     )
     if middle is not None and high is not None and high >= NOTICED:
         found.append(
@@ -183,8 +183,8 @@ def _honest(it: NonlinearRecord, settings: Settings) -> list[str]:
         found.append(f"{counted(trouble['none'], 'split')} selected no gene at all.")
     if trouble["unfinished"]:
         found.append(
-            f"{counted(trouble['unfinished'], 'fit')} did not reach the requested accuracy"
-            " (nonlinear.tolerance); more nonlinear.max_iterations may help."
+            f"{counted(trouble['unfinished'], 'fit')} did not reach the requested accuracy;"
+            " more iterations may help."
         )
     other = "; ".join(clean(one) for one in trouble["messages"]) + " …" * bool(trouble["more"])
     return found + ([f"Said of single splits: {other}."] if trouble["messages"] else [])

@@ -22,7 +22,7 @@ class Words:
     reading, nothing : str
         What the measure is a share of; what its value without any signal means.
     higher : str
-        What a positive weight speaks for.
+        What a positive weight points to.
     ways : (str, str)
         What a gene of positive and of negative weight does.
     output, further : str
@@ -50,7 +50,7 @@ NUMBER = Words(
 TIME = Words(
     "a time that may be censored", "survival ({})",
     "share of the pairs of samples whose order is predicted (Harrell's C)", "0.5 is chance",
-    "an early event", ("↑ raises the risk", "↓ lowers the risk"),
+    "an early event", ("↑ with higher risk", "↓ with higher risk"),
     "a score, and from it the risk by a horizon",
     "Uno's C, AUC and Brier score up to a horizon, calibration",
     "change with early events, per standard deviation of the martingale residual",
@@ -158,11 +158,12 @@ def subject(data: Study) -> str:
 
 
 def speaks_for(data: Study) -> str:
-    """Return what a positive weight speaks for."""
+    """Say what the sign of a weight means."""
     classes, label = data["study"]["classes"], data["study"]["label"]
     if classes and len(classes) > 2:
-        return "the class in whose column it stands (Class: that of its largest weight)"
-    return clean(classes[1] if classes else measure(data).words.higher.format(label))
+        return "A gene points to the class in which its weight is largest"
+    way = clean(classes[1] if classes else measure(data).words.higher.format(label))
+    return f"A gene of positive weight points to {way}"
 
 
 def measure(data: Study) -> Measure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from genesig.report.page.section import PARTS, Group, Item, Section
 from genesig.report.page.svg import Picture
@@ -35,18 +34,25 @@ def outline(sections: Sequence[Section]) -> list[Part]:
 
 
 def labels(summary: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
-    """Return ``"Figure 3"``, ``"Table S1"`` of every picture and table, by kind and name."""
+    """Return ``"Figure 3"``, ``"Table S1"`` of every picture and table, by kind and name.
+
+    What is seen without opening anything is numbered as it is seen, all else with an S before it.
+    """
     found: dict[str, str] = {}
     count: dict[str, int] = {}
-    placed = [("", each(summary))]
-    placed += [("" if part.number else "S", chain(*(each(s.items) for s in part.sections)))
-               for part in parts]  # fmt: skip
-    for letter, items in placed:
-        for item in items:
+    placed = [(item, True) for item in summary]
+    for part in parts:
+        for section in part.sections:
+            seen = bool(part.number) and not section.folded
+            placed += [(item, seen) for item in section.items]
+    for outer, seen in placed:
+        for item in each([outer]):
             kind = kind_of(item)
             if kind:
-                count[kind + letter] = count.get(kind + letter, 0) + 1
-                found[anchor(item)] = f"{kind} {letter}{count[kind + letter]}"
+                here = seen and item is outer and getattr(item, "shown", True)
+                name = f"{kind} {'' if here else 'S'}"
+                count[name] = count.get(name, 0) + 1
+                found[anchor(item)] = f"{name}{count[name]}"
     return found
 
 

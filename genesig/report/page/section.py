@@ -12,11 +12,11 @@ from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
 
 PARTS = {
-    "signature": "Signature",
-    "evidence": "Evidence",
-    "stability": "Stability and alternatives",
-    "cohorts": "Other cohorts",
-    "writeup": "Write-up",
+    "cohorts": "In other patients",
+    "signature": "Which genes",
+    "evidence": "How well they predict",
+    "stability": "Shorter, other and combined lists",
+    "writeup": "For your paper",
     "supplement": "Supplement",
 }
 """The parts after the summary, in their order; each section names its own."""

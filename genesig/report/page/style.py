@@ -7,9 +7,12 @@ marks on top of an image, whose colours do not change with the theme.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
@@ -77,12 +80,33 @@ STYLE: Any = {
 }
 
 
+COLUMN = 85 / 25.4
+"""Inches: a column of a journal."""
+SIZES: Any = {
+    "font.size": 6.5, "axes.labelsize": 6.5, "axes.titlesize": 6.5, "figure.labelsize": 6.5,
+    "legend.fontsize": 6.0, "xtick.labelsize": 6.0, "ytick.labelsize": 6.0,
+}  # fmt: skip
+_IN_COLUMN = ContextVar("in_column", default=False)
+
+
+@contextmanager
+def in_column() -> Iterator[None]:
+    """Let figures be as wide as a column, in smaller letters, while this lasts."""
+    token = _IN_COLUMN.set(True)
+    try:
+        with mpl.rc_context(SIZES):
+            yield
+    finally:
+        _IN_COLUMN.reset(token)
+
+
 def sheet(
     width: float, height: float, rows: int = 1, columns: int = 1, *, gap: float = 0.02, **how: Any
 ) -> tuple[Figure, Any]:
     """Return (figure, axes): one Axes, or an array (rows, columns) of them."""
     layout = ConstrainedLayoutEngine(wspace=gap)
-    figure = Figure(figsize=(width, height), layout=layout)
+    size = (min(width, COLUMN), height * 0.85) if _IN_COLUMN.get() else (width, height)
+    figure = Figure(figsize=size, layout=layout)
     FigureCanvasSVG(figure)
     how = {"squeeze": rows == columns == 1, **how}
     return figure, figure.subplots(rows, columns, **how)

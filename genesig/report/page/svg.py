@@ -8,15 +8,17 @@ import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from genesig.report.page.marks import hand_down_clips, merge, unfold, written
 from genesig.report.page.named import Marks, marks_of
-from genesig.report.page.style import STYLE
-from genesig.report.page.words import clean
+from genesig.report.page.style import SIZES, STYLE, in_column
+from genesig.report.page.words import clean, shorten
 
 _SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _HREF = f"{{{_LINK}}}href"
@@ -25,6 +27,8 @@ _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _URL = re.compile(r"url\(#([^)]+)\)")
 SVG_DPI = 72
+IN_A_LINE, LONG, FEW = 44, 24, 14
+"""Letters below the axes of a column, and of the name of a row; rows with room for two lines."""
 _ROUNDED = ("d", "x", "y", "transform", "width", "height")
 
 
@@ -48,6 +52,8 @@ class Picture:
         Columns of what it shows, by name, all of one length.
     marks : list of Marks
         Names of what it shows, with their places.
+    column : str
+        The same, drawn for a column of a journal (85 mm).
     """
 
     name: str
@@ -58,6 +64,7 @@ class Picture:
     width: float
     data: Columns
     marks: Sequence[Marks] = ()
+    column: str = ""
 
 
 def picture(
@@ -69,16 +76,49 @@ def picture(
         # The browser has the letters that matplotlib's own font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = draw()
-        if any(axes.get_aspect() != "auto" for axes in figure.axes):
-            # Axes of a fixed shape move after their labels were given room: a second pass.
-            figure.draw_without_rendering()
-        _lay_out(figure)
-        stream = io.StringIO()
-        meta = {"Date": None, "Creator": None, "Format": None, "Type": None}
-        figure.savefig(stream, format="svg", metadata=meta)
-    svg = _tidy(stream.getvalue(), name, title, description)
+        svg = _tidy(_written(figure), name, title, description)
+        with in_column():
+            column = draw()
+            _make_narrow(column)
+            narrow = _tidy(_written(column), name, title, description)
     width = float(figure.get_figwidth())
-    return Picture(name, title, description, caption, svg, width, data, marks_of(figure))
+    return Picture(name, title, description, caption, svg, width, data, marks_of(figure), narrow)
+
+
+def _make_narrow(figure: Figure) -> None:
+    """Give letters one size, and names the room of a column: broken into lines, or shorter."""
+    for text in figure.findobj(Text):
+        text.set_fontsize(min(text.get_fontsize(), SIZES["font.size"]))
+    for axes in figure.axes:
+        place = axes.get_subplotspec()
+        letters = IN_A_LINE // (1 if place is None else place.get_gridspec().ncols)
+        axes.set_xlabel(fill(axes.get_xlabel(), letters))
+        title = axes.get_title(loc="left").split("\n")
+        axes.set_title("\n".join(shorten(line, letters) for line in title), loc="left")
+        if len(axes.get_xticks()) > letters // 2:  # names of samples, one a letter's width
+            axes.set_xticks([])
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        if any(len(name) > LONG for name in names):
+            axes.set_yticks(axes.get_yticks(), [_in_rows(name, len(names)) for name in names])
+
+
+def _in_rows(name: str, rows: int) -> str:
+    """Break the name of one of a few rows into lines; of many, shorten it."""
+    if len(name) <= LONG:
+        return name
+    return fill(name, LONG) if rows <= FEW else shorten(name.split(" · ")[0], LONG)
+
+
+def _written(figure: Figure) -> str:
+    """Return the SVG of matplotlib."""
+    if any(axes.get_aspect() != "auto" for axes in figure.axes):
+        # Axes of a fixed shape move after their labels were given room: a second pass.
+        figure.draw_without_rendering()
+    _lay_out(figure)
+    stream = io.StringIO()
+    meta = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    figure.savefig(stream, format="svg", metadata=meta)
+    return stream.getvalue()
 
 
 def _lay_out(figure: Figure) -> None:

@@ -124,9 +124,14 @@ def clean(name: object) -> str:
 
 
 def shorten(name: object, most: int) -> str:
-    """Cut a long name; an ellipsis says so."""
+    """Cut a long name, after a word where there is one; an ellipsis says so."""
     text = clean(name)
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    words, space, _ = cut.rpartition(" ")
+    whole = text[most - 1] == " " or not space or len(words) < most // 3
+    return (cut if whole else words).rstrip() + "…"
 
 
 def gene_label(gene: str, symbol: str | None, most: int = 38) -> str:

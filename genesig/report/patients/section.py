@@ -125,7 +125,7 @@ def next_study(data: Patients, limits: Limits) -> Section:
     """Say how many patients a validation needs, or that it is not what comes next."""
     rows, title = records(data["tables"]["next_study"]), "Patients needed for a validation"
     if not rows or grade(data) is Grade.NONE:
-        return Section("next-study", title, [NOT_YET], part="cohorts")
+        return Section("next-study", title, [NOT_YET], part="evidence", folded=True)
     heads = NEEDS if rows[0]["events"] is not None else NEEDS[:-1]
     cells = [[row["measure"], "as measured" if row["basis"] == "value" else "the lower limit",
               row["value"], row["samples"], row["events"]] for row in rows]  # fmt: skip
@@ -140,7 +140,7 @@ def next_study(data: Patients, limits: Limits) -> Section:
     table = filled_table("next-study", "Patients needed for an interval of ±0.05.", heads,
                          [row[: len(heads)] for row in cells], limits.table_rows,
                          file="next_study.tsv")  # fmt: skip
-    return Section("next-study", title, [words], [table], part="cohorts")
+    return Section("next-study", title, [words], [table], part="evidence", folded=True)
 
 
 def _need(data: Patients, row: Row) -> str:

@@ -48,7 +48,8 @@ def score_effect(data: Patients, limits: Limits) -> Section:
         shown=several, file="score_effect.tsv",
     )  # fmt: skip
     words.append(_of_what(data))
-    return Section("score-effect", title, [" ".join(words)], [table], part="evidence")
+    return Section("score-effect", title, [" ".join(words)], [table], part="evidence",
+                   folded=True)  # fmt: skip
 
 
 def _of_what(data: Patients) -> str:
@@ -101,7 +102,8 @@ def subgroups(data: Patients, limits: Limits) -> Section:
         "subgroups", "The same in numbers.", heads, [[row[key] for key in keys] for row in rows],
         limits.table_rows, file="subgroups.tsv",
     )  # fmt: skip
-    return Section("subgroups", title, [words], [_forest(rows, shown), table], part="evidence")
+    return Section("subgroups", title, [words], [_forest(rows, shown), table], part="evidence",
+                   folded=True)  # fmt: skip
 
 
 def _measured(row: Row, shown: Measure) -> Row:

@@ -202,7 +202,7 @@ def grid_warnings(data: Prediction) -> list[str]:
     edge = sum(count for tau, _, count in surface["chosen"] if tau == last)
     if last and edge > data["design"]["outer"] / 2:
         return [
-            "Most splits chose the smallest tau of the grid; a smaller linear.tau_min may do"
+            "Most splits chose the longest lists of the grid; a grid that allows longer ones may do"
             " better."
         ]
     return []

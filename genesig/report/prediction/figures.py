@@ -171,5 +171,5 @@ def _null_band(ax: Axes, errors: list[float]) -> None:
         return
     low, high = np.quantile(errors, [0.025, 0.975])
     ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
-    ax.text((low + high) / 2, 1.01, "permuted labels", color=MUTED, fontsize=8, ha="center",
+    ax.text((low + high) / 2, 1.01, "labels shuffled", color=MUTED, fontsize=8, ha="center",
             va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip

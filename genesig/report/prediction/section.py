@@ -199,7 +199,7 @@ def chance(data: Prediction, limits: Limits) -> Section:
     """Show what permuted labels give."""
     p, errors, observed = data["answer"]["p"], data["null"]["errors"], data["null"]["observed"]
     if not errors or observed is None:
-        words = ["No permutations were run (controls.permutations is 0), so there is no p-value."]
+        words = ["No labels were permuted, so there is no p-value."]
         return Section("chance", "Permutation test", words, part="evidence")
     words = [
         f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
@@ -217,10 +217,10 @@ def chance(data: Prediction, limits: Limits) -> Section:
         title=f"{measured.title} with permuted labels",
         description=f"Histogram of the {measured.name} of {len(errors)} permutations; observed"
         f" {decimal(seen)}, p {significant(p['value'], 2)}.",
-        caption="Grey: what the same procedure finds when labels mean nothing. The further the"
-        f" observed {measured.name} lies to the {side} of them, the less it can be chance.",
+        caption=f"Grey: what the same procedure finds with the labels {shuffled(data)}. The further"
+        f" the observed {measured.name} lies to the {side} of them, the less it can be chance.",
     )
-    return Section("chance", "Permutation test", words, [image], part="evidence")
+    return Section("chance", "Permutation test", words, [image], part="evidence", folded=True)
 
 
 def _speaks_of(data: Prediction) -> str:

@@ -35,10 +35,10 @@ def controls(data: Prediction, limits: Limits) -> Section:
         title=f"{shown.title} of every predictor on the same splits",
         description=f"{shown.name}, dots with 95 % CI: {each_value(rows, shown)}.",
         caption=f"Dot: {shown.name} on held-out samples; line: 95 % CI of the procedure."
-        f" Dashed: chance.{_band(data)} Where intervals overlap, they do not show which method is"
+        f" Dashed: guessing.{_band(data)} Where intervals overlap, they do not show which method is"
         " better; the paired differences in the table do.",
     )
-    return Section("controls", "Other methods", words, [image, table], part="evidence")
+    return Section("controls", "Other methods", words, [image, table], part="evidence", folded=True)
 
 
 def _alone(data: Prediction) -> str:
@@ -55,7 +55,7 @@ def _alone(data: Prediction) -> str:
 def _band(data: Prediction) -> str:
     if len(data["null"]["errors"]) < figures.FEWEST_FOR_BAND:
         return ""
-    return " Grey: where 95 % of the runs with permuted labels lie."
+    return " Grey: 95 % of the runs with shuffled labels."
 
 
 def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:

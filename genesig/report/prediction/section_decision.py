@@ -40,7 +40,7 @@ def decisions(data: Prediction, limits: Limits) -> Section:
                  " a decision."]  # fmt: skip
     else:
         items = [_calibration(data, it, classes[1]), _benefit(it, classes[1])]
-    return Section("decisions", TITLE, words, items, part="evidence")
+    return Section("decisions", TITLE, words, items, part="evidence", folded=True)
 
 
 def _words(data: Prediction, it: Told, name: str) -> str:
@@ -50,7 +50,7 @@ def _words(data: Prediction, it: Told, name: str) -> str:
         "A logistic line makes a probability of a score. Each split's line was fitted to samples of"
         " its training set, scored by models that had not seen them; that of model.json is fitted"
         f" in the same way to all samples. Probabilities hold where {percent(it.share)} are"
-        f" {clean(name)}, as {'in this study' if ours else 'the config asks'}."
+        f" {clean(name)}, as {'in this study' if ours else 'asked for'}."
     )
 
 

@@ -40,7 +40,8 @@ def samples(data: Prediction, limits: Limits) -> Section:
 
 
 def _more(pictures: list[Picture]) -> list[Item]:
-    return [Group("repeats", "Each repeat, and whom to refuse", (), pictures)] if pictures else []
+    title = "Scores in each repeat, and which samples to leave uncalled"
+    return [Group("repeats", title, (), pictures)] if pictures else []
 
 
 def _worst(one: HeldOutSample) -> tuple[float, float]:
@@ -102,8 +103,8 @@ def _pictures(
             "rejection",
             partial(figures.rejection, found, refused, classes),
             data=_means(found),
-            title="Rejection region",
-            description=f"Mean held-out scores by true class with the region to reject: {both}.",
+            title="Which samples to leave uncalled",
+            description=f"Mean held-out scores by true class, and what to leave uncalled: {both}.",
             caption=refused_words(refused),
         ),
     ]
@@ -142,20 +143,18 @@ def refused_words(refused: list[Rejection]) -> str:
     """Say whom to refuse so that no error is left, or that nobody need be."""
     if not any(row["wrong"] for row in refused):
         return (
-            "Averaged over repeats, every sample falls on the correct side of the threshold, so no"
-            " rejection region is needed."
+            "Averaged over repeats, every sample falls on the correct side of the threshold, so"
+            " none needs to be left uncalled."
         )
     return (
-        "Were samples with a mean score inside the grey band refused, no error would be left:"
-        f" {'; '.join(map(_rejection_words, refused))}. Descriptive and optimistic: the thresholds"
-        " were set on the test labels themselves."
+        "If scores in the grey band were left uncalled, every remaining call would be right; this"
+        f" withholds {' and '.join(map(_rejection_words, refused))}. Descriptive and optimistic:"
+        " the thresholds were set on the test labels themselves."
     )
 
 
 def _rejection_words(row: Rejection) -> str:
     if row["threshold"] is None:
-        return f"nobody called {clean(row['class'])} is wrong"
-    return (
-        f"{row['rejected']} of {row['predicted']} called {clean(row['class'])}"
-        f" ({percent(row['share'])}) rejected"
-    )
+        return f"no {clean(row['class'])} call"
+    calls = f"{clean(row['class'])} calls ({percent(row['share'])})"
+    return f"{row['rejected']} of {row['predicted']} {calls}"

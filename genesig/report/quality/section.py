@@ -69,10 +69,9 @@ def _words(data: Quality) -> list[str]:
     ]
     if one := it["follows"]:
         said.append(
-            f"The first component, {percent(one['explained'])} of the variance, goes with"
-            f" {clean(one['column'])} (which explains {percent(one['share'])} of it beyond chance)"
-            f" rather than with {clean(data['study']['label'])} ({percent(one['label'])})."
-            f" {_advice(data, one)}"
+            f"The strongest pattern in the data ({percent(one['explained'])} of the variance)"
+            f" follows {clean(one['column'])} ({percent(one['share'])} of it beyond chance), not"
+            f" {clean(data['study']['label'])} ({percent(one['label'])}). {_advice(data, one)}"
         )
     said.append(
         "These quality checks use all samples together; they do not influence the model."
@@ -86,7 +85,8 @@ def _advice(data: Quality, one: Follows) -> str:
         if data["design"]["scheme"] in ("leave_one_batch_out", "leave_one_study_out"):
             return "A batch that is left out cannot be brought to the level of the others."
         return "The step combat would bring its batches to one level."
-    return "If it says how samples were handled and not what they are, name it as data.batch."
+    name = clean(one["column"])
+    return f"Check whether {name} and sample handling coincide; if they do, name it as the batch."
 
 
 def _reasons(one: Outlier) -> str:

@@ -153,8 +153,7 @@ def which(settings: Settings) -> str:
 
 def _caution(it: SetsRecord, settings: Settings) -> str:
     trouble = (
-        f" {counted(it['unfinished'], 'fit')} did not reach the requested accuracy"
-        " (structured.tolerance)."
+        f" {counted(it['unfinished'], 'fit')} did not reach the requested accuracy."
         if it["unfinished"]
         else ""
     )

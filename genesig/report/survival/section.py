@@ -26,6 +26,10 @@ NAMES = {
 }
 
 
+HALF = 0.5
+"""The C of guessing."""
+
+
 def survival(data: Survival, limits: Limits) -> Section:
     """Show curves of the groups of risk, calibration and all measures."""
     title = "Survival of unseen samples"
@@ -58,7 +62,21 @@ def _words(data: Survival, it: SurvivalRecord) -> list[str]:
         f"Up to the horizon ({when}) the predicted survival {verb} the squared error of Kaplan and"
         f" Meier's curve of the training samples{share}{_interval(gained)}."
     )
-    return [words, more]
+    return [words, *_apart(it), more]
+
+
+def _apart(it: SurvivalRecord) -> list[str]:
+    """Say which C the grade goes by, where the two do not agree about guessing."""
+    found = it["measures"]
+    if "concordance" not in found or "uno" not in found:
+        return []
+    low, other = found["concordance"]["low"], found["uno"]["low"]
+    if low is None or other is None or (low > HALF) == (other > HALF):
+        return []
+    return [
+        "The intervals of Harrell's and of Uno's C do not agree about guessing (0.5); the grade of"
+        " this study goes by Harrell's, which was fixed beforehand."
+    ]
 
 
 def _chance(data: Survival) -> str:

@@ -41,10 +41,7 @@ def tripod(data: Writeup, limits: Limits) -> Section:
     rows = checklist(data)
     columns = [Column("Item", "name"), Column("Asks for", "text"), Column("This run", "text")]
     left = sum(row[-1] == OPEN for row in rows)
-    words = [
-        f"{len(rows) - left} of {len(rows)} items are answered as far as the run knows; {left} are"
-        " open for the authors."
-    ]
+    words = [f"The run fills in {len(rows) - left} of {len(rows)} items; {left} are for you."]
     caption = "TRIPOD+AI checklist (Collins et al. 2024), in short words."
     table = filled_table("tripod", caption, columns, rows, len(rows))
-    return Section("tripod", "TRIPOD+AI checklist", words, [table], part="writeup")
+    return Section("tripod", "TRIPOD+AI checklist", words, [table], part="writeup", folded=True)

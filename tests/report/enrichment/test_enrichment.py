@@ -31,7 +31,7 @@ def words(data: Any) -> str:
 def test_the_words_say_which_sets() -> None:
     data = made(enrichment=0.01, enrichment_ranking=0.001)
     it, text = data["enrichment"], words(data)
-    assert text.startswith(f"Of 16 sets, {it['found']} have more genes in the lists of the splits")
+    assert f" {it['found']} of 16 sets have more genes in the lists of the splits" in text
     assert f"{it['chosen'][0]['set']} (" in text
     assert "expected, p over all sets 0.01)" in text
     assert "16 of 16 sets stand out, higher in tumour or higher in normal, more than under" in text
@@ -40,7 +40,7 @@ def test_the_words_say_which_sets() -> None:
 
 def test_nothing_found_is_said() -> None:
     text = words(made(enrichment=0.9, enrichment_ranking=0.9))
-    assert text.startswith("Of 16 sets, none has more genes in the lists")
+    assert "none of 16 sets is enriched in the lists" in text
     assert "the smallest p over all sets is 0.9." in text
     assert re.search(
         r"none of 16 sets stands out.* nearest to it: .*, p over all sets 0\.9\)", text
@@ -49,7 +49,7 @@ def test_nothing_found_is_said() -> None:
 
 def test_too_few_permutations_are_said() -> None:
     given = arguments(Study(enriched=True))
-    for count, said in ((0, "was not tested"), (18, "no set can be shown"), (19, "Of 16 sets")):
+    for count, said in ((0, "was not tested"), (18, "no set can be shown"), (19, "of 16 sets")):
         given["config"]["controls"]["permutations"] = count
         assert said in words(collect(**given)).split(".")[0]
 

@@ -82,7 +82,7 @@ def test_the_section_counts_what_is_open():
     section = tripod(data, Limits(3, 15))
     table = section.items[0]
     left = sum(row[-1].text == OPEN for row in table.rows)
-    assert f"{left} are open for the authors" in section.words[0]
+    assert f"{left} are for you" in section.words[0]
     assert table.total == len(ITEMS)
 
 

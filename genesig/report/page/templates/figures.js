@@ -50,7 +50,8 @@ function makeFigure(figure) {
   const tools = make("details", { className: "menu" }, make("summary", { textContent: "Save" }),
     make("div", { className: "tools" },
     button("SVG", () => save(`${name}.svg`, sheet(svg, 178).text, "image/svg+xml")),
-    ...[85, 178].map((width) => button(`PNG ${width} mm`, () => savePng(svg, name, width))),
+    make("a", { href: `figures/85mm/${name}.svg`, download: `${name}_85mm.svg`, textContent: "SVG 85 mm" }),
+    button("PNG", () => savePng(svg, name, 178)),
     button("TSV", async () => save(`${name}.tsv`, asTsv((await everything()).figures[name].data),
       "text/tab-separated-values"))));
   tools.firstChild.setAttribute("aria-label", `Save ${figure.querySelector(".number").textContent}`);

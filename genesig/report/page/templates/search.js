@@ -1,3 +1,29 @@
+// The first answer to the name of a gene: in the model or not, how often halves list it, its rank alone.
+async function answerTo(query) {
+  const { tables } = await everything();
+  const column = (table, key) => tables[table]?.find((one) => one.key === key);
+  const rowOf = (table) => ["gene", "symbol"].map((key) => (column(table, key)?.values ?? [])
+    .findIndex((name) => [`${name}`, `${name}`.split(" ")[0]].some((one) => one.toLowerCase() === query)))
+    .find((row) => row >= 0) ?? -1;
+  const text = (table, key, row) => {
+    const one = column(table, key);
+    return one && row >= 0 ? (one.texts ?? one.values)[row] : null;
+  };
+  const alone = rowOf("univariate");
+  if (alone < 0) return "";
+  const model = rowOf("signature"), halves = rowOf("evidence");
+  const weight = Number(column("signature", "coef")?.values[model] ?? 0);
+  const named = column("evidence", "named")?.values[halves];
+  const said = [weight ? "in the predictive model" : named ? "not in the predictive model" : "not selected"];
+  if (tables.evidence) {
+    said.push(halves < 0 ? "in no half of the samples" : `${named ? "named: " : ""}in `
+      + `${text("evidence", "half_frequency", halves)} of halves, q ${text("evidence", "q", halves)}`);
+  }
+  const q = text("univariate", "q_value", alone);
+  said.push(`alone: rank ${alone + 1} of ${column("univariate", "gene").values.length}${q ? `, q ${q}` : ""}`);
+  return `${query.toUpperCase()}: ${said.join("; ")}.`;
+}
+
 // One search over all tables; names in figures are marked.
 function makeSearch(states) {
   const input = make("input", { type: "search", placeholder: "gene, symbol, sample …" });
@@ -41,8 +67,10 @@ function makeSearch(states) {
       link.addEventListener("click", () => open(figure));
       return make("li", {}, link);
     }));
+    const first = query.length > 1 ? await answerTo(query) : "";
+    if (turn !== last) return;
     said.textContent = query.length < 2 ? ""
-      : hits.length || marked.size ? "Found in" : "Found nowhere";
+      : hits.length || marked.size ? `${first} Found in`.trim() : "Found nowhere";
   });
   document.querySelector("header").append(make("search", { className: "everywhere" },
     make("label", {}, "Find a gene or sample everywhere ", input), said, list,

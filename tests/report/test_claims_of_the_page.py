@@ -1,0 +1,87 @@
+"""The page of each of several small studies says nothing against its record or itself."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from page_claims import contradictions
+from report_covariates import held_arguments
+from report_external import make_about
+from report_kinds import kind_arguments
+from report_study import HOSTILE, Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.page.verdict import Grade, grade
+from genesig.report.render import render
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+
+def changed(given, abouts=(), **own):
+    controls = given["tables"]["controls"]
+    mine = (controls["model"] == "genesig") & controls["mu"].isna()
+    for key, value in own.items():
+        controls.loc[mine, key] = value
+    return collect(**given, external=abouts)
+
+
+def with_cohort(value, low, high):
+    given = arguments(Study(permutations=99))
+    about = make_about(given["dataset"], "other")
+    for row in about["scores"]:
+        row |= {"value": value, "low": low, "high": high}
+    return changed(given, [about], p_value=0.01, error=0.1, low=0.05, high=0.3)
+
+
+STUDIES = {
+    "noise": (Grade.NONE, lambda: changed(arguments(Study(permutations=99, named=0)),
+                                          p_value=0.6, error=0.52, low=0.4, high=0.64)),
+    "weak": (Grade.WEAK, lambda: changed(arguments(Study(permutations=99)), p_value=0.03,
+                                         error=0.35, low=0.1, high=0.55)),
+    "good": (Grade.HERE, lambda: changed(arguments(Study(permutations=99, names=HOSTILE)),
+                                         p_value=0.01, error=0.1, low=0.05, high=0.3)),
+    "elsewhere": (Grade.ELSEWHERE, lambda: with_cohort(0.9, 0.8, 0.95)),
+    "against": (Grade.AGAINST, lambda: with_cohort(0.45, 0.4, 0.49)),
+    "regression": (Grade.NONE, lambda: changed(arguments(Study(permutations=99, named=0,
+                   regression=True)), p_value=0.5, error=1.02, low=0.8, high=1.2)),
+    "untested": (Grade.WEAK, lambda: changed(arguments(Study(permutations=0, sets=True)),
+                                             error=0.2, low=0.1, high=0.4)),
+    "no permutations, nothing": (Grade.NONE, lambda: changed(
+        arguments(Study(permutations=0, named=0)), error=0.4, low=0.2, high=0.6)),
+    "empty": (Grade.NONE, lambda: collect(**arguments(Study(empty=True, permutations=0, named=0,
+              subsamples=0, folds=1, repeats=1)))),
+    "covariates": (Grade.WEAK, lambda: collect(**held_arguments(Study(nonlinear=False), "adds"))),
+    "several classes": (None, lambda: collect(**kind_arguments("several_classes", proved=True))),
+    "survival": (None, lambda: collect(**kind_arguments("survival", proved=True))),
+}  # fmt: skip
+
+
+def page_of(data, folder):
+    render(data, folder / "r.html", folder / "f", title="", top_genes=3, table_rows=5)
+    return (folder / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_page_contradicts_its_record(name, tmp_path):
+    wanted, made = STUDIES[name]
+    data = made()
+    assert wanted in (None, grade(data))
+    assert contradictions(data, page_of(data, tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda data: data["verdict"].update(grade=Grade.NONE.value), "no evidence"),
+        (lambda data: data["answer"]["error"].update(value=0.2), "the error is"),
+        (lambda data: data["answer"]["evidence"].update(named=7), "can be named"),
+        (lambda data: data["answer"]["cohorts"].update(tested=1), "other cohorts"),
+    ],
+)
+def test_a_contradiction_is_seen(change, said, tmp_path):
+    data = STUDIES["good"][1]()
+    page = page_of(data, tmp_path)
+    other = copy.deepcopy(data)
+    change(other)
+    assert any(said in one for one in contradictions(other, page))
