@@ -137,7 +137,7 @@ def _covered(kind: str, draws: int) -> Trial:
         "covariates",
         f"{kind}, n 60, two of 100 genes add to age, which 20 others follow; 5 folds x 4",
         partial(gain_covered, kind=kind),
-        (Claim("covered", "95 % interval of what expression adds", "93 to 98 %", 0.93, 0.98),),
+        (Claim("covered", "95 % CI of what expression adds", "93 to 98 %", 0.93, 0.98),),
         draws=draws,
         few=1,
     )  # fmt: skip

@@ -351,7 +351,7 @@ def groups_of_risk(n: int, seed: int) -> Mapping[str, float]:
     return {"p": float(log_rank(y["time"], y["event"], np.where(f > 0, "high", "low")).p <= 0.05)}
 
 
-HELD = "95 % interval of the {} in cross-validation"
+HELD = "95 % CI of the {} in cross-validation"
 MEASURED = {
     "classification": "AUC of two classes", SEVERAL: "AUC of several classes",
     "regression": "R²", "survival": "C of survival",
@@ -382,7 +382,7 @@ def trial(name: str, n: int, signal: int, each: int, data: str) -> Trial:
 
 def trial_elsewhere(cohort: Elsewhere, n: int) -> Trial:
     claims = tuple(
-        Claim(name, f"95 % interval of {name.replace('_', ' ')} in another study",
+        Claim(name, f"95 % CI of {name.replace('_', ' ')} in another study",
               "holds the true value in 93 to 98 %", 0.93, 0.98)
         for name in cohort.true
     )  # fmt: skip

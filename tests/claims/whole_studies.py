@@ -135,7 +135,7 @@ TRIALS = (
             Claim("decided", "decision curve and calibration are shown", AT_MOST, 0.0, 0.07),
             Claim("adds", "expression adds to the covariates", AT_MOST, 0.0, 0.07),
             Claim("enriched", "any gene set is called", AT_MOST, 0.0, 0.07),
-            Claim("held", "95 % interval of the error", "holds chance in 93 to 98 %", 0.93, 0.98),
+            Claim("held", "95 % CI of the error", "holds chance in 93 to 98 %", 0.93, 0.98),
         ),
         draws=408,
         few=0,
