@@ -1,8 +1,4 @@
-"""Other predictors on the same splits: scores of test rows, the penalty chosen on inner folds.
-
-Each takes what those of two classes take (see `genesig.models.baselines`), with the numbers 0 to
-T - 1 of the classes as y, all of them in it, and returns (n_test, T) scores; the largest is the
-prediction.
+"""Common predictors, most of them from scikit-learn, to hold a signature against.
 
 Each takes training rows (normalised on these rows alone), their responses (±1 or numbers), test
 rows, the validation rows of the inner folds (numbers of training rows) and a random state, and
@@ -29,15 +25,14 @@ from genesig.plugins import Registry
 from genesig.response.design import SEVERAL
 
 Array = np.ndarray[Any, Any]
-
-
 Folds = Sequence[Array]
-
-
 Baseline = Callable[[Array, Array, Array, Folds, int], Array]
-
+Score = Callable[[float, Array, Array, Array], Array]
 
 TREES = 201
+"""Odd, so that the votes of fully grown trees do not tie."""
+WIDTHS = (0.5, 1.0, 2.0)
+"""Of Gaussian kernels, in multiples of the median distance between training rows."""
 
 
 def one_against_rest(two: Baseline) -> Baseline:
@@ -85,15 +80,6 @@ def forest_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     ).fit(X, y)  # fmt: skip
     means = centres(y, trees.oob_decision_function_, len(trees.classes_))
     return margins(trees.predict_proba(X_test), means)
-
-
-Score = Callable[[float, Array, Array, Array], Array]
-
-
-WIDTHS = (0.5, 1.0, 2.0)
-
-
-"""Of Gaussian kernels, in multiples of the median distance between training rows."""
 
 
 def majority(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:

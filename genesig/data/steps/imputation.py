@@ -159,6 +159,7 @@ def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
     rows that a set lacks, tell which genes may be near; their differences tell how near these are.
     """
     (n, d), here = X.shape, ~np.isnan(X)
+    k = max(1, min(k, d - 1))  # a model from elsewhere may ask for any number
     near = np.full((len(trains), len(wanted), k), -1, np.int32)
     X = np.ldexp(X, -np.frexp(np.max(np.abs(X), where=here, initial=0))[1])  # below 1
     centre = X[here].mean() if here.any() else 0.0  # what is smaller has more digits

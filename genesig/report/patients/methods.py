@@ -11,7 +11,7 @@ OF_PAIRS = (
     " pseudolikelihood approach. J R Stat Soc B 62.",
 )
 BIAS = (
-    ", with Firth's penalty (1993)",
+    ", with a penalty against bias (Firth 1993)",
     "Firth D (1993). Bias reduction of maximum likelihood estimates. Biometrika 80.",
 )
 OF_BIAS = {"classification": BIAS, SEVERAL: BIAS, "survival": BIAS}

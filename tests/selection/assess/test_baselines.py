@@ -22,7 +22,7 @@ MEMBERS = [(name, task) for name, tasks in BASELINES.items() for task in tasks]
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    monkeypatch.setattr(baselines, "TREES", 21)
+    monkeypatch.setattr(baselines, "TREES", 101)
 
 
 RESPONSE = {
