@@ -11,7 +11,7 @@ REPORTED |= tables(*MODULES, *PLACED, *(ENRICHMENT if ENRICHED else ()), *surviv
 WRITTEN = ("baselines.tsv", "null_frequency.tsv", "dataset.h5ad", "splits.json", "signature.h5ad")
 WRITTEN += ("model.json", "model_card.md", "report_data.json", "report.html", "figures")
 SAID = ["results/validation.json", "results/quality.json", *TESTED]
-FIGURES = {"patterns": ["{name}.svg"], "category": "Figures", "labels": {"figure": "{name}"}}
+FIGURES = {"patterns": ["{name,[^/]+}.svg"], "category": "Figures", "labels": {"figure": "{name}"}}
 FIGURES["caption"] = "../report/figure.rst"
 
 
