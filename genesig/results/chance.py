@@ -22,7 +22,7 @@ class Chance:
     """Lists of halves under B permutations of the labels and, of all samples, the observed ones.
 
     Row b of ``outer``, ``inner``, ``final``, ``final_inner``, ``half`` and ``half_inner`` has at
-    t = 0 ... T the number of genes that at least t of T halves list.
+    t = 0 ... T the number of genes that at least t of T lists of halves hold.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class Chance:
         Of all samples, and of what trains a fold of them.
     half, half_inner : (B, T + 1) int
         Of half the samples, and of what trains a fold of them; (B, 0) where no halves are drawn.
-    indptr, indices : ((B + 1) H + 1,), (nnz,) int
-        Genes that each of the H halves of all samples lists, under the observed labels first.
-    halves : () int
-        H.
+    indptr, indices : ((B + 1) T + 1,), (nnz,) int
+        Genes of each of the T lists of halves of all samples, under the observed labels first.
+    lists : () int
+        T of all samples.
     strength : (d,) float
-        Sum of each gene's absolute weights over the halves under the observed labels, by which
+        Sum of each gene's absolute weights over the lists under the observed labels, by which
         genes that are listed equally often are told apart.
     """
 
@@ -52,7 +52,7 @@ class Chance:
     half_inner: Array
     indptr: Array
     indices: Array
-    halves: Array
+    lists: Array
     strength: Array
 
     def __len__(self) -> int:
@@ -60,9 +60,9 @@ class Chance:
         return len(self.number)
 
     def times(self) -> Array:
-        """Return how many halves of all samples list each gene, (B + 1, d), observed ones first."""
+        """Return how many lists of all samples hold each gene, (B + 1, d), observed ones first."""
         out = np.zeros((len(self) + 1, len(self.strength)), dtype=np.int64)
-        of = np.repeat(np.arange(len(self.indptr) - 1) // int(self.halves), np.diff(self.indptr))
+        of = np.repeat(np.arange(len(self.indptr) - 1) // int(self.lists), np.diff(self.indptr))
         np.add.at(out, (of, self.indices), 1)
         return out
 

@@ -105,7 +105,7 @@ def gather(
 def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame:
     """Return evidence.tsv: the genes that any half of the samples lists, the most frequent first.
 
-    ``half_frequency`` is the share of the halves that list the gene, ``chance`` what permuted
+    ``half_frequency`` is the share of the lists that hold the gene, ``chance`` what permuted
     labels make of it in the mean, ``p`` and ``q`` as in `evidence`; ``named`` says whether q is at
     most `fdr`, where the number of such genes is more than chance gives (see `evidence.gate`).
     Without permutations enough nothing is named; empty where no evidence is looked for.
@@ -114,7 +114,7 @@ def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame
 
     if not chance:
         return pd.DataFrame(columns=EVIDENCE)
-    most, (times, *null) = int(chance.halves), chance.times()
+    most, (times, *null) = int(chance.lists), chance.times()
     genes = ranked(times, chance.strength)
     q = q_values(times, expected(chance.final))
     passed = gate(tails(times[None], most)[0], chance.final, fdr) <= LEVEL
@@ -166,7 +166,7 @@ def signature_table(
     keys = [-frequency.fillna(0.0).to_numpy()]
     if len(evidence):
         known = evidence.set_index("gene").reindex(ids)
-        mean = chance.times()[1:, genes].mean(axis=0) / int(chance.halves) if chance else 0.0
+        mean = chance.times()[1:, genes].mean(axis=0) / int(chance.lists) if chance else 0.0
         known["chance"] = known["chance"].fillna(pd.Series(mean, index=known.index))
         named = known["named"].eq(True).to_numpy()
         known = known.fillna({"half_frequency": 0.0, "q": 1.0, "p": 1.0})

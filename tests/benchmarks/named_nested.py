@@ -134,7 +134,7 @@ def nested_chance(
         of_folds = [(k, one[some[k].permutation % len(one)]) for k, one in enumerate(each)]
         for found, what in ((whole, halves), (inner, of_folds)):
             lists = list_halves(sets, some, what, protocol)
-            found += [tails(times[None], lists.halves)[0] for times in lists.times()]
+            found += [tails(times[None], lists.lists)[0] for times in lists.times()]
     return Expected(expected(np.array(whole)), expected(np.array(inner)))
 
 

@@ -26,7 +26,7 @@ def turns(blocks, B=20):
         name: getattr(none, name)
         for name in ("number", "outer", "inner", "final", "half", "half_inner")
     }
-    return Chance(**parts, final_inner=none.final_inner, halves=none.halves, strength=np.zeros(D),
+    return Chance(**parts, final_inner=none.final_inner, lists=none.lists, strength=np.zeros(D),
                   indptr=np.arange(len(lists) + 1), indices=np.concatenate(lists))  # fmt: skip
 
 

@@ -24,6 +24,6 @@ def chance_of(observed: Array, permuted: Array, most: int = 10) -> Chance:
     return Chance(
         number=np.arange(1, len(permuted) + 1), outer=tail, inner=tail, final=tail,
         final_inner=tail, half=tail, half_inner=tail, indptr=np.cumsum([0, *map(len, lists)]),
-        indices=np.concatenate(lists), halves=np.array(most),
+        indices=np.concatenate(lists), lists=np.array(most),
         strength=np.asarray(observed, dtype=float),
     )  # fmt: skip

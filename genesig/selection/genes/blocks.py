@@ -253,7 +253,7 @@ COLUMNS = ("half_frequency", "chance", "p", "q")
 
 
 def block_evidence(X: Array, prototypes: Array, chance: Chance) -> pd.DataFrame:
-    """Return the share of halves that hit each prototype's block, by chance, and its p and q.
+    """Return the share of the lists that hit each prototype's block, by chance, and its p and q.
 
     Parameters
     ----------
@@ -267,15 +267,15 @@ def block_evidence(X: Array, prototypes: Array, chance: Chance) -> pd.DataFrame:
 
     if not chance:
         return pd.DataFrame(index=range(len(prototypes)))
-    halves, null = int(chance.halves), _hits(chance, divided(X, chance.times().sum(axis=0))[0])
-    chances = expected(tails(null[1:], halves))
+    lists, null = int(chance.lists), _hits(chance, divided(X, chance.times().sum(axis=0))[0])
+    chances = expected(tails(null[1:], lists))
     own = np.column_stack([
         _hits(chance, np.where(np.abs(r) >= ALIKE, 0, -1))
         for r in correlations(X, np.arange(X.shape[1]), prototypes).T
     ]) if len(prototypes) else null[:, :0]  # fmt: skip
     times, by_chance = own[0], own[1:]
     q = q_values(times, chances, among=null[0])
-    values = times / halves, by_chance.mean(axis=0) / halves, p_values(times, by_chance), q
+    values = times / lists, by_chance.mean(axis=0) / lists, p_values(times, by_chance), q
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
 
 
@@ -313,11 +313,11 @@ def whole_blocks(X: Array, total: Array) -> Array:
 
 
 def _hits(chance: Chance, block: Array) -> Array:
-    """Return how many halves hit each block, (B + 1, n_blocks), observed labels first."""
-    n_blocks, halves = int(block.max(initial=-1)) + 1, int(chance.halves)
-    half = np.repeat(np.arange(len(chance.indptr) - 1), np.diff(chance.indptr))
+    """Return how many lists hit each block, (B + 1, n_blocks), observed labels first."""
+    n_blocks, lists = int(block.max(initial=-1)) + 1, int(chance.lists)
+    of = np.repeat(np.arange(len(chance.indptr) - 1), np.diff(chance.indptr))
     listed = block[chance.indices]
-    pairs = np.unique(half[listed >= 0] * n_blocks + listed[listed >= 0])
+    pairs = np.unique(of[listed >= 0] * n_blocks + listed[listed >= 0])
     out = np.zeros((len(chance) + 1, n_blocks), dtype=np.int64)
-    np.add.at(out, (pairs // n_blocks // halves, pairs % n_blocks), 1)
+    np.add.at(out, (pairs // n_blocks // lists, pairs % n_blocks), 1)
     return out

@@ -50,6 +50,13 @@ LONGEST, SHARE = 100, 0.1
 """Most genes of a list, and most of all."""
 
 
+NESTED = (0.5, 1.0)
+
+
+"""Shares of the genes of a half, by weight, that make its lists: one of the first genes counts
+twice, one of the last once."""
+
+
 LOOSE = 2.0
 
 

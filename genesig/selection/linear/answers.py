@@ -181,9 +181,9 @@ def listed(
     ``signature.size`` whatever their q.
     """
     found = list_halves(outer, todo, halves, protocol)
-    if len(chance) != found.halves + 1:
+    if len(chance) != found.lists + 1:
         raise GenesigError(
-            f"chance is that of {len(chance) - 1} halves, and {found.halves} were drawn: make it"
+            f"chance is that of {len(chance) - 1} lists, and {found.lists} were made: make it"
             " with the same settings"
         )
     return [

@@ -78,7 +78,7 @@ def chance_study(
         number=np.array(numbers), outer=_tails(outer, numbers), inner=_tails(inner, numbers),
         final=_tails(final, numbers), final_inner=_tails(final_inner, numbers),
         half=_tails(half, numbers), half_inner=_tails(half_inner, numbers),
-        indptr=whole.indptr, indices=whole.indices, halves=np.array(whole.halves),
+        indptr=whole.indptr, indices=whole.indices, lists=np.array(whole.lists),
         strength=found.weights()[0],
     )  # fmt: skip
 
@@ -117,4 +117,4 @@ def _listed(
 def _tails(lists: HalfLists | None, numbers: Sequence[int]) -> Array:
     if lists is None:
         return np.zeros((len(numbers), 0), dtype=np.int64)
-    return np.stack([tails(times[None], lists.halves)[0] for times in lists.times()])
+    return np.stack([tails(times[None], lists.lists)[0] for times in lists.times()])

@@ -1,7 +1,8 @@
 """How often halves of training samples list each gene, and a list of the lasso beside them.
 
-Each half makes one list, the first genes of a path of the elastic net. Nothing is chosen, so that a
-permuted study costs one short path a half, and no more.
+Each half makes two lists of the first genes of a path of the elastic net: all of them, and those of
+the larger weights. Nothing is chosen, so that a permuted study costs one short path a half, and no
+more.
 
 Complementary pairs: Shah and Samworth 2013, J R Stat Soc B 75:55.
 """
@@ -16,7 +17,7 @@ import numpy as np
 
 from genesig.results import Fits
 from genesig.results.chance import FOLDS, TRAINING
-from genesig.selection.genes.evidence import LONGEST, MU, SHARE, rounded
+from genesig.selection.genes.evidence import LONGEST, MU, NESTED, SHARE, rounded
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Pairs, Task
@@ -57,11 +58,11 @@ class HalfLists:
 
     Attributes
     ----------
-    indptr, indices, strength : (2 P k + 1,), (nnz,), (nnz,)
-        Genes that each half lists, the halves of a set one after the other, and their absolute
-        standardised weights.
-    halves : int
-        2 P.
+    indptr, indices, strength : (T k + 1,), (nnz,), (nnz,)
+        Genes of each list, those of a set one after the other, and their absolute standardised
+        weights.
+    lists : int
+        T, 2 P times those of a half.
     d : int
         Number of genes.
     """
@@ -69,11 +70,11 @@ class HalfLists:
     indptr: Array
     indices: Array
     strength: Array
-    halves: int
+    lists: int
     d: int
 
     def times(self) -> Array:
-        """Return how many halves of each set list each gene, (k, d)."""
+        """Return how many lists of each set hold each gene, (k, d)."""
         return self._sums(np.ones(len(self.indices), dtype=np.int32))
 
     def weights(self) -> Array:
@@ -81,8 +82,8 @@ class HalfLists:
         return self._sums(self.strength)
 
     def _sums(self, each: Array) -> Array:
-        out = np.zeros(((len(self.indptr) - 1) // max(1, self.halves), self.d), dtype=each.dtype)
-        of = np.repeat(np.arange(len(self.indptr) - 1) // self.halves, np.diff(self.indptr))
+        out = np.zeros(((len(self.indptr) - 1) // max(1, self.lists), self.d), dtype=each.dtype)
+        of = np.repeat(np.arange(len(self.indptr) - 1) // self.lists, np.diff(self.indptr))
         np.add.at(out, (of, self.indices), each)
         return out
 
@@ -133,10 +134,19 @@ def list_halves(
             whole = again.path(tau[long, :1], mu[long], protocol, None)
             for at, half in enumerate(long):
                 found[half] = strongest(*whole.coef(at, 0), longest)
+        found = [part for genes, values in found for part in nested(genes, values)]
         indptr = np.cumsum([0, *(len(genes) for genes, _ in found)])
         genes, values = (np.concatenate([one[at] for one in found]) for at in range(2))
-        parts.append(HalfLists(indptr, genes, _size(values), each, d))
+        parts.append(HalfLists(indptr, genes, _size(values), each * len(NESTED), d))
     return HalfLists.joined(parts)
+
+
+def nested(genes: Array, values: Array) -> Iterator[tuple[Array, Array]]:
+    """Return the lists of a half, the shortest first: how early it lists a gene tells, too."""
+    order = np.argsort(-rounded(_size(values)), kind="stable")
+    for share in NESTED:
+        kept = np.sort(order[: int(np.ceil(share * len(genes)))])
+        yield genes[kept], values[kept]
 
 
 def strongest(genes: Array, values: Array, number: int) -> tuple[Array, Array]:
