@@ -29,8 +29,7 @@ from genesig.optim.nonlinear import penalties
 from genesig.optim.nonlinear import solvers as nonlinear_solvers
 from genesig.optim.structured import solvers as structured_solvers
 from genesig.report.answer.collect import ERROR
-from genesig.report.page.measure import MEASURES
-from genesig.report.page.model_names import MODELS
+from genesig.report.page.measure import MEASURES, MODELS
 from genesig.response.known import RESPONSES
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.kinds.known import FITTED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from genesig.errors import refuse
-from genesig.report.page.kaplan_meier import COLOURS as CURVES
+from genesig.report.page.charts import GROUP_COLOURS as CURVES
 from genesig.report.page.measure import MEASURES
 from genesig.report.page.style import (
     CLASS_COLOURS,

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from genesig.report.methods import methods
 from genesig.report.page.words import clean
 from genesig.report.record import Report
-from genesig.report.writeup.results import results
-from genesig.report.writeup.section import limits_words
+from genesig.report.writeup import limits_words, results
 
 USE = (
     "Research. It scores samples measured in the same way as the training samples: `genesig predict"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from genesig.report import enrichment, genome, patients, sets, studies, survival
 from genesig.report.answer.collect import (
     answer,
     error_warnings,
@@ -12,28 +13,14 @@ from genesig.report.answer.collect import (
     stability_warnings,
     verdict,
 )
-from genesig.report.covariates.collect import covariates
-from genesig.report.data.collect import batch, batch_warnings, design, study
-from genesig.report.enrichment.collect import TABLES as ENRICHMENT_TABLES
-from genesig.report.enrichment.collect import TEXT as ENRICHMENT_TEXT
-from genesig.report.enrichment.collect import enrichment, in_brief
-from genesig.report.external.collect import assessed, not_assessable
-from genesig.report.external.collect import external as cohorts
-from genesig.report.external.collect import warnings as external_warnings
-from genesig.report.genes.collect import block_warnings, genes
+from genesig.report.covariates import collect_covariates
+from genesig.report.data import batch, batch_warnings, collect_study, design
+from genesig.report.external import collect as cohorts
+from genesig.report.genes.collect import block_warnings, genes, lists
 from genesig.report.genes.collect_cards import cards
-from genesig.report.genes.collect_lists import lists
-from genesig.report.genome.collect import TABLES as GENOME_TABLES
-from genesig.report.genome.collect import TEXT as GENOME_TEXT
-from genesig.report.genome.collect import genome
-from genesig.report.nonlinear.collect import SHOWN as NONLINEAR_SHOWN
-from genesig.report.nonlinear.collect import TABLES as NONLINEAR_TABLES
-from genesig.report.nonlinear.collect import nonlinear
+from genesig.report.nonlinear import collect as nonlinear
 from genesig.report.page.record import PackedTable
 from genesig.report.page.rounding import plain, rounded
-from genesig.report.patients.collect import TABLES as PATIENTS_TABLES
-from genesig.report.patients.collect import TEXT as PATIENTS_TEXT
-from genesig.report.patients.collect import flow
 from genesig.report.prediction.collect import (
     chance_warnings,
     grid_warnings,
@@ -42,20 +29,8 @@ from genesig.report.prediction.collect import (
     solver_warnings,
     surface,
 )
-from genesig.report.quality.collect import TABLES as QUALITY_TABLES
-from genesig.report.quality.collect import quality, quality_warnings
+from genesig.report.quality import collect as quality
 from genesig.report.record import VERSION, Report
-from genesig.report.sets.collect import SHOWN as SETS_SHOWN
-from genesig.report.sets.collect import TABLES as SETS_TABLES
-from genesig.report.sets.collect import TEXT as SETS_TEXT
-from genesig.report.sets.collect import sets
-from genesig.report.studies.collect import TABLES as STUDIES_TABLES
-from genesig.report.studies.collect import TEXT as STUDIES_TEXT
-from genesig.report.studies.collect import studies
-from genesig.report.survival.collect import SHOWN as SURVIVAL_SHOWN
-from genesig.report.survival.collect import TABLES as SURVIVAL_TABLES
-from genesig.report.survival.collect import TEXT as SURVIVAL_TEXT
-from genesig.report.survival.collect import survival
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,13 +39,16 @@ if TYPE_CHECKING:
 
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
-        "nearest", "nearest_symbol", *SETS_TEXT, *SURVIVAL_TEXT, *GENOME_TEXT,
-        *ENRICHMENT_TEXT, *PATIENTS_TEXT, *STUDIES_TEXT)  # fmt: skip
+        "nearest", "nearest_symbol",
+        *(name for topic in (sets, survival, genome, enrichment, patients, studies)
+          for name in topic.TEXT))  # fmt: skip
 
 TABLES = (
     "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
-    "univariate", "lists", "prototypes", "predictions", *PATIENTS_TABLES,
+    "univariate", "lists", "prototypes", "predictions", *patients.TABLES,
 )  # fmt: skip
+WITH_TABLES = (nonlinear, sets, survival, quality, genome, enrichment)
+"""Topics whose tables stand on the page where a study has them."""
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 60_000
 DIGITS = 10  # as the tables have them
@@ -83,8 +61,8 @@ CHECKS: tuple[Callable[[Report], list[str]], ...] = (
 
 def tables_in(given: Mapping[str, str]) -> list[str]:
     """Return the names of those files that are tables `collect` takes."""
-    known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES, *SURVIVAL_TABLES, *QUALITY_TABLES,
-             *GENOME_TABLES, *ENRICHMENT_TABLES, *STUDIES_TABLES}  # fmt: skip
+    further = [name for topic in (*WITH_TABLES, studies) for name in topic.TABLES]
+    known = {*TABLES, *further}
     return [name for name in given.keys() if name in known]  # noqa: SIM118 - Snakemake's own kind
 
 
@@ -130,11 +108,14 @@ def collect(
         The fits of the half-subsamples.
     """
     config = run["config"] if config is None else config
-    mu, facts, division = observed.mu.tolist(), study(dataset), design(splits)
+    mu, facts, division = observed.mu.tolist(), collect_study(dataset), design(splits)
     tested, chance = held_out(dataset, tables["predictions"]), null_errors(null, tables["controls"])
-    packed = {name: _packed(name, in_brief(tables[name])) for name in _shown(tables)}
-    elsewhere = assessed(external)
-    held, of_sets = covariates(dataset, observed, final, tables["controls"]), sets(tables)
+    packed = {name: _packed(name, enrichment.in_brief(tables[name])) for name in _shown(tables)}
+    elsewhere = cohorts.assessed(external)
+    held, of_sets = (
+        collect_covariates(dataset, observed, final, tables["controls"]),
+        sets.collect_sets(tables),
+    )
     fdr = config["signature"]["fdr"]
     first = answer(facts, division, tested, chance, packed, elsewhere, fdr)
     report: Report = {
@@ -143,7 +124,7 @@ def collect(
         "run": plain(run),
         "study": facts,
         "design": division,
-        "quality": quality(seen, dataset),
+        "quality": quality.quality(seen, dataset),
         "mu": mu,
         "surface": surface(observed, final),
         "held_out": tested,
@@ -152,17 +133,17 @@ def collect(
         **genes(dataset, tables, mu, config["controls"]["fdr"]),
         "cards": cards(dataset, tables, mu, observed, halves),
         "tables": packed,
-        "external": cohorts(elsewhere, facts["classes"]),
-        "not_assessable": not_assessable(external),
+        "external": cohorts.external(elsewhere, facts["classes"]),
+        "not_assessable": cohorts.not_assessable(external),
         "batch": batch(dataset, splits, tested, config),
         **held,  # type: ignore[typeddict-item]
-        "nonlinear": nonlinear(tables, config.get("nonlinear")),
+        "nonlinear": nonlinear.nonlinear(tables, config.get("nonlinear")),
         "sets": of_sets,
-        "survival": survival(tables),
-        "studies": studies(tables, splits.scheme),
-        "genome": genome(dataset, tables),
-        "flow": flow(dataset, seen),
-        "enrichment": enrichment(tables, config["controls"]["permutations"]),
+        "survival": survival.collect_survival(tables),
+        "studies": studies.collect_studies(tables, splits.scheme),
+        "genome": genome.collect_genome(dataset, tables),
+        "flow": patients.flow(dataset, seen),
+        "enrichment": enrichment.collect_enrichment(tables, config["controls"]["permutations"]),
         "answer": first,
         "verdict": verdict(first, held.get("covariates"), of_sets, packed["controls"]),
         "warnings": [],
@@ -180,14 +161,13 @@ def _warnings(report: Report, dataset: Dataset, observed: Fits, said: Sequence[s
     if not any("no p-value can be" in one for one in found):  # the validation counted them
         found += chance_warnings(report)
     found += solver_warnings(report, observed)
-    found += external_warnings(report["external"])
-    return found + quality_warnings(report, found)
+    found += cohorts.warnings(report["external"])
+    return found + quality.quality_warnings(report, found)
 
 
 def _shown(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     own = [name for name in TABLES if name not in SUMMED_UP]
-    further = (*NONLINEAR_SHOWN, *SETS_SHOWN, *SURVIVAL_SHOWN, *QUALITY_TABLES, *GENOME_TABLES,
-               *ENRICHMENT_TABLES)  # fmt: skip
+    further = [name for topic in WITH_TABLES for name in topic.SHOWN]
     return own + [name for name in further if name in tables]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from genesig.report.answer.sentences import sentences
-from genesig.report.page.headline import headline
-from genesig.report.page.verdict import grade
+from genesig.report.page.verdict import grade, headline
 from genesig.report.record import VERSION
 from genesig.results import load_json
 

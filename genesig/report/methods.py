@@ -1,52 +1,86 @@
-"""The Methods text, written from the resolved config and what was measured."""
+"""The Methods text, written from the resolved config and what was measured; its references."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
-from genesig.report.covariates import methods as covariates_methods
-from genesig.report.data import methods as data_methods
-from genesig.report.enrichment import methods as enrichment_methods
-from genesig.report.external import methods as external_methods
-from genesig.report.genes import methods as genes_methods
-from genesig.report.genes import proved
-from genesig.report.genome import methods as genome_methods
-from genesig.report.nonlinear import methods as nonlinear_methods
-from genesig.report.page.bibtex import bibtex
+from genesig.report import covariates, data, enrichment, genome, patients, sets, studies, survival
+from genesig.report.external.section import external_sentences
+from genesig.report.genes.methods import evidence_sentences, signature, tests
+from genesig.report.nonlinear.section import nonlinear_sentences
 from genesig.report.page.section import Fold, Limits, Section
-from genesig.report.patients import methods as patients_methods
-from genesig.report.prediction import methods as prediction_methods
-from genesig.report.quality import methods as quality_methods
+from genesig.report.prediction import methods as prediction
+from genesig.report.quality.captions import module_sentences
 from genesig.report.record import Report
-from genesig.report.sets import methods as sets_methods
-from genesig.report.studies import methods as studies_methods
-from genesig.report.survival import methods as survival_methods
+
+KNOWN = Path(__file__).with_name("references.txt").read_text(encoding="utf-8").splitlines()
+"""Every reference that a topic may cite, one a line; DOIs where there are any."""
+
+_LINE = re.compile(r"(?P<authors>.+?) \((?P<year>\d{4})\)[.,] (?P<rest>.+?)"
+                   r"(?: https://doi\.org/(?P<doi>\S+))?$")  # fmt: skip
+_JOURNAL = re.compile(r"(?P<journal>[A-Z][\w\s&:]+?) (?P<volume>\d+)(?::(?P<pages>[\w-]+))?$")
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"})
+
+
+def bibtex(lines: list[str]) -> str:
+    """Return one entry for each line ``Authors (year). Title. Venue volume. https://doi.org/..``."""
+    keys: dict[str, int] = {}
+    entries: list[str] = []
+    for line in lines:
+        found = _LINE.match(line)
+        if found is None:  # not of this form: as it is, so that nothing is lost
+            note = f"  note = {{{line.translate(_SPECIAL)}}}"
+            entries.append(f"@misc{{reference{len(entries) + 1},\n{note}\n}}")
+            continue
+        stem = re.sub(r"\W", "", found["authors"].split()[0]) + found["year"]
+        keys[stem] = keys.get(stem, 0) + 1
+        key = stem + ("" if keys[stem] == 1 else chr(ord("a") + keys[stem] - 1))
+        entries.append(_entry(key, **found.groupdict()))
+    return "\n\n".join(entries)
+
+
+def _entry(key: str, authors: str, year: str, rest: str, doi: str | None) -> str:
+    title, _, venue = rest.rstrip(".").rpartition(". ")
+    title, venue = (title, venue) if title else (venue, "")
+    names = " and ".join(map(_name, re.split(r", | & ", authors.removesuffix("."))))
+    fields = {"author": names, "title": f"{{{title.translate(_SPECIAL)}}}", "year": year}
+    journal = _JOURNAL.match(venue)
+    if journal:
+        fields |= {name: text for name, text in journal.groupdict().items() if text}
+    elif venue:
+        fields["howpublished"] = venue.translate(_SPECIAL)
+    fields |= {"doi": doi} if doi else {}
+    inside = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items())
+    return f"@{'article' if journal else 'misc'}{{{key},\n{inside}\n}}"
+
+
+def _name(author: str) -> str:
+    """Turn ``De Mol C`` into ``De Mol, C.``; ``others`` and ``et al`` stay."""
+    if author in ("et al", "et al."):
+        return "others"
+    family, _, initials = author.rpartition(" ")
+    return f"{family}, {initials}" if family else initials
+
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
-    (data_methods.samples,),
-    (studies_methods.study_sentences,),
-    (data_methods.normalisation, quality_methods.module_sentences),
-    (prediction_methods.assessment,),
-    (prediction_methods.selection, genome_methods.stretch_sentences),
-    (covariates_methods.held_sentences,),
-    (survival_methods.sentences,),
-    (patients_methods.sentences,),
-    (proved.sentences,),
-    (genes_methods.signature,),
-    (sets_methods.sets_sentences,),
-    (enrichment_methods.enrichment_sentences,),
-    (nonlinear_methods.nonlinear_sentences,),
-    (prediction_methods.chance, genes_methods.tests, prediction_methods.others),
-    (external_methods.external_sentences,),
+    (data.samples,),
+    (studies.study_sentences,),
+    (data.normalisation, module_sentences),
+    (prediction.assessment,),
+    (prediction.selection, genome.stretch_sentences),
+    (covariates.held_sentences,),
+    (survival.sentences,),
+    (patients.sentences,),
+    (evidence_sentences,),
+    (signature,),
+    (sets.sets_sentences,),
+    (enrichment.enrichment_sentences,),
+    (nonlinear_sentences,),
+    (prediction.chance, tests, prediction.others),
+    (external_sentences,),
 )
-
-CITING = (
-    prediction_methods.REFERENCES, prediction_methods.OF_AREA, genes_methods.REFERENCES,
-    nonlinear_methods.REFERENCES, sets_methods.REFERENCES, genome_methods.REFERENCES,
-    enrichment_methods.REFERENCES, quality_methods.REFERENCES, survival_methods.REFERENCES,
-    covariates_methods.REFERENCES, studies_methods.REFERENCES,
-)  # fmt: skip
 
 
 def methods(data: Report) -> list[str]:
@@ -60,11 +94,12 @@ def methods(data: Report) -> list[str]:
 
 def references(data: Report) -> list[str]:
     """Return what the Methods text cites, in the order of the alphabet."""
-    text = " ".join(methods(data))
-    known = {*external_methods.external_references(data), *proved.references(data)}
-    known |= set(patients_methods.references(data))
-    known |= {reference for topic in CITING for reference in topic}
-    return sorted(reference for reference in known if _is_cited(reference, text))
+    return cited(" ".join(methods(data)))
+
+
+def cited(text: str) -> list[str]:
+    """Return the known references that a text cites."""
+    return [line for line in KNOWN if _is_cited(line, text)]
 
 
 def _is_cited(reference: str, text: str) -> bool:
@@ -81,7 +116,7 @@ def methods_section(data: Report, limits: Limits) -> Section:
 
 def references_section(data: Report, limits: Limits) -> Section:
     """Show what the Methods text cites, to be read and to be taken into a library."""
-    cited = references(data)
-    items = [Fold("As a list", "\n".join(cited)), Fold("BibTeX", bibtex(cited), "screen")]
+    found = references(data)
+    items = [Fold("As a list", "\n".join(found)), Fold("BibTeX", bibtex(found), "screen")]
     words = ["What the Methods text cites."]
     return Section("references", "References", words, items, part="writeup", folded=True)

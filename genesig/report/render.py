@@ -12,9 +12,7 @@ from markupsafe import Markup
 
 from genesig.errors import GenesigError
 from genesig.report.page import templates
-from genesig.report.page.embedded import embedded
-from genesig.report.page.outline import anchor, each, labels, outline
-from genesig.report.page.section import Card, Limits, rows
+from genesig.report.page.section import Card, Limits, anchor, each, embedded, labels, outline, rows
 from genesig.report.page.svg import Picture
 from genesig.report.page.words import counted
 from genesig.report.record import VERSION, Report

@@ -5,41 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from genesig.report.answer.chips import MOST_NAMED, GeneChip, chips_title, gene_chips
 from genesig.report.answer.lights import Light, lights, rules
-from genesig.report.answer.nothing import nothing_found
-from genesig.report.answer.section import Tile, note, overview, tiles
-from genesig.report.answer.sentences import finding, sentences
-from genesig.report.classes.section import classes
-from genesig.report.covariates.section import added_value, covariates
-from genesig.report.data.section import reproducibility, study
-from genesig.report.enrichment.section import enrichment
-from genesig.report.enrichment.section import lists as enrichment_lists
-from genesig.report.external.first_screen import caution, elsewhere
-from genesig.report.external.section import external
-from genesig.report.genes.brevity import brevity
-from genesig.report.genes.section import blocks, lists, overlap, signature
-from genesig.report.genes.section_cards import cards
-from genesig.report.genes.section_values import expression, single_genes
-from genesig.report.genome.section import genome
+from genesig.report.answer.section import (
+    MOST_NAMED,
+    GeneChip,
+    Tile,
+    chips_title,
+    gene_chips,
+    note,
+    overview,
+    tiles,
+)
+from genesig.report.answer.sentences import finding, nothing_found, sentences
+from genesig.report.classes import classes
+from genesig.report.covariates import added_value, covariates
+from genesig.report.data import reproducibility, study
+from genesig.report.enrichment import enrichment
+from genesig.report.enrichment import lists as enrichment_lists
+from genesig.report.external.section import caution, elsewhere, external
+from genesig.report.genes.cards import cards
+from genesig.report.genes.section import (
+    blocks,
+    brevity,
+    expression,
+    lists,
+    overlap,
+    signature,
+    single_genes,
+)
+from genesig.report.genome import genome
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.shared import shared
 from genesig.report.page.svg import Picture
 from genesig.report.page.verdict import Grade, grade
-from genesig.report.patients.section import next_study, studied
-from genesig.report.patients.section_score import score_effect, subgroups
-from genesig.report.prediction.section import chance, model_selection, performance
-from genesig.report.prediction.section_controls import controls
-from genesig.report.prediction.section_decision import decisions
-from genesig.report.prediction.section_samples import samples
+from genesig.report.patients import next_study, score_effect, studied, subgroups
+from genesig.report.prediction.decision import decisions
+from genesig.report.prediction.section import (
+    chance,
+    controls,
+    model_selection,
+    performance,
+    samples,
+)
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
-from genesig.report.sets.section import in_sets, sets
-from genesig.report.studies.section import studies, unseen
-from genesig.report.survival.section import survival
-from genesig.report.writeup.section import limitations, results_paragraph, tripod
+from genesig.report.sets import in_sets, sets
+from genesig.report.studies import studies, unseen
+from genesig.report.survival import survival
+from genesig.report.writeup import limitations, results_paragraph, tripod
 
 FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
     finding,

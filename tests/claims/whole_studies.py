@@ -12,10 +12,10 @@ from kinds_study import COLUMNS, study_of, task_of
 from whole_study import Tables, run
 
 from genesig.errors import InvalidInput
-from genesig.report.enrichment.record import LEVEL as CALLED
+from genesig.report.enrichment import LEVEL as CALLED
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, here
-from genesig.report.prediction.section_decision import decisions
+from genesig.report.prediction.decision import decisions
 from genesig.report.record import Report
 
 N, GENES = 48, 120

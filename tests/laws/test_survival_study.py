@@ -17,7 +17,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.models.baselines import BASELINES
 from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.risk_sets import TIES, RiskSets
-from genesig.report.genes.collect_effects import effects
+from genesig.report.genes.collect import effects
 from genesig.response.survival import happened, martingale, times
 from genesig.results.chance import Chance
 from genesig.selection.assess.assessment import assess, study_errors

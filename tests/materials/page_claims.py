@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from genesig.report.methods import methods, references
-from genesig.report.page.headline import headline
-from genesig.report.page.verdict import Grade, grade, here
+from genesig.report.page.verdict import Grade, grade, headline, here
 from genesig.report.page.words import rate
 
 POSITIVE = re.compile(r"Gene expression (distinguishes|predicts|adds to)")

@@ -14,21 +14,18 @@ from report_external import make_about
 from report_kinds import kind_arguments
 from report_study import Study, arguments
 
-from genesig.report.answer.chips import gene_chips
 from genesig.report.answer.lights import State, lights
-from genesig.report.answer.section import tiles
+from genesig.report.answer.section import gene_chips, tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
-from genesig.report.external.first_screen import elsewhere
-from genesig.report.genes.alone import alone, direction, separation
-from genesig.report.page.headline import headline
+from genesig.report.external.section import elsewhere
+from genesig.report.genes.cards import alone, direction, separation
 from genesig.report.page.measure import measure
 from genesig.report.page.section import Limits
-from genesig.report.page.verdict import Grade, grade, here
-from genesig.report.prediction.section_samples import refused_words, sample_words
+from genesig.report.page.verdict import Grade, grade, headline, here
+from genesig.report.prediction.section import refused_words, sample_words
 from genesig.report.sections import NOTE, SECTIONS
-from genesig.report.writeup.results import results
-from genesig.report.writeup.section import limits_words
+from genesig.report.writeup import limits_words, results
 
 KINDS = ("several_classes", "survival")
 COHORTS = {"none": (), "good": (0.9, 0.8), "bad": (0.5, 0.3), "seen": (0.9, 0.8, 25),

@@ -9,7 +9,7 @@ from report_study import Study, arguments
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.finished import finished
-from genesig.report.page.headline import headline
+from genesig.report.page.verdict import headline
 from genesig.results import save_json
 
 

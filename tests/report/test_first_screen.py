@@ -12,8 +12,7 @@ from report_study import Study, arguments
 from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
-from genesig.report.page.headline import headline
-from genesig.report.page.verdict import Analysis, Grade, grade, here, judge
+from genesig.report.page.verdict import Analysis, Grade, grade, headline, here, judge
 from genesig.report.page.words import decimal
 
 NONE, WEAK, HERE, ELSEWHERE, AGAINST = Grade

@@ -7,16 +7,13 @@ import pytest
 from report_study import Study, arguments, make_dataset
 
 from genesig.report.collect import collect
-from genesig.report.genes import figures_lists
-from genesig.report.genes.brevity import brevity, draw, lengths
-from genesig.report.genes.section import blocks, lists
-from genesig.report.genes.section_values import single_genes
+from genesig.report.genes import figures
+from genesig.report.genes.section import blocks, brevity, draw_brevity, lengths, lists, single_genes
 from genesig.report.methods import methods
-from genesig.report.page.outline import each
-from genesig.report.page.section import Limits
+from genesig.report.page.section import Limits, each
 from genesig.report.page.tables import shown_table
 from genesig.report.page.words import ABSENT
-from genesig.report.prediction.figures_selection import per_split, surface
+from genesig.report.prediction.figures import per_split, surface
 from genesig.report.prediction.section import model_selection
 from genesig.results import Dataset
 
@@ -33,7 +30,7 @@ def test_the_chosen_lists_stand_before_those_along_mu():
     data = collect(**arguments(Study()))
     median = data["answer"]["lengths"][1]
     core = [one["size"] for one in data["lists"]]
-    assert ticks(figures_lists.nested(data)) == [
+    assert ticks(figures.nested(data)) == [
         f"{mu}\n{size} genes"
         for mu, size in zip(
             ("chosen", "10⁻⁶", "10⁻³", "10⁻²", "0.1", "1"), (median, *core), strict=True
@@ -53,7 +50,7 @@ def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
     assert chosen.genes == pytest.approx(scores.loc[scores["mu"].isna(), "n_genes"].mean())
     error = own.loc[own["mu"].isna(), "error"].item()
     assert chosen.value == pytest.approx(1 - error if regression else error)
-    figure = draw(data)
+    figure = draw_brevity(data)
     top, below = figure.axes
     assert len(top.collections) >= 2 * len(found)  # a dot and an interval each
     assert below.get_xlabel() == "genes in a list, on average"
@@ -64,7 +61,7 @@ def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
 def test_lists_too_long_to_be_kept_say_so_and_have_no_numbers():
     data = collect(**arguments(Study(longest=60)))
     assert data["lists"][-1] == {"mu": 1.0, "size": None, "union": None, "kept": None}
-    labels = ticks(figures_lists.nested(data))
+    labels = ticks(figures.nested(data))
     assert labels[-1] == "1\n> 60 genes"
     assert not any(">" in label for label in labels[:-1])
     assert len(lengths(data)) == len(data["mu"])  # the last is not among them, the chosen ones are

@@ -16,10 +16,10 @@ from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect
 from genesig.report.page import style
-from genesig.report.page.confusion import confusion
+from genesig.report.page.charts import confusion
 from genesig.report.page.svg import picture
 from genesig.report.page.verdict import Grade, grade
-from genesig.report.prediction.figures_selection import per_split
+from genesig.report.prediction.figures import per_split
 from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import OF_GENES, SECTIONS

@@ -17,8 +17,7 @@ from report_kinds import kind_arguments
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
-from genesig.report.page.outline import each
-from genesig.report.page.section import Limits
+from genesig.report.page.section import Limits, each
 from genesig.report.page.svg import Picture
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS

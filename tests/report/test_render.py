@@ -19,8 +19,8 @@ from report_study import HOSTILE, Study, arguments
 
 from genesig.errors import GenesigError
 from genesig.report.collect import collect
-from genesig.report.page.rows import records, same_mu
 from genesig.report.page.section import PARTS, Limits
+from genesig.report.page.tables import records, same_mu
 from genesig.report.page.words import clean, decimal, shorten
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS

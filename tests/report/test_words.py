@@ -15,14 +15,11 @@ from genesig.report.answer.lights import lights
 from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
-from genesig.report.data.methods import STEPS
-from genesig.report.data.section import reproducibility
-from genesig.report.data.section import study as study_section
-from genesig.report.genes.section_values import single_genes, strips
+from genesig.report.data import STEPS, reproducibility
+from genesig.report.data import study as study_section
+from genesig.report.genes.section import single_genes, strips
 from genesig.report.methods import methods
-from genesig.report.page.outline import each
-from genesig.report.page.section import Limits
-from genesig.report.page.style import power
+from genesig.report.page.section import Limits, each
 from genesig.report.page.tables import COLUMNS, WRITERS, cell
 from genesig.report.page.words import (
     clean,
@@ -30,14 +27,13 @@ from genesig.report.page.words import (
     decimal,
     gene_label,
     percent,
+    power,
     rate,
     shorten,
     significant,
 )
 from genesig.report.prediction.methods import CRITERIA, SCHEMES, SOLVERS
-from genesig.report.prediction.section import chance
-from genesig.report.prediction.section_controls import controls
-from genesig.report.prediction.section_samples import samples
+from genesig.report.prediction.section import chance, controls, samples
 from genesig.report.sections import SECTIONS
 
 

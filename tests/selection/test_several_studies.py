@@ -17,9 +17,8 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import pooled_of, read_dataset
 from genesig.errors import InvalidInput
 from genesig.report.page.section import Limits
-from genesig.report.studies.collect import studies
-from genesig.report.studies.section import studies as show
-from genesig.report.studies.section import unseen
+from genesig.report.studies import collect_studies, unseen
+from genesig.report.studies import studies as show
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
@@ -94,7 +93,7 @@ def test_effects_do_not_depend_on_the_scale_of_a_study(study):
 
 def test_the_first_screen_says_what_the_next_study_may_show(found):
     signature = pd.DataFrame({"gene": ["gene00", "gene01"]})
-    it = studies({"studies": found[0], "meta": found[1], "signature": signature},
+    it = collect_studies({"studies": found[0], "meta": found[1], "signature": signature},
                  "leave_one_study_out")  # fmt: skip
     (said,) = unseen({"studies": it})
     assert said.startswith("In a study it had not seen: AUC 0.")
@@ -106,8 +105,8 @@ def test_the_first_screen_says_what_the_next_study_may_show(found):
 def test_without_a_single_effect_the_studies_are_shown_alone(found):
     signature = pd.DataFrame({"gene": ["gene00"]})
     tables = {"studies": found[0], "meta": found[1][:0], "signature": signature}
-    section = show({"studies": studies(tables, "leave_one_study_out"), "study": {"task": "x"}},
-                   Limits(5, 20))  # fmt: skip
+    it = collect_studies(tables, "leave_one_study_out")
+    section = show({"studies": it, "study": {"task": "x"}}, Limits(5, 20))
     assert [type(item).__name__ for item in section.items] == ["Picture", "Table"]
     assert not any("meta-analysis" in words for words in section.words)
 

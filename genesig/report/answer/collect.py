@@ -7,37 +7,179 @@ from typing import Any
 
 import numpy as np
 
-from genesig.report.answer.elsewhere import cohorts
-from genesig.report.answer.measures import chips, measures
-from genesig.report.answer.proved import core, evidence
-from genesig.report.answer.record import Answer
-from genesig.report.page.finding import (
+from genesig.report.page.measure import MEASURES, Measure, measure, model_name, picked, two
+from genesig.report.page.record import (
+    Chip,
+    CohortError,
+    Cohorts,
     Control,
+    Division,
     Error,
+    Evidence,
     Finding,
     Halves,
+    HeldOut,
+    HeldOutSample,
+    Measured,
+    Null,
+    PackedTable,
+    Price,
     Stability,
+    Study,
+    StudyFacts,
     Verdict,
     Wrong,
     WrongSample,
 )
-from genesig.report.page.measure import MEASURES, measure
-from genesig.report.page.model_names import model_name, picked
-from genesig.report.page.record import (
-    Division,
-    HeldOut,
-    HeldOutSample,
-    Null,
-    PackedTable,
-    StudyFacts,
-)
 from genesig.report.page.rounding import rounded
-from genesig.report.page.rows import Row, of_chosen, own_rows, records
+from genesig.report.page.tables import Row, of_chosen, own_rows, records
 from genesig.report.page.verdict import LEVEL, Analysis, judge
 from genesig.report.page.words import clean, counted, decimal, percent, rate
 from genesig.response.design import SEVERAL
 from genesig.selection.assess.controls import NAMED
 from genesig.selection.assess.detectable import Detectable, detectable
+from genesig.selection.assess.intervals import wilson
+
+About = Mapping[str, Any]
+"""The content of an about.json."""
+
+
+def cohorts(external: Sequence[About], shown: Measure) -> Cohorts:
+    """Count the data sets in which the model is better, or worse, than chance; list their errors.
+
+    Parameters
+    ----------
+    external : sequence of mapping
+        What was found in each data set (results/external/*/about.json).
+    shown : Measure
+        Of the kind of response.
+    """
+    measure, _, chance = shown.elsewhere
+    new = [one for one in external if not one["seen_before"]]
+    found = [_score(one, measure) for one in new]
+    return {
+        "tested": len(new),
+        "better": sum(row["low"] is not None and row["low"] > chance for row in found),
+        "worse": sum(row["high"] is not None and row["high"] < chance for row in found),
+        "rows": [_row(one, shown) for one in external],
+    }
+
+
+def _score(one: About, measure: str) -> About:
+    nothing = {"value": None, "low": None, "high": None}
+    return next((row for row in one["scores"] if row["measure"] == measure), nothing)
+
+
+def _row(one: About, shown: Measure) -> CohortError:
+    """Return the error as controls.tsv has it: balanced error, 1 − R² or 1 − C."""
+    of_errors = shown.better == "smaller"
+    row = _score(one, "balanced_error" if of_errors else shown.elsewhere[0])
+    value, low, high = (row[key] for key in ("value", "low", "high"))
+    if not of_errors:
+        value, low, high = (None if v is None else 1 - v for v in (value, high, low))
+    return {
+        "name": one["name"],
+        "samples": len(one["predictions"]),
+        "seen": bool(one["seen_before"]),
+        "error": rounded(value, 4) if value is not None else None,
+        "low": rounded(low, 4) if low is not None else None,
+        "high": rounded(high, 4) if high is not None else None,
+    }
+
+
+MOST_CHIPS = 200
+
+
+def measures(study: StudyFacts, held_out: HeldOut, own: Sequence[Row]) -> list[Measured]:
+    """Return the measures of two classes, the AUC of several, none for a number.
+
+    Sensitivity is the share of correct decisions on samples of the positive class, specificity
+    that of the negative one, each the mean over repeats. Their intervals are Wilson's, which take
+    samples as independent; where samples come in groups, a class counts as many observations as
+    it has samples, times groups over samples.
+    """
+    if study["classes"] is None:
+        return []
+    found: list[Measured] = []
+    if own and own[0]["auc"] is not None:
+        low, high = own[0]["auc_low"], own[0]["auc_high"]
+        found.append({"name": "auc", "value": own[0]["auc"], "low": low, "high": high})
+    for name, label in zip(("specificity", "sensitivity"), two(study) or (), strict=False):
+        mine = [one for one in held_out["samples"] if one["label"] == label]
+        if mine:
+            found.append(_share(name, mine, study))
+    return found
+
+
+def _share(name: str, mine: Sequence[HeldOutSample], study: StudyFacts) -> Measured:
+    right = sum(1 - (one["wrong"] or 0) / one["tested"] for one in mine) / len(mine)
+    apart = 1.0 if study["groups"] is None else study["groups"] / study["samples"]
+    low, high = wilson(right, max(1, round(len(mine) * apart)))
+    return {
+        "name": name,
+        "value": rounded(right, 5),
+        "low": rounded(low, 5),
+        "high": rounded(high, 5),
+    }
+
+
+def chips(tables: Mapping[str, PackedTable]) -> list[Chip]:
+    """Return the genes of the signature, their evidence, and in which direction each goes alone."""
+    sign = {row["gene"]: row["statistic"] for row in records(tables["univariate"])}
+    several = "class" in tables["signature"]["columns"]
+    return [
+        {
+            "gene": str(row["gene"]),
+            "symbol": str(row["symbol"] or row["gene"]),
+            "frequency": row["frequency"],
+            "named": row.get("named"),
+            "half_frequency": row.get("half_frequency"),
+            "q": row.get("q"),
+            "core": row.get("core"),
+            "up": None if several else _up(sign.get(row["gene"])),
+        }
+        for row in records(tables["signature"])[:MOST_CHIPS]
+    ]
+
+
+def _up(statistic: float | None) -> bool | None:
+    return None if not statistic else statistic > 0
+
+
+def evidence(tables: Mapping[str, PackedTable], fdr: float) -> Evidence | None:
+    """Count the genes that can be named at this rate of error; None where none was looked for."""
+    if "named" not in tables["signature"]["columns"]:
+        return None
+    signature, every = (records(tables[name]) for name in ("signature", "evidence"))
+    named = [row["q"] for row in every if row["named"]]
+    return {
+        "named": len(named),
+        "expected": len(named) * max(named, default=0.0),
+        "passing": sum(row["q"] <= fdr for row in every),
+        "model": sum(row["coef"] != 0 for row in signature),
+        "price": _price(records(tables["controls"])) if named else None,
+    }
+
+
+def _price(controls: Sequence[Row]) -> Price | None:
+    row = next((row for row in controls if row["model"] == NAMED), None)
+    if row is None or row["error"] is None or row["difference"] is None:
+        return None
+    found: Price = {
+        "error": row["error"], "low": row["low"], "high": row["high"],
+        "difference": row["difference"], "difference_low": row["difference_low"],
+        "difference_high": row["difference_high"],
+    }  # fmt: skip
+    same = found["difference"] == found["difference_low"] == found["difference_high"] == 0
+    return None if same else found
+
+
+def core(tables: Mapping[str, PackedTable]) -> int | None:
+    """Count the core genes; None where genes have evidence instead."""
+    if "core" not in tables["signature"]["columns"]:
+        return None
+    return sum(bool(row["core"]) for row in records(tables["signature"]))
+
 
 # Share of the signature that is core below which its lists hardly agree.
 LEAST_CORE = 0.2
@@ -159,7 +301,7 @@ def _wrong(samples: Sequence[HeldOutSample]) -> Wrong | None:
     }
 
 
-def signature_warnings(data: Answer) -> list[str]:
+def signature_warnings(data: Study) -> list[str]:
     """Say that the lists hardly agree, or that the list is of another length than asked for."""
     it, wanted = data["answer"], data["config"]["signature"]
     if not it["size"]:
@@ -173,7 +315,7 @@ def signature_warnings(data: Answer) -> list[str]:
     return found
 
 
-def _few_core(data: Answer) -> list[str]:
+def _few_core(data: Study) -> list[str]:
     it, share = data["answer"], data["config"]["signature"]["frequency"]
     if it["core"] is None or it["core"] >= LEAST_CORE * it["size"]:
         return []
@@ -184,7 +326,7 @@ def _few_core(data: Answer) -> list[str]:
     ]
 
 
-def _unlike_the_others(data: Answer) -> list[str]:
+def _unlike_the_others(data: Study) -> list[str]:
     """Say that the final list is longer or shorter than all of those that were tested.
 
     One in two would lie outside their middle half by chance.
@@ -201,7 +343,7 @@ def _unlike_the_others(data: Answer) -> list[str]:
     ]
 
 
-def error_warnings(data: Answer) -> list[str]:
+def error_warnings(data: Study) -> list[str]:
     """Say that a class is small, or that another method did better."""
     error, best = data["answer"]["error"], data["answer"]["control"]
     found = []
@@ -223,19 +365,19 @@ def error_warnings(data: Answer) -> list[str]:
     return found
 
 
-def _against(data: Answer, other: Control, own: Error) -> str:
+def _against(data: Study, other: Control, own: Error) -> str:
     a, b = other["error"], own["value"] or 0.0
     if data["study"]["classes"]:
         return f"lower error ({rate(a)} vs {rate(b)})"
     return f"higher {measure(data).name} ({decimal(1 - a)} vs {decimal(1 - b)})"
 
 
-def _agreed(data: Answer) -> str:
+def _agreed(data: Study) -> str:
     it = data["answer"]["evidence"]
     return " Named genes are those that halves agree on." if it and it["named"] else ""
 
 
-def stability_warnings(data: Answer) -> list[str]:
+def stability_warnings(data: Study) -> list[str]:
     """Say that stability was not measured, or is no more than chance or the lasso gives."""
     stability, halves = data["answer"]["stability"], data["answer"]["halves"]
     if not halves["drawn"]:

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from genesig.data.study.confounding import NOTABLE
-from genesig.report.answer.record import Answer
-from genesig.report.page.finding import Stability
-from genesig.report.page.measure import measure
-from genesig.report.page.shuffling import held, where
+from genesig.report.page.measure import held, measure, where
+from genesig.report.page.record import Stability, Study
 from genesig.report.page.verdict import LEVEL, Grade, grade, here
 from genesig.report.page.words import clean, counted, decimal, significant
 
@@ -65,19 +63,19 @@ Independent of batch (association of batch and label beyond chance, 0 to 1)
 """
 
 
-def rules(data: Answer) -> str:
+def rules(data: Study) -> str:
     """Return the rules in the words of the study's kind of response."""
     name, chance = measure(data).elsewhere[1:]
     shown = f"the {name}" if len(name) > 2 else name
     return RULES.replace("the AUC above 0.5", f"{shown} above {chance:g}")
 
 
-def lights(data: Answer) -> list[Light]:
+def lights(data: Study) -> list[Light]:
     """Return the four lights in their order."""
     return [_chance(data), _stable(data), _confirmed(data), _batch(data)]
 
 
-def _chance(data: Answer) -> Light:
+def _chance(data: Study) -> Light:
     name, p, error = "Better than chance", data["answer"]["p"], data["answer"]["error"]
     if error["value"] is None:
         return Light(name, State.UNKNOWN, "the error could not be measured")
@@ -105,7 +103,7 @@ def _chance(data: Answer) -> Light:
     return Light(name, state, words)
 
 
-def _stable(data: Answer) -> Light:
+def _stable(data: Study) -> Light:
     name, it = "Gene list more stable than usual", data["answer"]["stability"]
     if it is None or it["source"] != "half_subsamples":
         return Light(name, State.UNKNOWN, _unmeasured(data))
@@ -135,11 +133,11 @@ def _beside(it: Stability) -> str:
     return f"{clearly} chance, {how} {'much as ' if how == 'about as' else ''}{lasso}"
 
 
-def _whose(data: Answer) -> str:
+def _whose(data: Study) -> str:
     return " of the predictive model's list" if data["answer"]["evidence"] else ""
 
 
-def _unmeasured(data: Answer) -> str:
+def _unmeasured(data: Study) -> str:
     """Say why halves give no stability; overlapping splits agree too well to stand in for them."""
     it, halves = data["answer"]["stability"], data["answer"]["halves"]
     words = "no halves of the samples were drawn"
@@ -152,7 +150,7 @@ def _unmeasured(data: Answer) -> str:
     return f"{words}; overlapping splits, which flatter it, give {decimal(it['value'])}"
 
 
-def _confirmed(data: Answer) -> Light:
+def _confirmed(data: Study) -> Light:
     name, it = "Confirmed in other cohorts", data["answer"]["cohorts"]
     if not it["tested"]:
         more = " without training samples" if it["rows"] else ""
@@ -163,7 +161,7 @@ def _confirmed(data: Answer) -> Light:
     return Light(name, State.GOOD if it["better"] == it["tested"] else state, words)
 
 
-def _batch(data: Answer) -> Light:
+def _batch(data: Study) -> Light:
     name, it = "Independent of batch", data["batch"]
     if it is None:
         return Light(name, State.UNKNOWN, "no batch column was named")

@@ -1,4 +1,4 @@
-"""The first screen in plain words: the finding, its numbers, its genes, one picture."""
+"""The first screen in plain words: its numbers, its genes, one picture."""
 
 from __future__ import annotations
 
@@ -6,19 +6,173 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
+from typing import Any, NamedTuple
 
-from genesig.report.answer.figures import FEWEST_FOR_BAND, forest, lines_of
-from genesig.report.answer.naming import level
-from genesig.report.answer.record import Answer
-from genesig.report.page.finding import Evidence, Measured
-from genesig.report.page.measure import measure
-from genesig.report.page.model_names import picked
-from genesig.report.page.rows import transposed
-from genesig.report.page.shuffling import held
-from genesig.report.page.sides import two
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from genesig.report.answer.sentences import level
+from genesig.report.page.gene_links import gene_anchor, short_symbol
+from genesig.report.page.measure import held, measure, model_name, picked, two
+from genesig.report.page.record import Chip, Evidence, Measured, Study
+from genesig.report.page.style import INK, MUTED, OTHER, OWN, WIDE, rule, sheet
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.verdict import Grade, grade
-from genesig.report.page.words import about_so_many, between, clean, counted, decimal, percent, rate
+from genesig.report.page.tables import records, transposed
+from genesig.report.page.verdict import Grade, grade, here
+from genesig.report.page.words import (
+    about_so_many,
+    between,
+    clean,
+    counted,
+    decimal,
+    percent,
+    rate,
+    shorten,
+    significant,
+)
+
+MOST = 12
+"""Cohorts in the picture."""
+OWN_NAME = "cross-validation, this study"
+FEWEST_FOR_BAND = 10
+"""Permutations."""
+
+
+class Line(NamedTuple):
+    """A row of the picture, its value in the units of the page."""
+
+    name: str
+    value: float
+    limits: tuple[float | None, float | None]
+    marker: str
+    colour: str
+
+
+def forest(data: Study) -> Figure:
+    """Error of this study, of its best rival and in each cohort, with the permutation band."""
+    shown, lines = measure(data), list(lines_of(data))
+    figure, ax = sheet(WIDE, 1.05 + 0.3 * len(lines))
+    band = shown.values(data["null"]["errors"])
+    if len(band) >= FEWEST_FOR_BAND:
+        _band(ax, band)
+    for y, line in enumerate(lines):
+        low, high = line.limits
+        if low is not None and high is not None:
+            ax.hlines(y, low, high, color=line.colour, lw=1.8)
+        ax.scatter(
+            [line.value], [y], s=46, marker=line.marker, color=line.colour, zorder=3, clip_on=False
+        )
+    ax.set_yticks(range(len(lines)), [line.name for line in lines])
+    for label in ax.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() == OWN_NAME else "normal")
+    ax.set_ylim(len(lines) - 0.5, -0.7)
+    if not held(data):  # what is held fixed predicts, too
+        rule(ax, x=shown.chance)
+    if shown.better == "smaller":
+        ax.set_xlim(left=0)
+    ax.set_xlabel(f"{shown.name} ({shown.better} is better)")
+    ax.tick_params(axis="y", length=0, pad=8)
+    ax.grid(axis="x")
+    return figure
+
+
+def lines_of(data: Study) -> list[Line]:
+    """Return the rows that have an error: other cohorts, cross-validation, the best rival."""
+    shown, best = measure(data), data["answer"]["control"]
+    own = data["answer"]["error"]
+    colour = OWN if here(data) is Grade.HERE else INK
+    rows: list[tuple[str, float | None, Any, str, str]] = []
+    for one in data["answer"]["cohorts"]["rows"][:MOST]:
+        seen = ", seen in training" if one["seen"] else ""
+        name = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
+        rows.append((name, one["error"], one, "D", MUTED if one["seen"] else INK))
+    rows.append((OWN_NAME, own["value"], own, "o", colour))
+    if best is not None:
+        rows.append((f"{model_name(best['model'])}, this study", best["error"], best, "s", INK))
+    return [
+        Line(name, value, shown.interval(row), marker, colour)
+        for name, error, row, marker, colour in rows
+        if (value := shown.value(error)) is not None
+    ]
+
+
+def _band(ax: Axes, errors: list[float]) -> None:
+    low, high = np.quantile(errors, [0.025, 0.975])
+    ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
+    ax.text((low + high) / 2, 1.01, "labels shuffled", color=MUTED, fontsize=8, ha="center",
+            va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip
+
+
+MOST_NAMED = 12
+"""Genes of the signature on the first screen."""
+
+
+@dataclass(frozen=True)
+class GeneChip:
+    """A gene of the signature as the first screen shows it.
+
+    ``direction`` is the class for which it weighs most, where there are more than two; ``kind`` is
+    "named" where it has evidence of its own, "core" where none was looked for, or empty.
+    """
+
+    name: str
+    gene: str
+    direction: str
+    words: str
+    kind: str
+    card: str
+
+
+def chips_title(data: Study) -> str:
+    """Return the heading of the chips, which says in what order they stand."""
+    it, several = data["answer"]["evidence"], len(data["answer"]["chips"]) > 1
+    if it is None:
+        return "Genes of the signature" + ", the most often selected first" * several
+    if not it["named"]:
+        return "Genes of the predictive model: none has evidence of its own"
+    more = ", then other genes of the predictive model" if it["named"] < MOST_NAMED else ""
+    other = data["answer"]["size"] > it["named"]
+    return f"Named genes, the most often listed first{more if other else ''}"
+
+
+def gene_chips(data: Study) -> list[GeneChip]:
+    """Return the genes: named ones first, or the most selected; none where there is no evidence."""
+    if grade(data) is Grade.NONE:
+        return []
+    found = list(data["answer"]["chips"])
+    if data["answer"]["evidence"] is None:
+        found.sort(key=lambda one: -one["frequency"])
+    own = {row["gene"]: row.get("class") for row in records(data["tables"]["signature"])}
+    return [
+        GeneChip(
+            short_symbol(one["symbol"]) or shorten(one["symbol"], 18),
+            clean(one["gene"]),
+            _direction(data, one["up"]) or shorten(own.get(one["gene"]) or "", 18),
+            _words(one),
+            "named" if one["named"] else "core" if one["core"] else "",
+            gene_anchor(one["gene"]),
+        )
+        for one in found[:MOST_NAMED]
+    ]
+
+
+def _words(one: Chip) -> str:
+    if one["named"] is None:
+        return percent(one["frequency"]) + " · core" * bool(one["core"])
+    listed = f"{percent(one['half_frequency'])} of halves, q\u00a0{significant(one['q'], 2)}"
+    return f"{listed} · {'named' if one['named'] else 'no evidence of its own'}"
+
+
+def _direction(data: Study, up: bool | None) -> str:
+    classes = data["study"]["classes"]
+    if up is None:
+        return ""
+    if classes is None:
+        way = measure(data).words.ways[not up]
+        return way.format(shorten(data["study"]["label"], 18))
+    return f"{'↑' if up else '↓'} in {shorten(classes[1], 18)}"
+
 
 MOST_TILES = 2
 """Cohorts that have a tile of their own."""
@@ -33,7 +187,7 @@ class Tile:
     words: str
 
 
-def note(data: Answer) -> list[str]:
+def note(data: Study) -> list[str]:
     """Say what the error is about, where there is a model to be used."""
     if grade(data) is Grade.NONE:
         return []
@@ -46,7 +200,7 @@ def note(data: Answer) -> list[str]:
     ]
 
 
-def tiles(data: Answer) -> list[Tile]:
+def tiles(data: Study) -> list[Tile]:
     """Return the numbers of the first screen: other cohorts first, the genes last if any."""
     auc = [_auc(one) for one in data["answer"]["measures"] if one["name"] == "auc"]
     proved = data["answer"]["evidence"]
@@ -54,7 +208,7 @@ def tiles(data: Answer) -> list[Tile]:
     return [*_elsewhere(data), _error(data), *auc, *genes]
 
 
-def _elsewhere(data: Answer) -> list[Tile]:
+def _elsewhere(data: Study) -> list[Tile]:
     """Return a tile for each of few cohorts, one with the median of many."""
     rows = [one for one in data["answer"]["cohorts"]["rows"] if not one["seen"]]
     known = [(one, value) for one in rows
@@ -72,18 +226,18 @@ def _elsewhere(data: Answer) -> list[Tile]:
     ]  # fmt: skip
 
 
-def _write(data: Answer) -> Callable[[float | None], str]:
+def _write(data: Study) -> Callable[[float | None], str]:
     return rate if data["study"]["classes"] else decimal
 
 
-def _named(data: Answer, it: Evidence) -> Tile:
+def _named(data: Study, it: Evidence) -> Tile:
     words = f"none has evidence of its own ({level(data)})"
     if it["named"]:
         words = f"{level(data)}: {about_so_many(it['expected'])} expected by chance"
     return Tile("Named genes", str(it["named"]), words)
 
 
-def _size(data: Answer) -> Tile:
+def _size(data: Study) -> Tile:
     it, share = data["answer"], percent(data["config"]["signature"]["frequency"])
     splits = counted(data["design"]["outer"], "training set")
     return Tile(
@@ -93,7 +247,7 @@ def _size(data: Answer) -> Tile:
     )
 
 
-def _error(data: Answer) -> Tile:
+def _error(data: Study) -> Tile:
     error = data["answer"]["error"]
     if data["study"]["classes"] is None:
         low, high = map(decimal, measure(data).interval(error))
@@ -115,7 +269,7 @@ def _auc(one: Measured) -> Tile:
     )
 
 
-def overview(data: Answer) -> list[Picture]:
+def overview(data: Study) -> list[Picture]:
     """Return the picture of the first screen; none where there is no error to show."""
     lines = lines_of(data)
     if data["answer"]["error"]["value"] is None:
@@ -142,18 +296,18 @@ def overview(data: Answer) -> list[Picture]:
     )]  # fmt: skip
 
 
-def _guess(data: Answer) -> str:
+def _guess(data: Study) -> str:
     return "" if held(data) else " dashed: guessing."
 
 
-def _beside(data: Answer) -> str:
+def _beside(data: Study) -> str:
     return " and of other cohorts" if data["answer"]["cohorts"]["rows"] else ""
 
 
-def _square(data: Answer) -> str:
+def _square(data: Study) -> str:
     best = data["answer"]["control"]
     return "" if best is None else f" square: {picked(best['of'])}, on the same splits;"
 
 
-def _diamonds(data: Answer) -> str:
+def _diamonds(data: Study) -> str:
     return " diamonds: the final model in other cohorts;" * bool(data["answer"]["cohorts"]["rows"])

@@ -1,18 +1,20 @@
-"""Pictures of the final model on samples of another study."""
+"""Pictures of another study's samples, with their words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from genesig.report.external.record import CohortRecord, Roc, Score
-from genesig.report.page.named import SAMPLE, name_points
-from genesig.report.page.record import Curve, HeldOutSample
-from genesig.report.page.roc import roc_axes
+from genesig.report.external.collect import CohortRecord, External, Roc, Score
+from genesig.report.page import charts
+from genesig.report.page.charts import confusion, confusion_data, confusion_words, roc_axes
+from genesig.report.page.measure import measure
+from genesig.report.page.record import Curve, HeldOut, HeldOutSample
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
@@ -28,7 +30,19 @@ from genesig.report.page.style import (
     rule,
     sheet,
 )
-from genesig.report.page.words import gene_label, shorten, with_limits
+from genesig.report.page.svg import SAMPLE, Picture, name_points, picture
+from genesig.report.page.tables import columns_of, transposed
+from genesig.report.page.words import (
+    clean,
+    counted,
+    decimal,
+    first_of,
+    gene_label,
+    percent,
+    shorten,
+    significant,
+    with_limits,
+)
 
 JITTER = (0.0, 0.16, -0.16, 0.08, -0.08)
 
@@ -45,7 +59,7 @@ class Line(NamedTuple):
 NAMED = 6  # genes of the model that are named in the histogram
 
 
-def forest(lines: Sequence[Line], name: str, chance: float) -> Figure:
+def draw_forest(lines: Sequence[Line], name: str, chance: float) -> Figure:
     """Draw one measure of every cohort, that of the study's cross-validation first."""
     figure, ax = sheet(WIDE, 1.0 + 0.24 * len(lines))
     for y, line in enumerate(lines):
@@ -64,7 +78,7 @@ def forest(lines: Sequence[Line], name: str, chance: float) -> Figure:
     return figure
 
 
-def roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str]) -> Figure:
+def draw_roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str]) -> Figure:
     """Draw the curve of the other study's samples, in grey those of the held-out ones."""
     figure, ax = roc_axes(classes)
     for curve in own:
@@ -75,7 +89,7 @@ def roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str]) ->
     return figure
 
 
-def scores(
+def draw_scores(
     held_out: Sequence[HeldOutSample], cohort: CohortRecord, classes: Sequence[str]
 ) -> Figure:
     """Scores by class: the study's own while held out above, the other study's below."""
@@ -120,7 +134,7 @@ def _strip(ax: Axes, values: list[float], y: float, side: int, *, faint: bool) -
     return y + jitter
 
 
-def reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
+def draw_reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
     """Share of positive samples in groups of similar scores, beside what calibrated ones have."""
     figure, ax = sheet(SMALL, 3.9)
     groups = cohort["reliability"]
@@ -153,7 +167,7 @@ def _line(scores: Mapping[str, Score]) -> tuple[float, float] | None:
     return None if slope is None or intercept is None else (slope, intercept)
 
 
-def observed_predicted(cohort: CohortRecord, label: str) -> Figure:
+def draw_observed(cohort: CohortRecord, label: str) -> Figure:
     """Scores against observed values of the label, with the line that would make them right."""
     figure, ax = sheet(SMALL, 3.9)
     y = np.array([float(one["label"]) for one in cohort["points"]])
@@ -174,7 +188,7 @@ def observed_predicted(cohort: CohortRecord, label: str) -> Figure:
     return figure
 
 
-def shift(cohort: CohortRecord) -> Figure:
+def draw_shift(cohort: CohortRecord) -> Figure:
     """Draw the shift of every gene in training standard deviations; ticks: genes of the model."""
     figure, ax = sheet(SMALL, 3.9)
     it = cohort["shift"]
@@ -202,3 +216,179 @@ def shift(cohort: CohortRecord) -> Figure:
     ax.vlines(0, 0, top, color=MUTED, lw=0.9, linestyle=(0, (4, 3)))
     ax.set_xlabel("shift of the mean, in training standard deviations")
     return figure
+
+
+MOST_LINES = 30
+"""Cohorts in the forest."""
+
+
+def forest(data: External) -> Picture:
+    """Show the measure that stands first of every cohort, beside the study's own."""
+    (key, name, chance), shown = measure(data).elsewhere, data["external"][:MOST_LINES]
+    lines = [Line("cross-validation, this study", *_own(data, key))]
+    for one in shown:
+        row = one["scores"].get(key) or {"value": None, "low": None, "high": None}
+        seen = ", seen in training" if one["seen_before"] else ""
+        label = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
+        lines.append(Line(label, row["value"], row["low"], row["high"]))
+    rows = [tuple(line) for line in lines]
+    named = "; ".join(f"{line.name} {decimal(line.value)}" for line in lines)
+    return picture(
+        "external_forest",
+        partial(draw_forest, lines, name, chance),
+        data=transposed(("name", key, "low", "high"), rows),
+        title=f"{name} of the final model in each cohort",
+        description=f"{name}, with 95 % CI: {clean(named)}.",
+        caption=f"{name} with its 95\u00a0% CI. Circle: the procedure in the cross-validation"
+        " of this study; diamonds: the final model in other cohorts."
+        f"{first_of(len(shown), len(data['external']), 'cohort')}",
+    )
+
+
+def _own(data: External, key: str) -> tuple[float | None, float | None, float | None]:
+    """Return the measure in cross-validation: that of the first screen of this name, or its own."""
+    for one in data["answer"]["measures"]:
+        if one["name"] == key:
+            return one["value"], one["low"], one["high"]
+    error, own = data["answer"]["error"], measure(data)
+    if data["study"]["classes"]:
+        return None, None, None
+    return own.value(error["value"]), *own.interval(error)
+
+
+def of_classes(
+    held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str
+) -> Iterator[Picture]:
+    """Show who is called what: at any threshold, at that of the model, and by the scores."""
+    if len(classes) > 2:
+        yield _confusion(cohort["confusion"] or [], cohort["name"], classes, stem)
+        return
+    if cohort["roc"] is not None:
+        yield _roc(held_out["roc"] or [], cohort["roc"], cohort, classes, stem)
+    if cohort["confusion"] is not None:
+        yield _confusion(cohort["confusion"], cohort["name"], classes, stem)
+    yield _scores(held_out, cohort, classes, stem)
+    if cohort["scores"]["calibration_slope"]["value"] is not None:
+        yield _reliability(cohort, classes, stem)
+
+
+def _roc(own: Sequence[Curve], found: Roc, cohort: CohortRecord, classes: Sequence[str],
+         stem: str) -> Picture:  # fmt: skip
+    auc = cohort["scores"]["auc"]
+    text = with_limits("AUC", auc["value"], auc["low"], auc["high"])
+    return picture(
+        f"{stem}_roc",
+        partial(draw_roc, own, found, auc, classes),
+        data={"false_positive_rate": found["x"], "true_positive_rate": found["y"]},
+        title=f"{clean(cohort['name'])}: ROC curve",
+        description=f"ROC curve of the other study's samples, {text}, and those of the held-out"
+        " samples.",
+        caption="Green: samples of the other study. Grey: held-out samples of this study, one"
+        " curve per repeat. The AUC looks at the order of the scores only: a shift of all of them"
+        " does not change it, but changes who is above the threshold.",
+    )
+
+
+def _confusion(
+    counts: Sequence[Sequence[int]], name: str, classes: Sequence[str], stem: str
+) -> Picture:
+    return picture(
+        f"{stem}_confusion",
+        partial(confusion, counts, classes),
+        data=confusion_data(counts, classes),
+        title=f"{clean(name)}: confusion matrix",
+        description=f"Number of samples: {confusion_words(counts, classes)}.",
+        caption="Number of samples and share of the true class, at the threshold of the model"
+        " (score 0), which was not adapted."
+        if len(classes) == 2
+        else "Number of samples and share of the true class; the largest score is the prediction.",
+    )
+
+
+def _scores(held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
+    return picture(
+        f"{stem}_scores",
+        partial(draw_scores, held_out["samples"], cohort, classes),
+        data=columns_of(cohort["points"], "sample", "label", "score"),
+        title=f"{clean(cohort['name'])}: scores by class",
+        description="Dots of the scores of each class in this study while held out and in the"
+        " other study.",
+        caption="One dot per sample, bars for the medians. If both classes shift together, suspect"
+        " a batch effect; if they move closer, the signal is weaker in this cohort.",
+    )
+
+
+def _reliability(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
+    positive = clean(classes[1])
+    parts = [f"score {decimal(one['score'])}: {percent(one['share'])} of {one['samples']}"
+             for one in cohort["reliability"]]  # fmt: skip
+    return picture(
+        f"{stem}_calibration",
+        partial(draw_reliability, cohort, classes),
+        data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
+        title=f"{clean(cohort['name'])}: calibration",
+        description=f"Share of {positive} in groups of similar scores: {'; '.join(parts)}.",
+        caption=f"Dots: share of {positive} in groups of similar scores, with 95\u00a0% CI"
+        " and the number of samples above; green: line fitted to all samples; dashed:"
+        " (1 + score)/2, where the scores of a calibrated model would lie in the class mix it was"
+        " trained on. Scores are ridge predictions of a ±1 label, not probabilities, and can lie"
+        " outside −1 to 1.",
+    )
+
+
+def fit(cohort: CohortRecord, label: str, stem: str) -> Picture:
+    """Set predicted numbers against observed ones."""
+    return picture(
+        f"{stem}_fit",
+        partial(draw_observed, cohort, label),
+        data=columns_of(cohort["points"], "sample", "label", "score"),
+        title=f"{clean(cohort['name'])}: observed and predicted values",
+        description="Scatter of observed values against predictions.",
+        caption="The dashed line is perfect prediction, the green one is fitted to the dots. R² is"
+        " against the mean of these samples, and below 0 where that mean would do better.",
+    )
+
+
+def survival(cohort: CohortRecord, label: str, stem: str) -> Picture:
+    """Show the curves of the groups of risk."""
+    p = cohort["scores"]["log_rank_p"]["value"]
+    said = "" if p is None else f" Log-rank p = {significant(p, 2)}."
+    return picture(
+        f"{stem}_curves",
+        partial(charts.kaplan_meier, cohort["curves"], label, cohort["horizon"]),
+        data=charts.kaplan_meier_data(cohort["curves"]),
+        title=f"{clean(cohort['name'])}: survival of the groups of high and of low risk",
+        description=f"Kaplan-Meier curves of the other study's samples by {clean(label)}.{said}",
+        caption="Kaplan-Meier curves, with 95 % CI, of the groups that the model makes. The"
+        " cut is the median score of this study's training samples and was not adapted. Dashed"
+        f" line: the horizon.{said}",
+    )
+
+
+def shift(cohort: CohortRecord, stem: str) -> Picture:
+    """Show by how much the genes moved."""
+    after = " Green line: after ComBat, other height." if cohort["combat"] else ""
+    return picture(
+        f"{stem}_shift",
+        partial(draw_shift, cohort),
+        data=columns_of(cohort["genes"], "gene", "symbol", "shift", "coef"),
+        title=f"{clean(cohort['name'])}: shift of the genes",
+        description=f"Histogram of the shift of every gene; {batch(cohort)}.",
+        caption="Grey: all genes that both studies have, as measured; green ticks: those of the"
+        f" final model, as scored.{after} The light band is what chance alone allows a gene (95 %)."
+        " Outer bars also hold what lies beyond.",
+    )
+
+
+def batch(cohort: CohortRecord) -> str:
+    """Say in numbers by how much the genes moved."""
+    it = cohort["shift"]
+    measured = it["measured"]
+    text = (
+        f"the median gene is {decimal(measured['median'])} training standard deviations off;"
+        f" {percent(measured['beyond'])} of {counted(measured['genes'], 'gene')} by more than one"
+    )
+    if cohort["combat"]:
+        batches = "" if cohort["batches"] == 1 else f" in {cohort['batches']} batches"
+        text += f"; after ComBat{batches} {decimal(it['scored']['median'])}"
+    return text

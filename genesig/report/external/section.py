@@ -1,31 +1,153 @@
-"""The section about samples of other studies."""
+"""Samples of other studies: the section, the first screen, the Methods text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
-from genesig.report.external import captions
-from genesig.report.external.columns import gene_columns, sample_columns
-from genesig.report.external.first_screen import not_assessed, samples_tested
-from genesig.report.external.record import CohortRecord, External, Quantiles, Score
-from genesig.report.page.columns import Column
-from genesig.report.page.measure import measure
+from genesig.report.external import figures
+from genesig.report.external.collect import CohortRecord, External, Quantiles, Score
+from genesig.report.page.measure import Measure, measure, two
 from genesig.report.page.record import Study
 from genesig.report.page.section import Facts, Group, Item, Limits, Section
-from genesig.report.page.sides import two
-from genesig.report.page.tables import LOWER, UPPER, Table, filled_table
+from genesig.report.page.tables import LOWER, UPPER, Column, Table, filled_table
+from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import (
     between,
     clean,
     counted,
     decimal,
+    enumerated,
     percent,
     rate,
     significant,
     with_limits,
 )
+
+GENES = {
+    "symbol": Column("Symbol", "text"),
+    "gene": Column("Gene id", "name"),
+    "coef": Column("Weight", "signed", "Weight in the final model"),
+    "training_mean": Column("Training mean", "number", "In this study"),
+    "training_sd": Column("Training SD", "number", "Standard deviation in this study"),
+    "mean": Column("Cohort mean", "number", "In the other study"),
+    "shift": Column("Shift", "signed", "Difference of the means in standard deviations of here"),
+    "shift_before": Column("Before ComBat", "signed", "The shift as measured"),
+    "score_shift": Column("Effect on score", "signed", "Weight times difference of the means"),
+    "imputed": Column("Samples imputed", "integer", "Samples that lack the gene"),
+}
+SAMPLES = {
+    "sample": Column("Sample", "name"),
+    "given": Column("Label there", "text"),
+    "label": Column("Class", "text"),
+    "score": Column("Score", "signed"),
+    "predicted": Column("Called", "text"),
+}
+TIMES = {"sample": SAMPLES["sample"], "given": Column("Time and event", "text"),
+         "score": SAMPLES["score"], "predicted": Column("Risk group", "text")}  # fmt: skip
+NUMBERS = {"sample": SAMPLES["sample"], "given": Column("Observed", "text"),
+           "score": Column("Predicted", "number")}  # fmt: skip
+
+
+def gene_columns(classes: Sequence[str] | None) -> dict[str, Column]:
+    """Return the columns of genes, which say how their means are taken."""
+    if not classes:
+        return GENES
+    alike = f", {'both' if len(classes) == 2 else 'all'} classes counting alike"
+    means = {key: GENES[key] for key in ("training_mean", "mean")}
+    return GENES | {key: replace(one, help=one.help + alike) for key, one in means.items()}
+
+
+def sample_columns(cohort: CohortRecord, classes: Sequence[str] | None) -> dict[str, Column]:
+    """Return the columns of samples: of times that have curves, of numbers, or of classes."""
+    if classes:
+        return SAMPLES
+    return TIMES if "curves" in cohort else NUMBERS
+
+
+MOST_COHORTS, MOST_NAMED = 3, 5
+"""Cohorts that have numbers of their own in the sentence; names of those that are not better."""
+
+
+def elsewhere(data: External) -> list[str]:
+    """Return a sentence about samples of other studies, and one for each not assessable."""
+    cohorts = data["external"]
+    if not cohorts:
+        return not_assessed(data)
+    if len(cohorts) > MOST_COHORTS and data["answer"]["cohorts"]["tested"]:
+        return [_together(data), *not_assessed(data)]
+    found = [_cohort(one, measure(data)) for one in cohorts[:MOST_COHORTS]]
+    more = f"; {len(cohorts) - len(found)} more below" if len(cohorts) > len(found) else ""
+    reached = f"In other cohorts the final model, unchanged, reached {'; '.join(found)}{more}."
+    return [reached, *not_assessed(data)]
+
+
+def not_assessed(data: External) -> list[str]:
+    """Say of each data set that the model could not be tested on why not."""
+    return [f"{clean(one['name'])}: not assessable, because {clean(one['reason'])}."
+            for one in data["not_assessable"]]  # fmt: skip
+
+
+def _together(data: External) -> str:
+    """Say of many cohorts where the middle of them is, and which are no better than chance."""
+    (key, name, chance), it = measure(data).elsewhere, data["answer"]["cohorts"]
+    new = [(one["name"], one["scores"][key]) for one in data["external"] if not one["seen_before"]]
+    values = sorted(row["value"] for _, row in new if row["value"] is not None)
+    reached = ""
+    if values:
+        ends = f" (range {decimal(values[0])} to {decimal(values[-1])})"
+        differ = decimal(values[0]) != decimal(values[-1])
+        reached = f" reached a median {name} of {decimal(median(values))}{ends * differ} and"
+    left = [who for who, row in new if row["low"] is not None and row["low"] <= chance]
+    worse = f", not in {_named(left)}" if left and it["better"] else ""
+    if unknown := [who for who, row in new if row["low"] is None]:
+        worse += f", undecided in {_named(unknown)}"
+    seen = len(data["external"]) - len(new)
+    apart = f" {counted(seen, 'cohort')} with training samples not counted." * bool(seen)
+    return (
+        f"In {counted(len(new), 'other cohort')} the final model, unchanged,{reached} was better"
+        f" than chance in {it['better'] or 'none'}{worse} (by the 95\u00a0% CI).{apart}"
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return enumerated([*names[:MOST_NAMED], *more])
+
+
+def caution(data: External) -> list[str]:
+    """Say what is missing where there are no samples of another study."""
+    if data["external"] or grade(data) is Grade.NONE:
+        return []
+    return ["Validate it in an independent cohort before any clinical use."]
+
+
+def samples_tested(cohort: CohortRecord) -> str:
+    """Count the samples of another study, and those of them that trained the model."""
+    seen = cohort["seen_before"]
+    if seen == 0:
+        return counted(cohort["samples"], "sample")
+    who = "all" if seen == cohort["samples"] else f"{seen} of them"
+    return f"{counted(cohort['samples'], 'sample')}, {who} seen in training"
+
+
+def _cohort(one: CohortRecord, shown: Measure) -> str:
+    moved = ", after ComBat" if one["combat"] else ""
+    where = f"in {clean(one['name'])} ({samples_tested(one)}{moved})"
+    scores = one["scores"]
+    key, name, _ = shown.elsewhere
+    row, classes = scores[key], one["classes"]
+    if row["value"] is None:
+        wrong = scores["misclassification"]["value"] if classes else None
+        some = "of one class" if len(classes or ()) == 2 else "not of every class"
+        return f"{rate(wrong)} error {where}, {some}" if classes else f"no {name} {where}"
+    reached = f"{decimal(row['value'])}{between(row['low'], row['high'], decimal)}"
+    if not classes:
+        return f"{name} {reached} {where}"
+    return f"AUC {reached} and {rate(scores['balanced_error']['value'])} error {where}"
+
 
 TITLE = "Samples of other studies"
 MOST_SENTENCES = 3
@@ -58,7 +180,7 @@ def external(data: External, limits: Limits) -> Section:
         *_moved(cohorts),
         *not_assessed(data),
     ]
-    items: list[Item] = [captions.forest(data)] if len(cohorts) > 1 else []
+    items: list[Item] = [figures.forest(data)] if len(cohorts) > 1 else []
     items.append(_overview(data, limits))
     items += [
         Group(cohort["name"], _title(data, cohort),
@@ -168,12 +290,12 @@ def _items(data: External, cohort: CohortRecord, limits: Limits) -> Iterator[Ite
     stem, classes = f"external_{cohort['name']}", data["study"]["classes"]
     yield Facts(stem.replace("_", "-"), clean(cohort["name"]), list(_facts(cohort)))
     if "curves" in cohort:
-        yield captions.survival(cohort, data["study"]["label"], stem)
+        yield figures.survival(cohort, data["study"]["label"], stem)
     elif classes is None:
-        yield captions.fit(cohort, data["study"]["label"], stem)
+        yield figures.fit(cohort, data["study"]["label"], stem)
     else:
-        yield from captions.of_classes(data["held_out"], cohort, classes, stem)
-    yield captions.shift(cohort, stem)
+        yield from figures.of_classes(data["held_out"], cohort, classes, stem)
+    yield figures.shift(cohort, stem)
     folder = f"external/{cohort['name']}"
     name = clean(cohort["name"])
     yield _table(cohort["genes"], gene_columns(classes), f"{name}: genes of the final model.",
@@ -194,7 +316,7 @@ def _facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
     if slope is not None and slope["value"] is not None:
         yield "Calibration", _calibrated(cohort, slope)
     yield "Genes of the model", _genes(cohort)
-    yield "Batch check", captions.batch(cohort)
+    yield "Batch check", figures.batch(cohort)
     yield "Values", _spread(cohort["quantiles"])
     yield (
         "Files",
@@ -267,3 +389,60 @@ def _table(
     name = file.removesuffix(".tsv").replace("/", "-")
     heads = [replace(columns[key], key=key) for key in keep]
     return filled_table(name, caption, heads, values, most, total=total, file=file)
+
+
+def external_sentences(data: External) -> Iterator[str]:
+    """Yield nothing for a study that names no other one."""
+    cohorts = data["external"]
+    if not cohorts:
+        return
+    classes = data["study"]["classes"] or ()
+    cut = ", with its threshold" if len(classes) == 2 or _of_survival(data) else ""
+    names = ", ".join(f"{clean(c['name'])}, n = {c['samples']}" for c in cohorts)
+    yield (
+        f"The final model was applied as it is{cut}, to"
+        f" {counted(len(cohorts), 'data set')} of other studies ({names})."
+    )
+    corrected = [clean(cohort["name"]) for cohort in cohorts if cohort["combat"]]
+    if corrected:
+        yield (
+            f"{', '.join(corrected)} had been brought to the training set by ComBat (Johnson et al."
+            " 2007), this study as the reference batch and without the label in the design."
+        )
+    if classes:
+        each = "both" if len(classes) == 2 else "all"
+        yield (
+            "Intervals hold DeLong's and the score interval for the AUC (DeLong et al. 1988;"
+            f" Newcombe 2006) and combine Wilson's of {each} classes for the error (Zou and Donner"
+            " 2008)."
+        )
+    elif _of_survival(data):
+        yield (
+            "C is Harrell's, with the interval of the infinitesimal jackknife; what else is said of"
+            " survival is as for held-out samples, with the censoring of this study's."
+        )
+    else:
+        yield "R² is against the mean of these samples; its interval is the jackknife's."
+    if _with_line(data):
+        yield (
+            "Calibration is the regression of the response on the score, with HC3 standard errors"
+            " (Long and Ervin 2000)."
+        )
+    if _of_probabilities(data):
+        yield (
+            "Calibration is the slope of the logarithms of the probabilities in multinomial"
+            " logistic regression, classes counting by their stated shares (its error: White 1982)."
+        )
+
+
+def _of_survival(data: External) -> bool:
+    return any("curves" in cohort for cohort in data["external"])
+
+
+def _with_line(data: External) -> bool:
+    return any("calibration_intercept" in cohort["scores"] for cohort in data["external"])
+
+
+def _of_probabilities(data: External) -> bool:
+    found = any("calibration_slope" in cohort["scores"] for cohort in data["external"])
+    return found and not _with_line(data)

@@ -1,7 +1,8 @@
-"""The part of report_data.json about genes: correlations, projections, values."""
+"""The part of report_data.json about genes: lists, tests, effects, correlations, values."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,6 @@ import numpy as np
 
 from genesig.data.quality.components import principal_components
 from genesig.data.steps.described import described
-from genesig.report.genes.clustered import tree
-from genesig.report.genes.collect_effects import overlap, volcano
-from genesig.report.genes.collect_lists import nested, univariate
 from genesig.report.genes.record import (
     Components,
     Correlation,
@@ -20,19 +18,232 @@ from genesig.report.genes.record import (
     Genes,
     Heat,
     Named,
+    NestedGene,
+    Overlap,
     Strip,
+    Tree,
+    Univariate,
+    Volcano,
 )
-from genesig.report.page.rounding import rounded
-from genesig.report.page.rows import at_mu, own_margins, records
-from genesig.report.page.thinning import MOST_SAMPLES, spread
+from genesig.report.page.record import ListCount
+from genesig.report.page.rounding import MOST_SAMPLES, rounded, spread
+from genesig.report.page.tables import at_mu, own_margins, records
 from genesig.report.page.words import counted, decimal
+from genesig.selection.genes.univariate import units, what_was_tested
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from genesig.results import Dataset
 
+
 Array = np.ndarray[Any, Any]
+
+
+def tree(rows: Array) -> tuple[list[int], Tree]:
+    """Return the order of the rows, and the joints of their tree (average linkage).
+
+    A joint ``[left, right, from_left, from_right, height]`` joins two branches at the places left
+    and right, in units of rows of the order, which it meets at these heights.
+
+    Parameters
+    ----------
+    rows : (n, d) float
+        Distances are Euclidean; of standardised genes they order pairs as 1 - r does.
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    if len(rows) < 2 or not rows.shape[1]:
+        return list(range(len(rows))), []
+    joined = linkage(rows, method="average")
+    order = leaves_list(joined).tolist()
+    place, height = np.empty(2 * len(rows) - 1), np.zeros(2 * len(rows) - 1)
+    place[order] = np.arange(len(rows))
+    joints = []
+    for number, (a, b, level, _) in enumerate(joined, start=len(rows)):
+        left, right = sorted((int(a), int(b)), key=lambda node: place[node])
+        joints.append([place[left], place[right], height[left], height[right], level])
+        place[number], height[number] = (place[left] + place[right]) / 2, level
+    return order, rounded(np.array(joints), 5)
+
+
+MOST_NESTED = 40
+MOST_POINTS = 1000
+MOST_UNSELECTED = 500
+
+
+def lists(nested: pd.DataFrame, mu: list[float]) -> list[ListCount]:
+    """Count each list, its union over the splits, and what it keeps of the list before."""
+    found: list[ListCount] = []
+    before: set[str] = set()
+    for value in mu:
+        rows = nested[at_mu(nested, value)]
+        genes = set(rows.loc[_inside(rows), "gene"].astype(str))
+        kept = len(before & genes) / len(before) if before and len(rows) else None
+        found.append({
+            "mu": value,
+            "size": len(genes) if len(rows) else None,
+            "union": len(rows) or None,
+            "kept": rounded(kept, 4) if kept is not None else None,
+        })  # fmt: skip
+        before = genes
+    return found
+
+
+def _inside(rows: pd.DataFrame) -> pd.Series[bool]:
+    return rows["in_list"].astype(str).str.lower().isin(["1", "1.0", "true"])
+
+
+def nested(table: pd.DataFrame, mu: list[float]) -> list[NestedGene]:
+    """Return the first genes and their frequency in the chosen lists and at each mu.
+
+    Frequent genes of the chosen lists first, then in the order of their appearance along mu.
+    """
+    frequency: dict[str, list[float]] = {}
+    first: dict[str, int] = {}
+    symbol = {str(g): _text(s) for g, s in zip(table["gene"], table["symbol"], strict=True)}
+    places = [None, *mu]
+    for place, value in enumerate(places):
+        rows = table[at_mu(table, value)]
+        pairs = zip(rows["gene"], rows["frequency"], _inside(rows), strict=True)
+        for gene, f, inside in pairs:
+            frequency.setdefault(str(gene), [0.0] * len(places))[place] = float(f)
+            if inside:
+                first.setdefault(str(gene), place)
+    order = sorted(
+        frequency, key=lambda g: (first.get(g, len(places)), [-f for f in frequency[g]], g)
+    )  # fmt: skip
+    return [
+        {"gene": g, "symbol": symbol[g] or g, "frequency": rounded(frequency[g], 4)}
+        for g in order[:MOST_NESTED]
+    ]
+
+
+def _text(value: Any) -> str:
+    return "" if value is None or value != value else str(value)
+
+
+def univariate(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> Univariate:
+    """Set each gene's own p-value beside its selection frequency in the chosen lists."""
+    rows = tables["nested_lists"][at_mu(tables["nested_lists"], None)]
+    frequency = dict(zip(rows["gene"].astype(str), rows["frequency"], strict=True))
+    chosen = set(tables["signature"]["gene"].astype(str))
+    table = tables["univariate"].sort_values("p_value", kind="stable").reset_index(drop=True)
+    genes = table["gene"].astype(str)
+    selected = genes.isin(set(frequency) | chosen)
+    shown = (selected | (table.index < MOST_UNSELECTED)) & table["p_value"].notna()
+    picked = table[shown].head(MOST_POINTS)
+    names = picked["gene"].astype(str)
+    below = table["q_value"] <= fdr
+    return {
+        "genes": names.tolist(),
+        "symbols": [_text(s) or g for g, s in zip(names, picked["symbol"], strict=True)],
+        "p": rounded(picked["p_value"], 4),
+        "frequency": rounded([frequency.get(g, 0.0) for g in names], 4),
+        "inside": names.isin(chosen).tolist(),
+        "bound": rounded(np.max(table.loc[below, "p_value"]), 4) if below.any() else None,
+        "significant": int(below.sum()),
+        "both": int((below & genes.isin(chosen)).sum()),
+        "total": len(table),
+        **what_was_tested(dataset),
+    }
+
+
+MOST_FIRST, MOST_OTHERS, MOST_PATTERNS, MOST_NAMES = 500, 600, 20, 200
+LOGARITHMS = {"log2", "log_cpm", "rma_background"}
+"""Steps after which a difference is one of log2."""
+
+
+def effects(dataset: Dataset) -> Array:
+    """Return (n_genes,): the difference of the class means, positive less negative class.
+
+    Of several classes the largest class mean less the smallest. For a number, the change of the
+    gene with one standard deviation of it, cov(x, y)/sd(y); of survival that number is the
+    martingale residual.
+    Members of a group are averaged first, as for the tests.
+    """
+    it, classes = units(dataset), dataset.design.classes
+    if classes is not None and len(classes) > 2:
+        means = np.stack([it.X[it.y == c].mean(axis=0) for c in range(len(classes))])
+        return np.asarray(np.ptp(means, axis=0))
+    if classes is not None:
+        return np.asarray(it.X[it.y > 0].mean(axis=0) - it.X[it.y < 0].mean(axis=0))
+    y = dataset.kind.number(it.y)
+    y = y - y.mean()
+    return np.asarray((it.X - it.X.mean(axis=0)).T @ y / len(y) / max(float(y.std()), 1e-300))
+
+
+def volcano(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> Volcano:
+    """Set the effect of each gene beside its p: those of lists, the first ones, some others."""
+    table = tables["univariate"]
+    genes = table["gene"].astype(str).to_numpy(dtype=object)
+    effect = effects(dataset)
+    lists = {name: np.isin(genes, list(found)) for name, found in in_lists(tables).items()}
+    rank = np.argsort(np.argsort(table["p_value"].to_numpy(), kind="stable"))
+    shown = (rank < MOST_FIRST) | np.logical_or.reduce(
+        [lists.get(name, rank < 0) for name in ("signature", "nonlinear list")]
+    )
+    rest = np.flatnonzero(~shown)
+    shown[rest[spread(len(rest), MOST_OTHERS)] if len(rest) else []] = True
+    picked = table[shown]
+    return {
+        "genes": genes[shown].tolist(),
+        "symbols": [str(s) if s == s and s else g
+                    for g, s in zip(genes[shown], picked["symbol"], strict=True)],
+        "effect": rounded(effect[shown], 4),
+        "p": rounded(picked["p_value"], 4),
+        "passes": (picked["q_value"] <= fdr).tolist(),
+        "signature": lists["signature"][shown].tolist(),
+        "nonlinear": lists["nonlinear list"][shown].tolist() if "nonlinear list" in lists else None,
+        "logarithm": _logarithm(dataset),
+        "total": len(table),
+    }  # fmt: skip
+
+
+def _logarithm(dataset: Dataset) -> bool:
+    """Whether the steps say that the values are log2; by themselves values do not say the base."""
+    steps = dataset.provenance.get("steps", [])
+    names = {one["step"] if isinstance(one, dict) else str(one) for one in steps}
+    return bool(names & LOGARITHMS)
+
+
+def in_lists(tables: Mapping[str, pd.DataFrame]) -> dict[str, set[str]]:
+    """Return the genes of each list: linear, nonlinear, of gene sets, of as many single tests."""
+    signature = set(tables["signature"]["gene"].astype(str))
+    found = {"signature": signature}
+    if "nonlinear" in tables:
+        table = tables["nonlinear"]
+        found["nonlinear list"] = set(table.loc[table["in_list"].astype(bool), "gene"].astype(str))
+    if "sets_genes" in tables:
+        found["gene sets of the final model"] = set(tables["sets_genes"]["gene"].astype(str))
+    first = tables["univariate"].sort_values("p_value", kind="stable").head(len(signature))
+    found["as many single-gene tests"] = set(first["gene"].astype(str))
+    return found
+
+
+def overlap(tables: Mapping[str, pd.DataFrame]) -> Overlap:
+    """Count the genes of each pattern of lists, the most frequent pattern first."""
+    lists = {name: genes for name, genes in in_lists(tables).items() if genes}
+    pattern = {
+        gene: tuple(gene in genes for genes in lists.values())
+        for gene in sorted(set().union(*lists.values()))
+    }
+    counts = Counter(pattern.values())
+    ranked = sorted(counts, key=lambda one: (-counts[one], one))[:MOST_PATTERNS]
+    return {
+        "lists": list(lists),
+        "sizes": [len(genes) for genes in lists.values()],
+        "patterns": [
+            {
+                "lists": list(one),
+                "count": counts[one],
+                "genes": [gene for gene, found in pattern.items() if found == one][:MOST_NAMES],
+            }
+            for one in ranked
+        ],
+        "left_out": len(counts) - len(ranked),
+    }
+
 
 MOST_CORRELATED = 300
 MOST_STRIPS = 60

@@ -10,9 +10,8 @@ import numpy as np
 from genesig.data.steps.described import described
 from genesig.optim.cox.risk_sets import USUAL
 from genesig.report.genes.record import Card, Cards, Limited, Replacement
-from genesig.report.page.rounding import rounded
-from genesig.report.page.rows import at_mu
-from genesig.report.page.thinning import MOST_SAMPLES, spread
+from genesig.report.page.rounding import MOST_SAMPLES, rounded, spread
+from genesig.report.page.tables import at_mu
 from genesig.selection.assess.intervals import Z, delong, mean_t, wilson
 from genesig.selection.assess.survival_measures import harrell, slope
 from genesig.selection.genes.univariate import Units, units

@@ -1,23 +1,41 @@
-"""Sections about lists of genes: the signature, its stability, nested lists, overlap, blocks."""
+"""Sections about lists of genes, their values and what a shorter list costs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
-from genesig.report.genes import figures, figures_effects, figures_lists
-from genesig.report.genes.proved import evidence_words
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from genesig.report.genes import figures
+from genesig.report.genes.methods import evidence_words, in_test, one_value
 from genesig.report.genes.record import Correlation, Genes
-from genesig.report.page.columns import Column
-from genesig.report.page.measure import speaks_for
-from genesig.report.page.often import bound, often
-from genesig.report.page.rows import columns_of, records, transposed
-from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.measure import bound, measure, often, speaks_for
+from genesig.report.page.section import Group, Item, Limits, Section
+from genesig.report.page.style import MUTED, OWN, PAPER, SMALL, note, rule, sheet
 from genesig.report.page.svg import Columns, Picture, picture
-from genesig.report.page.tables import filled_table, packed_table
+from genesig.report.page.tables import (
+    Column,
+    columns_of,
+    filled_table,
+    on_components,
+    own_rows,
+    packed_table,
+    records,
+    transposed,
+)
 from genesig.report.page.words import (
+    between,
     clean,
     counted,
     decimal,
+    first_of,
+    gene_label,
+    percent,
+    rate,
     shown_of,
 )
 
@@ -71,7 +89,7 @@ def overlap(data: Genes, limits: Limits) -> Section:
     more = f" {it['left_out']} rarer patterns are not shown." if it["left_out"] else ""
     image = picture(
         "overlap",
-        partial(figures_effects.overlap, it),
+        partial(figures.overlap, it),
         data=transposed(("lists", "genes", "which"), rows),
         title="Genes that lists share",
         description=f"Lengths of the lists: {sizes}. In the pattern of most genes:"
@@ -112,7 +130,7 @@ def _nested(data: Genes) -> Picture:
     shown = len(data["nested"])
     return picture(
         "nested_lists",
-        partial(figures_lists.nested, data),
+        partial(figures.nested, data),
         data=_frequencies(data),
         title="Nested lists",
         description=f"Selection frequency of {shown} genes in the chosen lists and at"
@@ -182,3 +200,266 @@ def _correlation(data: Genes, shown: int, total: int) -> Picture:
 def _square(it: Correlation) -> Columns:
     square = dict(zip(it["genes"], it["r"], strict=True))
     return {"gene": it["genes"], "symbol": it["symbols"], "block": it["blocks"], **square}
+
+
+def expression(data: Genes, limits: Limits) -> Section:
+    """Show samples and values of the signature."""
+    if not data["answer"]["size"]:
+        words = ["The signature is empty, so there is nothing to show."]
+        return Section("expression", "Expression of the signature", words, part="signature")
+    words = [
+        "These figures show the samples the genes were selected on, so good separation is expected"
+        " and proves nothing. The evidence is the cross-validated error."
+    ]
+    return Section(
+        "expression", "Expression of the signature", words,
+        [_heat(data), Group(
+            "components", "The samples on the components of the signature", (), [_components(data)]
+        )], part="signature", folded=True,
+    )  # fmt: skip
+
+
+def strips(data: Genes, limits: Limits) -> Picture:
+    """Show the values of the first genes side by side."""
+    shown = data["strips"][: limits.top_genes]
+    named = "; ".join(gene_label(one["gene"], one["symbol"]) for one in shown)
+    by_class = data["study"]["classes"] is not None
+    label, most = clean(data["study"]["label"]), counted(len(shown), "gene")
+    axis = "class" if by_class else label
+    how = "a bar for the mean" if by_class else f"expression against {label}"
+    if data["cards"]["events"]:
+        how += "; filled: with the event, open: censored"
+    return picture(
+        "top_genes",
+        partial(figures.strips, data, limits.top_genes),
+        data={**_samples(data), **{one["gene"]: one["values"] for one in shown}},
+        title="Expression of the top genes",
+        description=f"Expression by {axis} of {named}.",
+        caption=f"The {most} selected most often. One dot per sample, {how}.",
+    )
+
+
+def _samples(data: Genes) -> dict[str, Sequence[Any]]:
+    response = data["study"]["response"]
+    return {"sample": response["name"], "response": response["value"]}
+
+
+def _components(data: Genes) -> Picture:
+    it = data["components"]
+    shares = ", ".join(percent(share) for share in it["explained"])
+    return picture(
+        "components",
+        partial(figures.components, data),
+        data={**_samples(data), **on_components(it["points"])},
+        title="Samples on the first components of the signature",
+        description=f"Samples on the first three principal components, which hold {shares} of the"
+        " variance.",
+        caption=f"Principal components of the {counted(it['genes'], 'standardised gene')} of the"
+        " signature, one mark per sample.",
+    )
+
+
+def _heat(data: Genes) -> Picture:
+    it = data["heat"]
+    shown, columns = len(it["genes"]), len(it["samples"])
+    capped = first_of(shown, it["total"], "gene")
+    capped += shown_of(columns, data["study"]["samples"], "sample", ", evenly spaced")
+    score = "held-out score" if data["study"]["classes"] else "held-out prediction"
+    scale = "" if data["study"]["classes"] else ", dark low, yellow high"
+    return picture(
+        "heat_map",
+        partial(figures.heat, data),
+        data={
+            "gene": it["genes"],
+            "symbol": it["symbols"],
+            **dict(zip(it["samples"], map(list, zip(*it["z"], strict=True)), strict=True)),
+        },
+        title="Heat map of the signature",
+        description=f"Standardised expression of {shown} genes in {columns} samples, both"
+        " clustered.",
+        caption="Standard deviations from the gene's mean, cut at ±3: orange above, blue below."
+        " Genes and samples are clustered (average linkage of Euclidean distances); bars:"
+        f" {clean(data['study']['label'])}{_batch_bar(data)} and {score}{scale}.{capped}",
+    )
+
+
+def _batch_bar(data: Genes) -> str:
+    return f", {clean(data['batch']['column'])}" if data["batch"] else ""
+
+
+def _volcano(data: Genes) -> Picture:
+    it = data["volcano"]
+    shown = len(it["genes"])
+    other = " Diamonds: the nonlinear list." if it["nonlinear"] is not None else ""
+    logs = "" if it["logarithm"] or not data["study"]["classes"] else (
+        " The difference is one of log₂, a log fold change, if the values as read are log₂."
+    )  # fmt: skip
+    return picture(
+        "volcano",
+        partial(figures.volcano, data),
+        data={
+            "gene": it["genes"],
+            "symbol": it["symbols"],
+            "effect": it["effect"],
+            "p": it["p"],
+            "passes": it["passes"],
+            "signature": it["signature"],
+        },
+        title="Size and significance of the effect of each gene",
+        description=f"{figures.effect_name(data)} against minus log p of {shown} genes.",
+        caption=f"Green: the signature.{other} Grey: other genes, faint below the dashed"
+        f" line of the false discovery rate.{logs}"
+        f"{shown_of(shown, it['total'], 'gene', how=_which())}",
+    )
+
+
+def _which() -> str:
+    return ": those of lists, the smallest p, and others evenly spaced"
+
+
+def _both(both: int, size: int) -> str:
+    if not size:
+        return "there is no signature to compare them with"
+    if size == 1:
+        return f"the one gene of the signature is {'' if both else 'not '}among them"
+    verb = "is" if both == 1 else "are"
+    return f"{both} of the {size} genes of the signature {verb} among them"
+
+
+def single_genes(data: Genes, limits: Limits) -> Section:
+    """Set the tests of single genes beside the selection."""
+    it, fdr = data["univariate"], data["config"]["controls"]["fdr"]
+    words = [
+        f"Tested one by one{one_value(data)}{in_test(data)}, {it['significant']} of"
+        f" {counted(it['total'], 'gene')} pass a false discovery rate of {percent(fdr)};"
+        f" {_both(it['both'], data['answer']['size'])}.",
+        "A gene may matter only together with others, and one of several similar genes is enough"
+        " to predict, so the two lists need not agree.",
+    ]
+    items: list[Item] = [_volcano(data)] if data["volcano"]["genes"] else []
+    if it["genes"]:
+        image = picture(
+            "single_genes",
+            partial(figures.univariate, data),
+            data={"gene": it["genes"], "symbol": it["symbols"], "p": it["p"],
+                  "frequency": it["frequency"], "signature": it["inside"]},
+            title="Selection frequency and single-gene test",
+            description=f"Selection frequency against minus log p of {len(it['genes'])} genes.",
+            caption="One dot per gene; green: the signature. Lower right: genes that differ but"
+            " are redundant. Upper left: informative only in combination, or selection noise."
+            f" Shown: the {len(it['genes'])} genes with the smallest p or in any chosen list.",
+        )  # fmt: skip
+        items.append(Group("single-frequency", "Beside the selection frequency", (), [image]))
+    caption = "Test of each gene by itself, smallest p first."
+    items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
+    return Section("single-genes", "Single-gene tests", words, items, part="signature", folded=True)
+
+
+TITLE = "What a shorter list costs"
+
+
+class Length(NamedTuple):
+    """Lists of one kind: genes on average, value and limits, agreement of those of halves."""
+
+    chosen: bool
+    genes: float
+    value: float
+    limits: tuple[float | None, float | None]
+    stability: float | None
+
+
+def lengths(data: Genes) -> list[Length]:
+    """Return the chosen lists and the nested ones that hold genes, the shortest first."""
+    shown, tables = measure(data), data["tables"]
+    sizes: dict[float | None, list[float]] = {}
+    for row in records(tables["scores"]):
+        if row["n_genes"]:
+            sizes.setdefault(row["mu"], []).append(row["n_genes"])
+    alike = {row["mu"]: row["stability"] for row in records(tables["stability"])
+             if row["source"] == "half_subsamples"}  # fmt: skip
+    found = [
+        Length(row["mu"] is None, float(np.mean(sizes[row["mu"]])), value, shown.interval(row),
+               alike.get(row["mu"]))
+        for row in own_rows(tables["controls"])
+        if row["mu"] in sizes and (value := shown.value(row["error"])) is not None
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: one.genes)
+
+
+def brevity(data: Genes, limits: Limits) -> Section:
+    """Show error and agreement of the lists by their length, in place of a choice among them."""
+    found, shown = lengths(data), measure(data)
+    if len(found) < 2:
+        return Section("brevity", TITLE, part="stability")
+    write = rate if data["study"]["classes"] else decimal
+    shortest, own = found[0], next((one for one in found if one.chosen), found[-1])
+    words = [
+        f"The shortest lists have {counted(round(shortest.genes), 'gene')} on average and a"
+        f" {shown.name} of {write(shortest.value)}{between(*shortest.limits, write)}; the chosen"
+        f" ones have {counted(round(own.genes), 'gene')}, {write(own.value)}"
+        f"{between(*own.limits, write)}. Each training set has a list of its own: a number here is"
+        " that of the whole lists, not of the few genes that all of them share."
+    ]
+    image = picture(
+        "brevity",
+        partial(draw_brevity, data),
+        data=transposed(
+            ("list", "genes", shown.column, "low", "high", "stability"),
+            [("chosen" if one.chosen else "nested", one.genes, one.value, *one.limits,
+              one.stability) for one in found],
+        ),
+        title=f"{shown.title} against the number of genes",
+        description="; ".join(
+            f"{one.genes:.0f} genes: {write(one.value)}" for one in found
+        ),
+        caption=f"Above: {shown.name} of held-out samples with its 95\u00a0% CI, by the mean number"
+        " of genes in the lists of the training sets. Filled: the chosen lists, whose error is the"
+        " one reported; open: nested lists, the shortest at the left. Choosing the one that looks"
+        " best here would bias its estimate. Below: agreement of lists of disjoint halves of the"
+        " samples (1: identical lists, 0: overlap expected by chance).",
+    )  # fmt: skip
+    items: list[Item] = [image]
+    if data["tables"]["stability"]["rows"]:
+        items.append(packed_table(data, "stability", "Agreement of the lists.", limits.table_rows))
+    return Section("brevity", TITLE, words, items, part="stability")
+
+
+def draw_brevity(data: Genes) -> Figure:
+    """Draw error, and agreement where it was measured, over the number of genes."""
+    found, shown = lengths(data), measure(data)
+    alike = any(one.stability is not None for one in found)
+    figure, axes = sheet(SMALL, 4.2 if alike else 2.8, 1 + alike, 1, sharex=True, squeeze=False,
+                         height_ratios=[3, 2][: 1 + alike])  # fmt: skip
+    top = axes[0, 0]
+    for one in found:
+        low, high = one.limits
+        if low is not None and high is not None:
+            top.vlines(one.genes, low, high, color=OWN, lw=1.6)
+    _dots(top, found, [one.value for one in found])
+    rule(top, y=shown.chance)
+    note(top, found[0].genes, shown.chance, "guessing", va="bottom")
+    top.set_ylabel(shown.name)
+    if shown.better == "smaller":
+        top.set_ylim(bottom=0)
+    if alike:
+        _dots(axes[1, 0], found, [one.stability for one in found])
+        axes[1, 0].set_ylabel("agreement")
+        axes[1, 0].set_ylim(min(0, *(one.stability or 0 for one in found)) - 0.02, 1.02)
+    last = axes[-1, 0]
+    last.set_xscale("log")
+    ticks = [one.genes for one in found]
+    last.set_xticks(ticks, [f"{each:.0f}" for each in ticks])
+    last.set_xticks([], minor=True)
+    last.set_xlabel("genes in a list, on average")
+    for ax in axes[:, 0]:
+        ax.grid(axis="y")
+    return figure
+
+
+def _dots(ax: Axes, found: list[Length], values: list[float | None]) -> None:
+    known = [(one, value) for one, value in zip(found, values, strict=True) if value is not None]
+    nested = [(one.genes, value) for one, value in known if not one.chosen]
+    ax.plot(*zip(*nested, strict=True), color=MUTED, lw=0.8) if nested else None
+    for one, value in known:
+        ax.scatter([one.genes], [value], s=42, facecolor=OWN if one.chosen else PAPER,
+                   edgecolor=OWN, lw=1.5, zorder=3)  # fmt: skip

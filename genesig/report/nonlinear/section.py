@@ -1,27 +1,158 @@
-"""The section about nonlinear selection: what it finds, and whether it adds anything."""
+"""What nonlinear selection finds, and whether it adds anything: words and pictures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
-from genesig.report.nonlinear import figures
-from genesig.report.nonlinear.collect import MOST_GENES
-from genesig.report.nonlinear.record import (
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from genesig.report.nonlinear.collect import (
+    MOST_GENES,
     Agreement,
+    Curve,
     Nonlinear,
     NonlinearRecord,
+    SelectedGene,
     Settings,
 )
-from genesig.report.page.compared import NO_INTERVAL, Difference, against, neither
-from genesig.report.page.measure import measure
-from genesig.report.page.often import often
-from genesig.report.page.predictors import each_value
+from genesig.report.page.charts import each_value, predictor_axes
+from genesig.report.page.measure import measure, often
 from genesig.report.page.record import Study
-from genesig.report.page.rows import columns_of, control_rows, transposed
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import packed_table
-from genesig.report.page.words import clean, counted, decimal, gene_label, percent
+from genesig.report.page.style import (
+    INK,
+    MUTED,
+    NEGATIVE,
+    OTHER,
+    OWN,
+    PAPER,
+    RULE,
+    WIDE,
+    rule,
+    sheet,
+)
+from genesig.report.page.svg import Picture, gene_names, name_rows, picture
+from genesig.report.page.tables import (
+    NO_INTERVAL,
+    Difference,
+    against,
+    columns_of,
+    control_rows,
+    neither,
+    packed_table,
+    transposed,
+)
+from genesig.report.page.words import (
+    clean,
+    counted,
+    decimal,
+    gene_label,
+    percent,
+    power,
+    shorten,
+    significant,
+)
+
+NONLINEAR = NEGATIVE  # blue; the linear lists are green as everywhere
+COLUMNS = 3
+
+
+def draw_genes(rows: Sequence[SelectedGene], bound: float) -> Figure:
+    """How often each gene is selected, by both; and the size of the derivative by it.
+
+    Parameters
+    ----------
+    rows : sequence of SelectedGene
+        From top to bottom.
+    bound : float
+        Frequency of the genes of a list.
+    """
+    figure, (left, right) = sheet(
+        WIDE, 1.2 + 0.2 * len(rows), 1, 2, sharey=True, width_ratios=[2.2, 1], squeeze=True,
+        gap=0.03,
+    )  # fmt: skip
+    for y, row in enumerate(rows):
+        left.hlines(y, *sorted((row["frequency"], row["linear_frequency"])), color=RULE, lw=2.4)
+        left.scatter(row["linear_frequency"], y, s=30, facecolor=PAPER, edgecolor=OWN, lw=1.4,
+                     zorder=3)  # fmt: skip
+        left.scatter(row["frequency"], y, s=24, marker="D", color=NONLINEAR, zorder=4)
+        if row["mean_norm"] is not None:
+            right.hlines(y, 0, row["mean_norm"], color=NONLINEAR, lw=3.2)
+    rule(left, x=bound)
+    left.text(bound, 1.005, percent(bound), color=MUTED, fontsize=8, ha="center", va="bottom",
+              transform=left.get_xaxis_transform())  # fmt: skip
+    left.set_yticks(range(len(rows)), [gene_label(r["gene"], r["symbol"], 30) for r in rows])
+    for ax in (left, right):
+        name_rows(ax, gene_names([r["gene"] for r in rows], [r["symbol"] for r in rows]))
+    for label, row in zip(left.get_yticklabels(), rows, strict=True):
+        label.set_fontweight("bold" if row["in_signature"] else "normal")
+    left.set_ylim(len(rows) - 0.4, -0.7)
+    left.set_xlim(-0.03, 1.03)
+    left.set_xlabel("selection frequency")
+    right.set_xlabel("size of the derivative")
+    right.set_xlim(left=0)
+    right.ticklabel_format(axis="x", style="plain")
+    right.locator_params(axis="x", nbins=3)
+    for ax in (left, right):
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="y", color=RULE, lw=0.5)
+        ax.spines["left"].set_visible(False)
+    return figure
+
+
+def draw_errors(data: Study) -> Figure:
+    """Every predictor on the same splits; the linear lists and the two nonlinear ones stand out."""
+    rows, shown = control_rows(data), measure(data)
+    figure, ax = sheet(WIDE, 1.0 + 0.3 * len(rows))
+    colours = {"genesig": OWN, "nonlinear": NONLINEAR, "fvm": NONLINEAR}
+    for y, row in enumerate(rows):
+        colour = colours.get(row["model"], OTHER)
+        limits = shown.interval(row)
+        if None not in limits:
+            ax.hlines(y, *limits, color=colour, lw=2.2 if row["model"] in colours else 1.4)
+        marker = "D" if colour == NONLINEAR else "o"
+        ax.scatter(
+            [shown.value(row["error"])],
+            [y],
+            s=44,
+            marker=marker,
+            color=colour,
+            zorder=3,
+            clip_on=False,
+        )
+    predictor_axes(ax, rows, shown, bold=colours)
+    return figure
+
+
+def draw_curves(found: Sequence[Curve], noun: str) -> Figure:
+    """Mean of the final model, called `noun`, along each of its first genes; ticks: samples."""
+    columns = min(COLUMNS, len(found))
+    lines = -(-len(found) // columns)
+    figure, axes = sheet(WIDE, 0.5 + 1.75 * lines, lines, columns, gap=0.05, sharey=True,
+                         squeeze=False)  # fmt: skip
+    for number, ax in enumerate(axes.flat):
+        if number >= len(found):
+            ax.set_visible(False)
+            continue
+        _curve(ax, found[number])
+    for row in axes:
+        row[0].set_ylabel(noun)
+    axes[-1][0].set_xlabel("normalised expression")
+    return figure
+
+
+def _curve(ax: Axes, one: Curve) -> None:
+    ax.plot(one["value"], one["effect"], color=NONLINEAR, lw=2)
+    ticks = [value for value, many in zip(one["value"], one["samples"], strict=True) if many]
+    low = 0.045
+    ax.vlines(ticks, 0, low, color=INK, lw=0.8, transform=ax.get_xaxis_transform())
+    ax.set_title(shorten(one["symbol"], 20), fontsize=8)
+    ax.set_title(f"r² {decimal(one['straight'])}", fontsize=7, loc="right", color=MUTED)
+    ax.locator_params(axis="both", nbins=4)
+    ax.grid(axis="y", color=RULE, lw=0.5)
+
 
 BENT, STRAIGHT = 0.8, 0.95
 """Median r² of the curves with a line, below and above which they are called so."""
@@ -199,7 +330,7 @@ def _genes(it: NonlinearRecord, bound: float) -> Picture:
     )
     return picture(
         "nonlinear_genes",
-        partial(figures.genes, shown, bound),
+        partial(draw_genes, shown, bound),
         data=columns_of(shown, "gene", "symbol", "frequency", "linear_frequency", "mean_norm"),
         title="How often genes are selected, nonlinear and linear",
         description=f"Selection frequency of {len(shown)} genes in nonlinear and in linear"
@@ -223,7 +354,7 @@ def _errors(data: Study) -> Picture:
     )
     return picture(
         "nonlinear_errors",
-        partial(figures.errors, data),
+        partial(draw_errors, data),
         data={"model": [row["model"] for row in rows], **shown.columns(rows)},
         title=f"{shown.title} beside linear selection and other methods",
         description=f"{shown.name}, dots with 95 % CI: {each_value(rows, shown)}.",
@@ -242,7 +373,7 @@ def _curves(it: NonlinearRecord, *, classes: bool) -> Picture:
     many = f" The first {shown} of its {total} genes." if shown < total else ""
     return picture(
         "nonlinear_curves",
-        partial(figures.curves, it["curves"], "mean score" if classes else "mean prediction"),
+        partial(draw_curves, it["curves"], "mean score" if classes else "mean prediction"),
         data=transposed(
             ("gene", "symbol", "value", "effect", "samples"),
             [
@@ -260,4 +391,76 @@ def _curves(it: NonlinearRecord, *, classes: bool) -> Picture:
         " describe it and are no evidence. r² near 1: a straight line says the same. The average"
         " hides how genes act together. Genes by falling derivative; where a curve is flat, the"
         f" refit does without the gene.{many}",
+    )
+
+
+KERNELS = {
+    "gaussian": "a Gaussian kernel (width {width} the median distance between training samples)",
+    "polynomial": "a polynomial kernel of degree {degree}",
+    "linear": "a linear kernel",
+}
+PENALTIES = {
+    "lasso": "the norm of its partial derivative by each gene over the training samples",
+    "group": "the norm of its partial derivatives by each {groups}",
+    "elastic": "the norm of its partial derivative by each gene and the norm squared (elastic"
+    " penalty, share {mu})",
+}
+
+
+def nonlinear_sentences(data: Nonlinear) -> list[str]:
+    """Return the sentences, none where nonlinear selection was not run."""
+    if data["nonlinear"] is None:
+        return []
+    it: Settings = data["config"]["nonlinear"]
+    return [_model(it), _screen(it), _choice(it), _control(it)]
+
+
+def _model(it: Settings) -> str:
+    width = " or ".join(map(significant, it["width"])) + " times"
+    groups = "group of genes of a table" if it["groups"] else "block of correlated genes"
+    kernel = KERNELS.get(it["kernel"], clean(it["kernel"]))
+    penalty = PENALTIES.get(it["penalty"], clean(it["penalty"]))
+    return (
+        "For nonlinear selection on the same splits, the squared error of a function with"
+        f" {kernel.format(width=width, degree=it['degree'])} was minimised under a penalty on"
+        f" {penalty.format(groups=groups, mu=significant(it['mu']))} (Rosasco et al. 2010;"
+        " Gregorova et al. 2018), plus ν times its squared norm; a gene is selected unless"
+        " this derivative is zero at every training sample."
+    )
+
+
+def _screen(it: Settings) -> str:
+    if it["genes"] is None:
+        return "All genes took part."
+    return (
+        f"Each training set, also of the inner folds, kept its {counted(it['genes'], 'gene')} of"
+        " largest dependence, measured by the Hilbert-Schmidt independence criterion between ranks"
+        " and response (Song et al. 2012)."
+    )
+
+
+def _choice(it: Settings) -> str:
+    what = "τ, ν and the width" if len(it["width"]) > 1 else "τ and ν"
+    refit = (
+        f"; kernel ridge regression on the selected genes, its weight chosen from"
+        f" {counted(len(it['lam']), 'value')} ({power(min(it['lam']))} to {power(max(it['lam']))}),"
+        " predicted"
+        if it["debias"]
+        else "; the penalised function itself predicted"
+    )
+    return (
+        f"The inner folds chose {what} among {counted(it['tau_count'], 'value')} of τ down to"
+        f" {significant(it['tau_min'])} τ max and ν ="
+        f" {', '.join(map(significant, it['nu']))} (relative to mean diag K/n) by squared"
+        f" error{refit}."
+    )
+
+
+def _control(it: Settings) -> str:
+    if not it["fvm_genes"]:
+        return ""
+    return (
+        f"As a control, up to {counted(max(it['fvm_genes']), 'gene')} were selected by the Feature"
+        f" Vector Machine (Li et al. 2006; {it['fvm_bins']} bins of the ranks) from the same kept"
+        " genes, followed by the same ridge."
     )

@@ -1,4 +1,4 @@
-"""How well a study predicts, as the page shows it: one measure per task, with its direction."""
+"""How a study is put into words: what it measures, its classes, labels and predictors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from genesig.report.page.record import Study
-from genesig.report.page.words import clean
+from genesig.report.page.record import Study, StudyFacts
+from genesig.report.page.words import clean, enumerated, percent, shorten
 from genesig.response.design import SEVERAL
+from genesig.selection.assess.controls import NAMED
+
+
+def codes(classes: Sequence[str]) -> tuple[int, ...]:
+    """Return the response of each class: -1 and 1 of two, 0, 1, .. of more."""
+    return (-1, 1) if len(classes) == 2 else tuple(range(len(classes)))
+
+
+def class_of(value: float, classes: Sequence[str]) -> int:
+    """Return the number of the class whose response this is."""
+    return codes(classes).index(round(value))
+
+
+def two(study: StudyFacts) -> list[str] | None:
+    """Return the negative and the positive class, where there are just these."""
+    classes = study["classes"]
+    return classes if classes is not None and len(classes) == 2 else None
+
+
+def named(classes: Sequence[str]) -> str:
+    """Return ``"A, B and C"``."""
+    *first, last = map(clean, classes)
+    return f"{', '.join(first)} and {last}"
 
 
 @dataclass(frozen=True)
@@ -170,3 +193,78 @@ def measure(data: Study) -> Measure:
     """Return the measure of the study's task."""
     found, classes = MEASURES[data["study"]["task"]], data["study"]["classes"]
     return replace(found, chance=1 - 1 / len(classes)) if classes else found
+
+
+MODELS = {
+    "genesig": "genesig (this procedure)",
+    NAMED: "genesig, named genes alone",
+    "dummy": "no-information baseline",
+    "covariates": "covariates alone",
+    "covariates and ridge": "covariates and ridge, all genes",
+    "ridge": "ridge, all genes",
+    "lasso": "lasso (l1-penalised regression)",
+    "pcr": "principal components, all genes",
+    "kernel_pcr": "kernel principal components",
+    "linear_svm": "linear SVM, all genes",
+    "nearest_centroid": "nearest centroid, all genes",
+    "random_forest": "random forest, all genes",
+    "nonlinear": "nonlinear selection",
+    "sets": "gene sets",
+    "fvm": "feature vector machine",
+}
+
+
+def model_name(model: str) -> str:
+    """Return a predictor's name in words."""
+    return MODELS.get(model, shorten(model.replace("_", " "), 30))
+
+
+def picked(of: int) -> str:
+    """Say how the best of the other methods was found, which flatters it a little."""
+    if of == 1:
+        return "the other method"
+    return f"the best of {of} other methods by its held-out error"
+
+
+def often(data: Study) -> str:
+    """Return what such a gene of the linear lists is, to be counted: ``"core gene"``."""
+    if data["answer"]["evidence"] is None:
+        return "core gene"
+    return "frequent gene"
+
+
+def bound(data: Study) -> str:
+    """Return the share of the splits from which a gene counts as such."""
+    return percent(data["config"]["signature"]["frequency"])
+
+
+PLACES = {
+    "samples": "",
+    "within": "within each {group}",
+    "groups": "between whole groups ({group}) of equal size",
+    "both": "within each {group} whose label varies, and between the others of equal size",
+}
+
+
+def shuffled(data: Study) -> str:
+    """Return ``"permuted"`` and where: what may change places decides what p speaks of."""
+    return f"permuted{where(data)}"
+
+
+def where(data: Study) -> str:
+    """Return what is given and where labels may go, with a space before it; or nothing."""
+    it, names = data["study"], held(data)
+    together = f" given {names}" if names else ""
+    places = [PLACES[it["exchanged"]].format(group=clean(it["group"]))]
+    if data["batch"] is not None:
+        places.append(f"within each batch ({clean(data['batch']['column'])})")
+    if data["design"]["outer"] == 1:
+        places.append("separately among training and test samples")
+    words = ", ".join(place for place in places if place)
+    return together + (f" {words}" if words else "")
+
+
+def held(data: Study) -> str:
+    """Return ``"age and sex"``, what is held fixed and stays in its place, or nothing."""
+    names = data["config"]["data"]["covariates"]
+    return enumerated(names) if names else ""

@@ -1,4 +1,4 @@
-"""Numbers on their way into JSON: rounded, and never NaN."""
+"""Numbers on their way into JSON: rounded, never NaN, of very many samples some."""
 
 from __future__ import annotations
 
@@ -42,3 +42,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else None
     return None if value is None else str(value)
+
+
+MOST_SAMPLES = 1000
+
+
+def spread(count: int, most: int) -> list[int]:
+    """Return at most `most` row numbers, evenly spaced over `count` rows."""
+    return sorted(set(np.linspace(0, count - 1, min(count, most)).round().astype(int).tolist()))

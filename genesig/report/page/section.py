@@ -1,15 +1,19 @@
-"""What a section of the page is made of."""
+"""What a section of the page is made of, the parts that sections stand in, and their numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from genesig.report.page.gene_links import Link
-from genesig.report.page.named import Marks
 from genesig.report.page.style import WIDE
-from genesig.report.page.svg import Picture
+from genesig.report.page.svg import Marks, Picture
 from genesig.report.page.tables import Table
+from genesig.report.page.words import clean
 
 PARTS = {
     "cohorts": "In other patients",
@@ -114,3 +118,103 @@ def _small(item: object) -> bool:
 
 def _card(item: object) -> bool:
     return isinstance(item, Card)
+
+
+FIRST = 2
+"""Number of the first part after the summary."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part with what stands in it; the supplement has no number."""
+
+    key: str
+    number: str
+    title: str
+    sections: Sequence[Section]
+
+
+def outline(sections: Sequence[Section]) -> list[Part]:
+    """Put each section into the part that it names; parts without any are left out."""
+    of_part = {key: [one for one in sections if one.part == key] for key in PARTS}
+    there = [key for key, mine in of_part.items() if mine]
+    return [
+        Part(key, "" if key == "supplement" else str(number), PARTS[key], of_part[key])
+        for number, key in enumerate(there, start=FIRST)
+    ]
+
+
+def labels(summary: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
+    """Return ``"Figure 3"``, ``"Table S1"`` of every picture and table, by kind and name.
+
+    What is seen without opening anything is numbered as it is seen, all else with an S before it.
+    """
+    found: dict[str, str] = {}
+    count: dict[str, int] = {}
+    placed = [(item, True) for item in summary]
+    for part in parts:
+        for section in part.sections:
+            seen = bool(part.number) and not section.folded
+            placed += [(item, seen) for item in section.items]
+    for outer, seen in placed:
+        for item in each([outer]):
+            kind = kind_of(item)
+            if kind:
+                here = seen and item is outer and getattr(item, "shown", True)
+                name = f"{kind} {'' if here else 'S'}"
+                count[name] = count.get(name, 0) + 1
+                found[anchor(item)] = f"{name}{count[name]}"
+    return found
+
+
+def each(items: Sequence[Item]) -> Iterator[Item]:
+    """Yield items, and those inside groups, in the order of the page."""
+    for item in items:
+        if isinstance(item, Group):
+            yield from each(item.items)
+        else:
+            yield item
+
+
+def kind_of(item: Item) -> str:
+    """Return what is counted; nothing for facts and folded text."""
+    return {Picture: "Figure", Table: "Table"}.get(type(item), "")
+
+
+def anchor(item: Item) -> str:
+    """Return the id that the item has on the page."""
+    return f"{kind_of(item).lower()}-{getattr(item, 'name', '')}"
+
+
+def embedded(items: Iterable[Item]) -> str:
+    """Return base64 of gzip of JSON: ``tables`` and ``figures`` by their names.
+
+    A column has its label, its name in the file, whether it is numeric, its values and, where
+    they differ from these, its texts. A figure has its data, columns of keys and values, and its
+    marks; the drawing of a card has marks only. The same items give the same bytes.
+    """
+    value: dict[str, dict[str, Any]] = {"tables": {}, "figures": {}}
+    for item in items:
+        if isinstance(item, Table):
+            value["tables"][item.name] = _columns(item)
+        if isinstance(item, Picture):
+            value["figures"][item.name] = {"data": _data(item), "marks": item.marks}
+        if isinstance(item, Card):
+            value["figures"][item.key] = {"data": [], "marks": [item.marks]}
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def _data(picture: Picture) -> list[Mapping[str, Any]]:
+    return [{"key": clean(key), "values": list(values)} for key, values in picture.data.items()]
+
+
+def _columns(table: Table) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = []
+    for place, column in enumerate(table.columns):
+        cells = [row[place] for row in table.rows]
+        values, texts = ([cell[k] for cell in cells] for k in (1, 0))
+        one: dict[str, Any] = {"label": column.label, "key": column.key or column.label,
+               "numeric": column.numeric, "values": values}  # fmt: skip
+        found.append(one if values == texts else {**one, "texts": texts})
+    return found

@@ -19,7 +19,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from genesig.report.page.words import power_of_ten, significant
+from genesig.report.page.words import power
 
 INK, MUTED, RULE, PAPER = "#1d1d1f", "#5c6066", "#d5d8dd", "#fcfcfd"
 NEGATIVE, POSITIVE, OWN, OTHER = "#0072b2", "#d55e00", "#007a58", "#8a8f98"
@@ -110,14 +110,6 @@ def sheet(
     FigureCanvasSVG(figure)
     how = {"squeeze": rows == columns == 1, **how}
     return figure, figure.subplots(rows, columns, **how)
-
-
-def power(value: float) -> str:
-    """Write a power of ten as one (10⁻³), any other number in three digits."""
-    text = f"{value:.0e}"
-    if value > 0 and text.startswith("1e") and float(text) == value and not 0.01 < value < 100:
-        return power_of_ten(int(text[2:]))
-    return significant(value)
 
 
 def mu_ticks(ax: Axes, mu: Sequence[float | None], below: list[str] | None = None) -> None:

@@ -1,27 +1,235 @@
-"""Figures as SVG that may stand in a page: named, described, without style attributes."""
+"""Figures as SVG that may stand in a page: named, described, without style attributes, few paths.
+
+matplotlib writes each dot and tick as a copy (``<use>``) of a shape in ``<defs>``, often in a group
+of its own. Here each copy becomes a path where it stands, and copies that look alike one path. What
+a figure shows has names with their places: what has the same name and kind in several figures is
+marked in all of them.
+"""
 
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any
+from typing import Any, TypedDict
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from genesig.report.page.marks import hand_down_clips, merge, unfold, written
-from genesig.report.page.named import Marks, marks_of
 from genesig.report.page.style import SIZES, STYLE, in_column
-from genesig.report.page.words import clean, shorten
+from genesig.report.page.words import clean, gene_label, shorten
 
-_SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-_HREF = f"{{{_LINK}}}href"
+SVG = "{http://www.w3.org/2000/svg}"
+_LINK = "{http://www.w3.org/1999/xlink}"
+_HREF = f"{_LINK}href"
+_STEP = re.compile(r"([MLCQZmlcqz])|(-?[\d.]+(?:e-?\d+)?)")
+MARK = "data-mark"
+"""Set on what `unfold` made, until `merge` takes it away."""
+
+
+def written(root: ET.Element) -> str:
+    """Return an SVG as a page takes it, without prefixes."""
+    ET.register_namespace("", SVG[1:-1])
+    ET.register_namespace("xlink", _LINK[1:-1])
+    return ET.tostring(root, encoding="unicode")
+
+
+def unfold(root: ET.Element) -> None:
+    """Put a path in place of every copy of a path; shapes that are then unused go."""
+    shapes = {e.get("id", ""): e for d in root.iter(f"{SVG}defs") for e in d.iter(f"{SVG}path")}
+    for use in list(root.iter(f"{SVG}use")):
+        shape = shapes.get(use.get(_HREF, "")[1:])
+        if shape is not None and "transform" not in use.attrib:
+            _become_path(use, shape)
+    left = {use.get(_HREF, "")[1:] for use in root.iter(f"{SVG}use")}
+    for defs in root.iter(f"{SVG}defs"):
+        for shape in [e for e in defs if e.get("id") in shapes.keys() - left]:
+            if shape.tag == f"{SVG}path":
+                defs.remove(shape)
+
+
+def _become_path(use: ET.Element, shape: ET.Element) -> None:
+    x, y = float(use.attrib.pop("x", 0)), float(use.attrib.pop("y", 0))
+    use.attrib.pop(_HREF)
+    use.tag = f"{SVG}path"
+    # What the shape says of itself goes before what its copy says.
+    use.set("style", f"{use.get('style', '')}; {shape.get('style', '')}")
+    use.set("d", moved(shape.get("d", ""), x, y))
+    use.set(MARK, "")
+
+
+def moved(d: str, x: float, y: float) -> str:
+    """Return a path (absolute commands in pairs of coordinates) moved by (x, y)."""
+    if r := _radius(d):
+        return circle(x, y, r)
+    out, first = [], True
+    for command, number in _STEP.findall(d):
+        if command:
+            out.append(command)
+        else:
+            out.append(f"{float(number) + (x if first else y):.2f} ")
+            first = not first
+    return "".join(out)
+
+
+def circle(x: float, y: float, r: float) -> str:
+    """Return the path of a circle around (x, y)."""
+    arc = f"a{r:.2f} {r:.2f} 0 1 0"
+    return f"M{x - r:.2f} {y:.2f}{arc} {2 * r:.2f} 0{arc} {-2 * r:.2f} 0"
+
+
+def _radius(d: str) -> float:
+    """Return the radius of a circle around the origin as matplotlib draws one; else 0."""
+    if d.count("C") != 8 or "L" in d:
+        return 0.0
+    ends = [float(n) for part in re.split("[MC]", d) for n in part.strip(" \nz").split()[-2:]]
+    radii = [math.hypot(*pair) for pair in zip(ends[::2], ends[1::2], strict=True)]
+    return radii[0] if max(radii) - min(radii) < 1e-3 * max(radii) else 0.0
+
+
+def merge(root: ET.Element) -> None:
+    """Make one path of marks that look alike, text between them or not, and of lines in a row."""
+    for parent in root.iter():
+        alike: dict[tuple[tuple[str, str], ...], ET.Element] = {}
+        kept: list[ET.Element] = []
+        for child in parent:
+            look = _look(child)
+            if MARK not in child.attrib:
+                if kept and _is_line(child) and look == _look(kept[-1]):
+                    kept[-1].set("d", f"{kept[-1].get('d', '')} {child.get('d', '')}")
+                    continue
+                if child.tag != f"{SVG}text":
+                    alike.clear()
+                kept.append(child)
+                continue
+            if look in alike:
+                alike[look].set("d", alike[look].get("d", "") + child.get("d", ""))
+            else:
+                alike[look] = child
+                kept.append(child)
+        if len(kept) != len(parent):
+            parent[:] = kept
+    for element in root.iter(f"{SVG}path"):
+        element.attrib.pop(MARK, None)
+
+
+def _look(element: ET.Element) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((k, v) for k, v in element.attrib.items() if k != "d"))
+
+
+def _is_line(element: ET.Element) -> bool:
+    """Whether it is drawn by its stroke alone, so that lines that cross do not shine through."""
+    solid = not any("opacity" in key for key in element.attrib)
+    return element.tag == f"{SVG}path" and element.get("fill") == "none" and solid
+
+
+def hand_down_clips(root: ET.Element) -> None:
+    """Give what a group does for its only child to the child, so that the group can go."""
+    for group in root.iter(f"{SVG}g"):
+        if set(group.attrib) != {"clip-path"} or len(group) != 1:
+            continue
+        if "clip-path" not in group[0].attrib and "transform" not in group[0].attrib:
+            group[0].set("clip-path", group.attrib.pop("clip-path"))
+
+
+Array = np.ndarray[Any, Any]
+SAMPLE, GENE = "sample", "gene"
+MOST = 60
+"""Letters of a name."""
+POINTS = 72
+"""Units of an SVG per inch, as matplotlib writes it."""
+
+
+class Marks(TypedDict):
+    """Things of one kind on one pair of axes, in the units of the SVG, y downwards.
+
+    ``box`` is left, top, right, bottom of the axes. Without y a name is that of a column, without x
+    of a row.
+    """
+
+    kind: str
+    names: list[str]
+    box: list[float]
+    x: list[float] | None
+    y: list[float] | None
+
+
+class Names(Artist):
+    """Names on axes, in their data coordinates; nothing is drawn."""
+
+    def __init__(self, kind: str, names: Sequence[str], x: Any, y: Any) -> None:
+        super().__init__()
+        self.kind = kind
+        self.names = [shorten(name, MOST) for name in names]
+        self.x, self.y = x, y
+        self.set_in_layout(False)
+
+    def placed(self, ax: Axes) -> Marks:
+        """Return where the names are, after the figure was drawn."""
+        figure = ax.get_figure(root=True)
+        scale = POINTS / figure.dpi  # type: ignore[union-attr]
+        height = figure.bbox.height * scale  # type: ignore[union-attr]
+        zero = np.zeros(len(self.names))
+        x, y = (zero if given is None else np.asarray(given, float) for given in (self.x, self.y))
+        at = ax.transData.transform(np.column_stack([x, y])) * scale
+        edges = np.asarray(ax.get_window_extent().extents) * scale
+        left, low, right, high = (round(float(edge), 1) for edge in edges)
+        return {
+            "kind": self.kind,
+            "names": self.names,
+            "box": [left, round(height - high, 1), right, round(height - low, 1)],
+            "x": None if self.x is None else at[:, 0].round(1).tolist(),
+            "y": None if self.y is None else (height - at[:, 1]).round(1).tolist(),
+        }
+
+
+def name_points(ax: Axes, x: Any, y: Any, names: Sequence[str], kind: str = SAMPLE) -> None:
+    """Name points."""
+    _add(ax, Names(kind, names, x, y))
+
+
+def name_columns(ax: Axes, names: Sequence[str], kind: str = SAMPLE) -> None:
+    """Name the columns 0, 1, .. of axes."""
+    _add(ax, Names(kind, names, range(len(names)), None))
+
+
+def name_rows(ax: Axes, names: Sequence[str], kind: str = GENE) -> None:
+    """Name the rows 0, 1, .. of axes."""
+    _add(ax, Names(kind, names, None, range(len(names))))
+
+
+def _add(ax: Axes, names: Names) -> None:
+    if names.names:
+        names.set_clip_on(False)
+        ax.add_artist(names)
+
+
+def marks_of(figure: Figure) -> list[Marks]:
+    """Return all names of a figure that was drawn."""
+    return [
+        artist.placed(ax)
+        for ax in figure.axes
+        for artist in ax.artists
+        if isinstance(artist, Names)
+    ]
+
+
+def gene_names(genes: Sequence[str], symbols: Sequence[str]) -> list[str]:
+    """Return the names that genes have when a reader points at them."""
+    return [gene_label(*pair, MOST) for pair in zip(genes, symbols, strict=True)]
+
+
+_SVG_, _LINK_ = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+_HREF_ = f"{{{_LINK_}}}href"
 Columns = Mapping[str, Sequence[Any]]
 _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
@@ -143,7 +351,7 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
             if key in element.attrib:
                 element.set(key, _shorter(element.get(key, ""), key))
         element.tail = None
-        if element.tag != f"{{{_SVG}}}text":
+        if element.tag != f"{{{_SVG_}}}text":
             element.text = None
     hand_down_clips(root)
     _flatten(root)
@@ -155,13 +363,13 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
 def _strip(root: ET.Element) -> None:
     for parent in list(root.iter()):
         for child in list(parent):
-            if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
+            if child.tag in (f"{{{_SVG_}}}metadata", f"{{{_SVG_}}}style"):
                 parent.remove(child)
 
 
 def _links(element: ET.Element) -> list[str]:
     found = [match for value in element.attrib.values() for match in _URL.findall(value)]
-    href = element.get(_HREF, "")
+    href = element.get(_HREF_, "")
     return [*found, href[1:]] if href.startswith("#") else found
 
 
@@ -181,7 +389,7 @@ def _rename(element: ET.Element, stem: str, used: set[str]) -> None:
         if old in used:
             element.set("id", f"{stem}-{old}")
     for key, value in list(element.attrib.items()):
-        if key == _HREF and value.startswith("#"):
+        if key == _HREF_ and value.startswith("#"):
             element.set(key, f"#{stem}-{value[1:]}")
         elif "url(#" in value:
             element.set(key, _URL.sub(rf"url(#{stem}-\1)", value))
@@ -200,9 +408,9 @@ def _flatten(root: ET.Element) -> None:
     for parent in reversed(list(root.iter())):
         children: list[ET.Element] = []
         for child in parent:
-            if child.tag == f"{{{_SVG}}}defs" and not len(child):
+            if child.tag == f"{{{_SVG_}}}defs" and not len(child):
                 continue
-            bare = child.tag == f"{{{_SVG}}}g" and not child.attrib
+            bare = child.tag == f"{{{_SVG_}}}g" and not child.attrib
             children += list(child) if bare else [child]
         if children != list(parent):
             parent[:] = children
@@ -210,7 +418,7 @@ def _flatten(root: ET.Element) -> None:
 
 def _describe(root: ET.Element, stem: str, title: str, description: str) -> None:
     for place, (kind, words) in enumerate((("title", title), ("desc", description))):
-        element = ET.Element(f"{{{_SVG}}}{kind}", {"id": f"{stem}-{kind}"})
+        element = ET.Element(f"{{{_SVG_}}}{kind}", {"id": f"{stem}-{kind}"})
         element.text = clean(words)
         root.insert(place, element)
     root.attrib.update({

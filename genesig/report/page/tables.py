@@ -1,17 +1,136 @@
-"""Tables as the page shows them: headings in words, numbers rounded for reading."""
+"""Tables as the page shows them, their rows, headings in words, numbers rounded for reading."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from genesig.report.page.columns import Column, unknown
-from genesig.report.page.model_names import model_name
-from genesig.report.page.record import Study
-from genesig.report.page.rows import is_repeated
-from genesig.report.page.style import power
-from genesig.report.page.words import ABSENT, clean, decimal, percent, shorten, significant
+import numpy as np
+
+from genesig.report.page.measure import measure, model_name
+from genesig.report.page.record import PackedTable, Study
+from genesig.report.page.words import (
+    ABSENT,
+    clean,
+    decimal,
+    percent,
+    power,
+    rate,
+    shorten,
+    significant,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Array = np.ndarray[Any, Any]
+Row = dict[str, Any]
+
+
+def transposed(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns of these names."""
+    found = [list(row) for row in rows]
+    return {name: [row[place] for row in found] for place, name in enumerate(names)}
+
+
+def columns_of(rows: Iterable[Any], *names: str) -> dict[str, list[Any]]:
+    """Return these keys of the rows as columns."""
+    found = list(rows)
+    return {name: [row[name] for row in found] for name in names}
+
+
+def on_components(points: Sequence[Sequence[float]]) -> dict[str, list[float]]:
+    """Return places on components as columns."""
+    pairs = enumerate(zip(*points, strict=True), start=1)
+    return {f"component_{k}": list(column) for k, column in pairs}
+
+
+def records(table: PackedTable) -> list[Row]:
+    """Return the rows of a packed table as dicts."""
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+def same_mu(rows: Iterable[Row], mu: float) -> list[Row]:
+    """Return the rows of one mu."""
+    return [r for r in rows if r["mu"] is not None and abs(float(r["mu"]) - mu) <= 1e-6 * mu]
+
+
+def of_chosen(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of the chosen lists, which have no mu of their own."""
+    return [row for row in rows if row["mu"] is None]
+
+
+def at_mu(table: pd.DataFrame, mu: float | None) -> Array:
+    """Mark the rows of one mu, however the TSV rounded it; None marks those of the chosen lists."""
+    values = table["mu"].to_numpy(dtype=float)
+    if mu is None:
+        return np.asarray(np.isnan(values))
+    found: Array = np.isclose(values, mu, rtol=1e-6, atol=0)
+    return found
+
+
+def own_rows(controls: PackedTable) -> list[Row]:
+    """Return the rows of this procedure, of its chosen lists and along mu."""
+    return [row for row in records(controls) if row["model"] == "genesig"]
+
+
+def control_rows(data: Study) -> list[Row]:
+    """Return genesig with its chosen lists and the baselines, best first."""
+    rows = of_chosen(r for r in records(data["tables"]["controls"]) if r["error"] is not None)
+    return sorted(rows, key=lambda row: (row["error"], row["model"] != "genesig"))
+
+
+def own_margins(predictions: pd.DataFrame, classes: Sequence[str] | None) -> Any:
+    """Return each score; of several classes that of its own less the largest of the others."""
+    if "score" in predictions or not classes:
+        return predictions["score"]
+    scores = predictions[[f"score of {name}" for name in classes]].to_numpy(dtype=float)
+    own = predictions["label"].astype(str).to_numpy()[:, None] == np.array(classes, dtype=object)
+    return scores[own] - np.where(own, -np.inf, scores).max(axis=1)
+
+
+_SYMBOL_OF = {"symbol": "gene", "nearest_symbol": "nearest", "prototype_symbol": "prototype"}
+
+
+def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], place: int) -> bool:
+    """Whether a column of symbols is nothing but the ids once more."""
+    own = _SYMBOL_OF.get(columns[place])
+    if own is None or own not in columns:
+        return False
+    other = columns.index(own)
+    return all(row[place] in (row[other], None) for row in rows)
+
+
+_WORDS = ("text", "name", "source", "model")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Heading of a column, what it means, how its values are written, its name in the file."""
+
+    label: str
+    kind: str
+    help: str = ""
+    key: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the values line up on the right."""
+        return self.kind not in _WORDS
+
+    @property
+    def look(self) -> str:
+        """Return the style class of its cells: number, name, or running words."""
+        return "n" if self.numeric else "w" if self.kind == "text" else "t"
+
+
+def unknown(name: str, rows: Sequence[Sequence[Any]], place: int) -> Column:
+    """Return the heading of a column that a study names: the weights of a class, or words."""
+    if all(isinstance(row[place], float | int | None) for row in rows):
+        return Column(f"Weight, {clean(name.removeprefix('coef '))}", "signed")
+    return Column(clean(name), "text")
 
 
 class Cell(NamedTuple):
@@ -296,3 +415,44 @@ def shown_table(
         name.replace("_", "-"), caption, heads, [[row[p] for p in keep] for row in rows], most,
         total=len(rows) if total is None else total, file=file, search=search, shown=shown,
     )  # fmt: skip
+
+
+NO_INTERVAL = "a difference without an interval, so chance is not ruled out"
+
+
+class Difference(TypedDict):
+    """The error, that of the linear lists, and the difference with its interval."""
+
+    error: float | None
+    linear: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+
+
+def against(data: Study, d: Difference, other: str) -> str:
+    """Return ``"balanced error is 10 % against 12 % of {other} (95 % CI ...)"``.
+
+    Without limits, nothing is said of an interval.
+    """
+    shown = measure(data)
+    write = rate if data["study"]["classes"] else decimal
+    ours, theirs = shown.value(d["error"]), shown.value(d["linear"])
+    words = f"{shown.name} is {write(ours)} against {write(theirs)} of {other}"
+    if d["low"] is None or d["high"] is None:
+        return words
+    limits = shown.interval({"low": d["low"], "high": d["high"]})
+    if shown.better == "larger":  # 1 − R² apart, shown as R²
+        limits = (-d["high"], -d["low"])
+    apart = f"{write(limits[0])} to {write(limits[1])}"
+    if data["study"]["classes"]:
+        apart = apart.replace("\u00a0%", "") + " percentage points"
+    return f"{words} (95\u00a0% CI of the difference {apart})"
+
+
+def neither(data: Study, model: str) -> bool:
+    """Whether the intervals of both errors, of this model and of genesig, hold that of chance."""
+    chance = data["answer"]["error"]["chance"]
+    rows = {row["model"]: row for row in control_rows(data)}
+    both = [rows.get(name) for name in ("genesig", model)]
+    return all(row is not None and (row["high"] or row["error"]) >= chance for row in both)

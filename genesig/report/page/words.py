@@ -57,6 +57,14 @@ def significant(value: float | None, digits: int = 3) -> str:
     return signed(number) + (f"\u2009×\u2009{power_of_ten(int(exponent))}" if e else "")
 
 
+def power(value: float) -> str:
+    """Write a power of ten as one (10⁻³), any other number in three digits."""
+    text = f"{value:.0e}"
+    if value > 0 and text.startswith("1e") and float(text) == value and not 0.01 < value < 100:
+        return power_of_ten(int(text[2:]))
+    return significant(value)
+
+
 def percent(value: float | None, digits: int = 0) -> str:
     """Return a share as per cent."""
     if value is None or not math.isfinite(value):

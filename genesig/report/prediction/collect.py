@@ -4,29 +4,46 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import pandas as pd
 
 from genesig.report.page.measure import MEASURES
-from genesig.report.page.record import (
-    Curve,
-    Fit,
-    HeldOut,
-    HeldOutSample,
-    Null,
-    Rejection,
-)
+from genesig.report.page.record import Curve, Fit, HeldOut, HeldOutSample, Null, Rejection, Study
 from genesig.report.page.rounding import plain, rounded
-from genesig.report.page.rows import at_mu, own_margins
+from genesig.report.page.tables import at_mu, own_margins
 from genesig.report.page.words import counted, decimal
-from genesig.report.prediction.record import Prediction, Surface
 from genesig.selection.assess.rejection import rejection
 from genesig.selection.assess.scores import relative_squared_error
 
 if TYPE_CHECKING:
     from genesig.results import Dataset, Fits
+
+
+class Surface(TypedDict):
+    """The validation error over tau and the ``rows``, mean over the outer splits.
+
+    The rows are values of mu, each at its best lam, where several were searched, else of lam
+    (``along``). ``error`` is rows × n_tau, ``size`` the number of genes, searched mu × n_tau; null
+    where a split's list was longer than can be chosen. ``chosen`` has [tau number, row, splits],
+    ``final`` [tau number, row] of the final model.
+    """
+
+    tau: list[float]
+    along: str
+    rows: list[float]
+    error: list[list[float | None]]
+    size: list[list[float | None]]
+    chosen: list[list[int]]
+    final: list[int]
+
+
+class Prediction(Study):
+    """How the model was selected, beside what every topic may read."""
+
+    surface: Surface
+
 
 Array = np.ndarray[Any, Any]
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from genesig.report.page.measure import measure
-from genesig.report.page.shuffling import held, shuffled
-from genesig.report.page.sides import two
-from genesig.report.page.style import power
+from genesig.report.page.measure import held, measure, shuffled, two
 from genesig.report.page.verdict import LEVEL
-from genesig.report.page.words import clean, counted, percent, significant
-from genesig.report.prediction.record import Prediction
+from genesig.report.page.words import clean, counted, percent, power, significant
+from genesig.report.prediction.collect import Prediction
 from genesig.response.design import SEVERAL
 
 SCHEMES = {
@@ -44,25 +41,6 @@ AREA = (
     " a class, of a repeat), which one model scored; its interval adds the variances between splits"
     " and between samples, is Wilson's of a share in as many samples as that error tells of, and"
     " near 1 holds the score interval (Newcombe 2006)."
-)
-REFERENCES = (
-    "De Mol C, Mosci S, Traskine M, Verri A (2009). A regularized method for selecting nested"
-    " groups of relevant genes from microarray data. J Comput Biol 16.",
-    "Mosci S (2009). PhD thesis, University of Genoa: the two-stage protocol, nested lists and"
-    " structured clustering.",
-    "Nadeau C, Bengio Y (2003). Inference for the generalization error. Mach Learn 52.",
-    "Phipson B, Smyth GK (2010). Permutation p-values should never be zero. Stat Appl Genet Mol"
-    " Biol 9.",
-    "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for model"
-    " selection. BMC Bioinformatics 7.",
-    "Zou H, Hastie T (2005). Regularization and variable selection via the elastic net. J R Stat"
-    " Soc B 67.",
-)
-
-
-OF_AREA = (
-    "Newcombe RG (2006). Confidence intervals for an effect size measure based on the Mann-Whitney"
-    " statistic. Part 2. Stat Med 25.",
 )
 
 

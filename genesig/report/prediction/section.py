@@ -1,25 +1,27 @@
-"""Sections about model selection, prediction, chance and the controls."""
+"""Sections about model selection, prediction, chance, other predictors and single samples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 
-from genesig.report.page.confusion import confusion, confusion_data, confusion_words
-from genesig.report.page.measure import measure
-from genesig.report.page.record import Curve
-from genesig.report.page.rows import (
+from genesig.report.page.charts import confusion, confusion_data, confusion_words, each_value
+from genesig.report.page.measure import held, measure, shuffled, two
+from genesig.report.page.record import Curve, HeldOutSample, Rejection
+from genesig.report.page.section import Group, Item, Limits, Section
+from genesig.report.page.svg import Columns, Picture, picture
+from genesig.report.page.tables import (
+    Cell,
+    Table,
     columns_of,
+    control_rows,
     of_chosen,
     own_rows,
+    packed_table,
     records,
+    shown_table,
     transposed,
 )
-from genesig.report.page.section import Group, Item, Limits, Section
-from genesig.report.page.shuffling import held, shuffled
-from genesig.report.page.sides import two
-from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import packed_table
 from genesig.report.page.words import (
     between,
     clean,
@@ -29,9 +31,10 @@ from genesig.report.page.words import (
     significant,
     with_limits,
 )
-from genesig.report.prediction import figures, figures_selection
-from genesig.report.prediction.record import Prediction
-from genesig.report.prediction.section_decision import precision
+from genesig.report.prediction import decision, figures
+from genesig.report.prediction.collect import Prediction
+from genesig.report.prediction.decision import precision
+from genesig.selection.assess.controls import NAMED
 
 FOLDED = ("precision_recall",)
 """Figures of the section that open on demand, where others stand before them."""
@@ -44,8 +47,8 @@ def model_selection(data: Prediction, limits: Limits) -> Section:
     along = "mu" if it["along"] == "mu" else "lambda"
     image = picture(
         "model_selection",
-        partial(figures_selection.surface, data),
-        data=figures_selection.surface_data(it),
+        partial(figures.surface, data),
+        data=figures.surface_data(it),
         title=f"Validation error over τ and {'μ' if along == 'mu' else 'λ'}",
         description=(
             f"Image of the validation error over {len(it['tau'])} values of tau and"
@@ -87,10 +90,10 @@ def performance(data: Prediction, limits: Limits) -> Section:
     if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
         each.append(picture(
             "performance_splits",
-            partial(figures_selection.per_split, data),
+            partial(figures.per_split, data),
             data=columns_of(
                 of_chosen(records(data["tables"]["scores"])), "split", "repeat",
-                figures_selection.split_error(data)[0], "n_genes",
+                figures.split_error(data)[0], "n_genes",
             ),
             title="Performance of each outer split",
             description="Dots: error and number of selected genes of each split, by repeat.",
@@ -234,3 +237,218 @@ def _speaks_of(data: Prediction) -> str:
         f" So p speaks of differences within a {clean(data['study']['group'])}, not of those"
         " between them."
     )
+
+
+def controls(data: Prediction, limits: Limits) -> Section:
+    """Show other predictors on the same splits."""
+    caption = "All predictors on the same outer splits, genesig at every μ."
+    table = _controls_table(data, caption, limits)
+    words = [
+        "A short list need not beat methods that use all genes; it should come close. All"
+        " predictors saw the same training and test samples." + _alone(data)
+    ]
+    rows = control_rows(data)
+    if not any(row["model"] == "genesig" for row in rows):
+        return Section("controls", "Other methods", words, [table], part="evidence")
+    shown = measure(data)
+    image = picture(
+        "controls",
+        partial(figures.controls, data),
+        data={"model": [row["model"] for row in rows], **shown.columns(rows)},
+        title=f"{shown.title} of every predictor on the same splits",
+        description=f"{shown.name}, dots with 95 % CI: {each_value(rows, shown)}.",
+        caption=f"Dot: {shown.name} on held-out samples; line: 95 % CI of the procedure."
+        f" Dashed: guessing.{_band(data)} Where intervals overlap, they do not show which method is"
+        " better; the paired differences in the table do.",
+    )
+    return Section("controls", "Other methods", words, [image, table], part="evidence", folded=True)
+
+
+def _alone(data: Prediction) -> str:
+    """Say what the model of named genes is; nothing where there is none."""
+    if all(row["model"] != NAMED for row in records(data["tables"]["controls"])):
+        return ""
+    least = counted(data["config"]["signature"]["least"], "gene")
+    return (
+        " Named genes alone: a model of the genes that each training set can name, or, where these"
+        f" are fewer than {least}, of those that its halves list most often."
+    )
+
+
+def _band(data: Prediction) -> str:
+    if len(data["null"]["errors"]) < figures.FEWEST_FOR_BAND:
+        return ""
+    return " Grey: 95 % of the runs with shuffled labels."
+
+
+def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
+    """Show controls.tsv; for regression its errors 1 - R² as R², like everything on the page."""
+    table, shown = data["tables"]["controls"], measure(data)
+    if data["study"]["classes"]:
+        return _with_chosen(packed_table(data, "controls", caption, limits.table_rows))
+    rows = [
+        {**row, "error": shown.value(row["error"]),
+         **dict(zip(("low", "high"), shown.interval(row), strict=True))}
+        for row in records(table)
+    ]  # fmt: skip
+    columns = [shown.column if name == "error" else name for name in table["columns"]]
+    return _with_chosen(shown_table(
+        "controls", f"{caption} The column error of controls.tsv is 1 − {shown.name}.", columns,
+        [list(row.values()) for row in rows], limits.table_rows, total=table["total"],
+        file=table["file"],
+    ))  # fmt: skip
+
+
+def _with_chosen(table: Table) -> Table:
+    """Call the lists by their name that have no μ of their own; other methods have none at all."""
+    keys = [column.key for column in table.columns]
+    if "mu" in keys:
+        model, mu = keys.index("model"), keys.index("mu")
+        for row in table.rows:
+            if row[model].value == "genesig" and row[mu].value is None:
+                row[mu] = Cell("chosen")
+    return table
+
+
+def samples(data: Prediction, limits: Limits) -> Section:
+    """Say who is wrong, and how often."""
+    found, classes = data["held_out"]["samples"], data["study"]["classes"]
+    by_class = classes is not None
+    columns = ["sample", "label", "tested", *(["wrong"] if by_class else []), "mean", "scores"]
+    ranked = sorted(found, key=_worst)
+    scores = [", ".join(significant(v, 2) for v in one["scores"]) for one in ranked]
+    cells = [{**one, "scores": text} for one, text in zip(ranked, scores, strict=True)]
+    rows = [[values[key] for key in columns] for values in cells]
+    order = "the most often wrong" if by_class else "the worst predicted"
+    order = order if by_class or measure(data).fitted else "the highest score"
+    caption = f"Every sample while it was held out; {order} first."
+    table = shown_table(
+        "held_out_samples", caption, columns, rows, limits.table_rows, total=len(rows),
+        file="predictions.tsv", search=True,
+    )  # fmt: skip
+    pictures = [] if classes is None else [_margins(found, classes)]
+    if sides := two(data["study"]):
+        pictures = _pictures(found, data["held_out"]["rejection"] or [], sides)
+    items: list[Item] = [*pictures[:1], *_more(pictures[1:]), table]
+    return Section("samples", "Sample by sample", [sample_words(data)], items, part="evidence")
+
+
+def _more(pictures: list[Picture]) -> list[Item]:
+    title = "Scores in each repeat, and which samples to leave uncalled"
+    return [Group("repeats", title, (), pictures)] if pictures else []
+
+
+def _worst(one: HeldOutSample) -> tuple[float, float]:
+    """Sort by the times a sample was wrong and its mean score; a number by its distance."""
+    if one["wrong"] is None:
+        apart = one["mean"] if isinstance(one["label"], str) else abs(one["mean"] - one["label"])
+        return (-apart, 0.0)
+    return (-one["wrong"] / one["tested"], abs(one["mean"]))
+
+
+def sample_words(data: Prediction) -> str:
+    """Say how many samples were misclassified in most of their repeats."""
+    wrong = data["answer"]["wrong"]
+    if wrong is None:
+        return "Each sample's predictions while it was held out."
+    mostly, always = len(wrong["mostly"]), len(wrong["always"])
+    if not mostly:
+        most = " in most of its repeats" * (data["design"]["repeats"] > 1)
+        return f"No sample was misclassified{most} while it was held out."
+    every = (
+        f", {always} of them in every one" if always and wrong["mostly"][0]["tested"] > 1 else ""
+    )
+    return (
+        f"{mostly} of {counted(wrong['samples'], 'sample')} {'was' if mostly == 1 else 'were'}"
+        f" misclassified{' in most repeats' * (data['design']['repeats'] > 1)} while held out"
+        f"{every}. Check {'it' if mostly == 1 else 'them'} for mislabelling, an unusual subtype or"
+        " low sample quality."
+    )
+
+
+def _pictures(
+    found: list[HeldOutSample], refused: list[Rejection], classes: list[str]
+) -> list[Picture]:
+    both = "; ".join(map(_rejection_words, refused))
+    return [
+        picture(
+            "waterfall",
+            partial(decision.draw_waterfall, found, classes),
+            data=_means(found),
+            title="Waterfall of the held-out scores",
+            description=f"Mean held-out scores of {counted(len(found), 'sample')} in their order,"
+            " coloured by true class.",
+            caption=f"Bars above zero are called {clean(classes[1])}, bars below"
+            f" {clean(classes[0])}; the colour is the true class. A bar of the wrong colour is a"
+            " misclassified sample.",
+        ),
+        picture(
+            "samples",
+            partial(figures.samples, found, classes),
+            data=_scores(found),
+            title="Scores of each sample while held out",
+            description="Dots of the held-out scores of each sample, sorted by class and mean"
+            " score.",
+            caption=f"{_dots(found)}; within each class the samples are sorted by it. Above"
+            f" the dashed line a sample is called {clean(classes[1])}, below it"
+            f" {clean(classes[0])}.",
+        ),
+        picture(
+            "rejection",
+            partial(figures.rejection, found, refused, classes),
+            data=_means(found),
+            title="Which samples to leave uncalled",
+            description=f"Mean held-out scores by true class, and what to leave uncalled: {both}.",
+            caption=refused_words(refused),
+        ),
+    ]
+
+
+def _means(found: list[HeldOutSample]) -> Columns:
+    return columns_of(found, "sample", "label", "mean", "tested", "wrong")
+
+
+def _scores(found: list[HeldOutSample]) -> Columns:
+    return transposed(
+        ("sample", "label", "score"),
+        [(one["sample"], one["label"], score) for one in found for score in one["scores"]],
+    )
+
+
+def _margins(found: list[HeldOutSample], classes: list[str]) -> Picture:
+    return picture(
+        "samples",
+        partial(figures.samples, found, classes),
+        data=_scores(found),
+        title="Margin of each sample while held out",
+        description="Dots of the held-out margins of each sample, sorted by class and mean.",
+        caption=f"{_dots(found)}: that of its own class less the largest of the others. Below the"
+        " dashed line a sample is called something else.",
+    )
+
+
+def _dots(found: list[HeldOutSample]) -> str:
+    if all(one["tested"] == 1 for one in found):
+        return "One dot per sample, its score while held out"
+    return "One dot per time a sample was held out, a bar for the mean score"
+
+
+def refused_words(refused: list[Rejection]) -> str:
+    """Say whom to refuse so that no error is left, or that nobody need be."""
+    if not any(row["wrong"] for row in refused):
+        return (
+            "Averaged over repeats, every sample falls on the correct side of the threshold, so"
+            " none needs to be left uncalled."
+        )
+    return (
+        "If scores in the grey band were left uncalled, every remaining call would be right; this"
+        f" withholds {' and '.join(map(_rejection_words, refused))}. Descriptive and optimistic:"
+        " the thresholds were set on the test labels themselves."
+    )
+
+
+def _rejection_words(row: Rejection) -> str:
+    if row["threshold"] is None:
+        return f"no {clean(row['class'])} call"
+    calls = f"{clean(row['class'])} calls ({percent(row['share'])})"
+    return f"{row['rejected']} of {row['predicted']} {calls}"

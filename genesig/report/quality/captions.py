@@ -1,17 +1,19 @@
-"""The pictures of the quality section, with their words."""
+"""The pictures and modules of the quality section, with their words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any, Literal
 
 from genesig.data.quality.missing_check import UNEQUAL
-from genesig.report.page.rows import on_components, transposed
+from genesig.report.page.section import Item
 from genesig.report.page.svg import Columns, Picture, picture
-from genesig.report.page.words import clean, counted, percent, shown_of, significant
-from genesig.report.quality import figures, figures_components
-from genesig.report.quality.record import Quality, QualityRecord
+from genesig.report.page.tables import Column, filled_table, on_components, transposed
+from genesig.report.page.words import clean, counted, percent, shorten, shown_of, significant
+from genesig.report.quality import figures
+from genesig.report.quality.collect import Quality, QualityRecord
 
 SIZE = {"library": "Library sizes", "factor": "Scaling factors"}
 
@@ -172,7 +174,7 @@ def components(data: Quality) -> Picture:
     named = " Outliers have their names." if it["outliers"] else ""
     return picture(
         "quality_components",
-        partial(figures_components.components, data),
+        partial(figures.components, data),
         data=_placed(data),
         title="Samples on the first two components of all genes",
         description=f"Samples on two principal components ({first} of the variance), coloured by"
@@ -196,7 +198,7 @@ def associations(data: Quality) -> Picture:
     capped = shown_of(len(it["associations"]), it["columns"], "column")
     return picture(
         "associations",
-        partial(figures_components.associations, data),
+        partial(figures.associations, data),
         data=_explained(it),
         title="What the components go with",
         description="Share of the variance of each component that each column of the sample table"
@@ -244,3 +246,61 @@ def _strongest(it: QualityRecord) -> str:
         f"{clean(one['column'])} {percent(one['share'][0])} of the first"
         for one in it["associations"][:6]
     )
+
+
+NAMED = 12
+"""Genes of a module that are named in the table."""
+COLUMNS = (
+    Column("Module", "integer"),
+    Column("Genes", "integer"),
+    Column("Variance", "share", "Of all genes, added to that of the modules before"),
+    Column("Genes with the largest loadings", "text", "− where a gene falls as the others rise"),
+)
+
+
+def modules(data: Quality) -> list[Item]:
+    """Show the modules as a table; nothing where none were asked for or found."""
+    found = by_module(data)
+    if not found:
+        return []
+    rows = [
+        (number, len(genes), genes[0]["explained"], _named(genes)) for number, genes in found
+    ]  # fmt: skip
+    total, file = len(rows), data["tables"]["modules"]["file"]
+    caption = (
+        "Modules: genes that vary together over all samples, by sparse principal components,"
+        " without the label. Of the variance of samples left out,"
+        f" {percent(1 - found[0][1][0]['unexplained'])} is reconstructed from them."
+    )
+    return [filled_table("modules", caption, COLUMNS, rows, total, total=total, file=file)]
+
+
+def by_module(data: Quality) -> list[tuple[int, list[dict[str, Any]]]]:
+    """Return each module's number with its genes, by falling |loading|."""
+    table = data["tables"].get("modules")
+    if table is None:
+        return []
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    return [(key, list(part)) for key, part in groupby(rows, lambda row: int(row["module"]))]
+
+
+def _named(genes: list[dict[str, Any]]) -> str:
+    names = [
+        ("−" if one["loading"] < 0 else "") + shorten(one["symbol"], 20) for one in genes[:NAMED]
+    ]  # fmt: skip
+    more = f" and {len(genes) - NAMED} more" if len(genes) > NAMED else ""
+    return ", ".join(names) + more
+
+
+def module_sentences(data: Quality) -> list[str]:
+    """Return what Methods says of them."""
+    found = by_module(data)
+    if not found:
+        return []
+    one = found[0][1][0]
+    return [
+        f"{counted(len(found), 'module')} of genes that vary together over all samples were found"
+        " by sparse principal component analysis (Zou et al. 2006), without the label, at τ ="
+        f" {significant(one['tau'])} τ max, the largest whose reconstruction of left-out samples"
+        " was within one standard error of the best."
+    ]

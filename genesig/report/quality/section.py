@@ -8,15 +8,13 @@ from typing import Any
 from genesig.data.quality.overview import FEWEST
 from genesig.data.quality.samples import FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
-from genesig.report.page.columns import Column
+from genesig.report.page.measure import class_of
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
-from genesig.report.page.sides import class_of
-from genesig.report.page.tables import Table, filled_table
+from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import by_kind, clean, counted, percent, shorten, significant
 from genesig.report.quality import captions
-from genesig.report.quality.captions import SIZE, by_label, missing_words, size_words
-from genesig.report.quality.modules import modules
-from genesig.report.quality.record import Follows, Missing, Outlier, Quality, QualityRecord
+from genesig.report.quality.captions import SIZE, by_label, missing_words, modules, size_words
+from genesig.report.quality.collect import Follows, Missing, Outlier, Quality, QualityRecord
 
 MOST_COUNTS = 50
 """Rows of the table of missing values."""

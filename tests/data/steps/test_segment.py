@@ -18,7 +18,7 @@ from genesig.data.steps.segment import with_places
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.errors import GenesigError
-from genesig.report.data.methods import normalisation
+from genesig.report.data import normalisation
 from genesig.results import Dataset, Design
 
 STEP = {"step": "segment", "tau": None}

@@ -9,7 +9,7 @@ from report_study import Study, arguments
 
 from genesig.report.answer.section import overview
 from genesig.report.collect import collect
-from genesig.report.page.rows import records
+from genesig.report.page.tables import records
 from genesig.selection.assess.controls import NAMED
 
 pytestmark = pytest.mark.usefixtures("undrawn")

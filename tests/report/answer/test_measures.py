@@ -8,9 +8,7 @@ from report_external import make_about
 from report_study import Study, arguments
 from sklearn.metrics import recall_score
 
-from genesig.report.answer.chips import MOST_NAMED, gene_chips
-from genesig.report.answer.figures import forest, lines_of
-from genesig.report.answer.section import overview, tiles
+from genesig.report.answer.section import MOST_NAMED, forest, gene_chips, lines_of, overview, tiles
 from genesig.report.collect import collect
 from genesig.selection.assess.intervals import wilson
 

@@ -10,9 +10,7 @@ from report_evidence import FDR, PERMUTATIONS, Q
 from report_study import Study, arguments
 from report_tables import PROVED
 
-from genesig.report.answer.chips import chips_title, gene_chips
-from genesig.report.answer.figures import lines_of
-from genesig.report.answer.section import tiles
+from genesig.report.answer.section import chips_title, gene_chips, lines_of, tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.genes.section import signature
@@ -22,7 +20,7 @@ from genesig.report.page.style import OWN
 from genesig.report.page.words import about_so_many
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS
-from genesig.report.writeup.results import results
+from genesig.report.writeup import results
 from genesig.selection.assess.controls import NAMED
 
 SMALL = Limits(3, 5)

@@ -11,11 +11,10 @@ from report_study import HOSTILE, Study, arguments
 
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
-from genesig.report.covariates.section import added_value, covariates
+from genesig.report.covariates import added_value, covariates
 from genesig.report.methods import methods
-from genesig.report.page.headline import headline
 from genesig.report.page.section import Limits
-from genesig.report.page.verdict import judge
+from genesig.report.page.verdict import headline, judge
 from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import FIRST_SCREEN

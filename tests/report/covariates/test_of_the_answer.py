@@ -12,7 +12,7 @@ from linear_settings import of_kind
 from settings import MOMENTS, SPLITS
 
 from genesig.data.splits.draw import draw_splits
-from genesig.report.covariates.collect import covariates
+from genesig.report.covariates import collect_covariates
 from genesig.response.covariates import Covariate
 from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop, fit_final
@@ -40,6 +40,6 @@ def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> Non
         final = replace(final, answer_gamma=final.answer_gamma + 1)
         observed = replace(observed, answer_gamma=observed.answer_gamma - 1)
         own, each = final.answer_gamma[0, 0, 0], observed.answer_gamma[:, 0, 0]
-    (row,) = covariates(dataset, observed, final, CONTROLS)["covariates"]["weights"]
+    (row,) = collect_covariates(dataset, observed, final, CONTROLS)["covariates"]["weights"]
     assert row["weight"] == pytest.approx(own, abs=1e-4)
     assert row["mean"] == pytest.approx(each.mean(), abs=1e-5)

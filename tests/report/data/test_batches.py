@@ -12,10 +12,10 @@ from report_study import Study, arguments, make_dataset
 
 from genesig.data.study.confounding import association
 from genesig.report.collect import collect
-from genesig.report.data.section import study as study_section
+from genesig.report.data import study as study_section
 from genesig.report.methods import methods
+from genesig.report.page.measure import where
 from genesig.report.page.section import Limits
-from genesig.report.page.shuffling import where
 from genesig.report.prediction.section import chance
 from genesig.report.record import Report
 from genesig.results import Dataset

@@ -8,8 +8,7 @@ from typing import Any
 from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
-from genesig.report.enrichment.collect import TABLES
-from genesig.report.enrichment.section import enrichment, lists
+from genesig.report.enrichment import TABLES, enrichment, lists
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 

@@ -12,11 +12,9 @@ from report_external import make_about
 from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect
-from genesig.report.external.first_screen import caution, elsewhere
-from genesig.report.external.section import external
+from genesig.report.external.section import caution, elsewhere, external
 from genesig.report.methods import methods, references
-from genesig.report.page.outline import each
-from genesig.report.page.section import Facts, Limits
+from genesig.report.page.section import Facts, Limits, each
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
 from genesig.report.render import render

@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 from kinds_cohort import fitted, scored, written
 
-from genesig.report.answer.elsewhere import cohorts
+from genesig.report.answer.collect import cohorts
 from genesig.report.answer.lights import RULES, rules
 from genesig.report.external.collect import external as collected
-from genesig.report.external.first_screen import elsewhere
-from genesig.report.external.methods import external_references, external_sentences
-from genesig.report.external.section import external
+from genesig.report.external.section import (
+    elsewhere,
+    external,
+    external_sentences,
+)
+from genesig.report.methods import cited
 from genesig.report.page.measure import MEASURES
-from genesig.report.page.outline import each
-from genesig.report.page.section import Facts, Limits
+from genesig.report.page.section import Facts, Limits, each
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
 
@@ -68,7 +70,7 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     text = " ".join(external_sentences(data))
     assert "C is Harrell's" in text
     assert "R²" not in text
-    assert external_references(data) == ()
+    assert cited(text) == []
 
 
 def test_several_classes_have_a_confusion_matrix_and_their_error() -> None:
@@ -113,7 +115,7 @@ def test_probabilities_of_several_classes_are_said_with_their_calibration() -> N
     said = dict(facts[0].pairs)["Calibration"]
     assert said.startswith("slope 0.80 (95\u00a0% CI 0.50 to 1.10), 1 would be right;")
     assert "White 1982" in " ".join(external_sentences(data))
-    assert any(one.startswith("White") for one in external_references(data))
+    assert any(one.startswith("White") for one in cited(" ".join(external_sentences(data))))
     assert said.endswith("probability of 90\u00a0% on average, and is right in 75\u00a0%")
 
 

@@ -13,9 +13,8 @@ from scipy.stats import pearsonr, ttest_ind, ttest_rel
 from sklearn.metrics import roc_auc_score
 
 from genesig.report.collect import collect
-from genesig.report.genes.alone import ALONE, alone, in_short, separation
+from genesig.report.genes.cards import ALONE, RADIUS, alone, in_short, separation, values_of
 from genesig.report.genes.collect_cards import MEASURES, replaced, selected
-from genesig.report.genes.figures_cards import RADIUS, values_of
 from genesig.report.page.gene_links import gene_anchor
 from genesig.report.page.section import Limits
 from genesig.report.sections import SECTIONS

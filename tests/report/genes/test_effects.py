@@ -13,9 +13,8 @@ from scipy.spatial.distance import squareform
 from scipy.stats import linregress
 
 from genesig.report.collect import collect
-from genesig.report.genes.clustered import tree
-from genesig.report.genes.collect_effects import effects, in_lists, overlap
-from genesig.report.genes.figures_heat import heat
+from genesig.report.genes.collect import effects, in_lists, overlap, tree
+from genesig.report.genes.figures import heat
 
 
 def test_the_effect_of_two_classes_is_the_difference_of_their_means():

@@ -9,9 +9,7 @@ import pytest
 from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
-from genesig.report.genome.collect import TABLES, natural
-from genesig.report.genome.figures import laid_out
-from genesig.report.genome.section import genome
+from genesig.report.genome import TABLES, genome, laid_out, natural
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 

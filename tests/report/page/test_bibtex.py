@@ -8,8 +8,7 @@ from report_external import make_about
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
-from genesig.report.methods import references
-from genesig.report.page.bibtex import bibtex
+from genesig.report.methods import bibtex, references
 
 
 def test_an_article_has_its_fields():

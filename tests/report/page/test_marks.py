@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from genesig.report.page.marks import MARK, moved
 from genesig.report.page.style import STYLE, sheet
-from genesig.report.page.svg import picture
+from genesig.report.page.svg import MARK, moved, picture
 
 WORDS = {"title": "t", "description": "d", "caption": "c", "data": {}}
 

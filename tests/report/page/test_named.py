@@ -11,11 +11,9 @@ from report_kinds import kind_arguments
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
-from genesig.report.page.named import name_columns, name_points, name_rows
-from genesig.report.page.outline import each
-from genesig.report.page.section import Limits
+from genesig.report.page.section import Limits, each
 from genesig.report.page.style import sheet
-from genesig.report.page.svg import Picture, picture
+from genesig.report.page.svg import Picture, name_columns, name_points, name_rows, picture
 from genesig.report.sections import SECTIONS, summary
 
 STUDIES = {

@@ -13,8 +13,7 @@ from genesig.report.collect import collect
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade
-from genesig.report.patients.section import MOST_GROUPS, next_study, studied
-from genesig.report.patients.section_score import score_effect, subgroups
+from genesig.report.patients import MOST_GROUPS, next_study, score_effect, studied, subgroups
 from genesig.selection.assess.patients.tables import patient_tables
 
 LIMITS = Limits(12, 15)

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 from sklearn.metrics import average_precision_score, confusion_matrix, precision_recall_curve
 
-from genesig.report.prediction.calibrated import Told, net_benefit, precision_recall
+from genesig.report.prediction.decision import Told, net_benefit, precision_recall
 
 RNG = np.random.default_rng(4)
 POSITIVE = RNG.random(80) < 0.35

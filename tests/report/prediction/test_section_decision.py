@@ -12,8 +12,7 @@ from genesig.report.collect import collect
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import judge
 from genesig.report.page.words import percent
-from genesig.report.prediction.calibrated import net_benefit, told
-from genesig.report.prediction.section_decision import decisions
+from genesig.report.prediction.decision import decisions, net_benefit, told
 
 DATA = collect(**arguments(Study()))
 LIMITS = Limits(60, 10)

@@ -9,8 +9,7 @@ from report_study import HOSTILE, Study, arguments
 from genesig.report.collect import collect, tables_in
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
-from genesig.report.sets.collect import SHOWN, TABLES
-from genesig.report.sets.section import in_sets, sets, stable
+from genesig.report.sets import SHOWN, TABLES, in_sets, sets, stable
 
 LIMITS = Limits(12, 500)
 

@@ -11,9 +11,7 @@ from genesig.report.card import card
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits
 from genesig.report.page.words import decimal, percent, rate
-from genesig.report.writeup.results import results
-from genesig.report.writeup.section import limits_words, tripod
-from genesig.report.writeup.tripod import ITEMS, OPEN, checklist
+from genesig.report.writeup import ITEMS, OPEN, checklist, limits_words, results, tripod
 
 
 def test_the_paragraph_has_the_numbers_of_the_page():

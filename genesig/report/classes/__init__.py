@@ -1,1 +1,0 @@
-"""How well each of several classes is told from the others."""

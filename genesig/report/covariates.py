@@ -1,0 +1,333 @@
+"""What the study holds fixed, and what expression adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
+
+import numpy as np
+
+from genesig.report.page.measure import measure
+from genesig.report.page.record import Study
+from genesig.report.page.rounding import rounded
+from genesig.report.page.section import Limits, Section
+from genesig.report.page.tables import Column, Difference, filled_table
+from genesig.report.page.verdict import Grade, here
+from genesig.report.page.words import clean, counted, decimal, enumerated, rate, significant
+from genesig.selection.assess.beside_covariates import NAME as ALONE
+from genesig.selection.assess.beside_covariates import WITH_ALL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genesig.results import Dataset, Fits
+
+
+class CovariateWeight(TypedDict):
+    """Weight of a covariate in the final model, per unit and per standard deviation.
+
+    Of several classes each has a row, and ``name`` has the class, too. Of a spline each stretch
+    from knot to knot has a row, whose weight is what the score gains over it, and no ``per_sd``.
+    ``reference`` is the word that a word is held against. ``mean``, ``low`` and ``high`` are those
+    per unit over the outer splits, ``sign`` the share of these with the sign of the mean.
+    """
+
+    name: str
+    reference: str | None
+    weight: float
+    per_sd: float | None
+    mean: float
+    low: float
+    high: float
+    sign: float
+
+
+class CovariatesRecord(TypedDict):
+    """The covariates; ``alone`` holds their error against that with expression.
+
+    ``whole`` holds it against that with all genes, by ridge; ``p`` and ``p_whole`` are those of the
+    permutations. ``missing`` counts values that were filled in, ``curved`` names what has a spline.
+    """
+
+    columns: list[str]
+    curved: list[str]
+    missing: int
+    weights: list[CovariateWeight]
+    alone: Difference
+    whole: Difference
+    p: float | None
+    p_whole: float | None
+
+
+class Covariates(Study):
+    """What this topic reads; the key is absent where nothing is held fixed."""
+
+    covariates: NotRequired[CovariatesRecord]
+
+
+Array = np.ndarray[Any, Any]
+
+
+def collect_covariates(
+    dataset: Dataset, observed: Fits, final: Fits, controls: pd.DataFrame
+) -> dict[str, CovariatesRecord]:
+    """Sum up what the study holds fixed, under its key; nothing where it has no covariates."""
+    held, answer, answers = dataset.design.covariates, final.with_chosen(), observed.with_chosen()
+    gamma, of_splits = answer.gamma, answers.gamma
+    if gamma is None or of_splits is None:
+        return {}
+    classes = dataset.design.classes or ()
+    rows = [
+        _row(step, name, weight, splits)
+        for step in _steps(dataset, final)
+        for name, weight, splits in _of_each(_gain(answer, step), _gain(answers, step), classes)
+    ]
+    own, ridge = (_controls(controls, name) for name in ("genesig", WITH_ALL))
+    alone = _controls(controls, ALONE)
+    return {"covariates": {
+        "columns": [c.column for c in held], "curved": [c.column for c in held if c.knots],
+        "missing": _missing(dataset.covariates()), "weights": rows,
+        "alone": _gained(own, alone), "whole": _gained(ridge, alone),
+        "p": rounded(own["p_value"], 5), "p_whole": rounded(ridge["p_value"], 5),
+    }}  # fmt: skip
+
+
+class _Step(NamedTuple):
+    """From where to where the score is followed, and what the row says of it.
+
+    ``low`` and ``high`` (r,) are covariates as `encoded` has them, NaN but for one column; ``sd``
+    is that of a straight line.
+    """
+
+    name: str
+    reference: str | None
+    low: Array
+    high: Array
+    sd: float
+
+
+def _steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
+    """Give a step for each word and straight line, and one from knot to knot of each spline."""
+    C, column = dataset.covariates(), 0
+    for one in dataset.design.covariates:
+        first = one.levels[0] if one.levels else None
+        for name in one.names if one.levels is not None else (one.column,):
+            sd, knots = float(np.nanstd(C[:, column])), np.array([0.0, 1.0])
+            if one.knots and final.knots is not None:
+                sd, knots = np.nan, final.knots[0, column, : one.knots]
+            for low, high in pairwise(knots.tolist()):
+                ends = np.full((2, C.shape[1]), np.nan)
+                ends[:, column] = low, high
+                span = f" {significant(low)} to {significant(high)}" if one.knots else ""
+                yield _Step(name + span, first, ends[0], ends[1], sd)
+            column += 1
+
+
+def _gain(fits: Fits, step: _Step) -> Array:
+    """Return what the score of each fit's last list gains over a step, (m,) or (m, T)."""
+    ends = np.stack([step.low, step.high])
+    found = [np.asarray(fits.of_covariates(fit, ends)) for fit in range(len(fits))]
+    return np.stack([each[1, -1] - each[0, -1] for each in found])
+
+
+def _of_each(
+    weight: Array, splits: Array, classes: Sequence[str]
+) -> Iterator[tuple[str, float, Array]]:  # fmt: skip
+    """Give the weight, and those of the splits, with the class that they are of, if of several."""
+    if weight.ndim == 1:
+        yield "", float(weight[0]), splits
+        return
+    for t, name in enumerate(classes):
+        yield f" ({name})", float(weight[0, t]), splits[:, t]
+
+
+def _row(step: _Step, of: str, own: float, each: Array) -> CovariateWeight:
+    return {
+        "name": step.name + of, "reference": step.reference, "weight": rounded(own, 5),
+        "per_sd": rounded(own * step.sd, 5), "mean": rounded(each.mean(), 5),
+        "low": rounded(each.min(), 5), "high": rounded(each.max(), 5),
+        "sign": rounded(np.mean(np.sign(each) == np.sign(each.mean())), 4),
+    }  # fmt: skip
+
+
+def _missing(C: Any) -> int:
+    return int(np.isnan(C).any(axis=1).sum())
+
+
+def _controls(controls: pd.DataFrame, name: str) -> pd.Series[float]:
+    return controls[(controls["model"] == name) & controls["mu"].isna()].iloc[0]
+
+
+def _gained(model: pd.Series[float], alone: pd.Series[float]) -> Difference:
+    return {
+        "error": rounded(alone["error"], 5), "linear": rounded(model["error"], 5),
+        "difference": rounded(alone["error"] - model["error"], 5),
+        "low": rounded(model["added_low"], 5), "high": rounded(model["added_high"], 5),
+    }  # fmt: skip
+
+
+TITLE = "Covariates"
+COLUMNS = (
+    Column("Covariate", "text"),
+    Column("Against", "text"),
+    Column("Weight", "signed"),
+    Column("Weight per SD", "signed"),
+    Column("Mean over splits", "signed"),
+    Column("Smallest", "signed"),
+    Column("Largest", "signed"),
+    Column("Same sign", "share"),
+)
+
+
+def added_value(data: Covariates) -> list[str]:
+    """Return one sentence for the first screen: what expression adds; nothing without covariates.
+
+    Whether expression adds is for the grade to say: this sentence has the numbers.
+    """
+    if "covariates" not in data:
+        return []
+    it = data["covariates"]
+    d, whole, names = it["alone"], it["whole"], enumerated(it["columns"])
+    if d["error"] is None or d["linear"] is None or d["low"] is None or d["high"] is None:
+        return [f"What expression adds to {names} could not be measured."]
+    listed = f"{_both(data, d, names)} ({_apart(data, d)}{_p(it['p'])})"
+    ridge = f"ridge on all genes beside {names} reached {_reached(data, whole, it['p_whole'])}"
+    alone = here(data)
+    if alone is Grade.HERE and data["verdict"]["by"] == "all genes":
+        return [f"All genes together add to {names}, while the selected ones alone do not show it:"
+                f" {ridge}; {listed}."]  # fmt: skip
+    if alone is Grade.HERE:
+        return [f"Expression adds to {names}: {listed}."]
+    if data["verdict"]["excludes"]:
+        known = data["verdict"]["small"] is not None
+        why = "permutations did as well too often" if known else "chance is not ruled out"
+        return [f"Better with expression than with {names} alone, but {why}: {listed}."]
+    if alone is Grade.WEAK:
+        return [f"Expression goes with what {names} leave open, but no better prediction was"
+                f" shown: {listed}; {ridge}."]  # fmt: skip
+    if d["high"] < 0:
+        return [f"{names[0].upper()}{names[1:]} alone predicted better than with the selected"
+                f" genes: {listed}; {ridge}."]  # fmt: skip
+    return [f"No benefit of the selected genes over {names} was shown: {listed}; {ridge}."]
+
+
+def _p(p: float | None) -> str:
+    return "" if p is None else f", p\u00a0=\u00a0{significant(p, 2)}"
+
+
+def _reached(data: Study, d: Difference, p: float | None) -> str:
+    """Write the error of ridge, and what it gained over the covariates alone."""
+    if d["linear"] is None:
+        return "no measurable error"
+    write = rate if data["study"]["classes"] else decimal
+    gained = "" if d["low"] is None else f" ({_apart(data, d)}{_p(p)})"
+    return f"{write(measure(data).value(d['linear']))}{gained}"
+
+
+def _both(data: Study, d: Difference, names: str) -> str:
+    shown = measure(data)
+    write = rate if data["study"]["classes"] else decimal
+    name = "balanced error" if data["study"]["classes"] else shown.name
+    ours, theirs = write(shown.value(d["linear"])), write(shown.value(d["error"]))
+    return f"{name} {ours} with it, {theirs} with {names} alone"
+
+
+def _apart(data: Study, d: Difference) -> str:
+    """Write how much smaller the error is, or how much larger R², with its interval."""
+    two = data["study"]["classes"] is not None
+    values = [d["difference"], d["low"], d["high"]]
+    value, low, high = (
+        decimal(None if v is None else 100 * v, 1) if two else decimal(v) for v in values
+    )
+    return f"difference {value}{' points' if two else ''}, 95\u00a0% CI {low} to {high}"
+
+
+def covariates(data: Covariates, limits: Limits) -> Section:
+    """Show what is held fixed; nothing where that is nothing."""
+    if "covariates" not in data:
+        return Section("covariates", TITLE)
+    it = data["covariates"]
+    names = enumerated(it["columns"])
+    filled = (
+        f" {counted(it['missing'], 'sample')} lacked a value, imputed with the mean of the training"
+        " samples."
+        if it["missing"]
+        else ""
+    )
+    verb = "is" if len(it["columns"]) == 1 else "are"
+    tested = "" if it["p_whole"] is None else "; its p is that of the global test of all genes"
+    words = [
+        *added_value(data),
+        f"Held fixed: {names}, which {verb} in every model without a penalty. Genes are selected"
+        f" for what they add; a gene that only follows {names} adds nothing.{_curved(it)}{filled}"
+        " The comparison uses the same splits, and its interval the differences of samples and of"
+        f" repeats. Ridge uses all genes, so that what it adds is no matter of one list{tested}.",
+    ]
+    rows = [
+        [one["name"], one["reference"], one["weight"], one["per_sd"], one["mean"], one["low"],
+         one["high"], one["sign"]]
+        for one in it["weights"]
+    ]  # fmt: skip
+    caption = (
+        "Weight of each covariate in the final model, in its own units and per standard deviation,"
+        " and over the outer splits. Categories are compared with the reference in column 2; where"
+        " two values stand, the weight is what the score gains from the first to the second."
+        + (" Each class has weights of its own." if len(data["study"]["classes"] or ()) > 2 else "")
+    )
+    return Section(
+        "covariates", TITLE, words,
+        [filled_table("covariates", caption, COLUMNS, rows, limits.table_rows)], part="evidence",
+    )  # fmt: skip
+
+
+def _curved(it: CovariatesRecord) -> str:
+    if not it["curved"]:
+        return ""
+    verb = "enters as a smooth curve" if len(it["curved"]) == 1 else "enter as smooth curves"
+    return f" {enumerated(it['curved'])} {verb} (restricted cubic splines)."
+
+
+def held_sentences(data: Covariates) -> list[str]:
+    """Say what was held fixed, and what the permutations asked; nothing where that is nothing."""
+    found = []
+    if "covariates" in data:
+        names = enumerated(data["covariates"]["columns"])
+        filled = (
+            " Missing values were imputed with the mean of the training samples."
+            if data["covariates"]["missing"]
+            else ""
+        )
+        found.append(
+            f"All models, from the selection of genes to the final score, contain {names} without a"
+            f" penalty ({_numbers(data)}, words as indicators), fitted together with the genes"
+            " within each training set." + filled
+        )
+        found.append(
+            f"The added value of expression is the difference of the error to that of {names} alone"
+            " on the same held-out samples, for the selected genes and for ridge regression on all"
+            " genes; its interval has the variance over samples and over repeats. In the"
+            f" permutations label and {names} kept their place, and of the expression the residuals"
+            f" of a regression on {names} (splines with 7 knots, and products) were exchanged (ter"
+            " Braak 1992), so that the null hypothesis is that expression adds nothing to"
+            f" {names}. All genes together were tested by the global test (Goeman et al. 2004)"
+            " under the same permutations. Expression is said to add something where the interval"
+            " excludes 0 and p ≤ .05."
+        )
+    weights = data["config"]["data"]["weights"]
+    if weights == "balanced":
+        every = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
+        said = f"In every fit the samples were weighted so that {every} classes count alike."
+        found.append(said)
+    elif weights is not None:
+        found.append(f"In every fit the samples were weighted by {clean(weights)}.")
+    return found
+
+
+def _numbers(data: Covariates) -> str:
+    if not data["covariates"]["curved"]:
+        return "numbers as straight lines"
+    return (
+        "numbers as restricted cubic splines, with knots at fixed quantiles of the training"
+        " samples (Harrell 2015)"
+    )

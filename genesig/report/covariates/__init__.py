@@ -1,1 +1,0 @@
-"""What the study holds fixed, and what expression adds to it."""

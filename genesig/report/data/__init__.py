@@ -1,1 +1,0 @@
-"""What went in, how it was divided, and its batches."""

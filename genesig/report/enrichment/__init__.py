@@ -1,1 +1,0 @@
-"""Gene sets of which the lists, or all genes, hold more than under permuted labels."""

@@ -1,1 +1,0 @@
-"""Where the genes of the signature lie: along the genome, stretch by stretch."""

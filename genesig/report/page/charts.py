@@ -1,0 +1,231 @@
+"""Pictures that several topics draw, and their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from genesig.report.page.measure import Measure, codes, model_name, often
+from genesig.report.page.record import GroupCurve, Study
+from genesig.report.page.style import (
+    CLASS_COLOURS,
+    CLASS_MARKERS,
+    INK,
+    MUTED,
+    NEGATIVE,
+    OVER,
+    PAPER,
+    POSITIVE,
+    SEQUENTIAL,
+    SMALL,
+    WIDE,
+    bare,
+    mu_ticks,
+    rule,
+    sheet,
+)
+from genesig.report.page.svg import Columns
+from genesig.report.page.tables import Row, transposed
+from genesig.report.page.words import ABSENT, clean, counted, decimal, percent, shorten, significant
+
+
+def plane(ax: Axes, explained: Sequence[float], a: int, b: int, noun: str) -> None:
+    """Turn axes into a plane through two components, with the share that each explains."""
+    for axis, k in ((ax.xaxis, a), (ax.yaxis, b)):
+        axis.set_label_text(f"{noun} {k + 1} ({percent(explained[k])})")
+    ax.axhline(0, color=MUTED, lw=0.5, zorder=0)
+    ax.axvline(0, color=MUTED, lw=0.5, zorder=0)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    bare(ax)
+
+
+def by_response(
+    ax: Axes, x: Any, y: Any, response: Sequence[float], classes: Sequence[str] | None, *,
+    label: bool,
+) -> Any:  # fmt: skip
+    """Scatter samples: by class, or coloured by a real response (returns the colours)."""
+    value = np.array(response, dtype=float)
+    if classes is None:
+        return ax.scatter(x, y, c=value, cmap=SEQUENTIAL, s=30, edgecolor=MUTED, lw=0.6)
+    for side, name in enumerate(classes):
+        mine = value == codes(classes)[side]
+        ax.scatter(x[mine], y[mine], s=34, color=CLASS_COLOURS[side], edgecolor=PAPER, lw=0.6,
+                   marker=CLASS_MARKERS[side], label=shorten(name, 24))  # fmt: skip
+    if label:
+        ax.legend(loc="best", fontsize=8, handletextpad=0.2, labelcolor=INK)
+    return None
+
+
+def roc_axes(classes: Sequence[str]) -> tuple[Figure, Axes]:
+    """Return a square in the words of the study, with the line of chance."""
+    figure, ax = sheet(SMALL, 3.7)
+    ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
+    ax.set_aspect("equal")
+    ax.set_xlim(-0.01, 1)
+    ax.set_ylim(0, 1.01)
+    negative, positive = (shorten(name, 24) for name in classes)
+    ax.set_xlabel(f"1 − specificity ({negative} called {positive})")
+    ax.set_ylabel(f"sensitivity ({positive} called {positive})")
+    return figure, ax
+
+
+LETTERS = 36
+"""Letters of all names that stand below the picture side by side."""
+
+
+def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figure:
+    """Draw counts (T × T, rows = true class), and the shares of the true class."""
+    figure, ax = sheet(SMALL, 3.3)
+    counts = np.array(matrix, dtype=float)
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+    shade = LinearSegmentedColormap.from_list("blue", ["#eef4f8", "#7fb6d6"])
+    ax.imshow(share, cmap=shade, vmin=0, vmax=1)
+    every = range(len(classes))
+    for true in every:
+        for said in every:
+            part = percent(share[true, said]) if counts[true].sum() else ABSENT
+            text = f"{significant(counts[true, said], 4)}\n{part}"
+            ax.text(
+                said,
+                true,
+                text,
+                ha="center",
+                va="center",
+                fontsize=11 if len(classes) < 5 else 7,
+                color=OVER,
+            )
+    names = [shorten(name, 16) for name in classes]
+    flat = max(map(len, names)) * len(names) <= LETTERS
+    ax.set_xticks(every, names, rotation=0 if flat else 45)
+    ax.set_yticks(every, names)
+    ax.set_xlabel("predicted")
+    ax.set_ylabel("true")
+    ax.tick_params(length=0)
+    bare(ax)
+    return figure
+
+
+def confusion_data(counts: Sequence[Sequence[float]], classes: Sequence[str]) -> Columns:
+    """Return the matrix as columns: true class, class it was called, samples."""
+    return transposed(
+        ("true", "called", "samples"),
+        [(a, b, counts[i][j]) for i, a in enumerate(classes) for j, b in enumerate(classes)],
+    )
+
+
+def confusion_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> str:
+    """Say the same for those who do not see it."""
+    return "; ".join(
+        f"true {clean(true)} called {clean(said)} {significant(matrix[i][j], 4)}"
+        for i, true in enumerate(classes)
+        for j, said in enumerate(classes)
+    )
+
+
+def predictor_axes(ax: Axes, rows: Sequence[Row], shown: Measure, bold: Collection[str]) -> None:
+    """Name the predictors from top to bottom, over an axis of what the page measures."""
+    ax.set_yticks(range(len(rows)), [model_name(row["model"]) for row in rows])
+    for label, row in zip(ax.get_yticklabels(), rows, strict=True):
+        label.set_fontweight("bold" if row["model"] in bold else "normal")
+    ax.set_ylim(len(rows) - 0.5, -0.7)
+    rule(ax, x=shown.chance)
+    if shown.better == "smaller":
+        ax.set_xlim(left=0)
+    ax.set_xlabel(f"{shown.name} on held-out samples ({shown.better} is better)")
+    ax.tick_params(axis="y", length=0, pad=8)
+    ax.grid(axis="x")
+
+
+def each_value(rows: Sequence[Row], shown: Measure) -> str:
+    """Return ``"genesig (this procedure) 0.10; ridge, all genes 0.20"``."""
+    said = (f"{model_name(row['model'])} {decimal(shown.value(row['error']))}" for row in rows)
+    return clean("; ".join(said))
+
+
+def list_ticks(ax: Axes, data: Study) -> None:
+    """Give the chosen lists and each mu a place on the x axis, with the length of the list."""
+    lengths = [_length(one["size"], data["config"]["linear"]["longest"]) for one in data["lists"]]
+    _, median, _ = data["answer"]["lengths"]
+    mu_ticks(ax, [None, *data["mu"]], [counted(median, "gene"), *lengths])
+    ax.set_xlabel(f"chosen lists (median length), then {often(data)}s of the list at each μ")
+
+
+def _length(size: int | None, longest: int | None) -> str:
+    return f"> {longest} genes" if size is None else counted(size, "gene")
+
+
+GROUP_COLOURS = {"high": POSITIVE, "low": NEGATIVE}
+GROUP_STYLES = {"high": "-", "low": (0, (5, 2))}
+MOST_TIMES = 6
+"""Times at most, all round, at which the numbers at risk stand below the picture."""
+
+
+def kaplan_meier_data(found: Sequence[GroupCurve]) -> dict[str, list[Any]]:
+    """Return the curves as columns."""
+    return transposed(
+        ("group", "time", "survival", "low", "high", "at_risk"),
+        [
+            (one["group"], *at)
+            for one in found
+            for at in zip(
+                one["time"], one["survival"], one["low"], one["high"], one["at_risk"], strict=True
+            )
+        ],
+    )
+
+
+def kaplan_meier(found: Sequence[GroupCurve], time: str, horizon: float) -> Figure:
+    """Kaplan-Meier curves of the groups of risk, with numbers at risk.
+
+    Parameters
+    ----------
+    found : sequence of GroupCurve
+    time : str
+        Name of the times.
+    horizon : float
+    """
+    figure, axes = sheet(WIDE, 4.2, 2, 1, sharex=True, height_ratios=[5, 0.7])
+    ax, below = axes[:, 0]
+    for curve in found:
+        _curve(ax, curve)
+    ax.set_ylim(0, 1.02)
+    ax.set_ylabel("share without the event")
+    ax.grid(axis="y")
+    rule(ax, x=horizon)
+    end = max(max(curve["time"]) for curve in found)
+    marks = [at for at in MaxNLocator(MOST_TIMES).tick_values(0, end) if at <= end]
+    for row, curve in enumerate(found):
+        for at in marks:
+            left = at_risk(curve, float(at))
+            below.text(at, row, str(left), ha="center", va="center", fontsize=8, color=INK)
+    below.set_yticks(range(len(found)), [curve["group"] for curve in found])
+    below.set_ylim(len(found) - 0.4, -0.6)
+    below.set_ylabel("at risk", fontsize=8, color=MUTED)
+    below.tick_params(axis="y", length=0)
+    below.spines["left"].set_visible(False)
+    below.set_xticks(marks, [significant(float(at), 2) for at in marks])
+    below.set_xlabel(shorten(time, 40))
+    return figure
+
+
+def _curve(ax: Axes, curve: GroupCurve) -> None:
+    colour, time = GROUP_COLOURS[curve["group"]], np.array(curve["time"])
+    low, high = (np.array(curve[key], dtype=float) for key in ("low", "high"))
+    ax.fill_between(time, low, high, step="post", color=colour, alpha=0.13, lw=0)
+    ax.step(time, curve["survival"], where="post", color=colour, lw=1.8,
+            linestyle=GROUP_STYLES[curve["group"]])  # fmt: skip
+    ax.annotate(f"{curve['group']} risk", (time[-1], curve["survival"][-1]), xytext=(4, 0),
+                textcoords="offset points", color=colour, fontsize=8, va="center")  # fmt: skip
+
+
+def at_risk(curve: GroupCurve, at: float) -> int:
+    """Return how many are still followed at a time."""
+    later = [n for t, n in zip(curve["time"], curve["at_risk"], strict=True) if t >= at - 1e-9]
+    return later[0] if later else 0

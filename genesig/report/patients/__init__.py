@@ -1,1 +1,0 @@
-"""Who was studied, what the score says of them, in whom it errs, how many a validation needs."""

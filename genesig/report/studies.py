@@ -1,0 +1,371 @@
+"""Several studies of one question: each held out whole, and what the next one may show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from matplotlib.figure import Figure
+
+from genesig.report.page.record import Study
+from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.style import INK, OWN, POSITIVE, WIDE, rule, sheet
+from genesig.report.page.svg import Picture, picture
+from genesig.report.page.tables import Column, Table, columns_of, filled_table
+from genesig.report.page.words import (
+    clean,
+    counted,
+    decimal,
+    enumerated,
+    in_words,
+    percent,
+    shorten,
+    signed,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class HeldOutStudy(TypedDict):
+    """A study while it was held out whole; `apart` is whether it disagrees with the others.
+
+    ``measured`` counts columns of its matrix, ``genes`` what they are of, ``lost`` those that
+    another study lacks; ``same_sign`` is the share of the listed genes whose effect there has the
+    sign of the mean.
+    """
+
+    name: str
+    samples: int
+    value: float | None
+    low: float | None
+    high: float | None
+    error: float | None
+    measured: int | None
+    genes: int | None
+    lost: int | None
+    apart: bool
+    same_sign: float | None
+
+
+class StudiesRecord(TypedDict):
+    """The studies, their mean, where the next one may lie; effects of the listed genes.
+
+    ``genes`` has the columns of meta.tsv for the genes of the signature, ``columns`` names them.
+    """
+
+    measure: str
+    whole: bool
+    studies: list[HeldOutStudy]
+    mean: list[float | None]
+    next: list[float | None]
+    i2: float | None
+    columns: list[str]
+    genes: list[list[Any]]
+    named: int
+    tested: int
+
+
+class Studies(Study):
+    """What this topic reads."""
+
+    studies: StudiesRecord | None
+
+
+TABLES = ("studies", "meta")
+TEXT = ("row", "study")
+EFFECT_OF = "effect of "
+WHOLE = ("leave_one_study_out", "leave_one_batch_out")
+FDR = 0.05
+
+
+def collect_studies(tables: Mapping[str, pd.DataFrame], scheme: str) -> StudiesRecord | None:
+    """Sum up what several studies say; None where there is one."""
+    if TABLES[0] not in tables:
+        return None
+    found, meta = (tables[name] for name in TABLES)
+    mean, further = (found[found["row"] == row].iloc[0] for row in ("mean", "next study"))
+    shown = meta[meta["gene"].astype(str).isin(set(map(str, tables["signature"]["gene"])))]
+    shown = shown.sort_values("p_value", kind="stable")
+    each = found[found["row"] == "study"].to_dict("records")
+    ends = ["value", "low", "high"]
+    return {
+        "measure": str(mean["measure"]),
+        "whole": scheme in WHOLE,
+        "studies": [_study(row, shown) for row in each],
+        "mean": [_number(mean[key]) for key in ends],
+        "next": [_number(further[key]) for key in ends[1:]],
+        "i2": _number(mean["i2"]),
+        "columns": [str(column) for column in shown.columns],
+        "genes": [[_cell(value) for value in row] for row in shown.itertuples(index=False)],
+        "named": int((meta["q_value"] <= FDR).sum()),
+        "tested": int(meta["p_value"].notna().sum()),
+    }
+
+
+def _study(row: Mapping[Any, Any], shown: pd.DataFrame) -> HeldOutStudy:
+    own = EFFECT_OF + str(row["study"])
+    known = shown[shown[own].notna()] if own in shown else shown[:0]
+    same = float((known[own] * known["effect"] > 0).mean()) if len(known) else None
+    counts = {key: None if row[key] != row[key] else int(row[key])
+              for key in ("measured", "genes", "lost")}  # fmt: skip
+    return {
+        "name": str(row["study"]), "samples": int(row["samples"]), "value": _number(row["value"]),
+        "low": _number(row["low"]), "high": _number(row["high"]), "error": _number(row["error"]),
+        "measured": counts["measured"], "genes": counts["genes"], "lost": counts["lost"],
+        "apart": bool(row["apart"] == 1), "same_sign": _number(same),
+    }  # fmt: skip
+
+
+def _cell(value: Any) -> Any:
+    return _number(value) if isinstance(value, float) else plain(value)
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else rounded(float(value), 5)
+
+
+def draw_forest(it: StudiesRecord, chance: float) -> Figure:
+    """Draw each study while it was held out, their mean, and where the next one may lie."""
+    rows = [(one["name"], one["value"], one["low"], one["high"]) for one in it["studies"]]
+    count = len(rows)
+    figure, ax = sheet(WIDE, 1.2 + 0.26 * (count + 2))
+    largest = max(one["samples"] for one in it["studies"])
+    for y, (one, (_, value, low, high)) in enumerate(zip(it["studies"], rows, strict=True)):
+        colour = POSITIVE if one["apart"] else OWN
+        if low is not None and high is not None:
+            ax.hlines(y, low, high, color=colour, lw=1.8)
+        if value is not None:
+            size = 20 + 60 * one["samples"] / largest
+            ax.scatter([value], [y], s=size, marker="s", color=colour, zorder=3)
+    names = [shorten(name, 24) for name, *_ in rows]
+    value, low, high = it["mean"]
+    if value is not None and low is not None and high is not None:
+        ax.fill([low, value, high, value], [count, count - 0.3, count, count + 0.3], color=INK)
+        names.append("mean")
+    if it["next"][0] is not None and it["next"][1] is not None:
+        ax.hlines(len(names), it["next"][0], it["next"][1], color=INK, lw=5, alpha=0.35)
+        names.append("the next study")
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    rule(ax, x=chance)
+    ax.set_xlabel(f"{it['measure']} (larger is better; dashed: chance)")
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x")
+    return figure
+
+
+def draw_genes(names: Sequence[str], effects: Sequence[Sequence[float | None]],
+          means: Sequence[Sequence[float | None]], measure: str) -> Figure:  # fmt: skip
+    """Draw the effect of genes in each study, as dots, and their mean with its interval.
+
+    Parameters
+    ----------
+    names : sequence of str
+    effects : one list of effects for each gene
+    means : (mean, low, high) of each gene
+    measure : str
+    """
+    figure, ax = sheet(WIDE, 1.0 + 0.26 * len(names))
+    for y, (each, (value, low, high)) in enumerate(zip(effects, means, strict=True)):
+        known = [effect for effect in each if effect is not None]
+        ax.scatter(known, [y] * len(known), s=16, color=OWN, alpha=0.7, zorder=2)
+        if low is not None and high is not None:
+            ax.hlines(y, low, high, color=INK, lw=1.2)
+        if value is not None:
+            ax.scatter([value], [y], s=30, marker="D", color=INK, zorder=3)
+    ax.set_yticks(range(len(names)), [shorten(name, 26) for name in names])
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    rule(ax, x=0.0)
+    ax.set_xlabel(f"{measure} (dots: single studies; diamond: their mean)")
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x")
+    return figure
+
+
+TITLE = "Studies"
+CHANCE = {"AUC": 0.5, "C": 0.5, "correlation": 0.0}
+EFFECT = {"classification": "Hedges' g", "regression": "Fisher's z", "survival": "log hazard ratio"}
+HETEROGENEOUS = 0.5
+"""I² from which on studies are said to differ: about half of what is seen between them is more than
+sampling."""
+COLUMNS = (
+    Column("Study", "name"),
+    Column("Samples", "integer"),
+    Column("Value", "number"),
+    Column("Lower", "number"),
+    Column("Upper", "number"),
+    Column("Error", "number"),
+    Column("Probes", "integer", "Columns of its matrix"),
+    Column("Genes", "integer", "What these are of"),
+    Column("Lost", "integer", "Genes that another study lacks, so that they take no part"),
+    Column("Same sign", "share", "Genes of the signature whose effect has the sign of the mean"),
+)
+OF_GENE = {
+    "gene": Column("Gene", "name"), "symbol": Column("Symbol", "name"),
+    "effect": Column("Effect", "signed", "Random-effects mean over the studies"),
+    "low": Column("Lower", "signed"), "high": Column("Upper", "signed"),
+    "q_value": Column("q", "p", "Benjamini and Hochberg, over all genes"),
+    "i2": Column("I²", "share", "Share of what is seen between studies that is not sampling"),
+    "agree": Column("Same sign", "share", "Studies with the sign of the mean"),
+    "least": Column("Smallest", "signed", "Of the means without one study"),
+    "most": Column("Largest", "signed", "Of the means without one study"),
+}  # fmt: skip
+
+
+def unseen(data: Studies) -> list[str]:
+    """Return the sentence of the first screen; nothing where there is one study."""
+    it = data["studies"]
+    if it is None:
+        return []
+    value, low, high = it["mean"]
+    if value is None:
+        return ["In none of the studies could the signature be tested."]
+    where = "In a study it had not seen" if it["whole"] else "In held-out samples of each study"
+    reached = f"{it['measure']} {decimal(value)}{_ends(low, high)}"
+    few = "; a range for the next study takes three of them"
+    ahead = few if it["next"][0] is None else f"; the next study may lie between {_range(it)}"
+    odd = [one["name"] for one in it["studies"] if one["apart"]]
+    differ = "differs" if len(odd) == 1 else "differ"
+    apart = f" {enumerated(odd)} {differ} from the others." if odd else ""
+    mean = f"the mean of {in_words(len(it['studies']))} studies"
+    return [f"{where}: {reached}, {mean}{ahead}.{apart}"]
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "" if low is None else f" (95\u00a0% CI {decimal(low)} to {decimal(high)})"
+
+
+def _range(it: StudiesRecord) -> str:
+    return " and ".join(signed(f"{end:.2f}") for end in it["next"] if end is not None)
+
+
+def studies(data: Studies, limits: Limits) -> Section:
+    """Show each study while it was held out, and the genes of the signature in all of them."""
+    it = data["studies"]
+    if it is None:
+        return Section("studies", TITLE, [], part="evidence")
+    items: list[Item] = [_forest(it), _table(it, limits)]
+    if it["genes"]:
+        items += [_genes(data, it, limits), _of_genes(it, limits)]
+    return Section("studies", TITLE, _words(data, it), items, part="evidence")
+
+
+def _words(data: Studies, it: StudiesRecord) -> list[str]:
+    found = unseen(data)
+    if it["next"][0] is not None:
+        found.append(
+            "The interval of the mean says how well these studies do together. That of the next"
+            " study is wider, since studies differ: with 95\u00a0% a new one lies in it."
+        )
+    if it["i2"] is not None and it["i2"] >= HETEROGENEOUS:
+        found.append(f"Studies differ by more than sampling explains (I² {percent(it['i2'])}).")
+    for one in it["studies"]:
+        if one["apart"]:
+            same = "" if one["same_sign"] is None else (
+                f"; {percent(one['same_sign'])} of the signature's genes have there the sign that"
+                " they have on average")  # fmt: skip
+            found.append(f"{clean(one['name'])} disagrees with the others{same}.")
+    lost = [one for one in it["studies"] if one["lost"]]
+    if lost:
+        told = ", ".join(f"{clean(one['name'])} {one['lost']} of {one['genes']}" for one in lost)
+        found.append(f"Only genes that every study measured take part. Left out: {told}.")
+    return [*found, *([_tested(it)] if it["tested"] else ())]
+
+
+def _tested(it: StudiesRecord) -> str:
+    return (
+        f"Over all studies, {it['named']} of {counted(it['tested'], 'gene')} differ at q ≤ 0.05 by"
+        " a random-effects meta-analysis (meta.tsv)."
+    )
+
+
+def _forest(it: StudiesRecord) -> Picture:
+    told = "; ".join(f"{clean(one['name'])} {decimal(one['value'])}" for one in it["studies"])
+    unseen_ = "by models that had seen none of its samples" if it["whole"] else "while held out"
+    return picture(
+        "studies_forest",
+        partial(draw_forest, it, CHANCE[it["measure"]]),
+        data=columns_of(it["studies"], "name", "samples", "value", "low", "high"),
+        title="The signature in each study",
+        description=f"{it['measure']} of each study {unseen_}: {told}; mean"
+        f" {decimal(it['mean'][0])}.",
+        caption=f"Each study {unseen_}, with 95 % CI; the square grows with its samples. Diamond:"
+        " random-effects mean. Grey bar: where the next study lies with 95 %.",
+    )
+
+
+def _table(it: StudiesRecord, limits: Limits) -> Table:
+    keys = ("name", "samples", "value", "low", "high", "error", "measured", "genes", "lost",
+            "same_sign")  # fmt: skip
+    rows = [[one[key] for key in keys] for one in it["studies"]]  # type: ignore[literal-required]
+    caption = f"Each study while it was held out: {it['measure']} with 95\u00a0% CI, error, genes."
+    return filled_table("studies", caption, COLUMNS, rows, limits.table_rows,
+                        total=len(rows), file="studies.tsv")  # fmt: skip
+
+
+def _genes(data: Studies, it: StudiesRecord, limits: Limits) -> Picture:
+    rows = [dict(zip(it["columns"], row, strict=True)) for row in it["genes"][: limits.top_genes]]
+    own = [column for column in it["columns"] if column.startswith(EFFECT_OF)]
+    names = [str(row["symbol"] or row["gene"]) for row in rows]
+    effects = [[row[column] for column in own] for row in rows]
+    means = [[row[key] for key in ("effect", "low", "high")] for row in rows]
+    effect = EFFECT.get(data["study"]["task"], "effect")
+    return picture(
+        "studies_genes",
+        partial(draw_genes, names, effects, means, effect),
+        data={
+            "gene": names,
+            "effect": [row[0] for row in means],
+            **{column: [row[column] for row in rows] for column in own},
+        },
+        title="Genes of the signature in each study",
+        description=f"{effect} of {counted(len(names), 'gene')} in each study and on average.",
+        caption=f"{effect} of the genes of the signature, alone, in each study (dots), and its mean"
+        " with a 95 % CI. Of few studies the interval is wide.",
+    )
+
+
+def _of_genes(it: StudiesRecord, limits: Limits) -> Table:
+    keep = [key for key in OF_GENE if key in it["columns"]]
+    place = {key: it["columns"].index(key) for key in keep}
+    rows = [[row[place[key]] for key in keep] for row in it["genes"]]
+    caption = "Genes of the signature over all studies, each by itself."
+    return filled_table("meta", caption, [OF_GENE[key] for key in keep], rows, limits.table_rows,
+                        total=len(rows), file="meta.tsv")  # fmt: skip
+
+
+ALIGNED = {
+    "none": "Values of different studies were taken as they are.",
+    "centre": "Each gene was centred in each study by itself, without its labels.",
+    "standardise": "Each gene was brought to mean 0 and variance 1 in each study by itself, without"
+    " its labels.",
+    "rank": "The values of each sample were replaced by the ranks of its genes.",
+}
+
+
+def study_sentences(data: Studies) -> list[str]:
+    """Say how the studies were brought together and how they were summed up."""
+    it = data["studies"]
+    if it is None:
+        return []
+    across = data["config"]["across"]
+    names = ", ".join(f"{clean(one['name'])} (n = {one['samples']})" for one in it["studies"])
+    probe = {"max_mean": "with the largest mean", "max_iqr": "with the largest interquartile range"}
+    rule = probe.get(across["probes"])
+    of_gene = f"the probe {rule}" if rule else "the median of its probes"
+    weights = " Every study had the same weight." if across["weights"] == "equal" else ""
+    whole = (
+        "Each study was left out whole in turn (Patil and Parmigiani 2018)." if it["whole"] else ""
+    )
+    return [
+        f"{in_words(len(it['studies'])).capitalize()} studies took part: {names}; a"
+        f" gene measured by several probes was represented by {of_gene} in each study, and genes"
+        f" that all studies have were kept. {ALIGNED[across['align']]}{weights} {whole}".rstrip(),
+        f"{it['measure']} of the studies was combined by a random-effects model (Paule and Mandel"
+        " 1982; interval of Hartung and Knapp 2001), on the logit scale where it is a share; the"
+        " prediction interval is that of Higgins et al. (2009). Effects of single genes were"
+        " combined alike.",
+    ]

@@ -1,1 +1,0 @@
-"""Several studies of one question: each held out whole, and what the next one may show."""

@@ -1,1 +1,0 @@
-"""What is copied into a paper: results, limits, a reporting checklist."""
