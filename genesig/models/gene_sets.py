@@ -15,8 +15,8 @@ from genesig.models.estimator import roots, shares
 from genesig.models.structured import ClassColumns, LinearBlocks, Scale
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.latent import LatentOverlap
 from genesig.optim.structured.path import block_path
+from genesig.optim.structured.penalties import LatentOverlap
 from genesig.optim.structured.weights import permuted_weights
 from genesig.words import listing
 

@@ -10,8 +10,9 @@ import pytest
 from places import ROOT
 
 LAWS = (
-    *("adjustment", "classes", "compiled_algebra", "cox", "cox_lists", "cox_together", "cox_wide"),
-    *("multitask", "normalise", "refit_groups", "refit_laws", "refit_plan", "solver_laws"),
+    *("adjustment", "block_newton", "classes", "compiled_algebra", "cox", "cox_lists"),
+    *("cox_together", "cox_wide", "multitask", "normalise", "refit_groups", "refit_laws"),
+    *("refit_plan", "solver_laws"),
 )
 
 

@@ -11,13 +11,11 @@ from structured_problems import lists
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.composite import Composite
-from genesig.optim.structured.latent import LatentOverlap
-from genesig.optim.structured.penalties import Groups
+from genesig.optim.structured.penalties import Groups, LatentOverlap
 
 KINDS = {
     "lasso": (Groups, "singletons"),
     "group": (Groups, "partition"),
-    "latent": (LatentOverlap, "overlap"),
     "composite": (Composite, "overlap"),
 }
 each = pytest.mark.parametrize("kind", KINDS)
@@ -69,20 +67,18 @@ def test_values_are_those_of_norms(kind, seed, tasks):
 def test_blocks_that_do_not_overlap_are_groups_for_all_three(seed, tasks):
     groups, d, rng = penalty_of("group", seed)
     Z, level = rng.normal(size=(d, tasks)), rng.uniform(0.1, 1)
-    for other in (LatentOverlap(groups.blocks), Composite(groups.blocks)):
-        assert other.value(Z) == pytest.approx(groups.value(Z))
-        assert other.dual(Z) == pytest.approx(groups.dual(Z))
-        np.testing.assert_allclose(other.prox(Z, level)[0], groups.prox(Z, level)[0], atol=1e-7)
+    other = Composite(groups.blocks)
+    assert other.value(Z) == pytest.approx(groups.value(Z))
+    np.testing.assert_allclose(other.prox(Z, level)[0], groups.prox(Z, level)[0], atol=1e-7)
+    for each in (LatentOverlap(groups.blocks), other):
+        assert each.dual(Z) == pytest.approx(groups.dual(Z))
 
 
-def test_the_value_of_one_set_inside_another():
-    """The gene in both sets takes the lighter one; by hand."""
+def test_the_dual_of_one_set_inside_another():
+    """The heavier set counts only where its second gene outweighs what it costs; by hand."""
     penalty = LatentOverlap(Blocks.of([[0], [0, 1]], [1.0, 2.0]))
-    assert penalty.value(np.array([[3.0], [0.0]])) == pytest.approx(3)
-    assert penalty.value(np.array([[0.0], [2.0]])) == pytest.approx(4)
-    # min over a of |3 - a| + 2 |(a, 2)|: a = 2 / sqrt(3).
-    assert penalty.value(np.array([[3.0], [2.0]])) == pytest.approx(3 + 2 * np.sqrt(3))
-    assert LatentOverlap(Blocks.of([[0]], [1.0])).value(np.ones((2, 1))) == np.inf
+    assert penalty.dual(np.array([[3.0], [4.0]])) == pytest.approx(3)
+    assert penalty.dual(np.array([[1.0], [4.0]])) == pytest.approx(np.sqrt(17) / 2)
 
 
 def test_nested_blocks_need_one_sweep(monkeypatch):
@@ -92,12 +88,6 @@ def test_nested_blocks_need_one_sweep(monkeypatch):
     exact = tree.prox(Z, 0.6)[0]
     monkeypatch.setattr("genesig.optim.structured.composite.SWEEPS", 1)
     np.testing.assert_allclose(tree.prox(Z, 0.6, tolerance=0)[0], exact, atol=1e-14)
-
-
-def test_one_cylinder_by_its_closed_form():
-    Z = np.array([[3.0], [4.0], [1.0]])
-    B, _ = LatentOverlap(Blocks.of([[0, 1], [2]], [1.0, 1.0])).prox(Z, 2.0)
-    np.testing.assert_allclose(B, [[1.8], [2.4], [0.0]], atol=1e-12)
 
 
 @pytest.mark.parametrize(

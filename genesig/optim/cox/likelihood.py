@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.optim.algebra import compiled, content, factor, row_dot
 from genesig.optim.cox.risk_sets import WIDEST, Terms
-from genesig.optim.likelihood.algebra import compiled, factor, row_dot
+from genesig.optim.likelihood import newton, side_by_side
 from genesig.optim.likelihood.newton import Loss, Problem
 from genesig.optim.likelihood.side_by_side import (
     Ground,
     Levels,
     State,
-    content,
     fits_of_one,
     over_sets,
 )
@@ -231,4 +231,4 @@ def _entry_points(content: str) -> tuple[Callable[..., None], ...]:
     return solve, judged, refit
 
 
-solve_sets, judge_sets, refit = _entry_points(content(sys.modules[__name__]))
+solve_sets, judge_sets, refit = _entry_points(content(newton, side_by_side, sys.modules[__name__]))

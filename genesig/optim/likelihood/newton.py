@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.likelihood.algebra import (
+from genesig.optim.algebra import (
     compiled,
     dot,
     factor,

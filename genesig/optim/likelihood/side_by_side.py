@@ -12,15 +12,12 @@ Source: Fenchel 1949; Ndiaye, Fercoq, Gramfort and Salmon 2017 (scaling a dual p
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.likelihood import algebra, newton
-from genesig.optim.likelihood.algebra import compiled, dot, made_here
+from genesig.optim.algebra import compiled, dot, made_here
 from genesig.optim.likelihood.newton import Loss, Problem, dual_points, newton_steps, penalty
 
 Array = np.ndarray[Any, Any]
@@ -221,13 +218,3 @@ def fits_of_one(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], flo
         return float(max(gap, 0.0))
 
     return fit
-
-
-def content(module: Any) -> str:
-    """Return the SHA-256 of a loss's file and of those that its entry points are made from.
-
-    numba looks at the file of an entry point, and at what that encloses: they enclose this.
-    """
-    here = inspect.getmodule(content)
-    sources = "".join(inspect.getsource(each) for each in (module, algebra, newton, here) if each)
-    return hashlib.sha256(sources.encode()).hexdigest()

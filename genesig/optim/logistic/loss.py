@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.likelihood.algebra import compiled
+from genesig.optim.algebra import compiled, content
+from genesig.optim.likelihood import newton, side_by_side
 from genesig.optim.likelihood.newton import Loss
-from genesig.optim.likelihood.side_by_side import Ground, Levels, State, content, over_sets
+from genesig.optim.likelihood.side_by_side import Ground, Levels, State, over_sets
 
 Array = np.ndarray[Any, Any]
 
@@ -105,4 +106,4 @@ def _entry_points(content: str) -> tuple[Callable[..., None], Callable[..., None
     return solve, judged
 
 
-solve_sets, judge_sets = _entry_points(content(sys.modules[__name__]))
+solve_sets, judge_sets = _entry_points(content(newton, side_by_side, sys.modules[__name__]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,24 +24,35 @@ class Design(Protocol):
         """Return the number of samples."""
 
     @property
-    def d(self) -> int:
-        """Return the number of columns, of all blocks together."""
-
-    @property
     def weights(self) -> Array:
         """Return the blocks' weights, (B,)."""
+
+    @property
+    def single(self) -> bool:
+        """Return whether each block is one column."""
+
+    def inside(self, s: int) -> Array:
+        """Return which samples (n,) are in the training set of response s."""
+
+    def squares(self, alphas: Array, which: Sequence[int] = ()) -> Array:
+        """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T) of the responses `which`."""
+
+    def parts(self, s: int, blocks: Array) -> Array:
+        """Return some A_k (m, n_s), or ``A_k A_k'``, see `lower`."""
+
+
+class Layout(Design, Protocol):
+    """A design whose blocks have places among d columns."""
+
+    @property
+    def d(self) -> int:
+        """Return the number of columns, of all blocks together."""
 
     def columns(self, k: int) -> Array:
         """Return the columns of block k."""
 
     def direction(self, k: int, alpha: Array) -> Array:
         """Return ``A_k'alpha / ||A_k'alpha||``, (m_k, T); 0 where there is none."""
-
-    def squares(self, alphas: Array) -> Array:
-        """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T)."""
-
-    def gram(self, k: int) -> Array:
-        """Return ``A_k A_k'``, (n, n)."""
 
 
 class Columns:
@@ -84,7 +97,16 @@ class Columns:
         along = self.X[:, self.columns(k)].T @ alpha
         return np.asarray(along / (np.linalg.norm(along) or 1.0))
 
-    def squares(self, alphas: Array) -> Array:
+    @property
+    def single(self) -> bool:
+        """Return whether each block is one column."""
+        return len(self.blocks.members) == len(self.blocks)
+
+    def inside(self, s: int) -> Array:
+        """Return all samples."""
+        return np.ones(self.n, dtype=bool)
+
+    def squares(self, alphas: Array, which: Sequence[int] = ()) -> Array:
         """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T)."""
         P, n, T = alphas.shape
         G = self._rows @ alphas.transpose(1, 0, 2).reshape(n, P * T)
@@ -93,14 +115,30 @@ class Columns:
         squares: Array = (self._sums @ of_column).T
         return squares
 
-    def gram(self, k: int) -> Array:
-        """Return ``A_k A_k'``, (n, n)."""
+    def parts(self, s: int, blocks: Array) -> Array:
+        """Return some A_k (m, n), or ``A_k A_k'``, see `lower`."""
+        if self.single:
+            return np.asarray(self._rows[self.blocks.place[blocks]])
+        return np.array([self._gram(int(k)) for k in blocks])
+
+    def _gram(self, k: int) -> Array:
         if k not in self._grams:
             A = self._rows[self.blocks.place[self.blocks.starts[k] : self.blocks.starts[k + 1]]]
-            if len(self._grams) * 8 * self.n**2 > KEPT:
+            if len(self._grams) * 4 * self.n**2 > KEPT:
                 self._grams.clear()
-            self._grams[k] = A.T @ A
+            self._grams[k] = lower(A.T @ A)
         return self._grams[k]
+
+
+def lower(M: Array) -> Array:
+    """Return the rows of the lower triangle of matrices (..., n, n), one behind the other."""
+    found: Array = M[..., *_places(M.shape[-1])]
+    return found
+
+
+@cache
+def _places(n: int) -> tuple[Array, Array]:
+    return np.tril_indices(n)
 
 
 def membership(blocks: Blocks, dtype: Any) -> csr_array:

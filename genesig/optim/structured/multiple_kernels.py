@@ -10,12 +10,14 @@ Source: Mosci 2009, section 5.4.6.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from genesig.errors import GenesigError
+from genesig.optim.structured.columns import lower
 
 Array = np.ndarray[Any, Any]
 
@@ -55,7 +57,16 @@ class Kernels:
         norm = np.sqrt(max(float(np.vdot(alpha, self.K[k] @ alpha)), 0.0))
         return alpha / norm if norm > 0 else np.zeros_like(alpha)
 
-    def squares(self, alphas: Array) -> Array:
+    @property
+    def single(self) -> bool:
+        """Return whether each block is one column."""
+        return False
+
+    def inside(self, s: int) -> Array:
+        """Return all samples."""
+        return np.ones(self.n, dtype=bool)
+
+    def squares(self, alphas: Array, which: Sequence[int] = ()) -> Array:
         """Return ``tr alpha'K_k alpha``, (P, B), of alphas (P, n, T)."""
         P, n, T = alphas.shape
         stacked = alphas.transpose(1, 0, 2).reshape(n, P * T)
@@ -63,7 +74,6 @@ class Kernels:
         found: Array = np.einsum("kipt,pit->pk", reached, alphas)
         return np.maximum(found, 0)
 
-    def gram(self, k: int) -> Array:
-        """Return K_k."""
-        found: Array = self.K[k]
-        return found
+    def parts(self, s: int, blocks: Array) -> Array:
+        """Return some K_k, see `columns.lower`."""
+        return lower(self.K[blocks])

@@ -14,9 +14,9 @@ import numpy as np
 
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns, Design
+from genesig.optim.structured.columns import Columns, Layout
 from genesig.optim.structured.solution import BlockPath, Fit
-from genesig.optim.structured.walk import Walk
+from genesig.optim.structured.walk import Level, Walk
 
 Array = np.ndarray[Any, Any]
 
@@ -30,7 +30,7 @@ def tau_max(X: Array, Y: Array, blocks: Blocks) -> float:
     return float(tau_maxima(Columns(X, blocks), _responses(Y)[None])[0])
 
 
-def tau_maxima(design: Design, responses: Array) -> Array:
+def tau_maxima(design: Layout, responses: Array) -> Array:
     """Return `tau_max` of each of P responses (P, n, T), (P,)."""
     norms = np.sqrt(design.squares(responses)) / design.weights
     return np.asarray(2 / responses.shape[1] * norms.max(axis=1))
@@ -67,14 +67,14 @@ def block_path(
 
 
 def block_paths(
-    design: Design, responses: Array, tau: Array, mu: float, *, tolerance: float = 1e-9,
+    design: Layout, responses: Array, tau: Array, mu: float, *, tolerance: float = 1e-9,
     most: int | None = None,
 ) -> list[BlockPath]:  # fmt: skip
     """Solve for P responses at once, whose certificates share their products with X.
 
     Parameters
     ----------
-    design : Design
+    design : Layout
     responses : (P, n, T) array, centred
     tau : (P, M) array
     mu, tolerance, most
@@ -86,40 +86,44 @@ def block_paths(
         raise GenesigError(f"X has {design.n} rows, the response {responses.shape[1]}")
     size, paths = max(1, int(MEMORY / (8 * BLOCKS * design.n**2))), []
     for first in range(0, len(responses), size):
-        part = slice(first, first + size)
-        walks = [Walk(design, Y, mu, tolerance) for Y in responses[part]]
-        fits = _together(walks, tau[part], most)
-        paths += [
-            BlockPath.of(design, t, each, tolerance)
-            for t, each in zip(tau[part], fits, strict=True)
-        ]
+        which = range(first, min(first + size, len(responses)))
+        walks = [Walk(design, p, responses[p], tolerance) for p in which]
+        fits = walk_together(walks, tau[which], np.full((len(which), tau.shape[1]), mu), most)
+        paths += [BlockPath.of(design, tau[p], fit, tolerance)
+                  for p, fit in zip(which, fits, strict=True)]  # fmt: skip
     return paths
 
 
-def _together(walks: list[Walk], tau: Array, most: int | None) -> list[list[Fit]]:
-    """Take walks down their tau (P, M), each as far as its fits have at most `most` blocks."""
+def walk_together(
+    walks: list[Walk], tau: Array, mu: Array, most: int | None, groups: Array | None = None
+) -> list[list[Fit]]:
+    """Take P walks along tau and mu (P, M), each as far as its fits have at most `most` blocks.
+
+    Where one ends, so do the others of its group (P,).
+    """
     fits: list[list[Fit]] = [[] for _ in walks]
-    going = list(range(len(walks)))
+    going, groups = list(range(len(walks))), np.arange(len(walks)) if groups is None else groups
     for m in range(tau.shape[1]):
-        _solve([walks[p] for p in going], tau[going, m])
+        for p in going:
+            walks[p].begin(Level(tau[p, m], mu[p, m]))
+        _solve([walks[p] for p in going])
         found = {p: walks[p].fit() for p in going}
-        going = [p for p in going if most is None or len(found[p].blocks) <= most]
+        long = {groups[p] for p in going if most is not None and len(found[p].blocks) > most}
+        going = [p for p in going if groups[p] not in long]
         for p in going:
             fits[p].append(found[p])
     return fits
 
 
-def _solve(walks: list[Walk], tau: Array) -> None:
-    """Bring each walk to its tau: blocks join its working set until the gap over all is small."""
-    for walk, t in zip(walks, tau, strict=True):
-        walk.begin(t)
+def _solve(walks: list[Walk]) -> None:
+    """Bring each walk to its level: blocks join its working set until the gap is small."""
     for _ in range(ROUNDS):
         if not walks:
             return
         for walk in walks:
             walk.descend()
-        alphas = np.stack([walk.alpha for walk in walks])
-        q = np.sqrt(walks[0].design.squares(alphas))
+        alphas, which = np.stack([walk.alpha for walk in walks]), [walk.s for walk in walks]
+        q = np.sqrt(walks[0].design.squares(alphas, which))
         walks = [walk for walk, norms in zip(walks, q, strict=True) if not walk.certified(norms)]
 
 

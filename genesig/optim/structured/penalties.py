@@ -23,9 +23,6 @@ Array = np.ndarray[Any, Any]
 class Penalty(Protocol):
     """A norm of coefficients B (d, T).
 
-    `pieces` (memberships, T) are what the blocks take of a point, as the projection found them: of
-    use where it is an iteration that goes on from there.
-
     Attributes
     ----------
     apart : bool
@@ -38,11 +35,19 @@ class Penalty(Protocol):
     def blocks(self) -> Blocks:
         """Return the blocks and their weights."""
 
-    def value(self, B: Array) -> float:
-        """Return Omega(B)."""
-
     def dual(self, G: Array, pieces: Array | None = None) -> float:
         """Return Omega°(G), or a bound on it from above that `pieces` that add up to G make."""
+
+
+class Projected(Penalty, Protocol):
+    """A penalty whose proximal map is known.
+
+    `pieces` (memberships, T) are what the blocks take of a point, as the projection found them: of
+    use where it is an iteration that goes on from there.
+    """
+
+    def value(self, B: Array) -> float:
+        """Return Omega(B)."""
 
     def prox(
         self, Z: Array, level: float, pieces: Array | None = None, tolerance: float = 1e-14
@@ -81,7 +86,7 @@ class Groups:
 
     def dual(self, G: Array, pieces: Array | None = None) -> float:
         """Return ``max_k ||G_k|| / w_k``."""
-        return float((self._norms(G) / self.blocks.weights).max())
+        return _largest(self.blocks, G)
 
     def prox(
         self, Z: Array, level: float, pieces: Array | None = None, tolerance: float = 1e-14
@@ -95,6 +100,27 @@ class Groups:
 
     def _norms(self, B: Array) -> Array:
         return np.sqrt(self.blocks.sums(row_squares(B)))
+
+
+@dataclass(frozen=True)
+class LatentOverlap:
+    r"""The latent overlap norm, of blocks of rows that may overlap: the support is a union of them.
+
+        Omega(B) = min sum_k w_k ||V_k||  over  sum_k V_k = B, V_k on the rows of block k
+
+    Source: Jacob, Obozinski, Vert 2009, Group lasso with overlap and graph lasso.
+    """
+
+    blocks: Blocks
+    apart: ClassVar[bool] = True
+
+    def dual(self, G: Array, pieces: Array | None = None) -> float:
+        """Return ``max_k ||G_k|| / w_k``."""
+        return _largest(self.blocks, G)
+
+
+def _largest(blocks: Blocks, G: Array) -> float:
+    return float((np.sqrt(blocks.sums(row_squares(G))) / blocks.weights).max())
 
 
 def row_squares(M: Array) -> Array:

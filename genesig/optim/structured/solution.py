@@ -10,19 +10,23 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from genesig.optim.solution import not_converged
-from genesig.optim.structured.columns import Design
+from genesig.optim.structured.columns import Layout
 
 Array = np.ndarray[Any, Any]
 
 
 class Fit(NamedTuple):
-    """The minimiser for one tau: its blocks, their norms, and alpha (n, T)."""
+    """The minimiser at one level: its m blocks, their norms, and alpha (n, T).
+
+    pieces (m, T) are the coefficients of blocks of one column, mostly not kept.
+    """
 
     blocks: Array
     norms: Array
     gap: float
     steps: int
     alpha: Array
+    pieces: Array
 
 
 class Minimisers(Protocol):
@@ -61,7 +65,7 @@ class BlockPath:
 
     Attributes
     ----------
-    design : Design
+    design : Layout
         Of n samples; `Columns` of d columns, or `Kernels`.
     tau : (M,)
         Absolute; as far as the path went (see `most` of `block_path`).
@@ -77,7 +81,7 @@ class BlockPath:
         Empty, or a sentence about the fits that did not converge.
     """
 
-    design: Design
+    design: Layout
     tau: Array
     norms: csr_array
     gap: Array
@@ -87,7 +91,7 @@ class BlockPath:
     message: str
 
     @classmethod
-    def of(cls, design: Design, tau: Array, fits: Sequence[Fit], tolerance: float) -> BlockPath:
+    def of(cls, design: Layout, tau: Array, fits: Sequence[Fit], tolerance: float) -> BlockPath:
         """Collect the fits of the first values of tau."""
         gap = np.array([fit.gap for fit in fits], dtype=float)
         indptr = np.cumsum([0, *(len(fit.blocks) for fit in fits)])

@@ -13,14 +13,14 @@ O'Donoghue, Candès 2015.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.certificate import Certified, Residual, duality_gap
-from genesig.optim.structured.penalties import Groups, Penalty, row_squares
+from genesig.optim.structured.penalties import Groups, Penalty, Projected, row_squares
 from genesig.optim.structured.solution import DensePath, Minimisers
 
 Array = np.ndarray[Any, Any]
@@ -36,10 +36,10 @@ def projection(
     """Solve for any penalty; its pieces, where they stand apart, on columns of their own."""
     members = penalty.blocks.members
     places = members if penalty.apart else np.arange(X.shape[1])
+    norm = cast(Projected, penalty)
     if penalty.apart:
-        own = Blocks(np.arange(len(members)), penalty.blocks.starts, penalty.blocks.weights)
-        penalty = Groups(own)
-    problem = _Problem(X[:, places], Y, penalty, mu)
+        norm = Groups(replace(penalty.blocks, members=np.arange(len(members))))
+    problem = _Problem(X[:, places], Y, norm, mu)
     here, fits = _Here(np.zeros((len(places), Y.shape[1])), None, np.inf, 0), []
     for t in tau:
         here = _solve(problem, float(t), here, tolerance)
@@ -73,7 +73,7 @@ class _Problem:
 
     X: Array
     Y: Array
-    penalty: Penalty
+    penalty: Projected
     mu: float
 
     def step(self) -> float:

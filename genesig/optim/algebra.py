@@ -5,6 +5,9 @@ Python may call each of them, and with ``NUMBA_DISABLE_JIT=1`` they run uncompil
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -35,6 +38,15 @@ def compiled(function: F) -> F:
 def made_here(function: F) -> F:
     """Compile a function that is made around others; what calls it is cached, with all of it."""
     return cast(F, numba.njit(**OPTIONS)(function))
+
+
+def content(*modules: Any) -> str:
+    """Return the SHA-256 of the sources that an entry point is made from, and of this one.
+
+    numba looks at the file of an entry point, and at what that encloses: it encloses this.
+    """
+    files = (sys.modules[__name__], *modules)
+    return hashlib.sha256("".join(map(inspect.getsource, files)).encode()).hexdigest()
 
 
 @compiled
@@ -88,11 +100,23 @@ def places_of(values: Array, positive: bool) -> Array:
 @compiled
 def factor(A: Array) -> None:
     """Overwrite the lower triangle of A by its Cholesky factor; ∞ where a column is dependent."""
-    for i in range(len(A)):
-        for j in range(i):
-            A[i, j] = (A[i, j] - row_dot(A, i, A, j, j)) / A[j, j]
-        left = A[i, i] - row_dot(A, i, A, i, i)
-        A[i, i] = np.sqrt(left) if left > DEPENDENT * A[i, i] else np.inf
+    line = np.empty(len(A))
+    for j in range(len(A)):
+        products(A[j:], A[j, :j], len(A) - j, line)
+        left = A[j, j] - line[0]
+        A[j, j] = np.sqrt(left) if left > DEPENDENT * A[j, j] else np.inf
+        for i in range(j + 1, len(A)):
+            A[i, j] = (A[i, j] - line[i - j]) / A[j, j]
+
+
+@compiled
+def forward(L: Array, X: Array) -> None:
+    """Overwrite the rows x of X (m, n) by ``L^-1 x``."""
+    line = np.empty(len(X))
+    for i in range(len(L)):
+        products(X, L[i, :i], len(X), line)
+        for a in range(len(X)):
+            X[a, i] = (X[a, i] - line[a]) / L[i, i]
 
 
 @compiled
