@@ -17,6 +17,7 @@ from broken_sets import SETS
 from broken_study import Broken
 from broken_survival import SURVIVAL
 from broken_tables import TABLES
+from broken_transcripts import LIBRARIES
 from places import ROOT
 
 from genesig.cli import main
@@ -26,6 +27,7 @@ KINDS = {
     "geo and gct": GEO_AND_GCT,
     "arrays and objects": ARRAYS_AND_OBJECTS,
     "chips": CHIPS,
+    "transcripts": LIBRARIES,
     "cut short": CUT_SHORT,
     "places": PLACES,
     "sets": SETS,

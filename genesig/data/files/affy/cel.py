@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from genesig.data.files.affy.command_console import read_header, read_intensities
-from genesig.data.files.affy.cursor import Cursor
 from genesig.data.files.affy.opening import Binary, parse_form
+from genesig.data.files.cursor import Cursor
 from genesig.errors import refuse
 
 Array = np.ndarray[Any, Any]
