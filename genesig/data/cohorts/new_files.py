@@ -38,9 +38,9 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
     first = Path(paths[0])
     arrays_of = {suffix for kind in FORMATS if kind.folder for suffix in kind.suffixes}
     if len(paths) == 1 and first.is_dir() and layout is not None:
-        arrays = sorted(str(path) for path in first.iterdir() if suffix_of(path) in arrays_of)
-        if arrays:
-            return read_new(arrays, part, layout)
+        inside = sorted(str(path) for path in first.iterdir() if suffix_of(path) in arrays_of)
+        if inside:
+            return read_new(inside, part, layout)
     if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in arrays_of):
         return read_matrix(first, part)
     for path in map(Path, paths):

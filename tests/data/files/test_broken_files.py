@@ -12,6 +12,7 @@ from broken_arrays import ARRAYS_AND_OBJECTS
 from broken_chips import CHIPS, CUT_SHORT
 from broken_classes import SEVERAL
 from broken_geo import GEO_AND_GCT
+from broken_idat import METHYLATION
 from broken_places import PLACES
 from broken_sets import SETS
 from broken_study import Broken
@@ -28,6 +29,7 @@ KINDS = {
     "arrays and objects": ARRAYS_AND_OBJECTS,
     "chips": CHIPS,
     "transcripts": LIBRARIES,
+    "methylation": METHYLATION,
     "cut short": CUT_SHORT,
     "places": PLACES,
     "sets": SETS,

@@ -100,6 +100,7 @@ def _opened(content: bytes, where: str) -> _Table:
     if not text.endswith("\n"):
         raise refuse(where, f"ends in the middle of a line; {AGAIN}")
     head: dict[str, list[str]] = {}
+    rows: Iterator[tuple[int, str]]
     rows = ((k, row) for k, row in enumerate(lines_of(text), 1) if row.strip())
     for number, row in rows:
         if row.startswith("#%"):
