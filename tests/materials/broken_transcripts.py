@@ -75,10 +75,11 @@ LIBRARIES: dict[str, Broken] = {
         "t.mps", [": its rows have no column probeset_list", "did you mean"], b"_list", b"_lis"
     ),
     "no size": _spoilt(
-        "t.clf", [": has no line #%cols=NUMBER, the size of the chip; copy"], b"cols=6", b"cols=six"
+        "t.clf", [": has no line #%cols=NUMBER, as layouts of chips have it; copy"],
+        b"cols=6", b"cols=six",
     ),
     "a size without bounds": _spoilt(
-        "t.clf", [": has no line #%rows=NUMBER"], b"rows=5", b"rows=99999999999"
+        "t.clf", [": has no line #%rows=NUMBER"], b"rows=5", b"rows=" + b"9" * 5000
     ),
     "a probe set that is no number": _spoilt(
         "t.pgf", [", line 12: '101x", "is not a probe set, an atom or a probe; copy"],

@@ -31,6 +31,17 @@ def test_a_layout_says_what_its_cdf_says(sequential):
     assert layout.left_out == "1 probe set of t.mps not of type main: left out"
 
 
+def test_columns_may_stand_in_another_order_and_numbers_begin_with_zero():
+    pgf, clf, mps = TRANSCRIPTS
+    pgf = pgf.replace(b"probe_id\ttype\tgc_count", b"type\tgc_count\tprobe_id")
+    lines = [line.split(b"\t") for line in pgf.split(b"\n")]
+    turned = [[*r[:2], *r[3:5], r[2], *r[5:]] if r[:2] == [b"", b""] else r for r in lines]
+    pgf = b"\n".join(b"\t".join(row) for row in turned).replace(b"#%chip_type", b"#%chip")
+    np.testing.assert_array_equal(parsed((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel())
+    _, clf, _ = transcript_files(CLUSTERS, [], *SIZE, sequential=0)
+    np.testing.assert_array_equal(parsed((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel() + 1)
+
+
 def test_a_listed_place_counts_before_the_order_that_the_header_states():
     pgf, clf, mps = transcript_files(CLUSTERS, [], *SIZE, sequential=1)
     moved = parsed((pgf, clf + b"1\t5\t4\n", mps))

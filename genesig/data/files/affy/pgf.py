@@ -79,7 +79,7 @@ def parse_transcripts(pgf: File, clf: File, mps: File) -> Layout:
     chips = tuple(probes.head.get("chip_type", ()))
     for table in (places, clusters):
         of = table.head.get("chip_type", [*chips])
-        if not {*of} & {*chips}:
+        if chips and not {*of} & {*chips}:
             what = f"is of chip {listing(of)}, but {probes.where} of {listing(chips)}"
             raise refuse(table.where, f"{what}; take the library files of one chip")
     names, wanted = _clusters(clusters)
@@ -144,13 +144,14 @@ def _perfect_matches(
     """Return cluster and id of each perfect match, and how many sets wanted are not main ones."""
     name, kind = table.columns(0, ["probeset_id", "type"])
     probe, match = table.columns(2, ["probe_id", "type"])
+    last = max(probe, match) + 1
     sets, ids, found, others = array("q"), array("q"), set[int](), 0
     clusters: Sequence[int] | None = None
     at = (0, "")
     try:
         for at in table.rows:
             if (row := at[1]).startswith("\t\t"):
-                cells = row.split("\t", match + 1)
+                cells = row.split("\t", last)
                 number = int(cells[probe])
                 if clusters is None:
                     raise ValueError  # before the first probe set
@@ -209,7 +210,7 @@ def _looked_up(table: _Table, listed: Array, ids: Array, of: str) -> Array:
         raise refuse(table.where, f"lists probe {known[order][twice[0]]} twice; {AGAIN}")
     cells = np.full(len(ids), -1)
     if "sequential" in table.head:  # row by row, whatever #%order says, as Affymetrix' own tools
-        cells = ids - _number(table, "sequential")
+        cells = ids - _number(table, "sequential", 0)
         cells[cells >= _number(table, "cols") * _number(table, "rows")] = -1
     if len(known):
         found = order[np.searchsorted(known, ids, sorter=order).clip(max=len(order) - 1)]
@@ -220,9 +221,9 @@ def _looked_up(table: _Table, listed: Array, ids: Array, of: str) -> Array:
     return cells
 
 
-def _number(table: _Table, key: str) -> int:
+def _number(table: _Table, key: str, least: int = 1) -> int:
     text = table.head.get(key, [""])[0].strip()
-    if not (text.isdecimal() and 0 < int(text[:9]) == int(text) < 2**20):
-        what = f"has no line #%{key}=NUMBER, the size of the chip"
+    if not (text.isdecimal() and len(text) < 7 and int(text) >= least):
+        what = f"has no line #%{key}=NUMBER, as layouts of chips have it"
         raise refuse(table.where, f"{what}; {AGAIN}, from the chip's library files")
     return int(text)
