@@ -120,7 +120,7 @@ def _add_symbols(symbols: argparse.ArgumentParser) -> None:
 def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("model", help="results/model.json of the study")
     predict.add_argument("matrix", nargs="+", help="expression of the new samples, in any format "
-                         "that is read; or files of one array each (CEL, Agilent)")  # fmt: skip
+                         "that is read; or files of arrays (CEL, IDAT, Agilent)")  # fmt: skip
     predict.add_argument("-o", "--output", default="predictions.tsv", help="table to write; - is "
                          "the terminal (default: %(default)s)")  # fmt: skip
     predict.add_argument("--missing", type=float, default=0.1, metavar="SHARE",
@@ -134,8 +134,8 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
                          "fixed, batches where it corrects these; it chooses")  # fmt: skip
     predict.add_argument("--renamed", metavar="TABLE", help="hgnc_complete_set.txt of "
                          "genenames.org: finds genes that were renamed")  # fmt: skip
-    predict.add_argument("--layout", metavar="FOLDER", help="where the CDF file of the CEL files "
-                         "is (default: beside the first of them)")  # fmt: skip
+    predict.add_argument("--layout", metavar="FOLDER", help="where the layout or the manifest "
+                         "of the arrays' chip is (default: beside the first of them)")  # fmt: skip
 
 
 def _validate(chosen: argparse.Namespace) -> int:

@@ -17,6 +17,8 @@ import pytest
 import yaml
 from installed import PROJECT
 from jinja2 import Template
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from places import ROOT
 from toy_study import environment
 
@@ -71,6 +73,7 @@ CI = (ROOT / ".ci/run").read_text(encoding="utf-8")
 PARTS = set(re.findall(r"^(\w+)\(\) \{", CI, re.MULTILINE)) - {"readme"}
 WORKFLOWS = {path.stem: yaml.safe_load(path.read_text("utf-8"))
              for path in (ROOT / ".github/workflows").glob("*.yml")}  # fmt: skip
+NAMED = [each.split()[-1] for each in PROJECT["project"]["classifiers"] if ":: 3." in each]
 # What needs an account, and what is left out of what is sent there.
 RELEASES = ("podman login ", "podman push ", "gh release create ", "rm -r dist/release")
 
@@ -98,8 +101,19 @@ def test_each_part_is_checked_and_the_tests_on_each_python() -> None:
     assert {part for row in matrix for part in row["parts"].split()} | {"environment"} == {
         *always[1].split(), "container"
     }  # fmt: skip
-    named = [each.split()[-1] for each in PROJECT["project"]["classifiers"] if ":: 3." in each]
-    assert [row["python"] for row in matrix if row["parts"] == "tests"] == named
+    assert [row["python"] for row in matrix if row["parts"] == "tests"] == NAMED
+
+
+@pytest.mark.parametrize("python", [NAMED[0], NAMED[-1]])
+def test_what_was_tested_with_is_within_the_bounds(python: str) -> None:
+    """The oldest Python and the newest; `.ci/run lock` writes the file."""
+    lines = (ROOT / f"workflow/envs/tested-python{python}.txt").read_text("utf-8").splitlines()
+    versions = {canonicalize_name(name): version for name, version in
+                (line.split("==") for line in lines)}  # fmt: skip
+    project = PROJECT["project"]
+    needed = map(Requirement, project["dependencies"] + project["optional-dependencies"]["test"])
+    assert [str(each) for each in needed if not each.specifier.contains(
+        versions[canonicalize_name(each.name)])] == []  # fmt: skip
 
 
 def test_workflows_may_read_and_their_actions_are_pinned() -> None:

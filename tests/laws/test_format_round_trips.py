@@ -14,6 +14,7 @@ from genesig.data.files.affy.folder import CEL
 from genesig.data.files.formats.agilent import AGILENT
 from genesig.data.files.formats.excel import EXCEL
 from genesig.data.files.formats.h5mu import H5MU
+from genesig.data.files.formats.idat import IDAT
 from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.known import FORMATS
@@ -56,8 +57,8 @@ def test_every_format_is_written_and_comes_back(tmp_path: Path) -> None:
         content = writer(Numbers())
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
         written.add(format_of(tmp_path / name).name)
-    # Arrays are written below; CEL, R, MuData and Excel files by the tests of their readers.
-    elsewhere = {kind.name for kind in (AGILENT, CEL, EXCEL, RDATA, H5MU, *TABLES.values())}
+    # Arrays are written below; CEL, IDAT, R, MuData and Excel files by the tests of their readers.
+    elsewhere = {kind.name for kind in (AGILENT, CEL, IDAT, EXCEL, RDATA, H5MU, *TABLES.values())}
     assert {kind.name for kind in FORMATS} - written <= elsewhere
 
 

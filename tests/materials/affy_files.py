@@ -126,6 +126,39 @@ def cdf_text(names, pairs, columns, rows, chip="Toy"):
     return "\r\n".join(lines).encode("latin-1")
 
 
+def transcript_files(clusters, controls, columns, rows, chip="Toy", sequential=None):
+    """Return PGF, CLF and MPS files of the same layout.
+
+    `clusters` is cluster -> list of probe sets, each a list of cells; `controls` is a list of
+    probe sets of another type, which the last cluster lists, too. A cell has its number from 1 as
+    the id of its probe. With `sequential` the CLF has no rows but says this of the numbers.
+    """
+    head = f"#%chip_type={chip}\n#%chip_type={chip}-v2\n#%lib_set_name={chip}\n"
+    pgf = [head + "#%pgf_format_version=1.0", "#%header0=probeset_id\ttype\tprobeset_name"]
+    pgf += ["#%header1=\tatom_id", "#%header2=\t\tprobe_id\ttype\tgc_count\tprobe_length"]
+    mps = [head + "#%mps_format_version=1.0"]
+    mps += ["probeset_id\ttranscript_cluster_id\tprobeset_list\tprobe_count"]
+    number, atom = 100, 1000
+    for last, (name, sets) in enumerate(clusters.items(), 1 - len(clusters)):
+        listed = []
+        for cells in [*sets, *(controls if last == 0 else [])]:
+            kind = "control->affx" if len(listed) >= len(sets) else "main"
+            pgf.append(f"{number}\t{kind}\t")
+            listed.append(str(number))
+            for cell in cells:
+                pgf += [f"\t{atom}", f"\t\t{cell + 1}\tpm:st\t12\t25"]
+                pgf += [f"\t\t{(cell + 1) % (columns * rows) + 1}\tmm:st\t12\t25"]
+                atom += 1
+            number += 1
+        mps.append(f"{name}\t{name}\t{' '.join(listed)}\t{sum(map(len, sets))}")
+    clf = [head + "#%clf_format_version=1.0", f"#%rows={rows}", f"#%cols={columns}"]
+    clf += [] if sequential is None else [f"#%sequential={sequential}", "#%order=col_major"]
+    clf += ["#%header0=probe_id\tx\ty"]
+    if sequential is None:
+        clf += [f"{k + 1}\t{k % columns}\t{k // columns}" for k in range(columns * rows)]
+    return tuple("".join(f"{line}\n" for line in lines).encode() for lines in (pgf, clf, mps))
+
+
 FORMS = {"text": cel_text, "version 4": cel_binary, "Command Console": cel_command_console}
 
 # The layout of a small chip in every form.
@@ -135,3 +168,9 @@ NAMES = [f"{k}_at" for k in range(4)]
 LAYOUTS = {"text": cdf_text(NAMES, PAIRS, *SIZE)} | {
     f"version {n}": cdf_binary(NAMES, PAIRS, *SIZE, version=n) for n in (1, 2, 3, 4)
 }
+# The same sets as clusters, the first of two probe sets, and one that is a control.
+CLUSTERS = {
+    name: [cells[:1], cells[1:]] if k == 0 else [cells]
+    for k, (name, cells) in enumerate(zip(NAMES, PAIRS[:, :, 0].tolist(), strict=True))
+}
+TRANSCRIPTS = transcript_files(CLUSTERS, [[24, 25]], *SIZE)

@@ -25,7 +25,7 @@ from format_files import tabbed
 
 from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
-from genesig.data.files.affy.cursor import Cursor
+from genesig.data.files.cursor import Cursor
 
 LIGHT = np.random.default_rng(0).lognormal(6, 1, (8, 5, 6)).round()
 SAMPLES = [f"S{k}" for k in range(8)]
@@ -71,7 +71,7 @@ def _layout(words: list[str], pattern: bytes, new: bytes, times: int = 1) -> Bro
 CHIPS: dict[str, Broken] = {
     "an array of another chip than the layout": chips(
         ["S1.CEL: is an array of chip 'HG-Other' with 6 × 5 cells", "layout of 'Toy'",
-         "give the CDF file of this chip"],
+         "give the layout of this chip"],
         S1__CEL=cel_binary(LIGHT[1], "HG-Other"),
     ),
     "an array of another size": chips(
@@ -79,7 +79,7 @@ CHIPS: dict[str, Broken] = {
         S1__CEL=cel_binary(LIGHT[1][:4]),
     ),
     "a layout of another size": chips(
-        ["S0.CEL: is an array of chip 'Toy' with 6 × 5 cells", "with 7 × 5; give the CDF"],
+        ["S0.CEL: is an array of chip 'Toy' with 6 × 5 cells", "with 7 × 5; give the layout"],
         **{f"S{k}__CEL": None for k in range(1, 8)},
         Toy__cdf=cdf_text(NAMES, PAIRS, 7, 5),
     ),

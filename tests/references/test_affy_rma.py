@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from affy_files import transcript_files
 from published import SHARED
 from rma import rma, sets_of
 
@@ -35,6 +36,24 @@ def test_rma_is_affys_on_real_arrays(form, layout):
     probes = read_arrays(files, AFFY / layout, read_bytes)
     sets = sets_of(probes.names)
     done = pd.DataFrame(rma(probes.X, sets).T, index=list(dict.fromkeys(sets)))
+    assert set(done.index) == set(expected.index)
+    np.testing.assert_allclose(done.loc[expected.index], expected, rtol=0, atol=1e-12)
+
+
+@real_arrays
+def test_transcript_clusters_are_summarised_as_probe_sets(tmp_path):
+    """The layout of the CDF file, each set cut into probe sets of at most four probes."""
+    cdf = parse_cdf((AFFY / "Test3.xda.CDF").read_bytes(), "f")
+    cells = {name: cdf.cells[cdf.sets == k].tolist() for k, name in enumerate(cdf.names)}
+    clusters = {name: [c[k : k + 4] for k in range(0, len(c), 4)] for name, c in cells.items()}
+    size = cdf.n_columns, cdf.n_rows
+    files = transcript_files(clusters, [[0, 1]], *size, chip="Test3")
+    for name, content in zip(("t.pgf", "t.clf", "t.mps"), files, strict=True):
+        (tmp_path / name).write_bytes(content)
+    probes = read_arrays(arrays_in(AFFY / "Test3_calvin"), tmp_path / "t.pgf", read_bytes)
+    sets = sets_of(probes.names)
+    done = pd.DataFrame(rma(probes.X, sets).T, index=list(dict.fromkeys(sets)))
+    expected = pd.read_csv(AFFY / "Test3_calvin_rma_affy.tsv", sep="\t")
     assert set(done.index) == set(expected.index)
     np.testing.assert_allclose(done.loc[expected.index], expected, rtol=0, atol=1e-12)
 

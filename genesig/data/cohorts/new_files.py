@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from genesig.data.files.affy.folder import CEL
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.sample_name import sample_name, suffix_of
+from genesig.data.files.known import FORMATS
 from genesig.data.files.readers import read_matrix
 from genesig.errors import refuse
 from genesig.words import listing
@@ -20,12 +19,12 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
     Parameters
     ----------
     paths : sequence of str
-        One file or folder of any format that is read, or files of one array each (CEL, Agilent);
-        a sample is then called as its file.
+        One file or folder of any format that is read, or files of one array each (CEL, IDAT,
+        Agilent); a sample is then called as its file.
     part : str or None
         Which matrix of a file that holds several.
     layout : str or None
-        Folder with the CDF file of CEL files; None is the folder of the first of them.
+        Folder with what describes their chip; None is the folder of the first of them.
 
     Raises
     ------
@@ -33,13 +32,16 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
         What `read_matrix` says; a folder in a list, or two files of one sample.
     """
     if layout is not None and not Path(layout).is_dir():
-        raise refuse("--layout", f"'{layout}' is no folder; name the one with the chip's CDF file")
+        raise refuse(
+            "--layout", f"'{layout}' is no folder; name the one with what describes the chip"
+        )
     first = Path(paths[0])
+    arrays_of = {suffix for kind in FORMATS if kind.folder for suffix in kind.suffixes}
     if len(paths) == 1 and first.is_dir() and layout is not None:
-        arrays = sorted(str(path) for path in first.iterdir() if suffix_of(path) in CEL.suffixes)
-        if arrays:
-            return read_new(arrays, part, layout)
-    if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in CEL.suffixes):
+        inside = sorted(str(path) for path in first.iterdir() if suffix_of(path) in arrays_of)
+        if inside:
+            return read_new(inside, part, layout)
+    if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in arrays_of):
         return read_matrix(first, part)
     for path in map(Path, paths):
         if path.is_dir():
@@ -47,8 +49,13 @@ def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matr
         if not path.is_file():
             read_matrix(path, part)  # which says so, and what is near
     names = [sample_name(path) for path in paths]
-    twice = [name for name, times in Counter(names).items() if times > 1]
+    # Of two colours an array has one file each.
+    files = [path.name.lower().removesuffix(".gz") for path in map(Path, paths)]
+    twice = [name for name, file in zip(names, files, strict=True) if files.count(file) > 1]
     if twice:
-        raise refuse(str(first.parent), f"two files of sample {listing(twice)}; keep one of them")
-    files = dict(zip(names, map(Path, paths), strict=True))
-    return read_matrix(first.parent if layout is None else layout, part, files)
+        raise refuse(
+            str(first.parent),
+            f"two files of sample {listing(dict.fromkeys(twice))}; keep one of them",
+        )
+    arrays = dict(zip(names, map(Path, paths), strict=True))
+    return read_matrix(first.parent if layout is None else layout, part, arrays)

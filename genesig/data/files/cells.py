@@ -111,6 +111,14 @@ def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
     return cells, texts
 
 
+def exact() -> dict[str, Any]:
+    """Return the keyword by which pandas reads every last digit; it always does since 3.1."""
+    import pandas as pd
+
+    version = tuple(map(int, pd.__version__.split(".")[:2]))
+    return {} if version >= (3, 1) else {"float_precision": "round_trip"}
+
+
 def _plain(rows: list[str], delimiter: str, width: int) -> Block | None:
     """Read rows of which each cell is a plain decimal number; None for others."""
     pairs = [_cut(row, delimiter) if row[:1] == '"' else row.split(delimiter, 1) for row in rows]
@@ -134,8 +142,7 @@ def _any(rows: list[str], delimiter: str, where: str) -> Block:
     try:
         frame = pd.read_csv(
             StringIO("\n".join(rows)), sep=delimiter, header=None,
-            dtype={0: str}, keep_default_na=False, na_values=[], low_memory=False,
-            float_precision="round_trip",
+            dtype={0: str}, keep_default_na=False, na_values=[], low_memory=False, **exact(),
         )  # fmt: skip
     except pd.errors.ParserError as error:
         what = OPEN if "inside string" in str(error) else f"cannot be parsed: {error}"

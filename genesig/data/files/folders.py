@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from genesig.data.files.affy.folder import CEL, Load, matrix_of
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats import arrays
+from genesig.data.files.formats.interface import Files, Load
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.formats.table import TABLES
+from genesig.data.files.known import FORMATS
 from genesig.errors import refuse
 from genesig.words import listing
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Read = Callable[[Path], Matrix]
-Files = Mapping[str, Path]
 
 
 def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path | None,
@@ -43,11 +43,14 @@ def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path
     """
     inside = sorted(path for path in folder.iterdir() if path.is_file())
     given = inside if files is None else files.values()
-    if any(suffix_of(path) in CEL.suffixes for path in given):
-        if part is not None:
-            raise refuse(folder, "holds CEL files, which have no parts; take data.part "
-                         f"'{part}' out of the config")  # fmt: skip
-        return matrix_of(folder, load, files)
+    endings = {suffix_of(path) for path in given}
+    for kind in FORMATS:
+        if kind.folder is None or endings.isdisjoint(kind.suffixes):
+            continue
+        if part is not None and not kind.parts:
+            raise refuse(folder, f"holds {kind.suffixes[0]} files, which have no parts; take "
+                         f"data.part '{part}' out of the config")  # fmt: skip
+        return kind.folder(folder, load, files, part)
     tables = [path for path in inside if suffix_of(path) in TABLES]
     if files is None and not tables:
         _refuse_other(folder, alone)
@@ -91,7 +94,7 @@ def files_of(column: pd.Series[str], folder: str, where: str) -> dict[str, Path]
 def _refuse_other(folder: Path, alone: Path | None) -> NoReturn:
     if alone:
         raise refuse(folder, f"is a folder; name the file in it: {alone}")
-    raise refuse(folder, "is a folder without files of arrays (.txt, .CEL); name a file, or "
+    raise refuse(folder, "is a folder without files of arrays (.txt, .CEL, .idat); name a file, or "
                  "the folder of the scanner's files")  # fmt: skip
 
 

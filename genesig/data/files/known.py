@@ -12,6 +12,7 @@ from genesig.data.files.formats.genomestudio import GENOMESTUDIO
 from genesig.data.files.formats.geo_series import SERIES
 from genesig.data.files.formats.h5ad import H5AD
 from genesig.data.files.formats.h5mu import H5MU
+from genesig.data.files.formats.idat import IDAT
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.soft import SOFT
@@ -24,6 +25,7 @@ FORMATS: tuple[Format, ...] = (
     *TABLES.values(),
     EXCEL,
     CEL,
+    IDAT,
     SERIES,
     GCT,
     SOFT,

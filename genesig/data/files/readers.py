@@ -75,18 +75,23 @@ def read_matrix(
         Sample -> file of its array, where the sample table names them (``data.files``).
     """
     if is_folder(path):
-        return read_folder(Path(path), part, files, _only_file(Path(path)), read_bytes,
-                           lambda file: read_matrix(file, part))  # fmt: skip
-    if files is not None:
+        found = read_folder(Path(path), part, files, _only_file(Path(path)), read_bytes,
+                            lambda file: read_matrix(file, part))  # fmt: skip
+    elif files is not None:
         raise refuse(path, "is no folder; data.files names files of arrays, so 'expression' is "
                      "the folder that they are in")  # fmt: skip
+    else:
+        found = _one_file(path, part)
+    refuse_codes([*found.rows, *found.columns, *found.symbols.values()], path)
+    return found
+
+
+def _one_file(path: str | Path, part: str | None) -> Matrix:
     kind, content = _read(path)
     if part is not None and not kind.parts:
         raise refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' out of "
                      "the config")  # fmt: skip
-    found = kind.matrix(content, str(path), part)
-    refuse_codes([*found.rows, *found.columns, *found.symbols.values()], path)
-    return found
+    return kind.matrix(content, str(path), part)
 
 
 def _only_file(folder: Path) -> Path | None:

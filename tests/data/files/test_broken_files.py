@@ -12,11 +12,13 @@ from broken_arrays import ARRAYS_AND_OBJECTS
 from broken_chips import CHIPS, CUT_SHORT
 from broken_classes import SEVERAL
 from broken_geo import GEO_AND_GCT
+from broken_idat import METHYLATION
 from broken_places import PLACES
 from broken_sets import SETS
 from broken_study import Broken
 from broken_survival import SURVIVAL
 from broken_tables import TABLES
+from broken_transcripts import LIBRARIES
 from places import ROOT
 
 from genesig.cli import main
@@ -26,6 +28,8 @@ KINDS = {
     "geo and gct": GEO_AND_GCT,
     "arrays and objects": ARRAYS_AND_OBJECTS,
     "chips": CHIPS,
+    "transcripts": LIBRARIES,
+    "methylation": METHYLATION,
     "cut short": CUT_SHORT,
     "places": PLACES,
     "sets": SETS,

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.files.affy.cursor import Cursor
+from genesig.data.files.affy.arrays import Layout
 from genesig.data.files.affy.opening import parse_form
+from genesig.data.files.cursor import Cursor
 from genesig.errors import refuse
 
 Array = np.ndarray[Any, Any]
@@ -31,32 +32,6 @@ BLOCK_ADDED = {2: [("wobble", "<u2"), ("allele", "<u2")], 3: [("channel", "u1"),
 CELL_ADDED = {2: [("length", "<u2"), ("grouping", "<u2")]}
 
 
-@dataclass(frozen=True, eq=False)
-class Cdf:
-    """The layout of a chip.
-
-    Attributes
-    ----------
-    chip : str
-        Chip type as the file has it; empty where it has none (the binary form up to version 3).
-    n_columns, n_rows : int
-    names : tuple of str
-        Probe sets, in the order of the file.
-    cells : (n_probes,) int
-        Cell of each perfect-match probe, ``y * n_columns + x``; a set's probes stand together, in
-        the order of their atoms, which is makecdfenv's order.
-    sets : (n_probes,) int, growing
-        Number of each probe's set among `names`.
-    """
-
-    chip: str
-    n_columns: int
-    n_rows: int
-    names: tuple[str, ...]
-    cells: Array
-    sets: Array
-
-
 @dataclass(frozen=True)
 class _Block:
     """The cells of one probe set, all of them, in file order."""
@@ -68,7 +43,7 @@ class _Block:
     matches: Array
 
 
-def parse_cdf(content: bytes, where: str) -> Cdf:
+def parse_cdf(content: bytes, where: str) -> Layout:
     """Parse a CDF file in its text or its binary ("XDA") form, of which there are four versions.
 
     `content` and `where` are those of `parse_form`.
@@ -83,7 +58,7 @@ def parse_cdf(content: bytes, where: str) -> Cdf:
     )
 
 
-def _layout(chip: str, shape: tuple[int, int], blocks: Sequence[_Block], where: str) -> Cdf:
+def _layout(chip: str, shape: tuple[int, int], blocks: Sequence[_Block], where: str) -> Layout:
     """Keep the perfect matches; blocks of one name are one probe set."""
     names: dict[str, int] = {}
     number = [names.setdefault(block.name, len(names)) for block in blocks]
@@ -101,10 +76,10 @@ def _layout(chip: str, shape: tuple[int, int], blocks: Sequence[_Block], where: 
     order = kept[np.lexsort((atom[kept], sets[kept]))]
     present, sets = np.unique(sets[order], return_inverse=True)
     known = np.array(list(names), dtype=object)[present]
-    return Cdf(chip, *shape, tuple(known), (y * shape[0] + x)[order], sets)
+    return Layout((chip,) if chip else (), *shape, tuple(known), (y * shape[0] + x)[order], sets)
 
 
-def _parse_binary(cursor: Cursor) -> Cdf:
+def _parse_binary(cursor: Cursor) -> Layout:
     version = cursor.version("CDF", VERSIONS)
     chip = _chip(cursor) if version >= 4 else ""
     shape = cursor.number("H"), cursor.number("H")
@@ -152,7 +127,7 @@ def _binary_unit(
     return blocks
 
 
-def _parse_text(text: str, where: str) -> Cdf:
+def _parse_text(text: str, where: str) -> Layout:
     text = text.replace("\r", "")
     chip = re.search(r"^\[Chip\]\n(.*?)(?=^\[)", text, re.MULTILINE | re.DOTALL)
     values = dict(re.findall(r"^(\w+)=(.*)$", chip[1], re.MULTILINE)) if chip else {}

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from genesig.data.files.affy.command_console import read_header, read_intensities
-from genesig.data.files.affy.cursor import Cursor
 from genesig.data.files.affy.opening import Binary, parse_form
+from genesig.data.files.cells import exact
+from genesig.data.files.cursor import Cursor
 from genesig.errors import refuse
 
 Array = np.ndarray[Any, Any]
@@ -118,7 +119,7 @@ def _text_cells(body: str, n_columns: int, n_rows: int, where: str) -> Array:
     lines = body.partition("CellHeader=")[2].partition("\n")[2]
     try:
         cells = pd.read_csv(StringIO(lines), sep=r"\s+", header=None, names=list("xymsp"),
-                            dtype=np.float64, float_precision="round_trip")  # fmt: skip
+                            dtype=np.float64, **exact())  # fmt: skip
     except ValueError:  # pandas' ParserError and EmptyDataError among them
         what = "section [INTENSITY] holds something else than numbers; copy the file again"
         raise refuse(where, what) from None

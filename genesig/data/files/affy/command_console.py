@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.files.affy.cursor import Cursor
+from genesig.data.files.cursor import Cursor
 
 Array = np.ndarray[Any, Any]
 FLOAT = 6  # the container's number for a column of 32-bit floats

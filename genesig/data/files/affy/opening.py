@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeVar
 
-from genesig.data.files.affy.cursor import Cursor
+from genesig.data.files.cursor import Cursor
 from genesig.errors import refuse
 
 T = TypeVar("T")

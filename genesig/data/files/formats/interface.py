@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,10 +12,13 @@ if TYPE_CHECKING:
 
     from genesig.data.files.delimited import Matrix
 
+Load = Callable[[str | Path], bytes]
+Files = Mapping[str, Path]
+
 
 @dataclass(frozen=True)
 class Format:
-    """One file format; its functions see the content of a file and never the disk.
+    """One file format; its functions see the content of a file, and the disk by its folder alone.
 
     Attributes
     ----------
@@ -36,6 +40,10 @@ class Format:
         Its functions take bytes; a text is decoded for the others.
     either_way : bool
         Its matrices may be genes × samples or samples × genes.
+    folder : function (folder, load, files, part) -> Matrix, or None
+        Reads arrays that need another file beside them, such as the layout of their chip:
+        `folder` holds it, `files` is sample -> array or None, which takes all arrays of the
+        folder; `load` reads a whole file and unpacks it, as ``readers.read_bytes``.
     """
 
     name: str
@@ -47,3 +55,4 @@ class Format:
     parts: str = ""
     binary: bool = False
     either_way: bool = False
+    folder: Callable[[Path, Load, Files | None, str | None], Matrix] | None = None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path, PurePath
 
 
 def sample_name(where: str | PurePath) -> str:
-    """Return the name of a file without its folder, ``.gz`` and its ending."""
-    return _plain(where).stem
+    """Return the name of a file without its folder, ``.gz``, its ending and an IDAT's colour."""
+    plain = _plain(where)
+    colour = r"_(Grn|Red)$" if plain.suffix.lower() == ".idat" else r"$^"
+    return re.sub(colour, "", plain.stem, flags=re.IGNORECASE)
 
 
 def suffix_of(path: str | Path) -> str:

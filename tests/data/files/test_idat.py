@@ -1,0 +1,143 @@
+"""Methylation arrays: what is in two colours and a manifest comes back as beta and M values."""
+
+import gzip
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from idat_files import COLOURS, IDS, MANIFEST, PROBES, array_files, idat, light, manifest
+
+from genesig.data.cohorts.new_files import read_new
+from genesig.data.files.formats.idat import matrix_of, parse_idat
+from genesig.data.files.readers import read_bytes, read_matrix
+from genesig.errors import InvalidInput
+
+WHOLE = idat(IDS, range(100, 109))
+
+
+def folder_with(path, *seeds, probes=MANIFEST):
+    path.mkdir(exist_ok=True)
+    for seed in seeds:
+        for name, content in array_files(f"97_R0{seed}C01", light(seed)).items():
+            (path / name).write_bytes(content)
+    (path / "toy.csv").write_bytes(probes)
+    return path
+
+
+def test_a_file_says_addresses_means_and_the_array():
+    found = parse_idat(WHOLE, "f")
+    assert found.name == ("9721367028", "R01C01")
+    assert found.ids.tolist() == sorted(IDS.tolist())
+    assert dict(zip(found.ids.tolist(), found.means.tolist(), strict=True)) == dict(
+        zip(IDS.tolist(), range(100, 109), strict=True)
+    )
+    assert parse_idat(idat(IDS, IDS, leave=(402, 404)), "f").name == ()
+
+
+@pytest.mark.parametrize("part", [None, "beta", "M"])
+def test_values_are_the_closed_forms(tmp_path, part):
+    matrix = read_matrix(folder_with(tmp_path, 1, 2), part)
+    assert matrix.rows == ("cg01", "cg02", "cg03", "cg04")
+    assert matrix.columns == ("97_R01C01", "97_R02C01")
+    assert matrix.lines == (6, 7, 8, 9)
+    assert matrix.doubt == "1 probe of genotypes (rs…): left out"
+    for column, seed in enumerate((1, 2)):
+        green, red = light(seed)
+        pairs = [(green[11], red[11]), (green[13], green[12]), (red[15], red[14]),
+                 (green[16], red[16])]  # fmt: skip
+        for row, (M, U) in enumerate(pairs):
+            value = np.log2((M + 1) / (U + 1)) if part == "M" else M / (M + U + 100)
+            assert matrix.cells[row, column] == pytest.approx(value, rel=1e-15)
+
+
+def test_probes_that_an_array_lacks_are_left_out_and_counted(tmp_path):
+    folder = folder_with(tmp_path, 1, 2)
+    fewer = tuple({k: v for k, v in each.items() if k != 15} for each in light(2))
+    for name, content in array_files("97_R02C01", fewer).items():
+        (folder / name).write_bytes(content)
+    matrix = read_matrix(folder)
+    assert matrix.rows == ("cg01", "cg02", "cg04")
+    assert matrix.doubt.startswith("1 probe of the manifest not on every array, 1 probe of geno")
+
+
+def test_names_are_those_of_the_site_where_a_probe_is_there_twice(tmp_path):
+    twice = manifest({f"cg01_{k}": (11, None, "") for k in ("TC11", "BC21")})
+    matrix = read_matrix(folder_with(tmp_path, 1, probes=twice))
+    assert matrix.rows == ("cg01_TC11", "cg01_BC21")
+    plain = manifest(PROBES, columns=("Name", *["AddressA_ID", "AddressB_ID"],
+                                      "Infinium_Design_Type", "Color_Channel"))  # fmt: skip
+    assert read_matrix(folder_with(tmp_path, 1, probes=plain)).rows[0] == "cg01"
+
+
+def test_new_arrays_take_the_manifest_from_elsewhere(tmp_path):
+    study = folder_with(tmp_path / "study", 1)
+    new = folder_with(tmp_path / "new", 1, 2)
+    (new / "toy.csv").unlink()
+    for path in sorted(new.glob("*R01*")):
+        (new / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    found = read_new([str(new)], "M", str(study))
+    assert found.columns == ("97_R01C01", "97_R02C01")
+    np.testing.assert_array_equal(found.cells[:, :1], read_matrix(study, "M").cells)
+    one = read_new([str(new / "97_R02C01_Red.idat")], "M", str(study))
+    np.testing.assert_array_equal(one.cells, found.cells[:, 1:])
+    with pytest.raises(InvalidInput, match="two files of sample '97_R02C01'; keep one"):
+        read_new([str(new / "97_R02C01_Red.idat")] * 2, "M", str(study))
+
+
+def test_a_sheet_may_name_either_file_of_an_array(tmp_path):
+    folder = folder_with(tmp_path, 1, 2)
+    files = {"P1": folder / "97_R02C01_Red.idat", "P2": folder / "97_R01C01_Grn.idat"}
+    named = matrix_of(folder, read_bytes, files, None)
+    assert named.columns == ("P1", "P2")
+    np.testing.assert_array_equal(named.cells[:, ::-1], read_matrix(folder).cells)
+
+
+def test_a_file_cut_short_anywhere_is_refused():
+    # What follows the last text that is read is not needed.
+    last = WHOLE.index(b"R01C01") + 6
+    for length in range(last):
+        with pytest.raises(InvalidInput) as caught:
+            parse_idat(WHOLE[:length], "f")
+        assert len(caught.value.problems) == 1
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(data):
+    broken = bytearray(WHOLE)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(broken) - 1))
+        instead = data.draw(st.sampled_from([b"", b"\xff" * 8, b"\0" * 4, b"\x7f\xff\xff\xff"])
+                            | st.binary(max_size=5))  # fmt: skip
+        broken[at : at + data.draw(st.integers(0, 5))] = instead
+    refusal = ""
+    try:
+        found = parse_idat(bytes(broken), "f")
+        assert len(found.ids) == len(found.means) > 0
+    except InvalidInput as error:
+        refusal = str(error)
+    assert len(refusal.splitlines()) <= 1
+
+
+def test_memory_grows_with_the_files_and_no_faster(tmp_path):
+    def peak(n):
+        probes = {f"cg{k:08d}": (k, None, "") for k in range(1, n)}
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        (folder / "m.csv").write_bytes(manifest(probes))
+        for colour in COLOURS:
+            (folder / f"a_{colour}.idat").write_bytes(
+                idat(range(1, n), [k % 999 for k in range(1, n)])
+            )
+        tracemalloc.start()
+        read_matrix(folder)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most / sum(path.stat().st_size for path in folder.iterdir())
+
+    small, large = peak(2_000), peak(16_000)
+    assert large < 1.2 * small
+    assert large < 8

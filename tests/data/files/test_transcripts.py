@@ -1,0 +1,128 @@
+"""Chips of whole transcripts: the same layout as PGF, CLF and MPS files as in a CDF file."""
+
+import gzip
+import tracemalloc
+
+import numpy as np
+import pytest
+from affy_files import CLUSTERS, NAMES, PAIRS, SIZE, TRANSCRIPTS, cel_binary, transcript_files
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from genesig.data.cohorts.new_files import read_new
+from genesig.data.files.affy.pgf import parse_transcripts
+from genesig.data.files.readers import read_matrix
+from genesig.errors import InvalidInput
+
+INTENSITY = np.arange(1.0, 31).reshape(5, 6)
+
+
+def parsed(files):
+    return parse_transcripts(*zip(files, ("t.pgf", "t.clf", "t.mps"), strict=True))
+
+
+@pytest.mark.parametrize("sequential", [None, 1])
+def test_a_layout_says_what_its_cdf_says(sequential):
+    layout = parsed(transcript_files(CLUSTERS, [[24, 25]], *SIZE, sequential=sequential))
+    assert (layout.n_columns, layout.n_rows, list(layout.names)) == (6, 5, NAMES)
+    assert layout.chips == ("Toy", "Toy-v2")
+    np.testing.assert_array_equal(layout.cells, PAIRS[:, :, 0].ravel())
+    np.testing.assert_array_equal(layout.sets, np.repeat(range(4), 3))
+    assert layout.left_out == "1 probe set of t.mps not of type main: left out"
+
+
+def test_columns_may_stand_in_another_order_and_numbers_begin_with_zero():
+    pgf, clf, mps = TRANSCRIPTS
+    pgf = pgf.replace(b"probe_id\ttype\tgc_count", b"type\tgc_count\tprobe_id")
+    lines = [line.split(b"\t") for line in pgf.split(b"\n")]
+    turned = [[*r[:2], *r[3:5], r[2], *r[5:]] if r[:2] == [b"", b""] else r for r in lines]
+    pgf = b"\n".join(b"\t".join(row) for row in turned).replace(b"#%chip_type", b"#%chip")
+    np.testing.assert_array_equal(parsed((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel())
+    _, clf, _ = transcript_files(CLUSTERS, [], *SIZE, sequential=0)
+    np.testing.assert_array_equal(parsed((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel() + 1)
+
+
+def test_a_listed_place_counts_before_the_order_that_the_header_states():
+    pgf, clf, mps = transcript_files(CLUSTERS, [], *SIZE, sequential=1)
+    moved = parsed((pgf, clf + b"1\t5\t4\n", mps))
+    np.testing.assert_array_equal(moved.cells, [29, *PAIRS[:, :, 0].ravel()[1:]])
+
+
+def test_a_probe_in_two_clusters_is_in_both_and_twice_in_one_it_counts_once():
+    layout = parsed(transcript_files({"a": [[0, 1], [1, 2]], "b": [[2, 3]]}, [], *SIZE))
+    assert [(layout.names[s], int(c)) for s, c in zip(layout.sets, layout.cells, strict=True)] == [
+        ("a", 0), ("a", 1), ("a", 2), ("b", 2), ("b", 3)
+    ]  # fmt: skip
+
+
+def test_kinds_of_kinds_and_several_of_them_are_known():
+    pgf, clf, mps = TRANSCRIPTS
+    pgf = pgf.replace(b"100\tmain", b"100\tnormgene->exon:main").replace(
+        b"101\tmain", b"101\tmain->psrs").replace(b"102\tmain", b"102\tdomain")  # fmt: skip
+    layout = parsed((pgf.replace(b"pm:st", b"pm:target->st"), clf, mps))
+    assert layout.names == ("0_at", "2_at", "3_at")
+    assert layout.left_out.startswith("2 probe sets")
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_a_file_cut_short_anywhere_is_refused(which):
+    content = TRANSCRIPTS[which]
+    # Neither the places of other probes nor a last row of clusters is missed.
+    end = [content.find(b"\n105\tcontrol"), content.find(b"\n23\t"), len(content) - 1][which]
+    whole = {k + 1 for k, byte in enumerate(content) if byte == 10} if which == 2 else set()
+    for length in set(range(1, end)) - {k for k in whole if k >= content.index(b"1_at")}:
+        files = [content[:length] if k == which else f for k, f in enumerate(TRANSCRIPTS)]
+        with pytest.raises(InvalidInput) as caught:
+            parsed(files)
+        assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize("which", range(3))
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(which, data):
+    broken = bytearray(TRANSCRIPTS[which])
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(broken) - 1))
+        instead = data.draw(st.sampled_from([b"", b"\t", b"\n", b"9" * 30, b"-1"])
+                            | st.binary(max_size=5))  # fmt: skip
+        broken[at : at + data.draw(st.integers(0, 5))] = instead
+    files = [bytes(broken) if k == which else f for k, f in enumerate(TRANSCRIPTS)]
+    refusal = ""
+    try:
+        layout = parsed(files)
+        assert 0 <= layout.cells.min() <= layout.cells.max() < layout.n_columns * layout.n_rows
+    except InvalidInput as error:
+        refusal = str(error)
+    assert len(refusal.splitlines()) <= 1
+
+
+def test_a_folder_holds_arrays_and_library_files(tmp_path):
+    for name, content in zip(("Toy.r4.pgf", "Toy.r4.clf.gz", "Toy.r4.mps"), TRANSCRIPTS,
+                             strict=True):  # fmt: skip
+        packed = gzip.compress(content) if name.endswith(".gz") else content
+        (tmp_path / name).write_bytes(packed)
+    (tmp_path / "new").mkdir()
+    for file in ("a.CEL", "b.CEL", "new/c.CEL"):
+        (tmp_path / file).write_bytes(cel_binary(INTENSITY, "Toy-v2"))
+    matrix = read_matrix(tmp_path)
+    assert (matrix.columns, matrix.rows[:4]) == (("a", "b"), ("0_at", "0_at#2", "0_at#3", "1_at"))
+    np.testing.assert_array_equal(matrix.cells[:, 0], 1 + PAIRS[:, :, 0].ravel())
+    assert "1 probe set of" in matrix.doubt
+    new = read_new([str(tmp_path / "new")], None, str(tmp_path))
+    assert (new.columns, new.rows) == (("c",), matrix.rows)
+
+
+def test_memory_grows_with_the_file_and_no_faster():
+    def peak(n):
+        files = transcript_files({str(k): [[4 * k + i for i in range(4)]] for k in range(n)}, [],
+                                 4, n)  # fmt: skip
+        tracemalloc.start()
+        parsed(files)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most / sum(map(len, files))
+
+    small, large = peak(500), peak(4_000)
+    assert large < 1.2 * small
+    assert large < 8
