@@ -69,6 +69,7 @@ def with_q(given, passing):
     return given
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("passing", "permutations", "why"),
     [(0, PERMUTATIONS, "none often enough"), (1, PERMUTATIONS, "1 gene reaches"),
