@@ -225,6 +225,11 @@ def test_a_step_that_cannot_be_fitted_says_why(step, message):
         fit_steps(np.arange(-1.0, 11.0).reshape(4, 3), [step])
 
 
+def test_a_ratio_to_nothing_is_refused():
+    with pytest.raises(GenesigError, match="needs positive values, found 0"):
+        fit_steps(np.arange(12.0).reshape(4, 3), [by_default("fold_filter")])
+
+
 def test_what_nothing_learns_from_is_not_computed(monkeypatch):
     asked = []
     for kind in (NORMALISERS["log2"], NORMALISERS["knn_impute"]):
