@@ -42,8 +42,7 @@ def sources(script: Path, root: Path) -> tuple[Path, ...]:
         if module not in found:
             found.add(module)
             waiting += _imported(module, root)
-    beside = {file for each in found for file in each.parent.iterdir() if file.suffix in BESIDE}
-    return tuple(sorted(found | beside))
+    return tuple(sorted(found.union(*(_beside(folder) for folder in {f.parent for f in found}))))
 
 
 def stamp(script: Path, root: Path, folder: str) -> str:
@@ -80,8 +79,20 @@ def _digest(file: Path) -> str:
 def _imported(file: Path, root: Path) -> tuple[Path, ...]:
     """Return the modules that one file imports, with the packages they are in."""
     names = {part for name in _names(file) for part in accumulate(name.split("."), "{}/{}".format)}
-    places = [root / f"{name}{end}" for name in names for end in (".py", "/__init__.py")]
-    return tuple(place for place in places if place.is_file())
+    modules = _modules(root)
+    return tuple(modules[name] for name in names & modules.keys())
+
+
+@cache
+def _modules(root: Path) -> dict[str, Path]:
+    """Return the file of each module and package by its place: to ask the disk for each is slow."""
+    files = {str(f.relative_to(root).with_suffix("")): f for f in (root / "genesig").rglob("*.py")}
+    return {name.removesuffix("/__init__"): file for name, file in files.items()}
+
+
+@cache
+def _beside(folder: Path) -> set[Path]:
+    return {file for file in folder.iterdir() if file.suffix in BESIDE}
 
 
 def _names(file: Path) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats.contingency import association as scipys
 from sklearn.linear_model import LinearRegression
@@ -28,7 +28,6 @@ def plain(y, batch):
     return scipys(np.array(table), method="cramer")
 
 
-@settings(max_examples=60)
 @given(rows)
 def test_v_is_scipys_before_the_correction(drawn):
     y, batch = columns(drawn)
@@ -37,7 +36,6 @@ def test_v_is_scipys_before_the_correction(drawn):
     np.testing.assert_allclose(association(y, batch) ** 2, max(0, corrected), atol=1e-9)
 
 
-@settings(max_examples=60)
 @given(rows)
 def test_for_two_batches_it_is_bergsmas(drawn):
     y, batch = columns([(label, name % 2) for label, name in drawn])
@@ -46,7 +44,6 @@ def test_for_two_batches_it_is_bergsmas(drawn):
     np.testing.assert_allclose(association(y, batch) ** 2, bergsma, atol=1e-9)
 
 
-@settings(max_examples=60)
 @given(rows, st.floats(-3, 3))
 def test_for_numbers_it_is_the_adjusted_r2_of_a_regression_on_the_batches(drawn, shift):
     y, batch = columns(drawn)
@@ -59,7 +56,6 @@ def test_for_numbers_it_is_the_adjusted_r2_of_a_regression_on_the_batches(drawn,
     np.testing.assert_allclose(association(y, batch) ** 2, max(0, adjusted), rtol=1e-8, atol=1e-8)
 
 
-@settings(max_examples=60)
 @given(rows, st.randoms())
 def test_neither_names_nor_order_matter(drawn, random):
     y, batch = columns(drawn)

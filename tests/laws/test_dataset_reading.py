@@ -53,7 +53,6 @@ def _tables(draw: st.DrawFn) -> tuple[list[list[float]], list[str]]:
     return X, labels
 
 
-@settings(max_examples=25, deadline=None)
 @given(table=_tables(), turned=st.booleans())
 def test_values_come_back_exactly_and_constant_genes_are_counted(
     table: tuple[list[list[float]], list[str]],
@@ -71,7 +70,7 @@ def test_values_come_back_exactly_and_constant_genes_are_counted(
     assert dropped == [f"g{k}" for k in np.flatnonzero(~varies)]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     order=st.permutations(range(6)), sheet_order=st.permutations(range(6)),
     columns=st.permutations(range(3)),

@@ -99,7 +99,7 @@ def test_more_features_than_samples():
         np.testing.assert_array_equal(clear(fit), clear(admm))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 9999), n=st.integers(3, 12), d=st.integers(1, 30),
     penalty=st.sampled_from(["lasso", "group", "elastic"]), copies=st.booleans(),

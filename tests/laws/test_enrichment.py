@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from gathered_study import make_dataset, make_fits, make_splits
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sets_study import gene_sets
 
@@ -35,7 +35,6 @@ from genesig.selection.enrichment.tables import lists_of
 Array = np.ndarray[Any, Any]
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_over_representation_is_counted(seed: int) -> None:
     """The share of all draws that have as many: every one of them is as likely."""
@@ -49,7 +48,6 @@ def test_over_representation_is_counted(seed: int) -> None:
         assert found == pytest.approx(draws / comb(n, drawn), rel=1e-10)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), sets=st.integers(1, 30))
 def test_p_over_all_sets_is_counted(seed: int, sets: int) -> None:
     """With one set it is a permutation p; a set more can only raise it, and none is below 1/B."""

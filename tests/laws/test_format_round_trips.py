@@ -37,7 +37,7 @@ def _matrices(draw: st.DrawFn) -> Numbers:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(numbers=_matrices())
 def test_what_was_written_comes_back(
     name: str, numbers: Numbers, tmp_path_factory: pytest.TempPathFactory
@@ -62,7 +62,7 @@ def test_every_format_is_written_and_comes_back(tmp_path: Path) -> None:
     assert {kind.name for kind in FORMATS} - written <= elsewhere
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(numbers=_matrices())
 def test_arrays_side_by_side_are_the_matrix(
     numbers: Numbers, tmp_path_factory: pytest.TempPathFactory

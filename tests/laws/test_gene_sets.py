@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -34,7 +34,6 @@ def grouped(draw):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=60)
 @given(data=grouped())
 def test_each_set_gets_what_its_rule_says(rule, data):
     X, _, by = data
@@ -47,7 +46,6 @@ def test_each_set_gets_what_its_rule_says(rule, data):
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.get("rule", step["step"]))
-@settings(max_examples=60)
 @given(data=grouped())
 def test_a_sample_alone_gets_the_values_it_gets_in_company(step, data):
     X, pair, by = data

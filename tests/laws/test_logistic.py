@@ -34,7 +34,7 @@ def stationary(sets, k, b, a, tau, mu):
 
 
 @kinds
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=seeds, n=st.integers(8, 40), d=st.integers(1, 80),
        mu=st.sampled_from([0, 1e-6, 1e-2, 1.0]), balanced=st.booleans())  # fmt: skip
 def test_every_fit_is_stationary_and_certified(kind, seed, n, d, mu, balanced):
@@ -69,7 +69,6 @@ def test_features_without_any_penalty_are_free():
 
 
 @kinds
-@settings(deadline=None, max_examples=25)
 @given(seed=seeds, d=st.integers(2, 40), mu=st.sampled_from([0, 1e-3, 0.3]),
        spread=st.sampled_from([1e-4, 1e-2, 0.1, 1.0]))  # fmt: skip
 def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
@@ -97,7 +96,7 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
 
 
 @kinds
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=seeds)
 def test_a_fit_that_may_be_loose_leaves_out_no_feature_beyond_tau(kind, seed):
     sets = problem(seed, 25, 60, kind)
@@ -112,7 +111,7 @@ def test_a_fit_that_may_be_loose_leaves_out_no_feature_beyond_tau(kind, seed):
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.7])
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=seeds)
 def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
     """With fewer coordinates than samples, and with more where they have a ridge."""

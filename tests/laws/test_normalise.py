@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from places import ROOT
@@ -67,7 +67,6 @@ def test_a_step_declares_what_it_sees(name):
 
 
 @every_member
-@settings(max_examples=40)
 @given(X=expression())
 def test_output_is_finite_and_input_is_left_alone(name, X):
     before = X.copy()
@@ -77,7 +76,6 @@ def test_output_is_finite_and_input_is_left_alone(name, X):
 
 
 @every_member
-@settings(max_examples=40)
 @given(X=expression(), data=st.data())
 def test_test_rows_change_nothing_that_is_fitted(name, X, data):
     shape = (data.draw(st.integers(1, 4)), X.shape[1])
@@ -93,7 +91,6 @@ def test_test_rows_change_nothing_that_is_fitted(name, X, data):
 
 
 @every_member
-@settings(max_examples=40)
 @given(X=expression(), data=st.data())
 def test_a_sample_alone_gets_the_values_it_gets_in_company(name, X, data):
     fitted = fit_steps(X, [by_default(name)], about(X))
@@ -104,7 +101,6 @@ def test_a_sample_alone_gets_the_values_it_gets_in_company(name, X, data):
 
 
 @pytest.mark.parametrize("name", SAMPLE_KIND)
-@settings(max_examples=40)
 @given(X=expression())
 def test_a_row_wise_step_learns_nothing(name, X):
     states = [fit_steps(rows, [by_default(name)]).state() for rows in (X, X[::-1] + 1)]
@@ -112,7 +108,6 @@ def test_a_row_wise_step_learns_nothing(name, X):
 
 
 @every_member
-@settings(max_examples=40)
 @given(X=expression())
 def test_a_step_is_rebuilt_from_json(name, X):
     fitted = fit_steps(X, [by_default(name)], about(X))
@@ -123,7 +118,6 @@ def test_a_step_is_rebuilt_from_json(name, X):
 
 
 @every_member
-@settings(max_examples=40)
 @given(X=expression())
 def test_genes_names_the_columns_that_are_left(name, X):
     fitted = fit_steps(X, [by_default(name)], about(X))
@@ -132,7 +126,6 @@ def test_genes_names_the_columns_that_are_left(name, X):
         np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.genes])
 
 
-@settings(max_examples=40)
 @given(X=expression())
 def test_filters_in_a_row_count_genes_from_the_start(X):
     steps = [by_default(name) for name in ("fold_filter", "range_filter", "variance_filter")]
@@ -140,7 +133,6 @@ def test_filters_in_a_row_count_genes_from_the_start(X):
     np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.genes])
 
 
-@settings(max_examples=40)
 @given(X=expression())
 def test_quantile_gives_every_sample_without_ties_the_same_distribution(X):
     distinct = np.sort(X, axis=1) + np.arange(X.shape[1])
@@ -149,7 +141,6 @@ def test_quantile_gives_every_sample_without_ties_the_same_distribution(X):
     np.testing.assert_array_equal(fitted.transform(distinct[:, ::-1]), same[:, ::-1])
 
 
-@settings(max_examples=40)
 @given(X=expression(), data=st.data())
 def test_a_gene_constant_on_the_training_rows_becomes_zero(X, data):
     X[:, 0] = data.draw(values)
@@ -165,7 +156,6 @@ def test_a_step_that_learns_is_refused_before_the_splits(name):
         normalise_samples(study(X), samples=[by_default(name)], folds=[])
 
 
-@settings(max_examples=40)
 @given(X=expression(), data=st.data())
 def test_before_the_splits_no_sample_sees_another(X, data):
     steps = [by_default(name) for name in SAMPLE_KIND]
@@ -233,6 +223,11 @@ def test_centring_and_scaling_come_last_and_once(names, message):
 def test_a_step_that_cannot_be_fitted_says_why(step, message):
     with pytest.raises(GenesigError, match=message):
         fit_steps(np.arange(-1.0, 11.0).reshape(4, 3), [step])
+
+
+def test_a_ratio_to_nothing_is_refused():
+    with pytest.raises(GenesigError, match="needs positive values, found 0"):
+        fit_steps(np.arange(12.0).reshape(4, 3), [by_default("fold_filter")])
 
 
 def test_what_nothing_learns_from_is_not_computed(monkeypatch):

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.data.splits.permute import permutation
@@ -48,7 +48,6 @@ def test_number_0_is_the_observed_study(y, seed):
     np.testing.assert_array_equal(pi, np.arange(len(y)))
 
 
-@settings(max_examples=50)
 @given(st.integers(2, 15), st.integers(2, 15), st.integers(1, 1000), st.integers(0, 99))
 def test_every_sample_is_used_once_and_the_draw_is_repeatable(n_a, n_b, number, seed):
     dataset = study("a" * n_a + "b" * n_b)
@@ -64,7 +63,6 @@ def test_numbers_and_seeds_differ():
     assert len(drawn) == 100
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers(2, 5), min_size=2, max_size=6), st.integers(1, 1000))
 def test_where_labels_vary_inside_groups_samples_stay_in_their_group(sizes, number):
     group = np.repeat(np.arange(len(sizes)), sizes)
@@ -74,7 +72,6 @@ def test_where_labels_vary_inside_groups_samples_stay_in_their_group(sizes, numb
     np.testing.assert_array_equal(group[pi], group)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers(1, 3), min_size=2, max_size=8), st.integers(1, 1000), st.randoms())
 def test_where_labels_are_constant_in_groups_whole_groups_change_places(sizes, number, random):
     sizes = [*sizes, *sizes]  # each size with both labels
@@ -91,7 +88,6 @@ def test_where_labels_are_constant_in_groups_whole_groups_change_places(sizes, n
         assert np.all(np.diff(source) > 0)
 
 
-@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2)), min_size=4, max_size=30),
     st.integers(1, 1000),
@@ -104,7 +100,6 @@ def test_samples_stay_in_their_batch(rows, number):
     np.testing.assert_array_equal(np.sort(pi), np.arange(len(y)))
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers(0, 1), min_size=6, max_size=12), st.integers(1, 1000))
 def test_groups_change_places_with_those_of_the_same_batches(kinds, number):
     kinds = [*kinds, *kinds]  # a group of kind 0 is of one batch, of kind 1 of two
@@ -141,7 +136,6 @@ def test_with_both_sorts_of_groups_each_is_permuted_in_its_way():
     assert np.any(source[:, 12:] != group[12:])
 
 
-@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), min_size=6, max_size=30),
     st.integers(1, 1000),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gathered_study import make_dataset
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from report_study import Study as Reported
 from report_study import arguments
@@ -36,7 +36,6 @@ def problem(seed, weights, n=20, d=30, unit_variance=True):
     return training_sets(X, Y, rows, centre=True, unit_variance=unit_variance, weights=weights)
 
 
-@settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10_000))
 def test_tau_max_is_sharp(seed):
     weights = np.exp(np.random.default_rng(seed).normal(size=30))

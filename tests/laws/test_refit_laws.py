@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ridge_by_svd import minimum_norm_ridge, supports
 
@@ -12,7 +12,6 @@ from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.training import training_sets
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(3, 12),

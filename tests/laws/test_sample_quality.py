@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.data.quality.components import standardised_products
@@ -33,7 +33,6 @@ def with_gaps(rng, n, d):
 
 @pytest.mark.filterwarnings("ignore:All-NaN slice")  # of the referees
 @given(seed=st.integers(0, 1000), n=st.integers(1, 9), d=st.integers(2, 12))
-@settings(max_examples=40, deadline=None)
 def test_medians_and_quantiles_are_those_of_numpy_without_the_missing(seed, n, d):
     X = with_gaps(RNG(seed), n, d)
     np.testing.assert_allclose(column_medians(X)[1:], np.nanmedian(X[:, 1:], axis=0))
@@ -54,7 +53,6 @@ def test_medians_do_not_depend_on_blocks():
 
 
 @given(seed=st.integers(0, 1000), n=st.integers(1, 8), d=st.integers(1, 30))
-@settings(max_examples=40, deadline=None)
 def test_rle_of_identical_samples_is_zero(seed, n, d):
     X = np.tile(RNG(seed).normal(size=d), (n, 1))
     rle, _ = relative_log_expression(X)
@@ -90,7 +88,6 @@ def test_logarithms_of_what_cannot_have_one():
 
 
 @given(seed=st.integers(0, 1000), factor=st.floats(0.1, 10))
-@settings(max_examples=30, deadline=None)
 def test_a_sample_twice_as_bright_has_half_the_factor(seed, factor):
     X = RNG(seed).lognormal(5, 1, (7, 200))
     brighter = X.copy()
@@ -128,7 +125,6 @@ def test_a_small_class_is_not_far_from_itself():
 
 
 @given(seed=st.integers(0, 300), scale=st.floats(0.01, 100), shift=st.floats(-50, 50))
-@settings(max_examples=30, deadline=None)
 def test_deviations_do_not_depend_on_units(seed, scale, shift):
     x = RNG(seed).normal(size=25)
     np.testing.assert_allclose(

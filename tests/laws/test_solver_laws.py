@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from l1l2_objective import objective
 
@@ -29,7 +29,6 @@ def solve(sets, tau, mu, solver="landweber-newton", **kw):
     return path(sets, tau, mu, solver=solver, tolerance=1e-9, **kw)
 
 
-@settings(deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(3, 15),
@@ -53,7 +52,6 @@ def test_every_fit_is_certified_and_meets_the_optimality_conditions(seed, n, d, 
         assert np.abs(g[A] - t * np.sign(values)).max(initial=0.0) <= slack
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), mu=st.sampled_from([0.0, 1e-3, 1.0]))
 def test_the_gap_bounds_the_distance_to_the_minimum(seed, mu):
     X, Y, rows = problem(seed, k=1)

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from genesig.data.splits.draw import BY_BATCH, SCHEMES, draw_splits
@@ -146,7 +146,6 @@ def test_names_say_what_is_left_out(scheme, names):
     assert splits.scheme == scheme
 
 
-@settings(max_examples=25)
 @given(st.integers(6, 25), st.integers(6, 25), st.integers(2, 6), st.integers(0, 99))
 def test_folds_hold_both_classes_in_proportion(negative, positive, folds, seed):
     y = ["a"] * negative + ["b"] * positive
@@ -157,7 +156,6 @@ def test_folds_hold_both_classes_in_proportion(negative, positive, folds, seed):
     assert max(sizes) - min(sizes) <= 1
 
 
-@settings(max_examples=25)
 @given(st.lists(st.floats(-5, 5), min_size=12, max_size=40, unique=True), st.integers(2, 4))
 def test_folds_of_a_regression_hold_low_and_high_responses(y, folds):
     splits = drawn(study(y, task="regression"), folds=folds, repeats=1, inner_folds=2)
@@ -169,7 +167,6 @@ def test_folds_of_a_regression_hold_low_and_high_responses(y, folds):
         assert max(np.diff(ranks)) < 4 * folds
 
 
-@settings(max_examples=25)
 @given(st.integers(8, 25), st.integers(8, 25), st.integers(1, 5))
 def test_subsamples_are_complementary_halves_one_pair_after_the_other(negative, positive, pairs):
     splits = drawn(study(["a"] * negative + ["b"] * positive), subsamples=2 * pairs)
@@ -181,7 +178,6 @@ def test_subsamples_are_complementary_halves_one_pair_after_the_other(negative, 
         assert abs(len(one) - len(other)) <= (negative + positive) % 2
 
 
-@settings(max_examples=25)
 @given(st.integers(6, 12), st.integers(6, 12), st.integers(2, 4))
 def test_a_half_has_inner_folds_of_its_own_fewer_where_it_is_small(negative, positive, folds):
     splits = drawn(
@@ -208,7 +204,6 @@ def test_subsamples_keep_groups_whole():
     assert all(not one & other for one, other in zip(halves[::2], halves[1::2], strict=True))
 
 
-@settings(max_examples=40)
 @given(st.lists(st.integers(1, 6), min_size=4, max_size=12), st.integers(2, 4), st.integers(0, 99))
 def test_folds_of_groups_differ_by_no_more_than_the_largest_group(sizes, folds, seed):
     sizes = [*sizes, *sizes]  # once for each class
@@ -438,7 +433,6 @@ def test_an_impossible_split_names_the_place_and_the_way_out(dataset, changes, m
         drawn(dataset, **changes)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 7)), min_size=8, max_size=30))
 def test_any_grouped_study_is_split_well_or_refused_in_words(rows):
     y, group = zip(*rows, strict=True)
@@ -463,7 +457,6 @@ def test_the_file_is_readable_by_people(tmp_path):
     assert raw["outer"][0]["seed"] == [1, 0, 1, 1]
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     y=st.lists(st.integers(-3, 3), min_size=8, max_size=20), factor=st.floats(1e-3, 1e3),
     parts=st.integers(2, 4),

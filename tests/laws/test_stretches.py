@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.genome.order import Genome
@@ -33,7 +33,6 @@ def intervals(genome: Genome) -> list[slice]:
             for a in range(start, end) for b in range(a + 1, end + 1)]  # fmt: skip
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 30), jump=st.sampled_from([0.0, 0.5, 3.0]))
 def test_the_dual_norm_is_that_of_the_best_stretch(seed: int, d: int, jump: float) -> None:
     omega, g = norm(seed, d, jump), np.random.default_rng(seed).normal(size=d)
@@ -49,7 +48,6 @@ def test_the_dual_norm_is_that_of_the_best_stretch(seed: int, d: int, jump: floa
     assert omega.value(atom) == pytest.approx(part.stop - part.start + 2 * jump)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 40), jump=st.sampled_from([0.0, 0.5, 3.0]),
        level=st.floats(1e-3, 3))  # fmt: skip
 def test_the_proximal_map_is_the_identity_less_a_projection(
@@ -62,7 +60,6 @@ def test_the_proximal_map_is_the_identity_less_a_projection(
     assert b @ (z - b) == pytest.approx(level * omega.value(b), abs=1e-10)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 40))
 def test_a_pattern_holds_all_that_is_not_0(seed: int, d: int) -> None:
     rng = np.random.default_rng(seed)
@@ -101,7 +98,6 @@ def coefficients(found: Path, k: int, m: int, d: int = 60) -> Array:
     return b
 
 
-@settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10_000), jump=st.sampled_from([0.0, 1.0, 5.0]),
        mu=st.sampled_from([1e-6, 1e-2, 1.0]))  # fmt: skip
 def test_every_fit_is_certified_and_tau_max_is_sharp(seed: int, jump: float, mu: float) -> None:

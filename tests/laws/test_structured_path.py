@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from structured_problems import design, example, lists
 
@@ -55,7 +55,6 @@ def test_a_block_of_each_column_is_the_lasso():
 
 
 @kinds
-@settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10**6), tasks=st.integers(1, 3))
 def test_the_gap_bounds_what_is_left(kind, seed, tasks):
     """A loose fit is no better than the exact one, and by no more than its gap."""
@@ -72,7 +71,6 @@ def test_the_gap_bounds_what_is_left(kind, seed, tasks):
 
 
 @kinds
-@settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10**6), tasks=st.integers(1, 3))
 def test_tau_max_is_sharp(kind, seed, tasks):
     problem = example(seed, kind, tasks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from structured_problems import lists
 
@@ -31,7 +31,6 @@ def penalty_of(kind, seed):
 
 
 @each
-@settings(deadline=None, max_examples=50)
 @drawn
 def test_a_point_is_its_prox_and_its_projection(kind, seed, tasks):
     """Z - B is in the ball of the level, and B is where it touches: <B, Z - B> = level Omega(B)."""
@@ -43,7 +42,6 @@ def test_a_point_is_its_prox_and_its_projection(kind, seed, tasks):
 
 
 @each
-@settings(deadline=None, max_examples=50)
 @drawn
 def test_no_inner_product_exceeds_norm_and_dual_norm(kind, seed, tasks):
     penalty, d, rng = penalty_of(kind, seed)
@@ -52,7 +50,6 @@ def test_no_inner_product_exceeds_norm_and_dual_norm(kind, seed, tasks):
 
 
 @each
-@settings(deadline=None, max_examples=30)
 @drawn
 def test_values_are_those_of_norms(kind, seed, tasks):
     penalty, d, rng = penalty_of(kind, seed)
@@ -62,7 +59,6 @@ def test_values_are_those_of_norms(kind, seed, tasks):
     assert penalty.value(np.zeros((d, tasks))) == 0
 
 
-@settings(deadline=None, max_examples=30)
 @drawn
 def test_blocks_that_do_not_overlap_are_groups_for_all_three(seed, tasks):
     groups, d, rng = penalty_of("group", seed)

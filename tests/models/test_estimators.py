@@ -83,8 +83,7 @@ def of_rows(estimator):
 
 def of_times(estimator):
     """Name the check that Efron's ties must fail: a row that stands twice is two deaths at once."""
-    why = {"efron": {"check_sample_weight_equivalence_on_dense_data": "ties"}}
-    return why.get(estimator.ties, {})
+    return {"check_sample_weight_equivalence_on_dense_data": "ties"}
 
 
 @parametrize_with_checks(
@@ -104,13 +103,13 @@ def test_conventions_of_scikit_learn_with_probabilities_of_all(estimator, check)
     check(estimator)
 
 
-@parametrize_with_checks([Timed(), Timed(ties="breslow")], expected_failed_checks=of_times)
+@parametrize_with_checks([Timed()], expected_failed_checks=of_times)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn_for_times(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks([L1L2Logistic(), L1L2Logistic(balanced=True)])
+@parametrize_with_checks([L1L2Logistic(balanced=True)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn_for_odds(estimator, check):
     check(estimator)

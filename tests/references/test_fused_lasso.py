@@ -13,9 +13,7 @@ from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.fused import fused_path, levels_of, steps_of
 
 
-@parametrize_with_checks(
-    [FusedLassoRegressor(), FusedLassoClassifier(), FusedLassoRegressor(first=1.0)]
-)
+@parametrize_with_checks([FusedLassoRegressor(first=1.0), FusedLassoClassifier()])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)

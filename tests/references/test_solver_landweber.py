@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from l1l2_objective import objective
 from places import SHARED
@@ -39,7 +39,6 @@ def leukemia():
     return training_sets(X, y, np.ones(y.shape, bool), centre=True, unit_variance=True)
 
 
-@settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10_000), share=st.floats(0.01, 1.0), d=st.integers(1, 40))
 @pytest.mark.parametrize("mu", [0.0, 1e-3, 1.0])
 def test_algorithm_1_never_raises_the_objective(mu, seed, share, d):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from l1l2_objective import objective
 from sklearn.linear_model import ElasticNet, Ridge
@@ -30,7 +30,6 @@ def dense(fits, k, m, d):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@settings(deadline=None, max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(5, 30),

@@ -176,7 +176,7 @@ def test_names_stay_text(made):
             assert shorten(gene, 80) in shown
 
 
-def test_every_section_has_its_heading_and_the_answer_comes_first(made):
+def test_every_section_has_its_heading_and_the_answer_comes_first(made, undrawn):
     page = made.page
     found = [write(made.data, Limits(12, 500)) for write in SECTIONS.values()]
     shown = [section for section in found if not section.empty]

@@ -190,7 +190,7 @@ def load_schema(name: str = "config") -> dict[str, Any]:
 def _parsed(text: str) -> dict[str, Any]:
     import yaml
 
-    return dict(yaml.safe_load(text))
+    return dict(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
 def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from report_external import make_about
-from report_study import Study, arguments
+from report_study import Study, arguments, collected
 from sklearn.metrics import recall_score
 
+from genesig.report.answer.collect import cohorts
 from genesig.report.answer.section import MOST_NAMED, forest, gene_chips, lines_of, overview, tiles
 from genesig.report.collect import collect
+from genesig.report.page.measure import MEASURES
 from genesig.selection.assess.intervals import wilson
 
 
@@ -44,7 +46,7 @@ def test_groups_widen_the_intervals():
 
 
 def test_a_number_has_no_sensitivity():
-    data = collect(**arguments(Study(regression=True)))
+    data = collected(Study(regression=True))
     assert data["answer"]["measures"] == []
     assert [tile.name for tile in tiles(data)] == [
         "R² on unseen samples", "Named genes"
@@ -109,3 +111,14 @@ def test_an_error_that_is_not_defined_has_no_picture():
     own = given["tables"]["controls"]["model"] == "genesig"
     given["tables"]["controls"].loc[own, ["error", "low", "high"]] = np.nan
     assert overview(collect(**given)) == []
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "better", "worse"),
+    [(0.51, 0.7, 1, 0), (0.5, 0.7, 0, 0), (0.3, 0.5, 0, 0), (0.3, 0.49, 0, 1), (None, None, 0, 0)],
+)
+def test_an_interval_elsewhere_that_touches_chance_settles_nothing(low, high, better, worse):
+    scores = [{"measure": "auc", "value": 0.5, "low": low, "high": high}]
+    about = {"name": "there", "seen_before": 0, "predictions": [], "scores": scores}
+    it = cohorts([about, {**about, "seen_before": 3}], MEASURES["classification"])
+    assert (it["tested"], it["better"], it["worse"]) == (1, better, worse)

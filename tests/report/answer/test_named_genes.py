@@ -67,6 +67,7 @@ def with_q(given, passing):
     return given
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("passing", "permutations", "why"),
     [(0, PERMUTATIONS, "none often enough"), (1, PERMUTATIONS, "1 gene reaches"),

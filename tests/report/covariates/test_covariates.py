@@ -118,6 +118,7 @@ def test_interval_and_p_do_not_contradict_each_other(name):
     assert said.startswith(words)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_hostile_names_are_escaped(tmp_path):
     data = collect(**held_arguments(Study(nonlinear=False), "adds", HOSTILE[0]))
     render(

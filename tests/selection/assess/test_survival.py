@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from cox_by_hand import tied
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.optim.cox.ridge import ridge
@@ -138,7 +138,6 @@ def lost_by_hand(time, event, t):
     return total
 
 
-@settings(deadline=None, max_examples=30)
 @given(seed=seeds, n=samples)
 def test_concordances_by_their_definition(seed, n):
     X, time, event = tied(seed, n, 1)
@@ -216,7 +215,6 @@ def test_every_pair_in_order_still_has_an_interval():
     assert found.interval[1] == 1
 
 
-@settings(deadline=None, max_examples=20)
 @given(seed=seeds, n=samples)
 def test_brier_by_its_definition(seed, n):
     _, time, event = tied(seed, n, 1)
