@@ -31,8 +31,10 @@ from genesig.data.steps.moments import Centre, UnitVariance
 from genesig.data.steps.quantile import Quantile
 from genesig.data.steps.ranks import RankSamples
 from genesig.data.steps.segment import Segment, among, with_places
+from genesig.data.steps.size_factors import SizeFactors
 from genesig.data.steps.standardise import StandardiseSamples
 from genesig.data.steps.state import state_of
+from genesig.data.steps.vst import Vst
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry
 from genesig.results import Dataset, Design
@@ -48,7 +50,9 @@ ALIGN = "align_studies"
 # Refitted in every inner fold, by the solver, hence last.
 MOMENTS = ("centre", "unit_variance")
 # After these a column is no longer the gene of that name as it was measured (see `described`).
-SUMMARIES = ("knn_impute", "left_censored", "median_polish", "collapse", "combat")
+SUMMARIES = (
+    "knn_impute", "left_censored", "size_factors", "vst", "median_polish", "collapse", "combat",
+)  # fmt: skip
 # What fills in missing values: first of the learned steps, as no other takes them.
 FILLERS = ("knn_impute", "left_censored")
 # Which genes are left out by how much of a class misses them.
@@ -332,6 +336,8 @@ NORMALISERS: Registry[Any] = Registry("steps", {
     "segment": Segment,
     "knn_impute": KnnImpute,
     "left_censored": LeftCensored,
+    "size_factors": SizeFactors,
+    "vst": Vst,
     "quantile": Quantile,
     "median_polish": MedianPolish,
     "collapse": Collapse,

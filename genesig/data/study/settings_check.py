@@ -8,6 +8,7 @@ from itertools import pairwise
 from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
 from genesig.data.steps.normalise import FILLERS, MOMENTS, NORMALISERS
+from genesig.data.steps.scale import LEARNED_DEPTH
 from genesig.data.study.covariates_check import fixed_settings, unquoted
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
@@ -72,6 +73,21 @@ def _wrong_order(config: Config) -> Found:
         if name in MOMENTS and after:
             yield (f"normalise.folds, item {number}", f"'{name}' stands before '{after[-1]}'; "
                    "centre and unit_variance come last")  # fmt: skip
+
+
+def _counts(config: Config) -> Found:
+    samples = config["normalise"]["samples"]
+    for number, step in enumerate(config["normalise"]["folds"], 1):
+        if step["step"] not in LEARNED_DEPTH:
+            continue
+        at, name = f"normalise.folds, item {number}", step["step"]
+        if number > 1 or samples:
+            before = (samples or config["normalise"]["folds"])[0]["step"]
+            yield at, (f"'{name}' needs counts as they were read, and '{before}' comes before it; "
+                       "put it first, and nothing into normalise.samples")  # fmt: skip
+        if config.get("studies"):
+            yield at, (f"'{name}' is for the counts of one study; set normalise: "
+                       "[{step: log_cpm}] for each study instead")  # fmt: skip
 
 
 def _repeated(config: Config) -> Found:
@@ -289,6 +305,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _braces,
     _wrong_place,
     _wrong_order,
+    _counts,
     _repeated,
     _floors,
     _missing,

@@ -22,6 +22,10 @@ STEPS = {
     "knn_impute": "missing values became the mean of the {neighbours} nearest genes",
     "left_censored": "missing values became the gene's quantile at {quantile}, as values too small"
     " to be measured",
+    "size_factors": "counts were divided by size factors ({method}) against a reference of the"
+    " training samples and log2-transformed, {prior} added",
+    "vst": "counts were divided by size factors ({method}) and their variance stabilised by the"
+    " trend of the dispersions (Anders & Huber 2010, Genome Biol. 11:R106)",
     "quantile": "each sample was given the mean distribution of the training samples",
     "median_polish": "probes were summed up to probe sets by median polish as in RMA, the probes'"
     " effects those of the training samples",
@@ -99,4 +103,5 @@ def _setting(value: Any) -> str:
         return ", ".join(map(_setting, value)) or "none"
     if value is None:
         return "several, segments pruned by BIC"
+    value = {"median_of_ratios": "median of ratios", "tmm": "TMM"}.get(value, value)
     return significant(value) if isinstance(value, int | float) else clean(str(value))

@@ -67,6 +67,7 @@ def quality(found: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
         "changed": bool(found["steps"]),
         "size": _kept(found["size"]["values"], rows),
         "detected": _kept(found["size"]["detected"], rows),
+        "top": _kept(found["size"]["top"], rows),
         "rules": {rule["name"]: _taken(rule["values"], rows) for rule in outliers["rules"]},
         "lost": _taken(found["missing"]["samples"], rows),
         "outliers": [

@@ -146,6 +146,7 @@ class QualityRecord(TypedDict):
     changed: bool
     size: list[float | None] | None
     detected: list[float | None] | None
+    top: list[float | None] | None
     rules: dict[str, list[float | None]]
     lost: list[float]
     outliers: list[Outlier]

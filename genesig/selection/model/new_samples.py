@@ -41,6 +41,7 @@ from genesig.selection.model.shape import (
     check_model,
     check_steps,
     filler,
+    fills_in,
     seen_by,
     split_steps,
     takes_as_low,
@@ -197,8 +198,8 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     used = _used(model, chosen)
     spared = set(model["training"]["panel"]["genes"]) - {genes[k] for k in used}
     X, found = matched(matrix, genes, where, spared)
-    own = filler(model) == "knn_impute"
-    by = "the model's knn_impute" if own else "the mean of the training samples"
+    knn, own = filler(model) == "knn_impute", fills_in(model)
+    by = "the model's knn_impute" if knn else "the mean of the training samples"
     low = np.isin(genes, matrix.columns) & takes_as_low(model)
     known, needed = found | low, [genes[k] for k in used]
     problems = _check_missing(known[:, used], needed, matrix.rows, missing, by, where, bound)

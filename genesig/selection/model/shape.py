@@ -14,6 +14,7 @@ from jsonschema.validators import extend
 
 from genesig.data.cohorts.new_matrix import row_wise
 from genesig.data.steps.normalise import FILLERS, Reference, apply
+from genesig.data.steps.scale import LEARNED_DEPTH
 from genesig.errors import GenesigError, InvalidInput, refuse
 from genesig.plugins import offered
 from genesig.response.covariates import names_of
@@ -216,7 +217,7 @@ Model = Mapping[str, Any]
 
 # Of the fields of fitted steps, those whose last axis is the genes that the step takes.
 OF_EACH_GENE = {"donors", "low", "target", "effects", "sets", "mean", "scale", "coefficients",
-                "gamma", "delta"}  # fmt: skip
+                "gamma", "delta", "reference", "means"}  # fmt: skip
 
 
 def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
@@ -256,7 +257,7 @@ def check_steps(model: Model, source: str) -> None:
         with np.errstate(all="ignore"):
             seen = [Reference((), tuple(first), 0).transform(np.abs(means) + 1)]
         fitting = _fitting(model["normalisation"]["steps"][len(first) :], learned, means)
-        if imputes(model):
+        if filler(model) or fills_in(model):
             means[:, :1] = np.nan
         about = _of_first_batch(learned)
         held = (model["training"][name] for name in ("scale", "panel"))
@@ -287,15 +288,16 @@ def _of_first_batch(steps: Sequence[Any]) -> pd.DataFrame:
     return pd.DataFrame(known, index=range(1), dtype=object)
 
 
-def imputes(model: Model) -> bool:
-    """Tell whether a model fills in itself what a sample lacks."""
-    return filler(model) is not None
-
-
 def filler(model: Model) -> str | None:
     """Return the step of a model that fills in what a sample lacks."""
     names = [step["step"] for step in model["normalisation"]["steps"]]
     return next((name for name in names if name in FILLERS), None)
+
+
+def fills_in(model: Model) -> bool:
+    """Tell whether what a sample lacks is left to the learned steps: its own depth tells more."""
+    names = {step["step"] for step in model["normalisation"]["steps"]}
+    return "knn_impute" in names or bool(names & LEARNED_DEPTH)
 
 
 def takes_as_low(model: Model) -> bool:
