@@ -29,8 +29,8 @@ GAP = 0.1
 FEWEST = 10
 # Steps that do to a gene what they would do without the others, once they are fitted.
 GENE_BY_GENE = {
-    "log2", "left_censored", "align_studies", "combat", "detection_filter", "variance_filter",
-    "fold_filter", "range_filter", *MOMENTS,
+    "log2", "left_censored", "half_minimum", "align_studies", "combat",
+    "detection_filter", "variance_filter", "fold_filter", "range_filter", *MOMENTS,
 }  # fmt: skip
 
 

@@ -37,6 +37,7 @@ quality.json, version 1; numbers have six significant digits, what is not define
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,8 @@ def quality(
     folds : list of steps
         ``normalise.folds`` of the config: fitted on all samples here, as for the final model.
     """
+    own = len(raw.genes)  # what steps add beside genes is no level of expression
+    dataset = replace(dataset, X=dataset.X[:, :own], var=dataset.var.iloc[:own])
     fitted = reference_of_all(dataset, folds)
     alone = [step["step"] for step in dataset.provenance.get("steps", [])]
     scale = _scale(raw.X, [*alone, *fitted.names])

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
-from genesig.data.steps.normalise import FILLERS, MOMENTS, NORMALISERS
+from genesig.data.steps.missing_indicators import NAME
+from genesig.data.steps.normalise import AS_LOW, FILLERS, MOMENTS, NORMALISERS
 from genesig.data.steps.scale import LEARNED_DEPTH
 from genesig.data.study.covariates_check import fixed_settings, unquoted
 from genesig.data.study.labels.known import LABELS
@@ -116,15 +117,32 @@ def _missing(config: Config) -> Found:
         return
     if not set(FILLERS) & set(folds[:1]):
         what = "needs {step: knn_impute} as the first step of normalise.folds, or "
-        yield "data.missing", what + "{step: left_censored}, for values too small to be measured"
+        what += "{step: left_censored} or {step: half_minimum}, for values too small to be measured"
+        yield "data.missing", what
     for number, name in enumerate(folds[1:], 2):
         if name in FILLERS and folds[0] in FILLERS:
             what = f"'{name}' has nothing to do after '{folds[0]}'; keep one of them"
             yield f"normalise.folds, item {number}", what
     for number, name in enumerate(samples, 1):
-        if name != "log2":
+        if name not in ("log2", NAME):
             yield (f"normalise.samples, item {number}", f"'{name}' needs every value of a sample; "
                    "with data.missing only log2 may stand in normalise.samples")  # fmt: skip
+
+
+def _indicators(config: Config) -> Found:
+    """Yield what would look at indicators as if they were levels of genes."""
+    samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
+    if NAME not in samples:
+        return
+    at = f"normalise.samples, item {samples.index(NAME) + 1}"
+    if not config["data"]["missing"]:
+        yield at, f"'{NAME}' has nothing to do: missing values are refused; set data.missing"
+    if samples[-1] != NAME:
+        yield at, f"'{samples[-1]}' would change what '{NAME}' adds; put '{NAME}' last"
+    others = [name for name in folds if name not in (*AS_LOW, *MOMENTS)]
+    if others:
+        yield at, (f"'{others[0]}' would take what '{NAME}' adds for levels of genes; beside it "
+                   "only left_censored or half_minimum, centre and unit_variance")  # fmt: skip
 
 
 def _mu(config: Config) -> Found:
@@ -309,6 +327,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _repeated,
     _floors,
     _missing,
+    _indicators,
     _mu,
     _lengths,
     kind_settings,

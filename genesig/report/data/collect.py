@@ -49,6 +49,7 @@ def study(dataset: Dataset) -> StudyFacts:
         "exchanged": _exchanged(dataset),
         "samples": len(dataset.samples),
         "genes": len(dataset.genes),
+        "missing": int(np.isnan(dataset.X).sum()),
         "inputs": plain(notes.get("inputs", {})),
         "steps": plain(notes.get("steps", [])),
         "dropped": _dropped(notes.get("dropped", [])),

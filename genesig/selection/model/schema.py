@@ -54,6 +54,11 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     "standardise_samples": ("(x - mean) / sd over the genes of a sample, sd with divisor n", {}),
     "rank_samples": ("(rank - 1/2) / n within a sample, ties share their mean rank", {}),
     "log_cpm": ("log2(10^6 x / sum of the sample + prior)", {"prior": NUMBER}),
+    "missing_indicators": (
+        "each column of `added` is 1 where that of `of` beside it is missing, else 0",
+        {"of": {"type": ["array", "null"], "items": COUNT},
+         "added": {"type": ["array", "null"], "items": COUNT}},
+    ),
     "rma_background": ("background of RMA, of each array by itself", {}),
     "align_studies": (
         "x - mean of the gene over the samples of the same study, divided by their sd (divisor n)"
@@ -77,6 +82,7 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
                    "type": ["array", "null"], "items": COUNT}},
     ),
     "left_censored": ("what is missing becomes low, a value of each gene", {"low": _list(NUMBER)}),
+    "half_minimum": ("what is missing becomes low, a value of each gene", {"low": _list(NUMBER)}),
     "size_factors": (
         "log2(q + prior), q = x/s: s is exp of the median of log x - reference over the genes that"
         " have both; with tmm, reads N of the sample times 2^(weighted trimmed mean of log2 ratios"

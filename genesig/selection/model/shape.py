@@ -13,7 +13,8 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from genesig.data.cohorts.new_matrix import row_wise
-from genesig.data.steps.normalise import FILLERS, Reference, apply
+from genesig.data.steps.missing_indicators import MissingIndicators
+from genesig.data.steps.normalise import AS_LOW, FILLERS, Reference, apply
 from genesig.data.steps.scale import LEARNED_DEPTH
 from genesig.errors import GenesigError, InvalidInput, refuse
 from genesig.plugins import offered
@@ -294,6 +295,14 @@ def filler(model: Model) -> str | None:
     return next((name for name in names if name in FILLERS), None)
 
 
+def indicators(model: Model) -> tuple[Array, Array]:
+    """Return columns of genes, and those that say whether these are missing; mostly none."""
+    for step in split_steps(model)[0]:
+        if isinstance(step, MissingIndicators) and step.of is not None and step.added is not None:
+            return step.of, step.added
+    return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
 def fills_in(model: Model) -> bool:
     """Tell whether what a sample lacks is left to the learned steps: its own depth tells more."""
     names = {step["step"] for step in model["normalisation"]["steps"]}
@@ -302,7 +311,7 @@ def fills_in(model: Model) -> bool:
 
 def takes_as_low(model: Model) -> bool:
     """Tell whether to a model a measured gene without a value is one of a low value."""
-    return filler(model) == "left_censored"
+    return filler(model) in AS_LOW
 
 
 def split_steps(model: Model) -> tuple[list[Any], list[Any]]:
