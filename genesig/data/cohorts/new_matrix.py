@@ -216,6 +216,7 @@ def check_values(X: Array, values: Array, known: Array, genes: Sequence[str],
         Naming the first value or sample, and counting the others.
     """
     if LEARNED_DEPTH & scale.steps:
+        _refuse_cells(known & (X < 0), X, genes, names, scale, where)
         values = _at_their_depth(values, known, scale.means)
     codes = [code for code in missing_codes(X[known]) if code < scale.least]
     _refuse_cells(known & np.isin(X, codes), X, genes, names, scale, where)
@@ -278,7 +279,7 @@ def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], sc
                  where: str) -> None:  # fmt: skip
     """Refuse values that were logged where the training ones were not, or the reverse."""
     takes_logarithms = bool(LOG2 & scale.steps)
-    then = looks_raw(scale.p99, scale.most)
+    then, by_counts = looks_raw(scale.p99, scale.most), bool(LEARNED_DEPTH & scale.steps)
     for row, name in enumerate(names):
         used = known[row] & (scale.sds > SMALLEST)
         if not used.any():
@@ -287,6 +288,7 @@ def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], sc
         distance = float(np.median(off))
         raw, now = (looks_raw(*sizes(Z[row, used])[1:]) for Z in (X, values))
         other = distance > ODD and (now != then or (takes_logarithms and not raw))
+        other |= by_counts and not raw and 2 * int((X[row, used] % 1 > 0).sum()) > used.sum()
         # The step quantile puts a brighter scan right.
         if other or (distance > FAR and "quantile" not in scale.steps):
             size = "look as if they were " + ("never logged" if raw else "logged already")

@@ -193,22 +193,23 @@ def test_to_a_model_of_values_too_small_a_blank_is_low_and_an_absent_gene_is_mis
     np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("chain", ["size factors", "stabilised"])
+# Weights of TMM change with the depth, and of 25 genes it goes by eleven.
+@pytest.mark.parametrize(("chain", "near"), [("size factors", 0.2), ("stabilised", 1e-9)])
 def test_depth_is_no_scale_and_a_missing_gene_has_the_depth_of_its_sample(
-    chain: str, tmp_path: Path
+    chain: str, near: float, tmp_path: Path
 ) -> None:
     model, data = _model(chain)
     assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
     own = _predictions(tmp_path)["score"]
     assert _predict(tmp_path, model, "new.tsv", _table(20 * data.X, NAMES, GENES)) == 0
-    np.testing.assert_allclose(_predictions(tmp_path)["score"], own, atol=0.02)
+    np.testing.assert_allclose(_predictions(tmp_path)["score"], own, rtol=0, atol=near)
     kept = [k for k in range(D) if k != 1]
     scores = []
     for times in (1, 20):
         text = _table(times * data.X[:, kept], NAMES, [GENES[k] for k in kept])
         assert _predict(tmp_path, model, "new.tsv", text) == 0
         scores.append(_predictions(tmp_path)["score"])
-    np.testing.assert_allclose(*scores, atol=0.02)
+    np.testing.assert_allclose(*scores, rtol=0, atol=near)
     assert np.corrcoef(scores[0], own)[0, 1] > 0.9
 
 
@@ -286,7 +287,7 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
         ["sample 3 has no name"]),
     "a negative count": (
         "stabilised", lambda X: _table(_with(X, -1.0), NAMES, GENES),
-        ["need counts, 0 or more and not all 0 in a sample; found -1"]),
+        ["gene 'g2', sample 's3': -1 cannot have been measured (1 further value)"]),
     "logarithms of counts": (
         "size factors", lambda X: _table(np.log2(X), NAMES, GENES), ["logged already"]),
     "a library of 0": (
