@@ -53,6 +53,7 @@ def collect_study(dataset: Dataset) -> StudyFacts:
         "exchanged": _exchanged(dataset),
         "samples": len(dataset.samples),
         "genes": len(dataset.genes),
+        "missing": int(np.isnan(dataset.X).sum()),
         "inputs": plain(notes.get("inputs", {})),
         "steps": plain(notes.get("steps", [])),
         "dropped": _by_reason(notes.get("dropped", [])),
@@ -258,6 +259,8 @@ STEPS = {
     "standardise_samples": "each sample was standardised over its genes",
     "rank_samples": "values were replaced by their ranks within the sample",
     "log_cpm": "counts became log2 of counts per million, {prior} added",
+    "missing_indicators": "for each gene with missing values a variable was added, 1 where it is"
+    " missing and else 0, which counts as one of the genes",
     "rma_background": "the background of each array was taken off as in RMA",
     "segment": "each sample became a step function along every chromosome by total variation"
     " (Johnson 2013, J. Comput. Graph. Stat. 22:246; weight of a jump, in standard deviations of"
@@ -265,6 +268,12 @@ STEPS = {
     "knn_impute": "missing values became the mean of the {neighbours} nearest genes",
     "left_censored": "missing values became the gene's quantile at {quantile}, as values too small"
     " to be measured",
+    "half_minimum": "missing values became half the smallest value of the gene, as values too small"
+    " to be measured",
+    "size_factors": "counts were divided by size factors ({method}) against a reference of the"
+    " training samples and log2-transformed, {prior} added",
+    "vst": "counts were divided by size factors ({method}) and their variance stabilised by the"
+    " trend of the dispersions (Anders & Huber 2010, Genome Biol. 11:R106)",
     "quantile": "each sample was given the mean distribution of the training samples",
     "median_polish": "probes were summed up to probe sets by median polish as in RMA, the probes'"
     " effects those of the training samples",
@@ -342,6 +351,7 @@ def _setting(value: Any) -> str:
         return ", ".join(map(_setting, value)) or "none"
     if value is None:
         return "several, segments pruned by BIC"
+    value = {"median_of_ratios": "median of ratios", "tmm": "TMM"}.get(value, value)
     return significant(value) if isinstance(value, int | float) else clean(str(value))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from statistics import median
+from typing import Any
 
-from genesig.data.steps.normalise import FILLERS
+from genesig.data.steps.normalise import AS_LOW, FILLERS
 from genesig.report.page.gene_links import short_symbol
 from genesig.report.page.measure import Measure, measure, model_name, picked, two, where
 from genesig.report.page.record import CohortError, Evidence, Measured, Price, Study
@@ -236,8 +237,19 @@ def _size(data: Writeup) -> str:
 def _missing(data: Writeup) -> str:
     dropped = by_kind(data["study"]["dropped"])
     said = f"left out: {dropped}, each with its reason" if dropped else "nothing was left out"
-    first = next((step["step"] for step in data["config"]["normalise"]["folds"]), "")
-    return said + (f"; missing values filled in by {first}" if first in FILLERS else "")
+    first: dict[str, Any] = next(iter(data["config"]["normalise"]["folds"]), {"step": ""})
+    lost, all_of_them = data["study"]["missing"], data["study"]["samples"] * data["study"]["genes"]
+    if not lost or first["step"] not in FILLERS:
+        return said
+    how = (
+        "taken for values too small to be measured"
+        if first["step"] in AS_LOW
+        else "from genes alike"
+    )
+    said += f"; {lost} of {all_of_them} values ({percent(lost / all_of_them, 2)}) were missing and"
+    said += f" imputed by {first['step']} ({how}), learned on training samples alone"
+    most = float(first.get("missing_most", 1))
+    return said + f"; genes missing in more than {percent(most)} were left out" * (most < 1)
 
 
 def _division(data: Writeup) -> str:

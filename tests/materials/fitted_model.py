@@ -28,8 +28,11 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] = {
     "quantile": (LOG2, [{"step": "quantile"}, *MOMENTS], True),
     "imputed": ([], [{"step": "knn_impute", "neighbours": 3}, *MOMENTS], False),
     "left censored": ([], [{"step": "left_censored", "quantile": 0.01}, *MOMENTS], False),
+    "half minimum": ([], [{"step": "half_minimum", "logarithms": True}, *MOMENTS], False),
     "filter": ([], [{"step": "variance_filter", "keep": 0.5}, *MOMENTS], False),
     "counts": ([{"step": "log_cpm", "prior": 1.0}], MOMENTS, True),
+    "size factors": ([], [{"step": "size_factors", "method": "tmm", "prior": 1.0}, *MOMENTS], True),
+    "stabilised": ([], [{"step": "vst", "method": "median_of_ratios"}, *MOMENTS], True),
     "segmented": ([{"step": "segment", "tau": 0.3}], MOMENTS, False),
     "background": (
         [{"step": "rma_background"}],

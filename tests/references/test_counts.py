@@ -1,11 +1,17 @@
 """RNA-seq counts: real ones by the formula, and what is no count."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from published import SHARED
+from scipy.stats import nbinom
 
+from genesig.data.steps.counts import LogCpm
 from genesig.data.steps.normalise import fit_steps
+from genesig.data.steps.size_factors import SizeFactors, size_factors
+from genesig.data.steps.vst import LEAST, Vst, dispersions, trend
 from genesig.errors import GenesigError
 
 STEP = [{"step": "log_cpm", "prior": 0.5}]
@@ -42,3 +48,128 @@ def test_a_gene_is_detected_in_enough_samples(samples, kept):
     X = np.array([[9.0, 9, 5], [9, 1, 5], [9, 1, 5], [9, 1, 5], [9, 1, 5]])
     step = {"step": "detection_filter", "above": 5, "samples": samples}
     np.testing.assert_array_equal(fit_steps(X, [step]).genes, kept)
+
+
+HERE = Path(__file__).parent
+BY_R = pd.read_csv(HERE / "vst_by_deseq2.tsv", sep="\t")
+X = BY_R[[f"a{k}" for k in range(1, 9)]].to_numpy(float).T
+FACTORS = pd.read_csv(HERE / "factors_by_edger.tsv", sep="\t")
+
+
+def composed():
+    Z = X.copy()
+    Z[:3, 100:120] *= 100
+    return Z
+
+
+@pytest.mark.parametrize(("counts", "what"), [(X, "ratios"), (composed(), "ratios_composed")])
+def test_median_of_ratios_is_that_of_deseq2(counts, what):
+    step = SizeFactors.fit(counts, method="median_of_ratios", prior=1.0)
+    np.testing.assert_allclose(size_factors(counts, step), FACTORS[what], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("counts", "what"), [(X, "tmm"), (composed(), "tmm_composed")])
+def test_trimmed_means_are_those_of_edger(counts, what):
+    step = SizeFactors.fit(counts, method="tmm", prior=1.0)
+    found = size_factors(counts, step) / counts.sum(axis=1)
+    np.testing.assert_allclose(found / np.exp(np.log(found).mean()), FACTORS[what], rtol=1e-12)
+
+
+def test_the_trend_of_given_dispersions_is_that_of_deseq2():
+    means = (X / FACTORS["ratios"].to_numpy()[:, None]).mean(axis=0)
+    given = BY_R["dispersion"].notna().to_numpy()
+    fitted = trend(means[given], BY_R["dispersion"].to_numpy()[given])
+    np.testing.assert_allclose(fitted["a0"] + fitted["a1"] / means, BY_R["trend"], rtol=1e-6)
+
+
+def test_stabilised_values_are_those_of_deseq2():
+    """Where DESeq2's ascent does not end, it takes the best of places 12 % apart."""
+    step = Vst.fit(X, method="median_of_ratios")
+    own = BY_R["dispersion"].to_numpy()
+    found = dispersions(X, size_factors(X, step))
+    large = own > 1e-3
+    assert large.sum() > 150
+    np.testing.assert_allclose(found[large], own[large], rtol=0.2)
+    assert np.median(np.abs(np.log(found / own)[large])) < 1e-3
+    theirs = BY_R[[f"v{k}" for k in range(1, 9)]].to_numpy().T
+    np.testing.assert_allclose(step.transform(X), theirs, rtol=0, atol=0.02)
+
+
+def test_a_dispersion_is_the_most_likely_one():
+    """By scipy's own distribution, less the adjustment for the mean, over a fine grid."""
+    counts, factors = X[:, 40:200:20], FACTORS["ratios"].to_numpy()
+    found = dispersions(counts, factors)
+    mean = np.maximum(factors[:, None] * (counts / factors[:, None]).mean(axis=0), 0.5)
+    grid = np.exp(np.linspace(-9, 1, 4001))[:, None, None]
+    each = nbinom.logpmf(counts, 1 / grid, 1 / (1 + mean * grid)).sum(axis=1)
+    each -= np.log((1 / (1 / mean + grid)).sum(axis=1)) / 2
+    wide = found > LEAST  # by its moments
+    assert wide.sum() >= 7
+    np.testing.assert_allclose(found[wide], grid[each.argmax(axis=0), 0, 0][wide], rtol=3e-3)
+
+
+@pytest.mark.parametrize("method", ["median_of_ratios", "tmm"])
+@pytest.mark.parametrize("name", ["size_factors", "vst"])
+def test_depth_is_taken_off_and_a_new_sample_changes_nothing(name, method):
+    step = {"step": name, "method": method} | ({"prior": 1.0} if name == "size_factors" else {})
+    fitted = fit_steps(X[:6], [step])
+    alone = np.vstack([fitted.transform(x[None]) for x in X[6:]])
+    np.testing.assert_array_equal(fitted.transform(X[6:]), alone)
+    deeper = fitted.transform(10 * X[6:])
+    np.testing.assert_allclose(deeper, alone, rtol=0, atol=1e-12 if method != "tmm" else 0.02)
+
+
+@pytest.mark.parametrize("method", ["median_of_ratios", "tmm"])
+def test_few_genes_with_many_reads_do_not_push_the_others_down(method):
+    """A hundredth of the genes, a hundredfold: log CPM moves all others by more than 1."""
+    Z = X[4:5].copy()
+    Z[:, ::100] *= 300
+    step = SizeFactors.fit(X, method=method, prior=1.0)
+    others = np.arange(X.shape[1]) % 100 > 0
+    moved = (step.transform(Z) - step.transform(X[4:5]))[:, others]
+    pushed = LogCpm(1.0).transform(Z) - LogCpm(1.0).transform(X[4:5])
+    assert np.abs(moved).max() < 0.1
+    assert np.median(pushed[:, others]) < -0.5
+
+
+def test_the_spread_of_stabilised_counts_does_not_hang_on_the_level():
+    """The closed form: large values are log2, and the slope is 1/sd of the counts."""
+    q = np.array([3.0, 30, 3000])
+    h = 1e-4 * q
+
+    def value(q):
+        root = np.sqrt(0.05 * q * (3 + 0.05 * q))
+        return np.log2((3 + 0.1 * q + 2 * root) / 0.2)
+
+    slope = (value(q + h) - value(q - h)) / (2 * h) * np.log(2)
+    np.testing.assert_allclose(slope, np.sqrt(0.05) / np.sqrt(q + (0.05 + 2 / q) * q**2), rtol=1e-6)
+    alone = Vst("tmm", q, q.sum(), q, 0.05, 2.0)
+    np.testing.assert_allclose(alone.transform(q[None])[0], value(q), rtol=1e-12)
+    np.testing.assert_allclose(value(1e9), np.log2(1e9), atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [X[:1], np.ones((3, 5)), np.eye(4) + 1e-3])
+def test_without_a_spread_to_learn_from_values_are_finite(rows):
+    """One sample, counts that do not vary, genes with hardly a read."""
+    assert np.isfinite(Vst.fit(rows, method="median_of_ratios").transform(rows)).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "method", "message"),
+    [
+        (np.array([[1.0, -2]]), "tmm", "not all 0 in a sample; found -2"),
+        (np.array([[1.0, 2], [0, 0]]), "tmm", "one sample has only zeros"),
+        (np.array([[1.0, 0], [0, 2]]), "median_of_ratios", "no gene has reads in every training"),
+    ],
+)
+def test_counts_without_a_size_factor_are_refused(rows, method, message):
+    with pytest.raises(GenesigError, match=message):
+        Vst.fit(rows, method=method)
+
+
+def test_a_new_sample_without_reads_in_common_is_refused():
+    step = SizeFactors.fit(np.array([[3.0, 1, 0], [2, 5, 0]]), method="median_of_ratios", prior=1.0)
+    with pytest.raises(
+        GenesigError, match="one sample has no reads in the genes that all training"
+    ):
+        step.transform(np.array([[0.0, 0, 7]]))

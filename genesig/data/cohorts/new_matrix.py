@@ -12,7 +12,7 @@ import numpy as np
 from genesig.data.cohorts.translation import rows_at
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import MOMENTS, Normaliser
-from genesig.data.steps.scale import looks_raw, missing_codes, sizes
+from genesig.data.steps.scale import LEARNED_DEPTH, LOG2, looks_raw, missing_codes, sizes
 from genesig.data.steps.segment import among
 from genesig.errors import Problem, refuse
 from genesig.words import SMALLEST, counted, is_missing, is_number, listing, number_fault
@@ -21,7 +21,6 @@ Array = np.ndarray[Any, Any]
 # In training standard deviations. Batches shift the median gene by one or two of them; another
 # base of the logarithm, by three or more.
 FAR, ODD = 5.0, 1.0
-LOGARITHMS = {"log2", "log_cpm", "rma_background"}
 # How often the range of the training values lies between them and a value that is none.
 ABSURD = 5.0
 # As a share of that range: a zero so far below it is rather a blank.
@@ -30,8 +29,8 @@ GAP = 0.1
 FEWEST = 10
 # Steps that do to a gene what they would do without the others, once they are fitted.
 GENE_BY_GENE = {
-    "log2", "left_censored", "align_studies", "combat", "detection_filter", "variance_filter",
-    "fold_filter", "range_filter", *MOMENTS,
+    "log2", "left_censored", "half_minimum", "align_studies", "combat",
+    "detection_filter", "variance_filter", "fold_filter", "range_filter", *MOMENTS,
 }  # fmt: skip
 
 
@@ -216,6 +215,9 @@ def check_values(X: Array, values: Array, known: Array, genes: Sequence[str],
     InvalidInput
         Naming the first value or sample, and counting the others.
     """
+    if LEARNED_DEPTH & scale.steps:
+        _refuse_cells(known & (X < 0), X, genes, names, scale, where)
+        values = _at_their_depth(values, known, scale.means)
     codes = [code for code in missing_codes(X[known]) if code < scale.least]
     _refuse_cells(known & np.isin(X, codes), X, genes, names, scale, where)
     _check_scale(X, values, known, names, scale, where)
@@ -224,6 +226,13 @@ def check_values(X: Array, values: Array, known: Array, genes: Sequence[str],
     # The step quantile puts a sample right that is far off as a whole.
     far &= 2 * far.sum(axis=1, keepdims=True) < known.sum(axis=1, keepdims=True)
     _refuse_cells(far, X, genes, names, scale, where)
+
+
+def _at_their_depth(counts: Array, known: Array, means: Array) -> Array:
+    """Bring counts to the depth of the training samples: a deeper library is no other scale."""
+    total = np.where(known, counts, 0).sum(axis=1)
+    factor = (known @ means) / np.where(total > 0, total, 1)
+    return np.asarray(counts * factor[:, None])
 
 
 def zeros(X: Array, values: Array, known: Array, genes: Sequence[str], names: Sequence[str],
@@ -269,8 +278,8 @@ def _check_constant(matrix: Matrix, where: str) -> None:
 def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale,
                  where: str) -> None:  # fmt: skip
     """Refuse values that were logged where the training ones were not, or the reverse."""
-    takes_logarithms = bool(LOGARITHMS & scale.steps)
-    then = looks_raw(scale.p99, scale.most)
+    takes_logarithms = bool(LOG2 & scale.steps)
+    then, by_counts = looks_raw(scale.p99, scale.most), bool(LEARNED_DEPTH & scale.steps)
     for row, name in enumerate(names):
         used = known[row] & (scale.sds > SMALLEST)
         if not used.any():
@@ -279,6 +288,7 @@ def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], sc
         distance = float(np.median(off))
         raw, now = (looks_raw(*sizes(Z[row, used])[1:]) for Z in (X, values))
         other = distance > ODD and (now != then or (takes_logarithms and not raw))
+        other |= by_counts and not raw and 2 * int((X[row, used] % 1 > 0).sum()) > used.sum()
         # The step quantile puts a brighter scan right.
         if other or (distance > FAR and "quantile" not in scale.steps):
             size = "look as if they were " + ("never logged" if raw else "logged already")

@@ -29,6 +29,7 @@ from genesig.data.files.names import FOLDER, is_series
 from genesig.data.files.orientation import orient
 from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.files.yaml_text import on_top
+from genesig.data.steps.left_censored import of_low_genes
 from genesig.data.steps.scale import looks_counted, looks_raw, never_logged, sizes
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.response.design import label_columns
@@ -162,10 +163,7 @@ def _missing(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
     if not lost.any():
         return {}, ()
     genes = matrix.turn() if len(matrix.columns) > len(matrix.rows) else matrix
-    lost = ~np.isfinite(genes.cells)
-    means = np.where(lost, 0.0, genes.cells).sum(axis=1) / np.maximum(1, (~lost).sum(axis=1))
-    some = lost.any(axis=1) & ~lost.all(axis=1)
-    low = some.sum() > 1 and bool(means[some].mean() < np.median(means) - means.std() / 2)
+    low = of_low_genes(np.where(np.isfinite(genes.cells), genes.cells, np.nan).T)
     step, why = ("left_censored", "they are of low genes: too small to be measured") if low else (
         "knn_impute", "filled in from genes alike")  # fmt: skip
     other = "knn_impute" if low else "left_censored"

@@ -9,6 +9,8 @@ import numpy as np
 
 from genesig.data.quality.missingness import Missingness, missingness
 from genesig.data.steps.imputation import left_out
+from genesig.data.steps.left_censored import of_low_genes
+from genesig.data.steps.normalise import AS_LOW
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem
 from genesig.response.known import RESPONSES
@@ -29,14 +31,18 @@ def check_missing(X: Array, genes: Sequence[str], sheet: Sheet,
     first: Mapping[str, Any] = next(iter(folds), {"step": ""})
     words = [*_by_gene(found, genes, sheet), *_by_sample(found, sheet)]
     if words:
-        low = first["step"] == "left_censored"
+        how = f"{first['step']} {LOW}" if first["step"] in AS_LOW else FROM_OTHERS
         yield Problem(where, f"missing values go with the label: {'; '.join(words)}. "
-                      f"{AS_LOW if low else FROM_OTHERS}", "warning")  # fmt: skip
+                      f"{how}", "warning")  # fmt: skip
+    if first["step"] == "knn_impute" and of_low_genes(X):
+        yield Problem(where, "values are missing where genes are low: too small to be "
+                      "measured rather than missing at random, which knn_impute takes them for; "
+                      "left_censored and half_minimum are for such values", "warning")  # fmt: skip
     if "missing_most" in first:
         yield from _left_out(X, genes, sheet, first["missing_most"], where)
 
 
-AS_LOW = "left_censored takes a missing value for a low one: make sure that all were measured alike"
+LOW = "takes a missing value for a low one: make sure that all were measured alike"
 FROM_OTHERS = (
     "If a value is missing because it was too small to be measured, {step: left_censored} takes it"
     " for a low one; if some samples were measured otherwise, leave the genes or the samples out"

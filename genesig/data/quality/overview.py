@@ -19,7 +19,8 @@ quality.json, version 1; numbers have six significant digits, what is not define
     and 95 % of the genes of each sample).
 ``size``
     kind: "library" (millions of reads), "factor" (see `scaling_factors`) or null (logarithms have
-    neither); values (n), detected (n; share of genes with a read).
+    neither); of reads also detected (n; share of genes with a read) and top (n; share of the reads
+    in the `TOP` genes that have most; null where there are no more genes); values (n).
 ``missing``
     total, samples (n counts), genes ([[missing, genes with so many]]), worst ([[gene, missing]]);
     label (see `missingness`; null where nothing is missing): tested and named (numbers of genes),
@@ -36,6 +37,7 @@ quality.json, version 1; numbers have six significant digits, what is not define
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +55,7 @@ from genesig.data.quality.samples import (
     scaling_factors,
 )
 from genesig.data.steps.normalise import Reference, moments, reference_of_all
-from genesig.data.steps.scale import LOGARITHMS, never_logged, sizes
+from genesig.data.steps.scale import COUNTED, LOGARITHMS, never_logged, sizes
 from genesig.data.study.association import Association, association, means_numbers
 from genesig.results import Dataset
 
@@ -66,6 +68,8 @@ FEWEST = 6
 MOST_NAMED = 20
 # A matrix of whole numbers is one of counts if so many of them are 0, which intensities never are.
 ZEROS = 0.01
+# Genes whose share of the reads says how far a sample's composition is its own.
+TOP = 50
 # After these steps the values have a scale of their own, which log2(1 + x) would not suit.
 RESCALED = LOGARITHMS | {"standardise_samples"}
 
@@ -82,6 +86,8 @@ def quality(
     folds : list of steps
         ``normalise.folds`` of the config: fitted on all samples here, as for the final model.
     """
+    own = len(raw.genes)  # what steps add beside genes is no level of expression
+    dataset = replace(dataset, X=dataset.X[:, :own], var=dataset.var.iloc[:own])
     fitted = reference_of_all(dataset, folds)
     alone = [step["step"] for step in dataset.provenance.get("steps", [])]
     scale = _scale(raw.X, [*alone, *fitted.names])
@@ -126,7 +132,7 @@ def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
         "max": _listed(most),
         "min": _listed(least),
         "raw": raw,
-        "counts": "log_cpm" in steps or (whole and float(np.mean(values == 0)) >= ZEROS),
+        "counts": bool(COUNTED & {*steps}) or (whole and float(np.mean(values == 0)) >= ZEROS),
         "taken": taken,
         "doubled": taken is not None and not raw,
     }
@@ -147,11 +153,15 @@ def _look(X: Array, *, logarithm: bool) -> dict[str, Any]:
 
 def _size(X: Array, scale: Mapping[str, Any]) -> dict[str, Any]:
     if not scale["raw"]:
-        return {"kind": None, "values": None, "detected": None}
+        return {"kind": None, "values": None, "detected": None, "top": None}
     if not scale["counts"]:
-        return {"kind": "factor", "values": scaling_factors(X), "detected": None}
+        return {"kind": "factor", "values": scaling_factors(X), "detected": None, "top": None}
     reads, detected = np.nansum(X, axis=1), np.sum(X > 0, axis=1) / max(X.shape[1], 1)
-    return {"kind": "library", "values": reads / 1e6, "detected": detected}
+    top = None
+    if X.shape[1] > TOP:
+        most = np.partition(np.nan_to_num(X), -TOP, axis=1)[:, -TOP:].sum(axis=1)
+        top = np.divide(most, reads, out=np.full(len(X), np.nan), where=reads > 0)
+    return {"kind": "library", "values": reads / 1e6, "detected": detected, "top": top}
 
 
 def _steps(alone: Sequence[str], fitted: Reference) -> list[dict[str, Any]]:

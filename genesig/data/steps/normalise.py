@@ -24,15 +24,22 @@ from genesig.data.steps.counts import LogCpm
 from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
 from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.imputation import KnnImpute
-from genesig.data.steps.left_censored import LeftCensored
+from genesig.data.steps.left_censored import HalfMinimum, LeftCensored
 from genesig.data.steps.log2 import Log2
 from genesig.data.steps.median_polish import MedianPolish
+from genesig.data.steps.missing_indicators import (
+    MissingIndicators,
+    with_columns,
+    with_indicators,
+)
 from genesig.data.steps.moments import Centre, UnitVariance
 from genesig.data.steps.quantile import Quantile
 from genesig.data.steps.ranks import RankSamples
 from genesig.data.steps.segment import Segment, among, with_places
+from genesig.data.steps.size_factors import SizeFactors
 from genesig.data.steps.standardise import StandardiseSamples
 from genesig.data.steps.state import state_of
+from genesig.data.steps.vst import Vst
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry
 from genesig.results import Dataset, Design
@@ -48,9 +55,14 @@ ALIGN = "align_studies"
 # Refitted in every inner fold, by the solver, hence last.
 MOMENTS = ("centre", "unit_variance")
 # After these a column is no longer the gene of that name as it was measured (see `described`).
-SUMMARIES = ("knn_impute", "left_censored", "median_polish", "collapse", "combat")
+SUMMARIES = (
+    "knn_impute", "left_censored", "half_minimum", "size_factors", "vst", "median_polish",
+    "collapse", "combat",
+)  # fmt: skip
 # What fills in missing values: first of the learned steps, as no other takes them.
-FILLERS = ("knn_impute", "left_censored")
+FILLERS = ("knn_impute", "left_censored", "half_minimum")
+# Of these, those that take what is missing for a value too small to be measured.
+AS_LOW = ("left_censored", "half_minimum")
 # Which genes are left out by how much of a class misses them.
 BY_CLASS = ("knn_impute",)
 # Whose class finds at once, by `together`, what it needs for many sets of training rows.
@@ -157,7 +169,8 @@ def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
     GenesigError
         The gene table lacks a column; a covariate is the label.
     """
-    return with_places(with_sets(with_batch(steps, dataset.design), dataset.var), dataset.var)
+    told = with_places(with_sets(with_batch(steps, dataset.design), dataset.var), dataset.var)
+    return with_indicators(told, dataset.genes)
 
 
 def with_classes(steps: Steps, classes: Array | None) -> list[dict[str, Any]]:
@@ -308,6 +321,7 @@ def normalise_samples(
     """
     check_steps(samples=samples, folds=folds)
     steps = [*samples, *(ALIGNED[align] if dataset.design.studies else ())]
+    dataset = with_columns(dataset, steps)
     X = fit_steps(dataset.X, bound(steps, dataset), dataset.obs).transform(dataset.X, dataset.obs)
     done = dataset.provenance.get("steps", [])
     notes = {**dataset.provenance, "steps": [*done, *map(dict, steps)]}
@@ -328,10 +342,14 @@ NORMALISERS: Registry[Any] = Registry("steps", {
     "standardise_samples": StandardiseSamples,
     "rank_samples": RankSamples,
     "log_cpm": LogCpm,
+    "missing_indicators": MissingIndicators,
     "rma_background": RmaBackground,
     "segment": Segment,
     "knn_impute": KnnImpute,
     "left_censored": LeftCensored,
+    "half_minimum": HalfMinimum,
+    "size_factors": SizeFactors,
+    "vst": Vst,
     "quantile": Quantile,
     "median_polish": MedianPolish,
     "collapse": Collapse,

@@ -18,7 +18,12 @@ WHOLE = 0.2
 # What programs and people write where nothing was measured, and all cells must be numbers.
 CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0)
 # Steps that take logarithms, or after which the scale is of no account.
-LOGARITHMS = {"log2", "log_cpm", "median_polish", "rank_samples"}
+LOGARITHMS = {"log2", "log_cpm", "size_factors", "vst", "median_polish", "rank_samples"}
+# Steps after which a difference is one of log2.
+LOG2 = {"log2", "log_cpm", "size_factors", "vst", "rma_background"}
+# Steps that take counts as they are, and those of them that learn from the training samples.
+COUNTED = {"log_cpm", "size_factors", "vst"}
+LEARNED_DEPTH = {"size_factors", "vst"}
 
 
 def sizes(X: Array) -> tuple[float, float, float]:

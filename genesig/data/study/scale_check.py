@@ -10,7 +10,14 @@ import numpy as np
 
 from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
-from genesig.data.steps.scale import LOGARITHMS, looks_raw, never_logged, sizes
+from genesig.data.steps.scale import (
+    COUNTED,
+    LEARNED_DEPTH,
+    LOGARITHMS,
+    looks_raw,
+    never_logged,
+    sizes,
+)
 from genesig.data.steps.segment import with_places
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
@@ -58,9 +65,10 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
         yield Problem(where, f"the values look as if they were logged already ({size}); "
                       f"{' and '.join(rma)} would take logarithms of logarithms, and need raw "
                       "intensities of probes: take them out of normalise", "warning")  # fmt: skip
-    if "log_cpm" in steps and not raw and (np.round(X) != X).mean() > MOST_BROKEN:
+    counted_by = next((step for step in steps if step in COUNTED), None)
+    if counted_by and not raw and (np.round(X) != X).mean() > MOST_BROKEN:
         yield Problem(where, f"the values cannot be counts: most are no whole numbers ({size}); "
-                      "take log_cpm out of normalise.samples, or name the raw counts")  # fmt: skip
+                      f"take {_out(counted_by)}, or name the raw counts")  # fmt: skip
     if "log2" in steps and not raw:
         yield Problem(where, f"the values look as if they were logged already ({size}); take log2 "
                       "out of normalise.samples", "warning")  # fmt: skip
@@ -141,7 +149,8 @@ def check_probes(genes: Sequence[str], normalise: dict[str, Any], where: str) ->
 def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
                  normalise: dict[str, Any], where: str) -> Iterator[Problem]:  # fmt: skip
     """Yield what keeps a matrix from being counts, where the steps take it for counts."""
-    if [step["step"] for step in normalise["samples"][:1]] != ["log_cpm"]:
+    step = _first(normalise)
+    if step not in COUNTED:
         return
     negative = np.argwhere(X.T < 0)
     if len(negative):
@@ -150,8 +159,17 @@ def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
         more = f" ({further})" if len(negative) > 1 else ""
         yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'",
                       f"the count {X[row, gene]:g} is negative{more}; name the raw counts, or take "
-                      "log_cpm out of normalise.samples")  # fmt: skip
-        return
+                      f"{_out(step)}")  # fmt: skip
+
+
+def _first(normalise: dict[str, Any]) -> str:
+    """Return the step that sees the values as they were read."""
+    steps = [*normalise["samples"], *normalise["folds"]]
+    return str(steps[0]["step"]) if steps else ""
+
+
+def _out(step: str) -> str:
+    return f"{step} out of normalise.{'folds' if step in LEARNED_DEPTH else 'samples'}"
 
 
 def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
@@ -165,7 +183,7 @@ def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
     empty = ~X.any(axis=1)
     if empty.any() and X.shape[1] > 1:
         names = [samples[int(row)] for row in np.flatnonzero(empty)]
-        counts = [step["step"] for step in normalise["samples"][:1]] == ["log_cpm"]
+        counts = _first(normalise) in COUNTED
         rare = counts or empty.all() or (X[~empty] == 0).mean() < MOST_ZEROS
         yield Problem(where, f"every value of {listing(names)} is 0; take such samples out of the "
                       "sample table", "error" if rare else "warning")  # fmt: skip

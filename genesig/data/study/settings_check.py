@@ -7,7 +7,9 @@ from itertools import pairwise
 
 from genesig.data.files.names import named_files, series_file
 from genesig.data.splits.checks import too_many
-from genesig.data.steps.normalise import FILLERS, MOMENTS, NORMALISERS
+from genesig.data.steps.missing_indicators import NAME
+from genesig.data.steps.normalise import AS_LOW, FILLERS, MOMENTS, NORMALISERS
+from genesig.data.steps.scale import LEARNED_DEPTH
 from genesig.data.study.covariates_check import fixed_settings, unquoted
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
@@ -74,6 +76,21 @@ def _wrong_order(config: Config) -> Found:
                    "centre and unit_variance come last")  # fmt: skip
 
 
+def _counts(config: Config) -> Found:
+    samples = config["normalise"]["samples"]
+    for number, step in enumerate(config["normalise"]["folds"], 1):
+        if step["step"] not in LEARNED_DEPTH:
+            continue
+        at, name = f"normalise.folds, item {number}", step["step"]
+        if number > 1 or samples:
+            before = (samples or config["normalise"]["folds"])[0]["step"]
+            yield at, (f"'{name}' needs counts as they were read, and '{before}' comes before it; "
+                       "put it first, and nothing into normalise.samples")  # fmt: skip
+        if config.get("studies"):
+            yield at, (f"'{name}' is for the counts of one study; set normalise: "
+                       "[{step: log_cpm}] for each study instead")  # fmt: skip
+
+
 def _repeated(config: Config) -> Found:
     for place in ("samples", "folds"):
         names = [step["step"] for step in config["normalise"][place]]
@@ -100,15 +117,32 @@ def _missing(config: Config) -> Found:
         return
     if not set(FILLERS) & set(folds[:1]):
         what = "needs {step: knn_impute} as the first step of normalise.folds, or "
-        yield "data.missing", what + "{step: left_censored}, for values too small to be measured"
+        what += "{step: left_censored} or {step: half_minimum}, for values too small to be measured"
+        yield "data.missing", what
     for number, name in enumerate(folds[1:], 2):
         if name in FILLERS and folds[0] in FILLERS:
             what = f"'{name}' has nothing to do after '{folds[0]}'; keep one of them"
             yield f"normalise.folds, item {number}", what
     for number, name in enumerate(samples, 1):
-        if name != "log2":
+        if name not in ("log2", NAME):
             yield (f"normalise.samples, item {number}", f"'{name}' needs every value of a sample; "
                    "with data.missing only log2 may stand in normalise.samples")  # fmt: skip
+
+
+def _indicators(config: Config) -> Found:
+    """Yield what would look at indicators as if they were levels of genes."""
+    samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
+    if NAME not in samples:
+        return
+    at = f"normalise.samples, item {samples.index(NAME) + 1}"
+    if not config["data"]["missing"]:
+        yield at, f"'{NAME}' has nothing to do: missing values are refused; set data.missing"
+    if samples[-1] != NAME:
+        yield at, f"'{samples[-1]}' would change what '{NAME}' adds; put '{NAME}' last"
+    others = [name for name in folds if name not in (*AS_LOW, *MOMENTS)]
+    if others:
+        yield at, (f"'{others[0]}' would take what '{NAME}' adds for levels of genes; beside it "
+                   "only left_censored or half_minimum, centre and unit_variance")  # fmt: skip
 
 
 def _mu(config: Config) -> Found:
@@ -289,9 +323,11 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _braces,
     _wrong_place,
     _wrong_order,
+    _counts,
     _repeated,
     _floors,
     _missing,
+    _indicators,
     _mu,
     _lengths,
     kind_settings,

@@ -288,6 +288,7 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
         *([("Evidence", standing(row))] if "named" in row else []),
         (alone(data).title.format(about(data, one)), _separation(data, one)),
         (_effect_name(data, one), _limits(one["effect"], lambda v: significant(v, 3))),
+        *([("Missing", _missing(data, one["missing"]))] if one["missing"] else []),
         ("Rank", _ranks(data, one)),
         ("Often chosen instead", _replaced(one)),
     ]
@@ -304,6 +305,12 @@ def _selected(one: Gene, row: Row) -> str:
         f"in {percent(row['frequency'])} of the training sets; with the halves in {inside} of"
         f" {counted(lists, 'list')}{', core' if row.get('core') else ''}; {weight}"
     )
+
+
+def _missing(data: Genes, shares: list[float]) -> str:
+    classes = data["study"]["classes"] or ["the samples"]
+    each = zip(shares, classes, strict=True)
+    return "; ".join(f"{percent(share)} of {clean(name)}" for share, name in each)
 
 
 def _separation(data: Genes, one: Gene) -> str:

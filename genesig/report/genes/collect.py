@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from genesig.data.steps.scale import LOG2
 
 from genesig.data.quality.components import principal_components
 from genesig.data.steps.described import described
@@ -150,8 +151,6 @@ def univariate(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float)
 
 
 MOST_FIRST, MOST_OTHERS, MOST_PATTERNS, MOST_NAMES = 500, 600, 20, 200
-LOGARITHMS = {"log2", "log_cpm", "rma_background"}
-"""Steps after which a difference is one of log2."""
 
 
 def effects(dataset: Dataset) -> Array:
@@ -202,9 +201,9 @@ def volcano(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) ->
 
 def _logarithm(dataset: Dataset) -> bool:
     """Whether the steps say that the values are log2; by themselves values do not say the base."""
-    steps = dataset.provenance.get("steps", [])
+    steps = [*dataset.provenance.get("steps", []), *dataset.provenance.get("summaries", [])]
     names = {one["step"] if isinstance(one, dict) else str(one) for one in steps}
-    return bool(names & LOGARITHMS)
+    return bool(names & LOG2)
 
 
 def in_lists(tables: Mapping[str, pd.DataFrame]) -> dict[str, set[str]]:

@@ -68,12 +68,23 @@ def cards(
             "ranks": [found.get(gene) for found in ranks],
             "lists": [int(lists[:, column[gene]].sum()), len(lists)],
             "replaced": replaced(values, lists, column[gene]),
+            "missing": _missing(dataset, column[gene]),
         })  # fmt: skip
     return {
         "test": it.test,
         "events": times["event"][rows].tolist() if times.dtype.names else None,
         "each": each,
     }
+
+
+def _missing(dataset: Dataset, gene: int) -> list[float] | None:
+    lost = np.isnan(dataset.X[:, gene])
+    if not lost.any():
+        return None
+    classes = dataset.design.classes
+    names = dataset.obs[dataset.design.label].astype(str).to_numpy() if classes else None
+    parts = [lost] if classes is None else [lost[names == name] for name in classes]
+    return [rounded(float(part.mean()), 4) for part in parts]
 
 
 def _limited(three: Three) -> Limited:

@@ -152,7 +152,9 @@ class Card(TypedDict):
     pairs in which it is higher, Pearson's r or Harrell's C; ``effect`` the difference of the means,
     the change with one standard deviation of a number, or the hazard ratio of one standard
     deviation of the gene. ``ranks`` are [place, genes, frequency] in the chosen lists and at each
-    mu, null where it is in none; ``lists`` how many of all chosen lists hold it, halves included.
+    mu, null where it is in none; ``lists`` how many of all chosen lists hold it, halves included;
+    ``missing`` the share of each class (of all samples where there are none) that misses it, null
+    where no sample does.
     """
 
     gene: str
@@ -162,6 +164,7 @@ class Card(TypedDict):
     ranks: list[list[float] | None]
     lists: list[int]
     replaced: list[Replacement]
+    missing: list[float] | None
 
 
 class Cards(TypedDict):

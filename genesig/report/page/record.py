@@ -253,7 +253,8 @@ class StudyFacts(TypedDict):
     ``counts`` are the samples of each class, (negative, positive) as in ``classes``; ``group`` and
     ``pair`` name columns, ``groups`` is the number of groups. ``exchanged`` is what a permutation
     exchanges: "samples", samples "within" groups whose label varies, whole "groups" of one label,
-    or "both". ``inputs`` maps path to SHA-256, ``steps`` are the row-wise ones.
+    or "both". ``missing`` counts values. ``inputs`` maps path to SHA-256, ``steps`` are the
+    row-wise ones.
     """
 
     label: str
@@ -266,6 +267,7 @@ class StudyFacts(TypedDict):
     exchanged: str
     samples: int
     genes: int
+    missing: int
     inputs: dict[str, str]
     steps: list[Any]
     dropped: list[Dropped]

@@ -155,6 +155,7 @@ class QualityRecord(TypedDict):
     changed: bool
     size: list[float | None] | None
     detected: list[float | None] | None
+    top: list[float | None] | None
     rules: dict[str, list[float | None]]
     lost: list[float]
     outliers: list[Outlier]
@@ -213,6 +214,7 @@ def quality(found: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
         "changed": bool(found["steps"]),
         "size": _kept(found["size"]["values"], rows),
         "detected": _kept(found["size"]["detected"], rows),
+        "top": _kept(found["size"]["top"], rows),
         "rules": {rule["name"]: _taken(rule["values"], rows) for rule in outliers["rules"]},
         "lost": _taken(found["missing"]["samples"], rows),
         "outliers": [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from genesig.data.quality.overview import FEWEST
+from genesig.data.quality.overview import FEWEST, TOP
 from genesig.data.quality.samples import FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
 from genesig.report.page.measure import class_of
@@ -16,6 +16,7 @@ from genesig.report.quality import captions
 from genesig.report.quality.captions import SIZE, by_label, missing_words, modules, size_words
 from genesig.report.quality.collect import Follows, Missing, Outlier, Quality, QualityRecord
 
+MOST_READS = f"of the reads lie in the {TOP} genes that have most of them"
 MOST_COUNTS = 50
 """Rows of the table of missing values."""
 
@@ -114,6 +115,7 @@ def _facts(data: Quality) -> list[tuple[str, str]]:
         ("Missing values", missing_words(it)),
         (f"Missing by {shorten(data['study']['label'], 30)}", by_label(data)),
         (SIZE[it["kind"]], size_words(it)) if it["kind"] else ("", ""),
+        ("Composition", _composition(it)),
         ("Far from the others", _far(it)),
         ("Columns not tested", _skipped(it)),
     ]
@@ -147,6 +149,17 @@ def _genes(it: QualityRecord) -> str:
             words.append(f"{counted(left, 'gene')} after {clean(one['step'])}")
     fitted = ", as fitted on all samples" if len(words) > 1 else ""
     return ", ".join(words) + fitted
+
+
+def _composition(it: QualityRecord) -> str:
+    """Say how far the samples differ in which genes have their reads."""
+    shares = {"of the genes have reads": it["detected"], MOST_READS: it["top"]}
+    said = []
+    for words, values in shares.items():
+        known = [value for value in values or [] if value is not None]
+        if known:
+            said.append(f"{percent(min(known))} to {percent(max(known))} {words}")
+    return "; ".join(said)
 
 
 def _far(it: QualityRecord) -> str:
@@ -227,6 +240,17 @@ def _columns(data: Quality) -> list[tuple[Column, Sequence[Any]]]:
             columns.append((RULES[name][0], [_hundredths(value, name) for value in values]))
     if it["detected"] is not None:
         columns.append((Column("Genes with reads", "share"), it["detected"]))
+    if it["top"] is not None:
+        columns.append(
+            (
+                Column(
+                    f"In {TOP} genes",
+                    "share",
+                    f"Share of the reads that the {TOP} largest genes have",
+                ),
+                it["top"],
+            )
+        )
     return columns
 
 

@@ -41,6 +41,8 @@ from genesig.selection.model.shape import (
     check_model,
     check_steps,
     filler,
+    fills_in,
+    indicators,
     seen_by,
     split_steps,
     takes_as_low,
@@ -91,9 +93,9 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
     training samples, after the row-wise steps; or what the model's knn_impute gives it, where it
-    has one. To a model with left_censored what is blank was measured and too small: it is not
-    missing, other than a gene that the matrix lacks. Genes that the model does not know are
-    ignored.
+    has one. To a model that takes what is blank for low (`AS_LOW`) it was measured and too small,
+    so is not missing, other than a gene that the matrix lacks. Genes that the model does not know
+    are ignored.
 
     Parameters
     ----------
@@ -197,8 +199,10 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     used = _used(model, chosen)
     spared = set(model["training"]["panel"]["genes"]) - {genes[k] for k in used}
     X, found = matched(matrix, genes, where, spared)
-    own = filler(model) == "knn_impute"
-    by = "the model's knn_impute" if own else "the mean of the training samples"
+    of, added = indicators(model)  # known wherever the new samples' gene was measured at all
+    X[:, added], found[:, added] = ~found[:, of], np.isin(genes, matrix.columns)[of]
+    knn, own = filler(model) == "knn_impute", fills_in(model)
+    by = "the model's knn_impute" if knn else "the mean of the training samples"
     low = np.isin(genes, matrix.columns) & takes_as_low(model)
     known, needed = found | low, [genes[k] for k in used]
     problems = _check_missing(known[:, used], needed, matrix.rows, missing, by, where, bound)
@@ -208,6 +212,7 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     fill = np.where(low | own, np.nan, means)
     _check_number(model, matrix.rows, where)
     values = aligned(model, X, found, fill)
+    values[:, added] = np.where(found[:, added], X[:, added], fill[added])
     scale = _scale(model)
     check_values(X, values, found, genes, matrix.rows, scale, where)
     problems += zeros(X, values, found, genes, matrix.rows, scale, where)

@@ -41,6 +41,12 @@ def _or_null(node: Node, about: str) -> Node:
     return {"description": about, "anyOf": [node, {"type": "null"}]}
 
 
+DEPTH: dict[str, Node] = {
+    "method": {"enum": ["median_of_ratios", "tmm"]},
+    "reference": _list({**NUMBER, "type": ["number", "null"]}),
+    "typical": {**SIZE, "exclusiveMinimum": 0},
+    "means": _list(SIZE),
+}
 # Step -> its formula and its fields, those of its class in genesig/data/steps.
 FILTERED = "keeps the columns `genes`, counted from 0"
 STEPS: dict[str, tuple[str, dict[str, Node]]] = {
@@ -48,6 +54,11 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     "standardise_samples": ("(x - mean) / sd over the genes of a sample, sd with divisor n", {}),
     "rank_samples": ("(rank - 1/2) / n within a sample, ties share their mean rank", {}),
     "log_cpm": ("log2(10^6 x / sum of the sample + prior)", {"prior": NUMBER}),
+    "missing_indicators": (
+        "each column of `added` is 1 where that of `of` beside it is missing, else 0",
+        {"of": {"type": ["array", "null"], "items": COUNT},
+         "added": {"type": ["array", "null"], "items": COUNT}},
+    ),
     "rma_background": ("background of RMA, of each array by itself", {}),
     "align_studies": (
         "x - mean of the gene over the samples of the same study, divided by their sd (divisor n)"
@@ -71,6 +82,15 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
                    "type": ["array", "null"], "items": COUNT}},
     ),
     "left_censored": ("what is missing becomes low, a value of each gene", {"low": _list(NUMBER)}),
+    "half_minimum": ("what is missing becomes low, a value of each gene", {"low": _list(NUMBER)}),
+    "size_factors": (
+        "log2(q + prior), q = x/s: s is exp of the median of log x - reference over the genes that"
+        " have both; with tmm, reads N of the sample times 2^(weighted trimmed mean of log2 ratios"
+        " of shares to the reference), divided by typical. A missing gene has q = its mean",
+        {**DEPTH, "prior": NUMBER},
+    ),
+    "vst": ("log2((1 + a1 + 2 a0 q + 2 sqrt(a0 q (1 + a1 + a0 q)))/(4 a0)), q as of size_factors",
+            {**DEPTH, "a0": {**SIZE, "exclusiveMinimum": 0}, "a1": SIZE}),
     "quantile": ("target[rank - 1], halfway between two for a half rank",
                  {"target": _list(NUMBER)}),
     "median_polish": ("median over the probes of a set of log2 x - effect",

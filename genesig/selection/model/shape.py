@@ -13,7 +13,9 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from genesig.data.cohorts.new_matrix import row_wise
-from genesig.data.steps.normalise import FILLERS, Reference, apply
+from genesig.data.steps.missing_indicators import MissingIndicators
+from genesig.data.steps.normalise import AS_LOW, FILLERS, Reference, apply
+from genesig.data.steps.scale import LEARNED_DEPTH
 from genesig.errors import GenesigError, InvalidInput, refuse
 from genesig.plugins import offered
 from genesig.response.covariates import names_of
@@ -216,7 +218,7 @@ Model = Mapping[str, Any]
 
 # Of the fields of fitted steps, those whose last axis is the genes that the step takes.
 OF_EACH_GENE = {"donors", "low", "target", "effects", "sets", "mean", "scale", "coefficients",
-                "gamma", "delta"}  # fmt: skip
+                "gamma", "delta", "reference", "means"}  # fmt: skip
 
 
 def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
@@ -256,7 +258,7 @@ def check_steps(model: Model, source: str) -> None:
         with np.errstate(all="ignore"):
             seen = [Reference((), tuple(first), 0).transform(np.abs(means) + 1)]
         fitting = _fitting(model["normalisation"]["steps"][len(first) :], learned, means)
-        if imputes(model):
+        if filler(model) or fills_in(model):
             means[:, :1] = np.nan
         about = _of_first_batch(learned)
         held = (model["training"][name] for name in ("scale", "panel"))
@@ -287,20 +289,29 @@ def _of_first_batch(steps: Sequence[Any]) -> pd.DataFrame:
     return pd.DataFrame(known, index=range(1), dtype=object)
 
 
-def imputes(model: Model) -> bool:
-    """Tell whether a model fills in itself what a sample lacks."""
-    return filler(model) is not None
-
-
 def filler(model: Model) -> str | None:
     """Return the step of a model that fills in what a sample lacks."""
     names = [step["step"] for step in model["normalisation"]["steps"]]
     return next((name for name in names if name in FILLERS), None)
 
 
+def indicators(model: Model) -> tuple[Array, Array]:
+    """Return columns of genes, and those that say whether these are missing; mostly none."""
+    for step in split_steps(model)[0]:
+        if isinstance(step, MissingIndicators) and step.of is not None and step.added is not None:
+            return step.of, step.added
+    return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
+def fills_in(model: Model) -> bool:
+    """Tell whether what a sample lacks is left to the learned steps: its own depth tells more."""
+    names = {step["step"] for step in model["normalisation"]["steps"]}
+    return "knn_impute" in names or bool(names & LEARNED_DEPTH)
+
+
 def takes_as_low(model: Model) -> bool:
     """Tell whether to a model a measured gene without a value is one of a low value."""
-    return filler(model) == "left_censored"
+    return filler(model) in AS_LOW
 
 
 def split_steps(model: Model) -> tuple[list[Any], list[Any]]:

@@ -65,6 +65,9 @@ def test_a_small_library_is_found():
     assert it["size"]["kind"] == "library"
     np.testing.assert_allclose(it["size"]["values"], counts.sum(axis=1) / 1e6, rtol=1e-5)
     np.testing.assert_allclose(it["size"]["detected"], (counts > 0).mean(axis=1), rtol=1e-5)
+    top = np.sort(counts, axis=1)[:, -50:].sum(axis=1) / counts.sum(axis=1)
+    np.testing.assert_allclose(it["size"]["top"], top, rtol=1e-5)
+    assert found(replace(dataset, X=counts[:, :50]))["size"]["top"] is None
 
 
 @pytest.mark.parametrize(("n", "sets", "most"), [(10, 40, 0.02), (40, 25, 0.002)])

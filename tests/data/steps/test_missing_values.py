@@ -9,7 +9,7 @@ from gathered_study import make_dataset, make_splits
 
 from genesig.data.files.readers import load_schema
 from genesig.data.steps.described import described
-from genesig.data.steps.left_censored import LeftCensored
+from genesig.data.steps.left_censored import HalfMinimum, LeftCensored, of_low_genes
 from genesig.data.steps.normalise import FILLERS, fit_steps, normalise_samples, with_classes
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
@@ -171,3 +171,76 @@ def test_what_is_missing_by_class_is_told_before_the_study_runs(study):
     found = problems({**raw, "normalise": log2 | {"folds": [{"step": "left_censored"}]}})
     (told,) = (p.what for p in found if "missing" in p.what)
     assert told.endswith("make sure that all were measured alike")
+
+
+def test_values_below_detection_become_half_the_smallest_of_the_gene():
+    X = np.array([[4.0, np.nan, 9], [6, 3, np.nan], [np.nan, 5, np.nan]])
+    raw = HalfMinimum.fit(X, logarithms=False)
+    np.testing.assert_array_equal(raw.transform(X), [[4, 1.5, 9], [6, 3, 4.5], [2, 5, 4.5]])
+    logged = HalfMinimum.fit(np.log2(X), logarithms=True)
+    np.testing.assert_allclose(2 ** logged.transform(np.log2(X)), raw.transform(X))
+    with pytest.raises(GenesigError, match="found -2, of which no half is smaller"):
+        HalfMinimum.fit(X - 5, logarithms=False)
+
+
+def test_values_missing_in_low_genes_are_told_from_those_missing_by_chance():
+    rng = np.random.default_rng(0)
+    X = rng.normal(24, 2, 200) + rng.normal(size=(20, 200))
+    chance, low = X.copy(), X.copy()
+    chance[:, ::3][rng.random((20, 67)) < 0.3] = np.nan
+    low[low < 21] = np.nan
+    assert (of_low_genes(X), of_low_genes(chance), of_low_genes(low)) == (False, False, True)
+
+
+def test_neighbours_are_advised_against_where_low_values_are_missing(study):
+    rng = np.random.default_rng(1)
+    X = rng.normal(24, 3, 30)[:, None] + rng.normal(size=(30, 20))
+    cells = np.where(X < 22, "NA", X.round(2).astype(str))
+    kept = (X >= 22).sum(axis=1) > 2
+    rows = ["\t".join(["gene", *(f"s{k:02}" for k in range(20))])]
+    rows += ["\t".join([f"g{k}", *cells[k]]) for k in np.flatnonzero(kept)]
+    Path("e.tsv").write_text("\n".join(rows) + "\n")
+    told = {}
+    for step in FILLERS:
+        config = {**study, "data": {"missing": True}, "normalise": {"folds": [{"step": step}]}}
+        told[step] = [p.what for p in problems(config) if "missing where genes are low" in p.what]
+    assert [len(told[step]) for step in FILLERS] == [1, 0, 0]
+    assert "left_censored and half_minimum are for such values" in told["knn_impute"][0]
+
+
+def broken(text=None, missing=True, folds=("left_censored",), samples=()):
+    return text, missing, list(folds), list(samples)
+
+
+# What stands in every second cell of gene 4 or in its place; what is said.
+BROKEN = {
+    "not asked for": (broken("NA", missing=False), "data.missing: true"),
+    "a word": (broken("n.d."), "gene 'g4', sample 's01'"),
+    "a bound": (broken("<0.1"), "gene 'g4', sample 's01'"),
+    "infinity": (broken("inf"), "gene 'g4', sample 's01'"),
+    "a code": (broken("-999"), "looks as if it stood for a missing one"),
+    "no step": (broken("NA", folds=()), "needs {step: knn_impute} as the first"),
+    "too late": (broken("NA", folds=("quantile", "half_minimum")), "as the first step"),
+    "two of them": (broken("NA", folds=("half_minimum", "left_censored")), "has nothing to do"),
+    "ranks before": (broken("NA", samples=("rank_samples",)), "'rank_samples' needs every value"),
+    "counts": (broken("NA", samples=("log_cpm",)), "'log_cpm' needs every value of a sample"),
+    "before the splits": (broken("NA", folds=(), samples=("half_minimum",)), "'half_minimum'"),
+    "every value of a sample": (broken(), "every value of 's05' is missing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_no_step_can_fill_in_is_refused_in_a_line(name, study):
+    (text, missing, folds, samples), words = BROKEN[name]
+    table = [line.split("\t") for line in Path("e.tsv").read_text().splitlines()]
+    if text is None:
+        for row in table[1:]:
+            row[6] = "NA"
+    else:
+        table[5][2::2] = [text] * 10
+    Path("e.tsv").write_text("\n".join("\t".join(line) for line in table) + "\n")
+    normalise = {"samples": [{"step": s} for s in samples], "folds": [{"step": s} for s in folds]}
+    found = problems({**study, "data": {"missing": missing}, "normalise": normalise})
+    errors = [f"{p.where}: {p.what}" for p in found if p.level == "error"]
+    assert any(words in line for line in errors), errors
+    assert not any("\n" in line for line in errors)

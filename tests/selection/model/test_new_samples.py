@@ -193,6 +193,26 @@ def test_to_a_model_of_values_too_small_a_blank_is_low_and_an_absent_gene_is_mis
     np.testing.assert_allclose(found["score"], own, rtol=1e-9, atol=1e-9)
 
 
+# Weights of TMM change with the depth, and of 25 genes it goes by eleven.
+@pytest.mark.parametrize(("chain", "near"), [("size factors", 0.2), ("stabilised", 1e-9)])
+def test_depth_is_no_scale_and_a_missing_gene_has_the_depth_of_its_sample(
+    chain: str, near: float, tmp_path: Path
+) -> None:
+    model, data = _model(chain)
+    assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
+    own = _predictions(tmp_path)["score"]
+    assert _predict(tmp_path, model, "new.tsv", _table(20 * data.X, NAMES, GENES)) == 0
+    np.testing.assert_allclose(_predictions(tmp_path)["score"], own, rtol=0, atol=near)
+    kept = [k for k in range(D) if k != 1]
+    scores = []
+    for times in (1, 20):
+        text = _table(times * data.X[:, kept], NAMES, [GENES[k] for k in kept])
+        assert _predict(tmp_path, model, "new.tsv", text) == 0
+        scores.append(_predictions(tmp_path)["score"])
+    np.testing.assert_allclose(*scores, rtol=0, atol=near)
+    assert np.corrcoef(scores[0], own)[0, 1] > 0.9
+
+
 def test_a_regression_predicts_its_score(tmp_path: Path) -> None:
     model, data = _model("plain", "regression")
     assert _predict(tmp_path, model, "new.tsv", _table(data.X, NAMES, GENES)) == 0
@@ -265,6 +285,14 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
     "a sample without a name": (
         "plain", lambda X: _table(X, [*NAMES[:2], " ", *NAMES[3:]], GENES),
         ["sample 3 has no name"]),
+    "a negative count": (
+        "stabilised", lambda X: _table(_with(X, -1.0), NAMES, GENES),
+        ["gene 'g2', sample 's3': -1 cannot have been measured (1 further value)"]),
+    "logarithms of counts": (
+        "size factors", lambda X: _table(np.log2(X), NAMES, GENES), ["logged already"]),
+    "a library of 0": (
+        "size factors", lambda X: _table(_like(X, 3, 0.0), NAMES, GENES),
+        ["sample 's3': all 25 values are 0; export the sample again"]),
     "an empty matrix": ("plain", lambda X: "gene\ts1\n", ["no rows below it"]),
 }  # fmt: skip
 

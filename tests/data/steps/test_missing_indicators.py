@@ -1,0 +1,146 @@
+"""Whether a value is missing as a variable: what the model makes of it, in the study and after."""
+
+import json
+from dataclasses import replace
+
+import missing
+import numpy as np
+import pytest
+import settings
+from format_files import tabbed
+
+from genesig.data.files.readers import load_schema, read_matrix
+from genesig.data.quality.overview import quality
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.missing_indicators import MissingIndicators
+from genesig.data.steps.normalise import fit_steps, normalise_samples
+from genesig.data.study.config_check import resolve_config
+from genesig.data.study.settings_check import check_settings
+from genesig.errors import GenesigError
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+SAMPLES = [{"step": "missing_indicators"}]
+FOLDS = [missing.LOW, *settings.MOMENTS]
+
+
+def study():
+    """Return 60 proteins of 40 samples: a marker is missing in half of the controls by no level."""
+    rng = np.random.default_rng(0)
+    X, case = rng.normal(24, 1, (40, 60)), np.arange(40) % 2 == 1
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, 3] = rng.normal(24, 1, 40)
+    X[~case & (rng.random(40) < 0.8), 3] = np.nan
+    return missing.dataset_of(X, case)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    raw = study()
+    done = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
+    splits = draw_splits(done, seed=1, **settings.SPLITS)
+    fits = fit_final(done, splits, folds=FOLDS, **missing.LINEAR)
+    return raw, done, fits, final_model(done, fits, folds=FOLDS)
+
+
+def test_each_gene_that_some_samples_miss_has_one_beside_it(fitted):
+    raw, done, *_ = fitted
+    lost = np.isnan(raw.X)
+    some = np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0))
+    assert 0 < len(some) < 60
+    assert done.genes == [*raw.genes, *(f"{raw.genes[k]} missing" for k in some)]
+    np.testing.assert_array_equal(done.X[:, :60], raw.X)
+    np.testing.assert_array_equal(done.X[:, 60:], lost[:, some])
+
+
+def test_a_study_that_does_not_ask_has_none():
+    raw = study()
+    done = normalise_samples(raw, samples=[], folds=FOLDS)
+    assert done.genes == raw.genes
+    assert fit_steps(raw.X, SAMPLES).transform(raw.X).shape == raw.X.shape
+
+
+def test_the_model_knows_who_misses_the_marker(fitted):
+    *_, model = fitted
+    chosen = dict(zip(model["models"][0]["genes"], model["models"][0]["coefficients"], strict=True))
+    assert chosen["p003 missing"] < 0
+    assert chosen["p003 missing"] == min(chosen.values())
+
+
+def test_new_samples_are_scored_by_what_they_miss(fitted, tmp_path):
+    """By the fit itself; alone as in company; what the matrix lacks altogether says nothing."""
+    raw, done, fits, model = fitted
+    X = fit_steps(done.X, [missing.LOW]).transform(done.X)
+    genes, values = fits.coef(0, 0)
+    own = X[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
+    path = tmp_path / "new.tsv"
+
+    def scores(rows, columns):
+        cells = [["" if np.isnan(x) else repr(float(x)) for x in raw.X[rows, k]] for k in columns]
+        named = [[raw.genes[k], *x] for k, x in zip(columns, cells, strict=True)]
+        path.write_text(tabbed([["gene", *np.array(raw.samples)[rows]], *named]))
+        new = predict(
+            json.loads(json.dumps(model)), read_matrix(path), "new.tsv", missing=0.2, mu=None
+        )
+        return new[0]["score"].to_numpy()
+
+    everything, every_row = list(range(60)), np.arange(40)
+    np.testing.assert_allclose(scores(every_row, everything), own, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(scores(every_row[3:4], everything), own[3:4], rtol=0, atol=1e-9)
+    without = scores(every_row, [k for k in everything if k != 3])
+    place = done.genes.index("p003 missing")
+    means = np.nanmean(done.X, axis=0)
+    filled = X.copy()
+    filled[:, 3], filled[:, place] = means[3], means[place]
+    expected = filled[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
+    np.testing.assert_allclose(without, expected, rtol=0, atol=1e-9)
+
+
+def test_one_that_no_training_sample_needs_is_never_selected(fitted):
+    """Which genes have one is decided in each training set: a constant has no spread there."""
+    _, done, *_ = fitted
+    train = np.flatnonzero(done.X[:, -1] == 0)
+    scaled = fit_steps(done.X[train], [missing.LOW, *settings.MOMENTS]).transform(done.X)
+    assert done.X[:, -1].any()
+    np.testing.assert_array_equal(scaled[:, -1], 0)
+
+
+def test_the_quality_of_samples_is_that_of_their_genes(fitted):
+    raw, done, *_ = fitted
+    plain = normalise_samples(raw, samples=[], folds=FOLDS)
+    one, two = (quality(raw, each, folds=FOLDS) for each in (done, plain))
+    assert one["after"] == two["after"]
+    assert one["components"] == two["components"]
+
+
+def test_columns_are_numbered_anew_where_some_are_left():
+    step = MissingIndicators(np.array([0, 2]), np.array([4, 5]))
+    left = step.among(np.array([1, 2, 5]))
+    assert (left.of.tolist(), left.added.tolist()) == ([1], [2])
+    nothing = MissingIndicators()
+    assert nothing.among(np.array([1])) is nothing
+
+
+def test_a_gene_that_has_the_name_already_is_refused():
+    raw = study()
+    names = [*raw.genes[:-1], "p003 missing"]
+    with pytest.raises(GenesigError, match="a gene called 'p003 missing' already; rename it"):
+        normalise_samples(replace(raw, var=raw.var.set_axis(names)), samples=SAMPLES, folds=FOLDS)
+
+
+@pytest.mark.parametrize(
+    ("keep", "samples", "folds", "message"),
+    [
+        (False, ["missing_indicators"], ["left_censored"], "has nothing to do: missing values are"),
+        (True, ["missing_indicators", "log2"], ["left_censored"], "put 'missing_indicators' last"),
+        (True, ["missing_indicators"], ["knn_impute"], "'knn_impute' would take what"),
+        (True, ["missing_indicators"], ["half_minimum", "quantile"], "'quantile' would take what"),
+    ],
+)
+def test_steps_that_would_take_it_for_a_level_are_refused(keep, samples, folds, message):
+    steps = {"samples": [{"step": s} for s in samples], "folds": [{"step": s} for s in folds]}
+    config = {"expression": "e.tsv", "samples": "s.tsv", "label": "class", "normalise": steps,
+              "data": {"missing": keep}}  # fmt: skip
+    found = check_settings(resolve_config(config, load_schema()), "config")
+    assert any(message in p.what and p.level == "error" for p in found), found

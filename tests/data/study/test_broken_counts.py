@@ -1,0 +1,119 @@
+"""Counts that are none: a line each that says where, what and what to do, before anything runs."""
+
+import numpy as np
+import pytest
+
+from genesig.data.files.readers import load_schema
+from genesig.data.study.config_check import resolve_config
+from genesig.data.validate import examine_study
+from genesig.errors import InvalidInput
+
+GENES, SAMPLES = 40, 16
+COUNTS = np.random.default_rng(0).negative_binomial(2, 0.02, (GENES, SAMPLES)) + 1
+SIZE, VST = {"step": "size_factors"}, {"step": "vst"}
+MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
+
+
+def cells(gene, sample, text):
+    """Return a change of one cell."""
+
+    def change(table):
+        table[gene][sample] = text
+
+    return change
+
+
+def all_of(samples=slice(None), genes=slice(None), text="0"):
+    def change(table):
+        for row in table[genes]:
+            for k in range(SAMPLES)[samples]:
+                row[k] = text
+
+    return change
+
+
+def each(function):
+    def change(table):
+        for row in table:
+            row[:] = [function(int(cell), k) for k, cell in enumerate(row)]
+
+    return change
+
+
+def nothing(table):
+    """Leave the counts as they are: the fault is in the steps."""
+
+
+def scattered(table):
+    """Leave no gene with reads in every sample."""
+    for k, row in enumerate(table):
+        row[k % SAMPLES] = "0"
+
+
+# What was done to the table; the learned steps; the row-wise steps; what is said.
+BROKEN = {
+    "a negative count": (cells(3, 5, "-4"), [SIZE], [], "gene 'g03', sample 's05': the count -4"),
+    "negative counts, vst": (all_of(slice(2), text="-1"), [VST], [], "(79 further cells); name"),
+    "fractions": (each(lambda x, k: f"{np.log2(x + 1):.3f}"), [SIZE], [],
+                  "most are no whole numbers (99th percentile "),
+    "fractions, vst": (each(lambda x, k: f"{np.log2(x + 1):.3f}"), [VST], [],
+                       "take vst out of normalise.folds, or name the raw counts"),
+    "a sample of zeros": (all_of(slice(4, 5)), [SIZE], [],
+                          "every value of 's04' is 0; take such samples out"),
+    "two samples of zeros, vst": (all_of(slice(4, 6)), [VST], [], "every value of 's04', 's05' is"),
+    "all zeros": (all_of(), [SIZE], [], "0"),
+    "text": (cells(0, 0, "many"), [SIZE], [], "gene 'g00', sample 's00'"),
+    "infinity": (cells(0, 1, "inf"), [VST], [], "gene 'g00', sample 's01'"),
+    "minus infinity": (cells(0, 1, "-inf"), [SIZE], [], "gene 'g00', sample 's01'"),
+    "a blank": (cells(7, 2, ""), [SIZE], [], "gene 'g07', sample 's02'"),
+    "NA": (cells(7, 2, "NA"), [VST], [], "gene 'g07', sample 's02'"),
+    "a thousand with its comma": (cells(7, 2, "1,204"), [SIZE], [], "gene 'g07', sample 's02'"),
+    "a code for nothing": (cells(7, 2, "-999"), [VST], [], "gene 'g07', sample 's02'"),
+    "no gene with reads everywhere": (scattered, [SIZE], [],
+                                      "no gene has reads in every training sample"),
+    "no gene with reads everywhere, vst": (scattered, [VST], [], "set its 'method' to tmm"),
+    "log CPM before": (nothing, [SIZE], [{"step": "log_cpm"}],
+                       "'size_factors' needs counts as they were read, and 'log_cpm' comes before"),
+    "logarithms before": (nothing, [VST], [{"step": "log2"}], "and nothing into normalise.samples"),
+    "a filter before": (nothing, [{"step": "variance_filter"}, VST], [],
+                        "item 2: 'vst' needs counts as they were read, and 'variance_filter'"),
+    "one after the other": (nothing, [SIZE, VST], [], "and 'size_factors' comes before it"),
+    "twice": (nothing, [VST, VST], [], "'vst' is already item 1"),
+    "before the splits": (nothing, [], [VST], "'vst' learns from several samples"),
+    "a method that there is not": (nothing, [{"step": "vst", "method": "rle"}], [],
+                                   "needs one of median_of_ratios, tmm"),
+    "no prior": (nothing, [{**SIZE, "prior": 0}], [], "prior: found 0"),
+}  # fmt: skip
+
+
+def problems(folder, change, folds, samples):
+    table = COUNTS.astype(str).tolist()
+    change(table)
+    names = [f"s{k:02}" for k in range(SAMPLES)]
+    rows = ["\t".join(["gene", *names])]
+    rows += ["\t".join([f"g{k:02}", *row]) for k, row in enumerate(table)]
+    (folder / "e.tsv").write_text("\n".join(rows) + "\n")
+    sheet = [f"{name}\t{'ab'[k % 2]}" for k, name in enumerate(names)]
+    (folder / "s.tsv").write_text("sample\tclass\n" + "\n".join(sheet) + "\n")
+    config = {"expression": "e.tsv", "samples": "s.tsv", "label": "class",
+              "normalise": {"samples": samples, "folds": [*folds, *MOMENTS]}}  # fmt: skip
+    try:
+        found = examine_study(resolve_config(config, load_schema()), "config").problems
+    except InvalidInput as error:
+        found = error.problems
+    return [f"{p.where}: {p.what}" for p in found if p.level == "error"]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_count_is_refused_in_a_line(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    change, folds, samples, words = BROKEN[name]
+    found = problems(tmp_path, change, folds, samples)
+    assert any(words in line for line in found), found
+    assert not any("\n" in line for line in found)
+
+
+@pytest.mark.parametrize("step", [SIZE, VST, {**VST, "method": "tmm"}])
+def test_counts_are_taken(step, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert problems(tmp_path, all_of(genes=slice(3, 4)), [step], []) == []  # a gene without reads
