@@ -64,13 +64,14 @@ if TYPE_CHECKING:
 
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
-        "nearest", "nearest_symbol", *SETS_TEXT, *SURVIVAL_TEXT, *GENOME_TEXT,
+        "nearest", "nearest_symbol", "name", *SETS_TEXT, *SURVIVAL_TEXT, *GENOME_TEXT,
         *ENRICHMENT_TEXT, *PATIENTS_TEXT, *STUDIES_TEXT)  # fmt: skip
 
 TABLES = (
     "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
     "univariate", "lists", "prototypes", "predictions", *PATIENTS_TABLES,
 )  # fmt: skip
+WHERE_ASKED_FOR = ("published",)
 SUMMED_UP = ("predictions",)  # shown as `held_out`
 MOST_ROWS = 60_000
 DIGITS = 10  # as the tables have them
@@ -84,7 +85,7 @@ CHECKS: tuple[Callable[[Report], list[str]], ...] = (
 def tables_in(given: Mapping[str, str]) -> list[str]:
     """Return the names of those files that are tables `collect` takes."""
     known = {*TABLES, *NONLINEAR_TABLES, *SETS_TABLES, *SURVIVAL_TABLES, *QUALITY_TABLES,
-             *GENOME_TABLES, *ENRICHMENT_TABLES, *STUDIES_TABLES}  # fmt: skip
+             *GENOME_TABLES, *ENRICHMENT_TABLES, *STUDIES_TABLES, *WHERE_ASKED_FOR}  # fmt: skip
     return [name for name in given.keys() if name in known]  # noqa: SIM118 - Snakemake's own kind
 
 
@@ -187,7 +188,7 @@ def _warnings(report: Report, dataset: Dataset, observed: Fits, said: Sequence[s
 def _shown(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     own = [name for name in TABLES if name not in SUMMED_UP]
     further = (*NONLINEAR_SHOWN, *SETS_SHOWN, *SURVIVAL_SHOWN, *QUALITY_TABLES, *GENOME_TABLES,
-               *ENRICHMENT_TABLES)  # fmt: skip
+               *ENRICHMENT_TABLES, *WHERE_ASKED_FOR)  # fmt: skip
     return own + [name for name in further if name in tables]
 
 

@@ -17,6 +17,7 @@ from genesig.report.page.bibtex import bibtex
 from genesig.report.page.section import Fold, Limits, Section
 from genesig.report.patients import methods as patients_methods
 from genesig.report.prediction import methods as prediction_methods
+from genesig.report.published import methods as published_methods
 from genesig.report.quality import methods as quality_methods
 from genesig.report.record import Report
 from genesig.report.sets import methods as sets_methods
@@ -37,7 +38,12 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (sets_methods.sets_sentences,),
     (enrichment_methods.enrichment_sentences,),
     (nonlinear_methods.nonlinear_sentences,),
-    (prediction_methods.chance, genes_methods.tests, prediction_methods.others),
+    (
+        prediction_methods.chance,
+        genes_methods.tests,
+        prediction_methods.others,
+        published_methods.sentences,
+    ),
     (external_methods.external_sentences,),
 )
 
@@ -45,7 +51,7 @@ CITING = (
     prediction_methods.REFERENCES, prediction_methods.OF_AREA, genes_methods.REFERENCES,
     nonlinear_methods.REFERENCES, sets_methods.REFERENCES, genome_methods.REFERENCES,
     enrichment_methods.REFERENCES, quality_methods.REFERENCES, survival_methods.REFERENCES,
-    covariates_methods.REFERENCES, studies_methods.REFERENCES,
+    covariates_methods.REFERENCES, studies_methods.REFERENCES, published_methods.REFERENCES,
 )  # fmt: skip
 
 

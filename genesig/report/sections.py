@@ -34,6 +34,7 @@ from genesig.report.prediction.section import chance, model_selection, performan
 from genesig.report.prediction.section_controls import controls
 from genesig.report.prediction.section_decision import decisions
 from genesig.report.prediction.section_samples import samples
+from genesig.report.published.section import published
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
 from genesig.report.sets.section import in_sets, sets
@@ -106,6 +107,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "samples": samples,
     "chance": chance,
     "controls": controls,
+    "published": published,
     "brevity": brevity,
     "overlap": overlap,
     "blocks": blocks,
