@@ -15,7 +15,16 @@ T = TypeVar("T")
 
 
 class GenesigError(Exception):
-    """An error whose text is meant for the user; the command line shows it without a traceback."""
+    """An error whose text is meant for the user; the command line shows it without a traceback.
+
+    Examples
+    --------
+    >>> L1L2Regressor(solver="newtn").fit([[0.0], [1.0]], [0.0, 1.0])
+    Traceback (most recent call last):
+    genesig.errors.GenesigError: solver: 'newtn' is not known ...
+    >>> issubclass(InvalidInput, GenesigError)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,16 @@ def warnings_of(problems: Iterable[Problem]) -> list[str]:
 
 
 class InvalidInput(GenesigError):
-    """All the problems that were found, one line each."""
+    """All the problems that were found, one line each.
+
+    Examples
+    --------
+    >>> try:
+    ...     Study("expression.tsv", "samples.tsv", "diagnosis", seed="one")
+    ... except InvalidInput as error:
+    ...     print(error.problems[0])
+    error: Study, seed: found the text 'one', needs a whole number, ...
+    """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))

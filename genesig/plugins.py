@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import cache
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from genesig.errors import refuse
@@ -12,8 +14,40 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
+Called = dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]]
 
-GROUPS = ("formats", "steps", "baselines", "penalties")
+ONLY = "GENESIG_PLUGINS"
+"""Variable of the environment: names of the packages that count; all, where it is unset."""
+
+
+def _format(found: Any) -> Called:
+    return {"matrix": (found.matrix, ("content", "where", "part"), ())}
+
+
+def _step(found: Any) -> Called:
+    about = ("about",) if found.kind == "batch" else ()
+    made = (found, ()) if found.kind == "sample" else (found.fit, ("X", *about))
+    return {
+        "transform": (found.transform, ("self", "X", *about), ()),
+        getattr(made[0], "__name__", "fit"): (*made, tuple(found.settings)),
+    }
+
+
+def _baseline(found: Any) -> Called:
+    arguments = ("X", "y", "X_test", "inner", "random_state")
+    asks = {kind: "genes" in signature(f).parameters for kind, f in found.items()}
+    return {kind: (f, arguments, ("genes",) * asks[kind]) for kind, f in found.items()}
+
+
+def _penalty(found: Any) -> Called:
+    return {"the penalty": (found, ("tau", "n", "block", "weights", "mu"), ())}
+
+
+GROUPS: dict[str, Callable[[Any], Called]] = {
+    "formats": _format, "steps": _step, "baselines": _baseline, "penalties": _penalty,
+}  # fmt: skip
+"""Group -> what is called of each thing in it, with what and what by name; an AttributeError or
+TypeError where a thing is none of this kind."""
 
 
 @cache
@@ -21,13 +55,55 @@ def offered(group: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of ``genesig.{group}`` by name; nothing is loaded."""
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=f"genesig.{group}")}
+    only = os.environ.get(ONLY)
+    found = entry_points(group=f"genesig.{group}")
+    return {p.name: p for p in found
+            if only is None or (p.dist and p.dist.name in only.split(","))}  # fmt: skip
 
 
 def packages() -> dict[str, str]:
     """Return the versions of the packages that add something."""
     found = (point.dist for group in GROUPS for point in offered(group).values())
     return {dist.name: dist.version for dist in found if dist is not None}
+
+
+def load(group: str, name: str) -> Any:
+    """Load what another package offers under a name.
+
+    Raises
+    ------
+    InvalidInput
+        It cannot be loaded, is none of this kind, or cannot be called as genesig calls it.
+    """
+    point = offered(group)[name]
+    package = point.value if point.dist is None else point.dist.name
+    where = f"plugin '{name}' of the package {package}"
+    try:
+        found = point.load()
+    except Exception as error:  # another's code raises what it likes
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        what = f"cannot be loaded ({why}); mend the package or uninstall it"
+        raise refuse(where, what) from None
+    if fault := _fault(group, found, point.value):
+        raise refuse(where, f"{fault}; mend the package or uninstall it")
+    return found
+
+
+def _fault(group: str, found: Any, value: str) -> str:
+    """Say why something cannot stand in a group, or nothing."""
+    try:
+        called = GROUPS[group](found)
+    except (AttributeError, TypeError):
+        return f"{value} is none of genesig.{group}"
+    for name, (function, given, named) in called.items():
+        if not callable(function):
+            return f"{value}: {name} is no function"
+        try:
+            signature(function).bind(*given, **dict.fromkeys(named))
+        except TypeError:
+            call = ", ".join([*given, *(f"{each}=…" for each in named)])
+            return f"{value}: {name} takes {signature(function)}, but is called with ({call})"
+    return ""
 
 
 class Registry(dict[str, T]):
@@ -41,40 +117,17 @@ class Registry(dict[str, T]):
         ``genesig.{group}`` is the group of the entry points.
     own : mapping
         What stands here already; it cannot be replaced.
-    fits : function (object) -> bool
-        Whether an object is one of this kind.
     """
 
-    def __init__(self, group: str, own: Mapping[str, T], fits: Callable[[Any], bool]) -> None:
+    def __init__(self, group: str, own: Mapping[str, T]) -> None:
         super().__init__(own)
-        self.group, self.fits = group, fits
+        self.group = group
 
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or name in offered(self.group)
 
     def __missing__(self, name: str) -> T:
-        """Load what another package offers under a name.
-
-        Raises
-        ------
-        InvalidInput
-            It cannot be loaded, or is none of this kind.
-        """
-        points = offered(self.group)
-        if name not in points:
-            raise KeyError(name)
-        point = points[name]
-        package = point.value if point.dist is None else point.dist.name
-        where, what = (
-            f"plugin '{name}' of the package {package}",
-            "mend the package or uninstall it",
-        )
-        try:
-            found: T = point.load()
-        except Exception as error:  # another's code raises what it likes
-            why = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-            raise refuse(where, f"cannot be loaded ({why}); {what}") from None
-        if not self.fits(found):
-            raise refuse(where, f"{point.value} is none of genesig.{self.group}; {what}")
+        """Load what another package offers under a name, see `load`."""
+        found: T = load(self.group, name)
         self[name] = found
         return found

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import example_plugin
+import gathered_study
 import numpy as np
 import pytest
 from example_plugin import POINTS, Shift, install
@@ -17,13 +18,16 @@ from genesig.data.files.known import READERS
 from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.steps.normalise import NORMALISERS, Reference, fit_steps
 from genesig.data.study.config_check import resolve_config
+from genesig.data.validate import study_config
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
 from genesig.optim.nonlinear.penalties import PENALTIES
+from genesig.selection.assess.baseline_scores import run_baselines
 
 REGISTRIES = {
     "formats": READERS, "steps": NORMALISERS, "baselines": BASELINES, "penalties": PENALTIES,
 }  # fmt: skip
+OWN = "example-plugin"
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "x"}
 
 
@@ -37,6 +41,7 @@ def forget():
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """Install the example with some entry points; all is forgotten afterwards."""
+    monkeypatch.setenv(plugins.ONLY, OWN)
 
     def do(points=POINTS):
         install(tmp_path / "site", points)
@@ -100,6 +105,8 @@ BROKEN = {
     "no_such": ("no_such_module:X", "ModuleNotFoundError"),
     "no_name": ("example_plugin:Gone", "AttributeError"),
     "of_another_kind": ("example_plugin:POINTS", r"none of genesig\.steps"),
+    "with_another_setting": ("example_plugin:Amount", r"takes \(amount.*called with \(factor=…\)"),
+    "without_values": ("example_plugin:Blind", r"transform takes \(self\).*with \(self, X\)"),
 }
 
 
@@ -114,6 +121,44 @@ def test_a_broken_package_is_named_in_one_line(installed, name):
     assert len(said.splitlines()) == 1
 
 
+WRONG = {
+    "baselines": ("example_plugin:SHORT", {"controls": {"baselines": ["wrong"]}},
+                  r"classification takes \(X, y\), but is called with \(X, y, X_test, "),
+    "penalties": ("example_plugin:first_gene", {"nonlinear": {"penalty": "wrong"}},
+                  r"takes \(X, y, X_test, inner, .*\), but is called with \(tau, n, block, "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("group", WRONG)
+def test_a_wrong_signature_is_refused_before_anything_runs(installed, group):
+    aim, settings, why = WRONG[group]
+    installed({group: {"wrong": aim}})
+    with pytest.raises(InvalidInput, match=why) as caught:
+        study_config({**NAMES, **settings}, load_schema())
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_baseline_is_told_the_genes_of_its_columns(installed, monkeypatch):
+    installed({"baselines": {"first_gene": "example_plugin:FIRST_GENE"}})
+    dataset, splits, _, _ = gathered_study.make_study()
+    folds = [{"step": "variance_filter", "keep": 0.2}, {"step": "centre"}]
+    run_baselines(dataset, splits, folds=folds, baselines=["first_gene"])
+    told = sys.modules["example_plugin"].SEEN[-1]
+    assert list(told.columns) == list(dataset.var.columns)
+    assert 0 < len(told) < len(dataset.genes)
+    assert set(told.index) <= set(dataset.genes)
+
+
+def test_packages_that_are_not_named_do_not_count(installed, monkeypatch):
+    installed()
+    monkeypatch.setenv(plugins.ONLY, "another")
+    forget()
+    assert plugins.packages() == {}
+    monkeypatch.delenv(plugins.ONLY)
+    forget()
+    assert plugins.packages()["example-plugin"] == "1.5"
+
+
 def test_what_is_here_is_not_replaced(installed):
     installed({"steps": {"log2": "example_plugin:Shift"}})
     assert NORMALISERS["log2"] is not Shift
@@ -123,7 +168,7 @@ def test_the_command_line_names_a_broken_package(tmp_path):
     install(tmp_path, {"steps": {"no_such": "no_such_module:X"}})
     done = subprocess.run(
         [sys.executable, "-m", "genesig.cli", "parameters"], capture_output=True, text=True,
-        check=False, env={**os.environ, "PYTHONPATH": with_it(tmp_path)},
+        check=False, env={**os.environ, "PYTHONPATH": with_it(tmp_path), plugins.ONLY: OWN},
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.startswith("error: plugin 'no_such' of the package example-plugin: cannot")
@@ -134,6 +179,7 @@ def test_the_command_line_names_a_broken_package(tmp_path):
 def test_a_whole_study_with_all_four(tmp_path, monkeypatch):
     install(tmp_path / "site")
     monkeypatch.setenv("PYTHONPATH", with_it(tmp_path / "site"))
+    monkeypatch.setenv(plugins.ONLY, OWN)
     folder = make_study(empty(tmp_path / "study"), {
         "expression": "e.pairs", "normalise": {"samples": [{"step": "shift", "amount": 3}]},
         "nonlinear": {"penalty": "mild"}, "controls": {"baselines": ["first_gene"]},

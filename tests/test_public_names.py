@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import subprocess
 import sys
 
 import pytest
+from finished_results import write_results
 from sklearn.base import BaseEstimator
 
 import genesig
 from genesig import models
+
+EVERY = {name: getattr(genesig, name) for name in genesig.PUBLIC}
 
 
 def test_the_list_is_what_there_is():
@@ -26,6 +30,17 @@ def test_a_public_name_is_what_it_says_and_documented(name):
     assert found.__name__ == name
     assert found.__module__ == f"genesig.{genesig.PUBLIC[name]}"
     assert inspect.getdoc(found)
+
+
+@pytest.mark.parametrize("name", genesig.PUBLIC)
+def test_the_example_of_a_public_name_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_results(tmp_path / "mystudy/results")
+    found = getattr(genesig, name)
+    (example,) = doctest.DocTestFinder(recurse=False).find(found, name, globs=EVERY)
+    assert example.examples
+    assert not any(doctest.SKIP in each.options for each in example.examples)
+    doctest.DebugRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(example)
 
 
 def test_every_estimator_is_public():

@@ -70,6 +70,14 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Share of the variance of rows left out that was not reconstructed; NaN with a given tau.
 
     Source: Zou, Hastie, Tibshirani 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 6))
+    >>> X[:, :3] += 3 * X[:, [5]]
+    >>> np.flatnonzero(SparsePCA(1, tau=0.3).fit(X).components_[0])
+    array([0, 1, 2, 5])
     """
 
     def __init__(
@@ -195,6 +203,14 @@ class KernelPCRRegressor(NumberRegressor, _KernelPCR):
         None for the linear kernel.
 
     Source: Mosci 2009, section 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> model = KernelPCRRegressor().fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.9)
+    True
     """
 
 
@@ -203,4 +219,12 @@ class KernelPCRClassifier(SignClassifier, _KernelPCR):
 
     Parameters and attributes are those of `KernelPCRRegressor`, and ``classes_``: (negative,
     positive).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> model = KernelPCRClassifier().fit(X, X[:, 0] ** 2 > 0.5)
+    >>> bool(model.score(X, X[:, 0] ** 2 > 0.5) > 0.8)
+    True
     """

@@ -58,6 +58,16 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
 
     Source: Simon, Friedman, Hastie and Tibshirani 2011; Mosci 2009 for the two stages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 30))
+    >>> y = np.column_stack([rng.exponential(np.exp(-2 * X[:, 3])), rng.uniform(size=80) < 0.8])
+    >>> model = L1L2Cox(tau=0.7).fit(X, y)
+    >>> model.get_support(indices=True), model.survival_function(X, [0.5, 1.0]).shape
+    (array([3]), (80, 2))
     """
 
     def __init__(

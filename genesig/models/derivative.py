@@ -19,6 +19,7 @@ from genesig.models.estimator import (
     check_classes,
     check_numbers,
     checked,
+    described,
     mask_of,
     passed_on,
 )
@@ -260,10 +261,21 @@ def _last_row(table: Array) -> Array:
 
 
 class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc]
-    """Selects variables, and predicts a number; described in `DerivativeModel`."""
+    """Selects variables, and predicts a number; described in `DerivativeModel`.
 
-    __doc__ = (DerivativeModel.__doc__ or "").replace(
-        "SUMMARY", "Nonlinear regression that selects variables by their partial derivatives"
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> model = DerivativeRegressor(tau=0.5, lam=[1e-2]).fit(X, X[:, 1] ** 2)
+    >>> model.get_support(indices=True)
+    array([1])
+    """
+
+    __doc__ = described(
+        DerivativeModel,
+        "Nonlinear regression that selects variables by their partial derivatives",
+        __doc__,
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -279,10 +291,21 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
 
 
 class DerivativeClassifier(SignClassifier, DerivativeModel):
-    """Selects variables, and tells two classes apart by the sign of f; see `DerivativeModel`."""
+    """Selects variables, and tells two classes apart by the sign of f; see `DerivativeModel`.
 
-    __doc__ = (DerivativeModel.__doc__ or "").replace(
-        "SUMMARY", "Two classes, coded as ±1 and fitted by least squares, by the sign of f"
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> model = DerivativeClassifier(tau=0.3, lam=[1e-2]).fit(X, X[:, 1] > 0)
+    >>> int(np.argmax(model.derivative_norms_))
+    1
+    """
+
+    __doc__ = described(
+        DerivativeModel,
+        "Two classes, coded as ±1 and fitted by least squares, by the sign of f",
+        __doc__,
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -22,6 +22,12 @@ from genesig.optim.slope import slope
 Array = np.ndarray[Any, Any]
 
 
+def described(shared: type, summary: str, own: str | None) -> str:
+    """Return what a pair of estimators share, under a summary of its own, with its own example."""
+    _, title, example = (own or "").partition("Examples")
+    return f"{(shared.__doc__ or '').replace('SUMMARY', summary)}\n    {title}{example}"
+
+
 def counts(sample_weight: Any, X: Array) -> Array | None:
     """Return how often each row of X counts, (n,), or None where each counts once.
 

@@ -60,6 +60,14 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         λ that was reached, as a fraction.
     violation_ : float
         Largest breach of the optimality conditions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> model = FeatureVectorMachine(n_features=1).fit(X, np.abs(X[:, 1]))
+    >>> model.get_support(indices=True)
+    array([1])
     """
 
     def __init__(

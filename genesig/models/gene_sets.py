@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from genesig.errors import pick
-from genesig.models.estimator import roots, shares
+from genesig.models.estimator import described, roots, shares
 from genesig.models.structured import ClassColumns, LinearBlocks, Scale
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
@@ -185,9 +185,18 @@ def _columns(name: Any, genes: Sequence[Any], place: Mapping[Any, int], d: int) 
 
 
 class GeneSetRegressor(RegressorMixin, _GeneSets):  # type: ignore[misc]
-    """Selects sets of genes, and predicts a number; see `_GeneSets`."""
+    """Selects sets of genes, and predicts a number; see `_GeneSets`.
 
-    __doc__ = (_GeneSets.__doc__ or "").replace("SUMMARY", "Regression on sets of genes")
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 6))
+    >>> sets = {"cycle": [0, 1], "stress": [2, 3], "both": [1, 2]}
+    >>> GeneSetRegressor(sets, tau=0.3).fit(X, X[:, 0] + X[:, 1]).chosen_
+    ['cycle']
+    """
+
+    __doc__ = described(_GeneSets, "Regression on sets of genes", __doc__)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and y (n,), rows weighted by sample_weight (n,)."""
@@ -202,8 +211,20 @@ class GeneSetRegressor(RegressorMixin, _GeneSets):  # type: ignore[misc]
 
 
 class GeneSetClassifier(ClassColumns, _GeneSets):
-    """Selects sets of genes, and tells two or more classes apart; see `_GeneSets`."""
+    """Selects sets of genes, and tells two or more classes apart; see `_GeneSets`.
 
-    __doc__ = (_GeneSets.__doc__ or "").replace(
-        "SUMMARY", "Two or more classes by sets of genes, the one whose mean score is nearest"
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 6))
+    >>> sets = {"cycle": [0, 1], "stress": [2, 3], "both": [1, 2]}
+    >>> y = np.where(X[:, 0] + X[:, 1] > 0, "tumour", "normal")
+    >>> GeneSetClassifier(sets, tau=0.4).fit(X, y).chosen_
+    ['cycle']
+    """
+
+    __doc__ = described(
+        _GeneSets,
+        "Two or more classes by sets of genes, the one whose mean score is nearest",
+        __doc__,
     )

@@ -117,6 +117,14 @@ class L1L2Regressor(NumberRegressor, _L1L2):
     n_iter_ : int
 
     Source: Mosci 2009, eq. 4.4 and 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 30))
+    >>> model = L1L2Regressor(tau=0.3).fit(X, X[:, 2] - X[:, 5])
+    >>> model.get_support(indices=True)
+    array([2, 5])
     """
 
 
@@ -124,6 +132,15 @@ class L1L2Classifier(SignClassifier, _L1L2):
     """The sign of ``f(x) = intercept + x'b``, fitted to two classes coded -1 and +1.
 
     Parameters and attributes are those of `L1L2Regressor`, and ``classes_``: (negative, positive).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 30))
+    >>> y = np.where(X[:, 2] > 0, "tumour", "normal")
+    >>> model = L1L2Classifier(tau=0.5, calibration=5).fit(X, y)
+    >>> model.get_support(indices=True), model.predict_proba(X).shape
+    (array([2]), (50, 2))
     """
 
 
@@ -160,6 +177,14 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
 
     Source: Friedman, Hastie and Tibshirani 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 30))
+    >>> model = L1L2Logistic(tau=0.5).fit(X, X[:, 2] > 0)
+    >>> model.get_support(indices=True), model.predict_proba(X).shape
+    (array([2]), (50, 2))
     """
 
     def __init__(

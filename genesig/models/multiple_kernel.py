@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.errors import pick
-from genesig.models.estimator import check_numbers, roots, shares
+from genesig.models.estimator import check_numbers, described, roots, shares
 from genesig.models.structured import ClassColumns, Scale, levels, warn_of
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.multiple_kernels import Kernels
@@ -155,9 +155,18 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
 
 
 class MultipleKernelRegressor(RegressorMixin, _MultipleKernel):  # type: ignore[misc]
-    """Selects kernels, and predicts a number; see `_MultipleKernel`."""
+    """Selects kernels, and predicts a number; see `_MultipleKernel`.
 
-    __doc__ = (_MultipleKernel.__doc__ or "").replace("SUMMARY", "Regression by several kernels")
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 6))
+    >>> model = MultipleKernelRegressor([[0, 1, 2], [3, 4, 5]], tau=0.5).fit(X, X[:, 4] ** 2)
+    >>> [model.kernels_[k] for k in model.chosen_]
+    [(1, 'gaussian')]
+    """
+
+    __doc__ = described(_MultipleKernel, "Regression by several kernels", __doc__)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and y (n,), rows weighted by sample_weight (n,)."""
@@ -171,8 +180,19 @@ class MultipleKernelRegressor(RegressorMixin, _MultipleKernel):  # type: ignore[
 
 
 class MultipleKernelClassifier(ClassColumns, _MultipleKernel):
-    """Selects kernels, and tells two or more classes apart; see `_MultipleKernel`."""
+    """Selects kernels, and tells two or more classes apart; see `_MultipleKernel`.
 
-    __doc__ = (_MultipleKernel.__doc__ or "").replace(
-        "SUMMARY", "Two or more classes by several kernels, the one whose mean score is nearest"
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 6))
+    >>> model = MultipleKernelClassifier([[0, 1, 2], [3, 4, 5]], tau=0.5).fit(X, X[:, 4] > 0)
+    >>> [model.kernels_[k] for k in model.chosen_]
+    [(1, 'linear')]
+    """
+
+    __doc__ = described(
+        _MultipleKernel,
+        "Two or more classes by several kernels, the one whose mean score is nearest",
+        __doc__,
     )

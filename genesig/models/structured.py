@@ -22,6 +22,7 @@ from genesig.models.estimator import (
     SignClassifier,
     check_classes,
     check_numbers,
+    described,
     passed_on,
     roots,
     shares,
@@ -258,9 +259,18 @@ class _GroupLasso(LinearBlocks):
 
 
 class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
-    """Selects groups of features, and predicts one number or several; see `_GroupLasso`."""
+    """Selects groups of features, and predicts one number or several; see `_GroupLasso`.
 
-    __doc__ = (_GroupLasso.__doc__ or "").replace("SUMMARY", "Regression on groups of features")
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 6))
+    >>> model = GroupLassoRegressor([[0, 1], [2, 3], [4, 5]], tau=0.3).fit(X, X[:, 0] + X[:, 1])
+    >>> model.blocks_, model.get_support(indices=True)
+    (array([0]), array([0, 1]))
+    """
+
+    __doc__ = described(_GroupLasso, "Regression on groups of features", __doc__)
 
     def __sklearn_tags__(self) -> Any:
         """Say that there may be several responses."""
@@ -288,11 +298,22 @@ class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
 
 
 class GroupLassoClassifier(ClassColumns, _GroupLasso):
-    """Selects groups of features, and tells two or more classes apart; see `_GroupLasso`."""
+    """Selects groups of features, and tells two or more classes apart; see `_GroupLasso`.
 
-    __doc__ = (_GroupLasso.__doc__ or "").replace(
-        "SUMMARY",
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 6))
+    >>> y = np.array(["a", "b", "c"])[np.digitize(X[:, 4], [-0.5, 0.5])]
+    >>> model = GroupLassoClassifier(tau=0.6).fit(X, y)
+    >>> model.get_support(indices=True), model.coef_.shape
+    (array([4]), (3, 6))
+    """
+
+    __doc__ = described(
+        _GroupLasso,
         "Two or more classes by groups of features, the one whose mean score is nearest",
+        __doc__,
     )
 
 
@@ -371,16 +392,36 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
 
 
 class FusedLassoRegressor(NumberRegressor, _FusedLasso):
-    """Coefficients that change seldom along chromosomes; see `_FusedLasso`."""
+    """Coefficients that change seldom along chromosomes; see `_FusedLasso`.
 
-    __doc__ = (_FusedLasso.__doc__ or "").replace(
-        "SUMMARY", "Regression with coefficients that change seldom along chromosomes"
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 20))
+    >>> model = FusedLassoRegressor(tau=0.3, first=1.0).fit(X, X[:, 5:10].sum(axis=1))
+    >>> int(np.argmax(np.diff(model.levels_))) + 1, int(np.argmin(np.diff(model.levels_))) + 1
+    (5, 10)
+    """
+
+    __doc__ = described(
+        _FusedLasso, "Regression with coefficients that change seldom along chromosomes", __doc__
     )
 
 
 class FusedLassoClassifier(SignClassifier, _FusedLasso):
-    """The sign of f, with coefficients that change seldom along chromosomes; see `_FusedLasso`."""
+    """The sign of f, with coefficients that change seldom along chromosomes; see `_FusedLasso`.
 
-    __doc__ = (_FusedLasso.__doc__ or "").replace(
-        "SUMMARY", "Two classes, coded as ±1, by coefficients that change seldom along chromosomes"
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 20))
+    >>> model = FusedLassoClassifier(tau=0.3, first=1.0).fit(X, X[:, 5:10].sum(axis=1) > 0)
+    >>> bool(model.levels_[5:10].min() > model.levels_[12:].max())
+    True
+    """
+
+    __doc__ = described(
+        _FusedLasso,
+        "Two classes, coded as ±1, by coefficients that change seldom along chromosomes",
+        __doc__,
     )

@@ -33,6 +33,13 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         neighbours. None takes the means of the segments that BIC keeps of those of several tau.
 
     Source: Mosci 2009, chapter 5; Johnson 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.repeat([[0.0, 2.0]], 20, axis=1) + np.random.default_rng(2).normal(0, 0.1, (3, 40))
+    >>> [len(np.unique(row)) for row in TotalVariation().fit_transform(X)]
+    [2, 2, 2]
     """
 
     def __init__(

@@ -78,6 +78,14 @@ class Results:
     ------
     InvalidInput
         There is no finished study in the folder.
+
+    Examples
+    --------
+    >>> results = Results("mystudy/results")
+    >>> list(results.tables["signature"].columns)[:2]
+    ['rank', 'gene']
+    >>> results.signature.n_vars == len(results.tables["signature"])
+    True
     """
 
     def __init__(self, folder: str | Path) -> None:

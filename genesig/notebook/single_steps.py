@@ -48,6 +48,12 @@ def example(name: str) -> Path:
     ------
     InvalidInput
         There is none of this name.
+
+    Examples
+    --------
+    >>> sheet = example("config/samples.tsv")
+    >>> sheet.is_file()
+    True
     """
     path = home() / name
     if not path.exists():
@@ -80,6 +86,12 @@ def read(
     ------
     InvalidInput
         What cannot be read, with its place; a cell that is neither a number nor missing.
+
+    Examples
+    --------
+    >>> expression = example("resources/golub_expression.tsv.gz")
+    >>> read(expression, example("config/samples.tsv")).shape
+    (38, 3051)
     """
     import anndata
     import pandas as pd
@@ -156,6 +168,16 @@ def normalise(
     ------
     InvalidInput
         A step or a setting is not known, or there is no training sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> adata = AnnData(np.array([[32.0, 64.0], [128.0, 64.0], [512.0, 256.0]]))
+    >>> normalise(adata, ["log2", "centre"], train=[0, 1]).X
+    array([[-1.,  0.],
+           [ 1.,  0.],
+           [ 3.,  2.]])
     """
     import anndata
 

@@ -56,9 +56,11 @@ class Study:
 
     Examples
     --------
-    >>> study = Study(adata, label="diagnosis", data={"group": "patient"})  # doctest: +SKIP
-    >>> results = study.run(cores=2)  # doctest: +SKIP
-    >>> results.tables["signature"]  # doctest: +SKIP
+    >>> study = Study("expression.tsv", "samples.tsv", "diagnosis", data={"covariates": ["age"]})
+    >>> study.config["data"]
+    {'covariates': ['age']}
+    >>> study.folder.exists()  # `validate` and `run` write it
+    False
     """
 
     def __init__(

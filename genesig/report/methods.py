@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from genesig.report import covariates, data, enrichment, genome, patients, sets, studies, survival
+from genesig.report import (
+    covariates,
+    data,
+    enrichment,
+    genome,
+    patients,
+    published,
+    sets,
+    studies,
+    survival,
+)
 from genesig.report.external.section import external_sentences
 from genesig.report.genes.methods import evidence_sentences, signature, tests
 from genesig.report.nonlinear.section import nonlinear_sentences
@@ -78,7 +88,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (sets.sets_sentences,),
     (enrichment.enrichment_sentences,),
     (nonlinear_sentences,),
-    (prediction.chance, tests, prediction.others),
+    (prediction.chance, tests, prediction.others, published.sentences),
     (external_sentences,),
 )
 

@@ -49,6 +49,7 @@ from genesig.report.prediction.section import (
     performance,
     samples,
 )
+from genesig.report.published import published
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
 from genesig.report.sets import in_sets, sets
@@ -121,6 +122,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "samples": samples,
     "chance": chance,
     "controls": controls,
+    "published": published,
     "brevity": brevity,
     "overlap": overlap,
     "blocks": blocks,

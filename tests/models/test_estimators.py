@@ -24,6 +24,7 @@ from genesig import (
     KernelPCRClassifier,
     L1L2Classifier,
     L1L2Cox,
+    L1L2CoxCV,
     L1L2Logistic,
     L1L2Regressor,
     MultipleKernelClassifier,
@@ -58,7 +59,7 @@ def calibrated(model, folds=3):
     return type(model)(**{**model.get_params(), "calibration": folds})
 
 
-class Timed(L1L2Cox):
+class Times:
     """Takes any numbers as the times of events, as scikit-learn's checks give them."""
 
     def fit(self, X, y, sample_weight=None):
@@ -69,10 +70,18 @@ class Timed(L1L2Cox):
         return super().fit(X, y, sample_weight)
 
 
+class Timed(Times, L1L2Cox):
+    pass
+
+
+class TimedByFolds(Times, L1L2CoxCV):
+    pass
+
+
 def test_every_public_estimator_is_checked():
     text = "".join(p.read_text(encoding="utf-8") for p in TESTS.rglob("test_*.py"))
     seen = "".join(part[:400] for part in text.split("@parametrize_with_checks(")[1:])
-    seen += text.split("\nALL = [")[1].split("]")[0] + "L1L2Cox("
+    seen += text.split("\nALL = [")[1].split("]")[0] + "L1L2Cox(L1L2CoxCV("
     assert {name for name in ESTIMATORS if f"{name}(" not in seen} == set()
 
 
@@ -103,7 +112,13 @@ def test_conventions_of_scikit_learn_with_probabilities_of_all(estimator, check)
     check(estimator)
 
 
-@parametrize_with_checks([Timed()], expected_failed_checks=of_times)
+FEW = {"tau": 3, "mu": 1e-3, "lam": [1e-2, 1e-1]}
+
+
+@parametrize_with_checks(
+    [Timed(), TimedByFolds(**FEW)],
+    expected_failed_checks=of_times,
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn_for_times(estimator, check):
     check(estimator)

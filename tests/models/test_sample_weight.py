@@ -21,9 +21,12 @@ from genesig import (
     KernelPCRClassifier,
     KernelPCRRegressor,
     L1L2Classifier,
+    L1L2ClassifierCV,
     L1L2Cox,
+    L1L2CoxCV,
     L1L2Logistic,
     L1L2Regressor,
+    L1L2RegressorCV,
     MultipleKernelClassifier,
     MultipleKernelRegressor,
     SparsePCA,
@@ -71,7 +74,7 @@ def values(model, X):
 
 
 def test_every_public_estimator_takes_weights_and_is_here():
-    apart = {"L1L2Cox", "FeatureVectorMachine"}
+    apart = {"L1L2Cox", "FeatureVectorMachine"} | {name for name in THERE if name.endswith("CV")}
     assert {type(model).__name__ for model in SAME} | apart == THERE
 
 
@@ -92,7 +95,8 @@ def test_whole_weights_are_rows_that_occur_so_often(model):
 
 @named([KernelPCRRegressor(width=[0.5, 1.0]), KernelPCRClassifier(),
         DerivativeRegressor(kernel="linear", n_tau=3, tolerance=1e-10),
-        SparsePCA(2)])  # fmt: skip
+        SparsePCA(2), L1L2RegressorCV(tolerance=1e-12),
+        L1L2ClassifierCV(tolerance=1e-12)])  # fmt: skip
 def test_what_folds_choose_is_that_of_repeated_rows_where_the_folds_keep_them_together(model):
     X, y, often = data(30)
     y = np.where(y > np.median(y), "b", "a") if is_classifier(model) else y
@@ -106,6 +110,17 @@ def test_what_folds_choose_is_that_of_repeated_rows_where_the_folds_keep_them_to
 
 def splits(place):
     return [(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(3)]
+
+
+def test_what_folds_choose_of_times_is_that_of_repeated_samples():
+    X, time, event = tied(0, 40, 12)
+    y, often = np.column_stack([time, event]), np.random.default_rng(1).integers(0, 4, 40)
+    place, many = np.arange(40) % 3, np.repeat(np.arange(40), often)
+    model = L1L2CoxCV(ties="breslow", tau=6, tolerance=1e-12)
+    weighted = clone(model).set_params(cv=splits(place)).fit(X, y, sample_weight=often)
+    repeated = clone(model).set_params(cv=splits(place[many])).fit(X[many], y[many])
+    np.testing.assert_allclose(weighted.error_path_, repeated.error_path_, rtol=1e-7)
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("unit_variance", [True, False])

@@ -32,6 +32,7 @@ OF_OTHER_STUDIES = {
     "genome",
     "enrichment",
     "enrichment-lists",
+    "published",
     "covariates",
     "sets",
 }

@@ -41,6 +41,7 @@ NOT_EVERYWHERE = {
         "genome",
         "enrichment",
         "enrichment-lists",
+        "published",
         "covariates",
         "classes",
         "studies",

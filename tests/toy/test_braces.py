@@ -54,7 +54,8 @@ def study(folder: Path, word: str) -> Path:
 def test_the_places_of_free_text_are_known() -> None:
     """A new key that takes any text is put into one of these tests."""
     files = {("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
-             ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets")}  # fmt: skip
+             ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets"),
+             ("controls", "signatures")}  # fmt: skip
     columns = {("data", key) for key in ("group", "pair", "batch", "part", "files", "symbol",
                                          "prior_weights", "chromosome", "position", "weights",
                                          "covariates")}  # fmt: skip

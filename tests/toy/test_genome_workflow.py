@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ def study(folder: Path) -> Path:
         **QUICK,
         "data": PLACED,
         "enrichment": {"sets": "s.gmt", "smallest": 2},
+        "controls": {**QUICK["controls"], "signatures": "s.gmt"},
     }
     asked["linear"] = {**QUICK["linear"], "penalty": "fused"}
     make_study(folder, asked)
@@ -34,9 +36,9 @@ def study(folder: Path) -> Path:
 
 def test_a_dry_run_plans_enrichment_only_where_a_file_is_named(tmp_path: Path) -> None:
     folder = study(tmp_path)
-    assert "enrichment" in planned(folder)
+    assert {"enrichment", "published"} <= planned(folder)
     write_config(folder, QUICK)
-    assert "enrichment" not in planned(folder)
+    assert not {"enrichment", "published"} & planned(folder)
 
 
 @pytest.mark.slow
@@ -51,5 +53,8 @@ def test_a_study_of_stretches_runs_through(tmp_path: Path) -> None:
     assert over["p_value"].between(0, 1).all()
     assert set(over["reference"]) == {"measured genes", "permuted labels"}
     page = (folder / "results/report.html").read_text()
-    assert 'id="genome"' in page
-    assert 'id="enrichment"' in page
+    said = json.loads((folder / "results/report_data.json").read_text())
+    assert said["genome"]["found"] > 0  # the page leaves genes out: two permutations prove nothing
+    assert said["enrichment"]["known"] == 2
+    assert 'id="published"' in page
+    assert found["published"]["row"].tolist()[:3] == ["genesig", "published", "published"]

@@ -3,12 +3,14 @@
 # INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz,
 # results/{,nonlinear_,sets_}predictions.tsv
 # OUTPUTS: results/{controls,baselines,frequency_curve,null_frequency}.tsv, results/null.npz,
-# results/{patients,score_effect,subgroups,next_study}.tsv,
+# results/published.tsv where controls.signatures names a file, results/{patients,score_effect,subgroups,next_study}.tsv,
 # results/survival{,_curves,_risk}.tsv where the response is survival
 
 OTHERS = ["baselines", *nonlinear("nonlinear_predictions"), *sets("sets_predictions")]
 
 FORETOLD = ["survival", "survival_curves", "survival_risk"]
+
+PUBLISHED = ["published"] if SIGNATURES else []
 
 STUDIED = ["patients", "score_effect", "subgroups", "next_study"]
 
@@ -72,6 +74,27 @@ rule controls:
         **needs("controls"),
     script:
         "../scripts/controls.py"
+
+
+# Published signatures and random lists of genes; only where a file of signatures is named.
+rule published:
+    input:
+        given(SIGNATURES),
+        **STUDY,
+        observed=batches("observed"),
+        code=sources("published.py"),
+    output:
+        **shown("published"),
+    log:
+        "logs/published.log",
+    conda:
+        "../envs/genesig.yaml"
+    resources:
+        **needs("baselines"),
+    params:
+        **LINEAR,
+    script:
+        "../scripts/published.py"
 
 
 # How well held-out survival is foretold; nothing of it runs where the response is another.

@@ -12,6 +12,7 @@ KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest"
 HELD = config["enrichment"] if config["enrichment"]["sets"] else KNOWN
 ENRICHED = None if HELD.get("column") else HELD["sets"]
 VALIDATED = ("label", "seed", "probabilities", "data", "normalise", "splits", "studies", "across")
+SIGNATURES = config["controls"]["signatures"]
 NAMED = {key: config[key] for key in ("expression", "samples", "label")}
 READ = read_files()
 
@@ -38,7 +39,7 @@ rule fetch:
 # the keys that concern them, so that other settings may change without reading all again.
 rule validate:
     input:
-        given(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED),
+        given(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES),
         code=sources("validate.py"),
     output:
         "results/validation.json",
@@ -48,8 +49,8 @@ rule validate:
         "../envs/genesig.yaml"
     params:
         settings={key: config[key] for key in VALIDATED},
-        sets={"structured": KNOWN, "enrichment": config["enrichment"]},
-        read=digests(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED),
+        sets={"structured": KNOWN, "enrichment": config["enrichment"], "controls": SIGNATURES},
+        read=digests(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES),
     script:
         "../scripts/validate.py"
 

@@ -35,10 +35,8 @@ FORMATS: tuple[Format, ...] = (
     AGILENT,
     GENOMESTUDIO,
 )
-READERS = Registry(
-    "formats",
-    {suffix: kind for kind in FORMATS for suffix in kind.suffixes},
-    lambda found: isinstance(found, Format),
+READERS: Registry[Format] = Registry(
+    "formats", {suffix: kind for kind in FORMATS for suffix in kind.suffixes}
 )
 
 

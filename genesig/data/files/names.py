@@ -11,7 +11,8 @@ from typing import Any, TypeGuard
 Config = dict[str, Any]
 
 KEYS = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
-        ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets"))  # fmt: skip
+        ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets"),
+        ("controls", "signatures"))  # fmt: skip
 COHORT_KEYS = ("expression", "samples", "annotation", "renamed")
 COHORTS = ("external", "studies")
 SERIES = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)

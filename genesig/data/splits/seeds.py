@@ -18,6 +18,7 @@ SET_WEIGHTS = 7
 MODULE = 8
 HALF = 9
 CHANCE = 10
+RANDOM_LIST = 11
 
 Key = tuple[int, int, int, int]
 

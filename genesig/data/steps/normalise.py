@@ -360,4 +360,4 @@ NORMALISERS: Registry[Any] = Registry("steps", {
     "combat": BatchCorrection,
     "centre": Centre,
     "unit_variance": UnitVariance,
-}, lambda found: {"kind", "settings", "transform"} <= set(dir(found)))  # fmt: skip
+})  # fmt: skip

@@ -75,7 +75,9 @@ def check_sets(
 ) -> Iterator[Problem]:
     """Yield what is wrong with the files of gene sets of the config, where it names some."""
     of, names = symbols or {}, ("structured", "enrichment")
-    for section in (config.get(name, {}) for name in names):  # a job may not be told of them
+    published = config.get("controls", {}).get("signatures")
+    every = {"sets": published, "smallest": 1, "largest": len(genes)}
+    for section in (*(config.get(name, {}) for name in names), every):  # a job may be told of none
         if section.get("sets") is None or section["smallest"] > section["largest"]:
             continue
         known = {key: section.get(key) for key in ("column", "smallest", "largest")}

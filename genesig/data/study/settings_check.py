@@ -16,7 +16,8 @@ from genesig.data.study.labels.record import Config, Found
 from genesig.data.study.labels.settings import kind_settings
 from genesig.data.study.places import place_settings
 from genesig.data.study.pool.settings import study_settings
-from genesig.errors import Problem
+from genesig.errors import InvalidInput, Problem
+from genesig.plugins import load, offered
 from genesig.response.design import label_columns
 
 GROUPED = {
@@ -45,6 +46,19 @@ def check_settings(config: Config, source: str) -> list[Problem]:
 def _geo(config: Config) -> Found:
     if config["geo"] is not None and config["expression"] != series_file(config["geo"]):
         yield "geo", f"names the matrix, and so does expression, {config['expression']}; keep one"
+
+
+def _plugins(config: Config) -> Found:
+    """Load what other packages add and the settings name, before anything runs."""
+    penalty, baselines = config["nonlinear"]["penalty"], config["controls"]["baselines"]
+    used = [("nonlinear.penalty", "penalties", penalty)]
+    used += [("controls.baselines", "baselines", name) for name in baselines]
+    for key, group, name in used:
+        if name in offered(group):
+            try:
+                load(group, name)
+            except InvalidInput as error:
+                yield key, f"{error.problems[0].where}: {error.problems[0].what}"
 
 
 def _braces(config: Config) -> Found:
@@ -318,6 +332,7 @@ def _sets(config: Config) -> Found:
 
 
 RULES: Sequence[Callable[[Config], Found]] = (
+    _plugins,
     _geo,
     study_settings,
     _braces,

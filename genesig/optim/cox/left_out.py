@@ -13,7 +13,8 @@ Array = np.ndarray[Any, Any]
 
 
 def left_out_deviance(
-    time: Array, event: Array, folds: Sequence[Array], scores: Array, ties: str
+    time: Array, event: Array, folds: Sequence[Array], scores: Array, ties: str,
+    weights: Array | None = None,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Return the deviance of left-out samples for each event, and its standard error, (m,).
 
@@ -32,26 +33,42 @@ def left_out_deviance(
         Of all samples.
     ties : str
         A name in `risk_sets.TIES`.
+    weights : (n,) array, optional
+        Of the samples: they are summed where otherwise samples are counted.
 
     Source: van Houwelingen, Bruinsma, Hart, van 't Veer and Wessels 2006; ``cv.glmnet`` with
     ``grouped = TRUE``.
     """
-    n, whole = len(time), RiskSets.of(time, event, ties)
+    v = np.ones(len(time)) if weights is None else weights
     D, shares = np.empty((len(folds), scores.shape[1])), np.empty(len(folds))
+    whole, known = _Likelihood(time, event, ties, v, v > 0), np.ones(len(time), dtype=bool)
     for k, fold in enumerate(folds):
-        rest = np.setdiff1d(np.arange(n), fold)
-        own = RiskSets.of(time[rest], event[rest], ties)
-        eta = bounded(scores[k].T, rest)
-        gained = whole.log_likelihood(eta[whole.order])
+        known[:], known[fold] = v > 0, False
+        eta = bounded(scores[k].T, np.flatnonzero(known))
         with np.errstate(invalid="ignore"):  # too wide for both
-            D[k] = -2 * (gained - own.log_likelihood(eta[rest][own.order]))
-        shares[k] = len(fold) / n
-    D, d = np.where(np.isnan(D), np.inf, D), float(np.sum(event))
+            D[k] = -2 * (whole(eta) - _Likelihood(time, event, ties, v, known)(eta))
+        shares[k] = v[fold].sum() / v.sum()
+    D, d = np.where(np.isnan(D), np.inf, D), float(v @ (np.asarray(event) > 0))
     error = D.sum(axis=0) / d
     with np.errstate(invalid="ignore"):
         spread = np.square(D / (d * shares[:, None]) - error)
     spread = np.where(np.isinf(error), 0.0, shares @ spread)
     return error, np.sqrt(spread / max(1, len(folds) - 1))
+
+
+class _Likelihood:
+    """``l(η)`` of some rows, whose weights v are not scaled as those of risk sets are.
+
+    With u = v / v̄, ``l_v(η) = v̄ (l_u(η) - log v̄ Σ ω_u)``.
+    """
+
+    def __init__(self, time: Array, event: Array, ties: str, v: Array, rows: Array) -> None:
+        self.risk, self.mean = RiskSets.of(time[rows], event[rows], ties, v[rows]), v[rows].mean()
+        self.order = np.flatnonzero(rows)[self.risk.order]
+
+    def __call__(self, eta: Array) -> Array:
+        constant = np.log(self.mean) * self.risk.omega.sum()
+        return np.asarray(self.mean * (self.risk.log_likelihood(eta[self.order]) - constant))
 
 
 def bounded(eta: Array, fitted: Array) -> Array:

@@ -131,5 +131,5 @@ def elastic(tau: float, n: int, block: Array, weights: Array, mu: float) -> Pena
 
 
 PENALTIES: Registry[Callable[..., Penalty]] = Registry(
-    "penalties", {"lasso": lasso, "group": group, "elastic": elastic}, callable
+    "penalties", {"lasso": lasso, "group": group, "elastic": elastic}
 )

@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from genesig.data.steps.scale import LOG2
 
 from genesig.data.quality.components import principal_components
 from genesig.data.steps.described import described
+from genesig.data.steps.scale import LOG2
 from genesig.report.genes.record import (
     Components,
     Correlation,

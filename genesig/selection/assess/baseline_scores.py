@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +108,9 @@ def _of_split(
         score = pick("controls.baselines", BASELINES, name).get(task)
         if score is not None:
             score, y = score if varies else BASELINES["dummy"][task], dataset.response()[train]
-            yield name, test, score(X, y, X_test, _inner(split), state)
+            asks = "genes" in signature(score).parameters
+            named = {"genes": dataset.var.iloc[fitted.genes]} if asks else {}
+            yield name, test, score(X, y, X_test, _inner(split), state, **named)
 
 
 def _inner(split: Split) -> list[Array]:

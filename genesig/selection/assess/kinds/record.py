@@ -62,6 +62,10 @@ class HeldOut:
         group = None if self.group is None else self.group[order]
         return replace(self, **{name: getattr(self, name)[order] for name in rows}, group=group)
 
+    def column(self, at: int) -> HeldOut:
+        """Return the record of one column of scores."""
+        return replace(self, scores=self.scores[:, [at]])
+
     def per_sample(self, values: Array) -> tuple[Array, Array]:
         """Return the response and the mean of the values of each sample that was tested.
 

@@ -1,0 +1,69 @@
+"""The section on published signatures says where this one stands, and goes where none are named."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from genesig.report.published.section import published
+from report_study import Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.methods import methods, references
+from genesig.report.page.section import Limits
+
+LIMITS = Limits(12, 500)
+
+
+def made(study=None, own=0.2, **changes):
+    given = arguments(study or Study())
+    drawn = np.linspace(0.25, 0.55, 200)
+    rows = [{"row": "genesig", "name": "genesig", "genes": 12.5, "error": own, "low": 0.1,
+             "high": 0.3, "as_good": np.mean(drawn <= own)},
+            {"row": "published", "name": "<b>70</b>", "genes": 61.0, "error": 0.3, "low": 0.2,
+             "high": 0.4, "difference": 0.1, "difference_low": -0.05, "difference_high": 0.25,
+             "as_good": np.mean(drawn <= 0.3)}]  # fmt: skip
+    more = [{"row": "random", "name": f"random {k + 1}", "genes": 12.5, "error": error}
+            for k, error in enumerate(drawn)]  # fmt: skip
+    given["tables"]["published"] = pd.DataFrame([*rows, *more])
+    return collect(**given)
+
+
+def test_the_words_say_where_it_stands():
+    (text,) = published(made(own=0.3), LIMITS).words
+    share = f"{100 * np.mean(np.linspace(0.25, 0.55, 200) <= 0.3):.1f}"
+    assert "Of 200 random lists of as many genes as the lists of the splits (12 on" in text
+    assert f"{share} % reach an equal or lower" in text.replace("\u00a0", " ")
+    assert "lie between 0.26 and 0.54" in text
+
+
+def test_numbers_are_shown_as_r2():
+    text = published(made(Study(regression=True)), LIMITS).words[0]
+    assert "an equal or higher R²" in text
+    assert "(0.80)" in text
+    assert "lie between 0.46 and 0.74" in text
+
+
+def test_the_table_has_the_named_ones_and_the_picture_all():
+    image, table = published(made(), LIMITS).items
+    assert [row[0].value for row in table.rows] == ["genesig", "<b>70</b>"]
+    assert len(image.data["name"]) == 202
+    assert "<b>" not in re.sub(r"&lt;b&gt;", "", image.svg)
+
+
+def test_the_methods_say_how():
+    data = made()
+    (said,) = [text for text in methods(data) if "Venet" in text]
+    assert "1 published signature and 200 random lists" in said
+    assert any(text.startswith("Venet D") for text in references(data))
+
+
+@pytest.mark.parametrize("name", [None, "undefined"])
+def test_without_it_nothing_is_claimed(name):
+    data = collect(**arguments(Study())) if name is None else made(own=np.nan)
+    section = published(data, LIMITS)
+    assert not section.items
+    assert len(section.words) == (name is not None)
+    assert any("Venet" in text for text in methods(data)) == (name is not None)

@@ -1,0 +1,143 @@
+"""Published signatures and random lists: the refit of scikit-learn, the lists, where they stand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import settings
+from kinds_study import COLUMNS, study_of
+from linear_settings import of_kind
+from settings import MOMENTS
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from genesig.data.splits.draw import draw_splits
+from genesig.errors import InvalidInput
+from genesig.selection.assess.assessment import study_errors
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.published import RANDOM, published_table, refitted_lists
+
+SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 0}
+
+
+def study(kind, **more):
+    dataset = study_of(kind, 3, n=60, d=80, **{"signal": 2.0, **more})
+    return dataset, draw_splits(dataset, seed=7, **SPLITS)
+
+
+def table(kind, tmp_path, lines, **more):
+    dataset, splits = study(kind, **more)
+    asked = of_kind(kind)
+    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **asked)
+    path = tmp_path / "published.gmt"
+    path.write_text("".join(f"{name}\tabout\t{genes}\n" for name, genes in lines.items()))
+    return published_table(dataset, splits, [fits], sets=str(path), folds=MOMENTS, **asked), fits
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_true_genes_stand_out_and_others_do_not(kind, tmp_path):
+    found, _ = table(kind, tmp_path, {"true": "g0\tg1\tg2\tabsent", "other": "g50\tg51\tg52"})
+    assert list(found["row"]) == ["genesig", "published", "published", *["random"] * RANDOM]
+    rows = found.set_index("name")
+    assert rows.loc["true", "genes"] == rows.loc["other", "genes"] == 3
+    assert rows.loc["true", "as_good"] == 0
+    assert rows.loc["other", "as_good"] > 0.05
+    drawn = found["error"][found["row"] == "random"]
+    for name in ("genesig", "true", "other"):
+        assert rows.loc[name, "as_good"] == np.mean(drawn <= rows.loc[name, "error"] + 1e-12)
+    apart = rows.loc["true", "error"] - rows.loc["genesig", "error"]
+    assert rows.loc["true", "difference"] == pytest.approx(apart, abs=1e-12)
+
+
+def test_a_published_list_that_is_the_chosen_one_errs_as_much(tmp_path):
+    found, fits = table("regression", tmp_path, {"true": "g0\tg1\tg2"})
+    assert all(set(fits.coef(k, fits.choice[k, 2])[0]) == {0, 1, 2} for k in range(len(fits)))
+    assert found["error"][1] == pytest.approx(found["error"][0], rel=1e-10)
+    assert found["as_good"][0] == 0
+
+
+def test_a_list_is_refitted_as_scikit_learn_does():
+    dataset, splits = study("regression")
+    lists, sizes = [np.arange(4), np.arange(20, 80)], np.full(len(splits.outer), 5)
+    protocol = Protocol(**of_kind("regression"))
+    found = refitted_lists(dataset, splits, sizes, lists, MOMENTS, protocol)
+    y, X = dataset.response(), dataset.X
+    place = {name: k for k, name in enumerate(dataset.samples)}
+    for number, split in enumerate(splits.outer):
+        train, test, *folds = ([place[name] for name in names]
+                               for names in (split.train, split.test, *split.inner))  # fmt: skip
+        for column, genes in enumerate(lists):
+            errors = []
+            for lam in protocol.lam_grid():
+                parts = []
+                for fold in folds:
+                    rest = np.setdiff1d(train, fold)
+                    model = ridge(X[rest], y[rest], genes, lam)
+                    parts.append((y[fold] - model.predict(X[np.ix_(fold, genes)])) ** 2)
+                errors.append(np.concatenate(parts).mean())
+            best = protocol.lam_grid()[np.argmin(errors)]
+            said = ridge(X[train], y[train], genes, best).predict(X[np.ix_(test, genes)])
+            own = found.split == number
+            expected = dict(zip(test, said, strict=True))
+            np.testing.assert_allclose(
+                found.scores[own, column], [expected[row] for row in found.row[own]], rtol=1e-8
+            )
+
+
+def ridge(X, y, genes, lam):
+    """Fit ridge with lam in units of ||Z'Z||/n of all genes."""
+    norm = np.linalg.norm(StandardScaler().fit_transform(X), 2) ** 2
+    return make_pipeline(StandardScaler(), Ridge(alpha=lam * norm)).fit(X[:, genes], y)
+
+
+def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
+    dataset, splits = study("classification")
+    seen = []
+    from genesig.selection.linear import published
+
+    kept = published._as_path
+
+    def noted(lists, k):
+        seen.append(lists)
+        return kept(lists, k)
+
+    monkeypatch.setattr(published, "_as_path", noted)
+    protocol, sizes = Protocol(**of_kind("classification")), np.arange(3, 3 + len(splits.outer))
+    one = refitted_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+    lengths = {len(genes) for lists in seen for genes in lists}
+    assert lengths == set(sizes.tolist())
+    first = {tuple(lists[0]) for lists in seen[:2]}
+    assert len(first) == 1  # the inner folds and the whole see the same list
+    again = refitted_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+    np.testing.assert_array_equal(one.scores, again.scores)
+    assert one.scores.shape[1] == RANDOM
+
+
+def test_genes_that_a_split_leaves_out_take_no_part():
+    dataset, splits = study("classification")
+    folds = [{"step": "variance_filter", "keep": 0.1}, *MOMENTS]
+    sizes, protocol = np.full(len(splits.outer), 50), Protocol(**of_kind("classification"))
+    found = refitted_lists(dataset, splits, sizes, [np.arange(80)], folds, protocol)
+    # All eight genes that are left are every list: published and random.
+    np.testing.assert_allclose(found.scores, np.tile(found.scores[:, :1], (1, RANDOM + 1)))
+
+
+def test_random_lists_err_at_chance_in_noise():
+    means = []
+    for seed in range(12):
+        dataset = study_of("classification", seed, n=40, d=40)
+        dataset.X[:] = np.random.default_rng(seed).standard_normal(dataset.X.shape)
+        splits = draw_splits(dataset, seed=7, **SPLITS)
+        protocol = Protocol(**of_kind("classification"))
+        sizes = np.full(len(splits.outer), 10)
+        found = refitted_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+        means.append(study_errors(found, ASSESSED["classification"].headline).mean())
+    assert np.mean(means) == pytest.approx(0.5, abs=0.06)
+
+
+def test_a_file_without_a_measured_gene_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match="none of its 2 genes is in the data"):
+        table("classification", tmp_path, {"elsewhere": "x1\tx2"})
