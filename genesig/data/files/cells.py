@@ -140,10 +140,11 @@ def _any(rows: list[str], delimiter: str, where: str) -> Block:
     import pandas as pd
 
     def read(kinds: Any) -> pd.DataFrame:
-        return pd.read_csv(
+        frame: pd.DataFrame = pd.read_csv(
             StringIO("\n".join(rows)), sep=delimiter, header=None, dtype=kinds,
             keep_default_na=False, na_values=[], low_memory=False, **exact(),
         )  # fmt: skip
+        return frame
 
     try:
         frame = read({0: str})
