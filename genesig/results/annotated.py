@@ -218,8 +218,9 @@ def _check_frame(group: h5py.Group, where: str) -> None:
     """Refuse a table with a column of another length; pandas would repeat a single value."""
     if _said(group, "encoding-type") != "dataframe":
         return
-    index = group.get(_said(group, "_index"))
-    rows, columns = getattr(index, "shape", None), list(group.attrs.get("column-order", ()))
+    index = _arrays(group.get(_said(group, "_index")))
+    rows = index[0].shape if index else None
+    columns = list(group.attrs.get("column-order", ()))
     if rows is not None and max(rows, default=0) > ROWS:
         what = f"has {rows[0]} rows, and at most {ROWS} are read; keep those of the study"
         raise refuse(f"{where}, {group.name}", what)
@@ -227,11 +228,16 @@ def _check_frame(group: h5py.Group, where: str) -> None:
         raise refuse(f"{where}, {group.name}", f"has two columns of one name; {AGAIN}")
     for name in group:
         column = group[name]
-        parts = [column[k] for k in ("codes", "values", "mask") if k in column] \
-            if hasattr(column, "keys") else [column]  # fmt: skip
-        if rows is None or len(rows) != 1 or any(part.shape != rows for part in parts):
+        if rows is None or len(rows) != 1 or any(part.shape != rows for part in _arrays(column)):
             what = f"has another number of values than {group.name} has rows; {AGAIN}"
             raise refuse(f"{where}, {column.name}", what)
+
+
+def _arrays(column: Any) -> list[h5py.Dataset]:
+    """Return what a column, or none, has a value in for each row; since pandas 3 texts have two."""
+    if hasattr(column, "keys"):
+        return [column[k] for k in ("codes", "values", "mask") if hasattr(column.get(k), "shape")]
+    return [] if column is None else [column]
 
 
 def _said(group: h5py.Group, name: str) -> str:
@@ -319,6 +325,8 @@ def _column(stored: Any) -> Any:
     kind = stored.attrs["encoding-type"]
     if kind == "string-array":
         return stored.asstr()[()]
+    if kind == "nullable-string-array" and not stored["mask"][()].any():
+        return stored["values"].asstr()[()]
     if kind == "array":
         return stored[()]
     if kind == "categorical" and (codes := stored["codes"][()]).min(initial=0) >= 0:

@@ -178,7 +178,7 @@ CASES: dict[str, tuple[Study, list[str]]] = {
     ),
     "a folder without arrays": (
         with_sheet("b", {"b/readme.md": "x"}),
-        ["b: is a folder without files of arrays (.txt, .CEL)"],
+        ["b: is a folder without files of arrays (.txt, .CEL, .idat)"],
     ),
     "illumina: no signal of the samples": (
         _profile(str, part="MIN_Signal"),

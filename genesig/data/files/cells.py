@@ -139,11 +139,17 @@ def _cut(row: str, delimiter: str) -> list[str]:
 def _any(rows: list[str], delimiter: str, where: str) -> Block:
     import pandas as pd
 
-    try:
-        frame = pd.read_csv(
-            StringIO("\n".join(rows)), sep=delimiter, header=None,
-            dtype={0: str}, keep_default_na=False, na_values=[], low_memory=False, **exact(),
+    def read(kinds: Any) -> pd.DataFrame:
+        frame: pd.DataFrame = pd.read_csv(
+            StringIO("\n".join(rows)), sep=delimiter, header=None, dtype=kinds,
+            keep_default_na=False, na_values=[], low_memory=False, **exact(),
         )  # fmt: skip
+        return frame
+
+    try:
+        frame = read({0: str})
+        if np.isinf(frame.select_dtypes("float")).any(axis=None):
+            frame = read(str)  # what is too large stays as it is written
     except pd.errors.ParserError as error:
         what = OPEN if "inside string" in str(error) else f"cannot be parsed: {error}"
         raise refuse(where, what) from None

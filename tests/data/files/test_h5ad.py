@@ -237,3 +237,38 @@ def test_whole_numbers_are_read(tmp_path: Path) -> None:
     whole = np.arange(N * D).reshape(N, D)
     (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS, X=whole, layers={}))
     np.testing.assert_array_equal(read_matrix(tmp_path / "e.h5ad").cells, whole)
+
+
+def with_masks(path: str, rows: int | None = None) -> Callable[[h5py.File], None]:
+    """Write an array of texts as anndata 0.13 does with pandas 3: values, and which are missing."""
+
+    def change(file: h5py.File) -> None:
+        texts = file[path]
+        texts = (texts["values"] if isinstance(texts, h5py.Group) else texts)[()]
+        del file[path]
+        group = file.create_group(path)
+        group.attrs.update({"encoding-type": "nullable-string-array", "na-value": "NaN",
+                            "encoding-version": "0.1.0"})  # fmt: skip
+        parts = {"values": texts, "mask": np.zeros(len(texts) if rows is None else rows, bool)}
+        for name, part in parts.items():
+            group[name] = part
+            kind = "string-array" if name == "values" else "array"
+            group[name].attrs.update({"encoding-type": kind, "encoding-version": "0.2.0"})
+
+    return change
+
+
+def test_texts_with_masks_are_names_and_words_as_others_are(tmp_path: Path) -> None:
+    (tmp_path / "e.h5ad").write_bytes(PLAIN)
+    plain, content = read_matrix(tmp_path / "e.h5ad"), PLAIN
+    for path in ("obs/_index", "var/_index", "var/symbol"):
+        content = changed(content, with_masks(path))
+    assert content != PLAIN
+    (tmp_path / "e.h5ad").write_bytes(content)
+    found = read_matrix(tmp_path / "e.h5ad")
+    assert (found.rows, found.columns) == (plain.rows, plain.columns)
+    np.testing.assert_array_equal(found.cells, plain.cells)
+    shorter = changed(PLAIN, with_masks("var/_index", 2))
+    (tmp_path / "e.h5ad").write_bytes(shorter)
+    with pytest.raises(InvalidInput, match="has another number of values than /var has rows"):
+        read_matrix(tmp_path / "e.h5ad")

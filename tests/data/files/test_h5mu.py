@@ -86,6 +86,7 @@ def _without(path: Path) -> None:
 def _apart(path: Path) -> None:
     with h5py.File(path, "r+") as file:
         index = file["mod/protein/obs/_index"]
+        index = index["values"] if isinstance(index, h5py.Group) else index  # since pandas 3
         index[...] = np.array([f"x{k}" for k in range(len(index))], dtype=object)
 
 
