@@ -173,3 +173,25 @@ def test_a_new_sample_without_reads_in_common_is_refused():
         GenesigError, match="one sample has no reads in the genes that all training"
     ):
         step.transform(np.array([[0.0, 0, 7]]))
+
+
+def test_real_libraries_have_the_factors_and_the_trend_of_bioconductor():
+    """R 4.2.2, DESeq2 1.38.3, edgeR 3.40.2, on the counts x of the package pasilla.
+
+    ``estimateSizeFactorsForMatrix(x)``, ``calcNormFactors(x)``, and the coefficients of
+    ``dispersionFunction`` that ``vst`` fits to 1000 genes of a mean above 5.
+    """
+    path = SHARED / "counts" / "pasilla_gene_counts.tsv"
+    if not path.exists():
+        pytest.skip("the shared data are not here")
+    counts = pd.read_csv(path, sep="\t", index_col=0).to_numpy(float).T
+    step = Vst.fit(counts, method="median_of_ratios")
+    ratios = [1.1382629766, 1.7930003554, 0.6495470306, 0.7516892234, 1.6355750966, 0.7612697680,
+              0.8326526353]  # fmt: skip
+    np.testing.assert_allclose(size_factors(counts, step), ratios, rtol=1e-9)
+    trimmed = SizeFactors.fit(counts, method="tmm", prior=1.0)
+    found = size_factors(counts, trimmed) / counts.sum(axis=1)
+    tmm = [0.9995731242, 1.0081519301, 0.9843974499, 0.9525076640, 1.0651817312, 0.9957011944,
+           0.9978557111]  # fmt: skip
+    np.testing.assert_allclose(found / np.exp(np.log(found).mean()), tmm, rtol=1e-9)
+    np.testing.assert_allclose([step.a0, step.a1], [0.02451169155, 2.59909484464], rtol=0.01)

@@ -134,8 +134,8 @@ def sizes(data: Quality) -> Picture:
     it = data["quality"]
     library = it["kind"] == "library"
     title = SIZE["library" if library else "factor"]
-    caption = "Reads of each sample, in millions. log CPM divides by them; a small library measures"
-    caption += " rare genes badly all the same."
+    caption = "Reads of each sample, in millions. The steps for counts divide them out; a small"
+    caption += " library measures rare genes badly all the same."
     if not library:
         caption = (
             "What each sample's values would have to be multiplied by to come to the level of the"

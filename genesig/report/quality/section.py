@@ -158,7 +158,8 @@ def _composition(it: QualityRecord) -> str:
     for words, values in shares.items():
         known = [value for value in values or [] if value is not None]
         if known:
-            said.append(f"{percent(min(known))} to {percent(max(known))} {words}")
+            low, high = percent(min(known)), percent(max(known))
+            said.append(f"{low if low == high else f'{low} to {high}'} {words}")
     return "; ".join(said)
 
 

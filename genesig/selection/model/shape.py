@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from genesig.data.cohorts.new_matrix import row_wise
-from genesig.data.steps.missing_indicators import MissingIndicators
+from genesig.data.steps.missing_indicators import NAME
 from genesig.data.steps.normalise import AS_LOW, FILLERS, Reference, apply
 from genesig.data.steps.scale import LEARNED_DEPTH
 from genesig.errors import GenesigError, InvalidInput, refuse
@@ -297,10 +297,10 @@ def filler(model: Model) -> str | None:
 
 def indicators(model: Model) -> tuple[Array, Array]:
     """Return columns of genes, and those that say whether these are missing; mostly none."""
-    for step in split_steps(model)[0]:
-        if isinstance(step, MissingIndicators) and step.of is not None and step.added is not None:
-            return step.of, step.added
-    return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    steps = (step for step in model["normalisation"]["steps"] if step["step"] == NAME)
+    told: Mapping[str, Any] = next(steps, {})
+    of, added = (np.array(told.get(key) or [], dtype=np.int64) for key in ("of", "added"))
+    return of, added
 
 
 def fills_in(model: Model) -> bool:

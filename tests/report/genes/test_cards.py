@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from genesig.report.genes.cards import ALONE, RADIUS, alone, in_short, separatio
 from genesig.report.genes.collect_cards import MEASURES, replaced, selected
 from genesig.report.page.gene_links import gene_anchor
 from genesig.report.page.section import Limits
+from genesig.report.page.words import percent
 from genesig.report.sections import SECTIONS
 from genesig.selection.genes.univariate import Units, units
 
@@ -179,3 +181,23 @@ def test_the_names_of_a_card_stand_where_its_dots_are(study):
     assert max(marks["y"]) < bottom
     order = np.argsort(values)
     assert np.all(np.diff(np.array(marks["y"])[order]) <= 0)
+
+
+def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
+    given = arguments(Study())
+    dataset, first = given["dataset"], given["tables"]["signature"]["gene"].iloc[0]
+    low, X = np.flatnonzero(dataset.response() < 0)[:3], dataset.X.copy()
+    X[low, dataset.genes.index(first)] = np.nan
+    steps = {"summaries": [{"step": "half_minimum", "logarithms": True}]}
+    given["dataset"] = replace(dataset, X=X, provenance={**dataset.provenance, **steps})
+    data = json.loads(json.dumps(collect(**given)))
+    own, other = data["cards"]["each"][:2]
+    assert other["missing"] is None
+    size = int((dataset.response() < 0).sum())
+    assert own["missing"] == [pytest.approx(3 / size, abs=1e-4), 0]
+    cards = SECTIONS["cards"](data, Limits(3, 10)).items[1:3]
+    lacking, whole = (dict(card.pairs) for card in cards)
+    negative, positive = data["study"]["classes"]
+    share = percent(own["missing"][0])
+    assert lacking["Missing"] == f"{share} of {negative}; 0\u00a0% of {positive}"
+    assert "Missing" not in whole

@@ -104,3 +104,25 @@ def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
     assert limits_words({**data, "warnings": ["a", "B."]}).endswith(" a. B.")
     assert limits_words(data) in said
     assert f"seed {data['run']['seed']}." in said
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ({"step": "half_minimum"}, "imputed by half_minimum (taken for values too small to be"),
+        (
+            {"step": "knn_impute", "missing_most": 0.5},
+            "missing in more than 50\u00a0% were left out",
+        ),
+    ],
+)
+def test_the_checklist_says_how_much_was_imputed_and_how(step, said):
+    data = collect(**arguments(Study()))
+    study = {**data["study"], "samples": 40, "genes": 50, "missing": 60}
+    config = {**data["config"], "normalise": {"samples": [], "folds": [step]}}
+    answers = {
+        number: text for number, _, text in checklist({**data, "study": study, "config": config})
+    }
+    assert "60 of 2000 values (3.00\u00a0%) were missing and" in answers["11"]
+    assert said in answers["11"]
+    assert "imputed" not in dict((n, t) for n, _, t in checklist(data))["11"]

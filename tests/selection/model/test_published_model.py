@@ -29,7 +29,8 @@ PAGE = (ROOT / "docs/model.md").read_text(encoding="utf-8")
 PUBLISHED = ROOT / "docs/model.schema.json"
 SELF_CONTAINED = [
     chain for chain in CHAINS
-    if chain not in ("imputed", "left censored", "background", "segmented")
+    if chain not in ("imputed", "left censored", "half minimum", "background", "segmented",
+                     "size factors", "stabilised")
 ]  # fmt: skip
 PROGRAMS = {"r": ["Rscript", "score.R"], "js": ["node", "score.js"]}
 
