@@ -13,11 +13,11 @@ from genesig.report.page.measure import MEASURES
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
-    DIVERGING,
     INK,
     MUTED,
     OTHER,
     OWN,
+    diverging,
     rule,
 )
 from genesig.report.page.words import gene_label, shorten
@@ -195,7 +195,7 @@ class Plots:
         X = dense(data.X, "signature.h5ad")
         spread = X.std(axis=0)
         z = ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1))[order].T
-        image = ax.imshow(z, cmap=DIVERGING, vmin=-3, vmax=3, aspect="auto", interpolation="none")
+        image = ax.imshow(z, cmap=diverging(), vmin=-3, vmax=3, aspect="auto", interpolation="none")
         ax.figure.colorbar(image, ax=ax, label="standard deviations from the gene's mean")
         names = zip(data.var_names, data.var["symbol"], strict=True)
         ax.set_yticks(np.arange(data.n_vars), [gene_label(*pair, 24) for pair in names], fontsize=7)

@@ -31,7 +31,7 @@ def classes(data: Study, limits: Limits) -> Section:
     rows = [_row(k, names, counts[k], sizes[k]) for k in range(len(names))]
     table = filled_table(
         "classes", "Each class while its samples were held out, the mean over the repeats.",
-        COLUMNS, rows, limits.table_rows, shown=True,
+        COLUMNS, rows, len(rows), shown=True,
     )  # fmt: skip
     words = [_words(names, counts), *_certain(data)]
     return Section("classes", TITLE, words, [table], part="evidence")

@@ -16,7 +16,7 @@ from genesig.report.answer.collect import (
 from genesig.report.covariates import collect_covariates
 from genesig.report.data import batch, batch_warnings, collect_study, design
 from genesig.report.external import collect as cohorts
-from genesig.report.genes.collect import block_warnings, genes, lists
+from genesig.report.genes.collect import block_warnings, genes
 from genesig.report.genes.collect_cards import cards
 from genesig.report.nonlinear import collect as nonlinear
 from genesig.report.page.record import PackedTable
@@ -45,11 +45,11 @@ TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", 
 
 TABLES = (
     "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
-    "univariate", "lists", "prototypes", "predictions", *patients.TABLES,
+    "univariate", "predictions", *patients.TABLES,
 )  # fmt: skip
 WITH_TABLES = (nonlinear, sets, survival, quality, genome, enrichment, published)
 """Topics whose tables stand on the page where a study has them."""
-SUMMED_UP = ("predictions",)  # shown as `held_out`
+SUMMED_UP = ("predictions", "nested_lists")  # shown as `held_out`, in figures
 MOST_ROWS = 60_000
 DIGITS = 10  # as the tables have them
 
@@ -111,12 +111,9 @@ def collect(
     mu, facts, division = observed.mu.tolist(), collect_study(dataset), design(splits)
     tested, chance = held_out(dataset, tables["predictions"]), null_errors(null, tables["controls"])
     packed = {name: _packed(name, enrichment.in_brief(tables[name])) for name in _shown(tables)}
-    elsewhere = cohorts.assessed(external)
-    held, of_sets = (
-        collect_covariates(dataset, observed, final, tables["controls"]),
-        sets.collect_sets(tables),
-    )
-    fdr = config["signature"]["fdr"]
+    elsewhere, fdr = cohorts.assessed(external), config["signature"]["fdr"]
+    held = collect_covariates(dataset, observed, final, tables["controls"])
+    of_sets = sets.collect_sets(tables)
     first = answer(facts, division, tested, chance, packed, elsewhere, fdr)
     report: Report = {
         "version": VERSION,
@@ -129,9 +126,8 @@ def collect(
         "surface": surface(observed, final),
         "held_out": tested,
         "null": chance,
-        "lists": lists(tables["nested_lists"], mu),
-        **genes(dataset, tables, mu, config["controls"]["fdr"]),
-        "cards": cards(dataset, tables, mu, observed, halves),
+        **genes(dataset, tables, config["controls"]["fdr"]),
+        "cards": cards(dataset, tables["signature"], observed, halves),
         "tables": packed,
         "external": cohorts.external(elsewhere, facts["classes"]),
         "not_assessable": cohorts.not_assessable(external),

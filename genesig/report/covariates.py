@@ -14,7 +14,7 @@ from genesig.report.page.rounding import rounded
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Column, Difference, filled_table
 from genesig.report.page.verdict import Grade, here
-from genesig.report.page.words import clean, counted, decimal, enumerated, rate, significant
+from genesig.report.page.words import clean, counted, decimal, enumerated, significant
 from genesig.selection.assess.beside_covariates import NAME as ALONE
 from genesig.selection.assess.beside_covariates import WITH_ALL
 
@@ -220,14 +220,14 @@ def _reached(data: Study, d: Difference, p: float | None) -> str:
     """Write the error of ridge, and what it gained over the covariates alone."""
     if d["linear"] is None:
         return "no measurable error"
-    write = rate if data["study"]["classes"] else decimal
+    write = measure(data).write
     gained = "" if d["low"] is None else f" ({_apart(data, d)}{_p(p)})"
     return f"{write(measure(data).value(d['linear']))}{gained}"
 
 
 def _both(data: Study, d: Difference, names: str) -> str:
     shown = measure(data)
-    write = rate if data["study"]["classes"] else decimal
+    write = measure(data).write
     name = "balanced error" if data["study"]["classes"] else shown.name
     ours, theirs = write(shown.value(d["linear"])), write(shown.value(d["error"]))
     return f"{name} {ours} with it, {theirs} with {names} alone"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from genesig.report.page.record import (
     StudyFacts,
 )
 from genesig.report.page.rounding import MOST_SAMPLES, plain, rounded, spread
-from genesig.report.page.section import Facts, Fold, Item, Limits, Section
+from genesig.report.page.section import Facts, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import by_kind, clean, counted, decimal, percent, significant
 
@@ -108,16 +107,7 @@ def design(splits: Splits) -> Division:
 def batch(
     dataset: Dataset, splits: Splits, held_out: HeldOut, config: Mapping[str, Any]
 ) -> Batch | None:
-    """Sum the batches up; None for a study that names none.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    splits : Splits
-    held_out : HeldOut
-    config : mapping
-        The resolved config.
-    """
+    """Sum the batches up; None for a study that names none."""
     names, column = dataset.batches(), dataset.design.batch
     if names is None or column is None:
         return None
@@ -436,12 +426,11 @@ def reproducibility(data: Study, limits: Limits) -> Section:
     pairs = [("Seed", clean(data["config"].get("seed", "")))]
     pairs += [(f"Version of {clean(k)}", clean(v)) for k, v in data["run"]["versions"].items()]
     pairs += [(f"sha256 of {clean(k)}", clean(v)) for k, v in data["study"]["inputs"].items()]
-    config = json.dumps(data["config"], indent=2, ensure_ascii=False)
     words = [
         "The same inputs, settings and software versions give identical results on any number of"
         " cores.",
-        "Seconds and memory of each job are in times/jobs.tsv.",
+        "All settings, defaults included, are in run.json; seconds and memory of each job in"
+        " times/jobs.tsv.",
     ]
-    settings = Fold("Settings, with all defaults", config, "settings")
-    items: list[Item] = [Facts("run", "Run", pairs), settings]
-    return Section("reproducibility", "Reproducibility", words, items, part="writeup", folded=True)
+    return Section("reproducibility", "Reproducibility", words, [Facts("run", "Run", pairs)],
+                   part="writeup", folded=True, files=["run.json"])  # fmt: skip

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypedDict
 
-from matplotlib.figure import Figure
-
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
 from genesig.report.page.rounding import rounded
@@ -21,6 +19,7 @@ from genesig.selection.enrichment.ranking import SHUFFLINGS
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
 LEVEL = 0.05
@@ -77,7 +76,8 @@ class Enrichment(Study):
     enrichment: EnrichmentRecord | None
 
 
-TABLES = SHOWN = ("enrichment", "enrichment_ranking")
+TABLES = ("enrichment", "enrichment_ranking")
+SHOWN = ("enrichment_ranking",)
 TEXT = ("list", "reference", "set", "about", "names", "leading")
 
 LONG = ("names", "leading")
@@ -176,29 +176,8 @@ def enrichment(data: Enrichment, limits: Limits) -> Section:
     items.append(packed_table(data, "enrichment_ranking", caption, limits.table_rows, search=True,
                               without=("about",)))  # fmt: skip
     words = [_chosen(it), _ranked(data, it), _caution(data)]
-    return Section(
-        "enrichment", TITLE, [text for text in words if text], items, part="signature", folded=True
-    )
-
-
-def lists(data: Enrichment, limits: Limits) -> Section:
-    """Show each list against each set with which it shares a gene; it calls nothing."""
-    title = "Lists and gene sets"
-    if data["enrichment"] is None:
-        return Section("enrichment-lists", title)
-    words = [
-        "Chosen lists of all splits stand against permuted labels. For the other lists p is that of"
-        " a draw of as many measured genes (hypergeometric), which takes genes as independent: sets"
-        " whose genes go together have a small one without any effect."
-    ]
-    caption = (
-        f"The signature, its {'named' if data['answer']['evidence'] else 'core'} genes, the lists"
-        " along μ, each block of three genes or more, and the chosen lists of all splits, each"
-        " against every set with which it shares a gene."
-    )
-    table = packed_table(data, "enrichment", caption, limits.table_rows, search=True,
-                         without=("about",))  # fmt: skip
-    return Section("enrichment-lists", title, words, [table])
+    return Section("enrichment", TITLE, [text for text in words if text], items, part="signature",
+                   folded=True, files=["enrichment.tsv"])  # fmt: skip
 
 
 def _chosen(it: EnrichmentRecord) -> str:

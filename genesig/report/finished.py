@@ -11,13 +11,7 @@ from genesig.results import load_json
 
 
 def finished(folder: str | Path) -> str:
-    """Return a few lines; nothing where this run made no report.
-
-    Parameters
-    ----------
-    folder : path
-        The folder results/ of the study.
-    """
+    """Return a few lines; nothing where this run made no report."""
     page, data = Path(folder) / "report.html", Path(folder) / "report_data.json"
     if not (page.exists() and data.exists()):
         return ""

@@ -8,11 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from genesig.report.page.record import Study
-from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.rounding import plain, rounded, rounded_row
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, NEGATIVE, OWN, POSITIVE, RULE, WIDE, rule, sheet
 from genesig.report.page.svg import GENE, Picture, gene_names, name_points, picture
@@ -21,6 +19,8 @@ from genesig.report.page.words import clean, counted, percent, shorten, shown_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from genesig.results import Dataset
 
@@ -64,13 +64,12 @@ class Stretch(TypedDict):
 class GenomeRecord(TypedDict):
     """``places`` are those of the genes that were selected most often, of ``total``.
 
-    ``placed`` genes of the study have a place; ``stretches`` are the first ones of ``found``.
+    ``stretches`` are the first ones of ``found``.
     """
 
     chromosomes: list[Chromosome]
     places: list[Place]
     total: int
-    placed: int
     stretches: list[Stretch]
     found: int
 
@@ -107,7 +106,6 @@ def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> Geno
         "places": [_place(gene, symbols[gene], at[gene], row)
                    for gene, row in list(found.items())[:MOST_PLACES]],
         "total": len(found),
-        "placed": int(known.sum()),
         "stretches": [_stretch(row) for row in stretches.head(MOST_STRETCHES).to_dict("records")],
         "found": len(stretches),
     }  # fmt: skip
@@ -140,31 +138,17 @@ def _chromosome(name: str, names: Array, places: Array) -> Chromosome:
     return {"name": name, "end": float(places[on].max()), "genes": int(on.sum())}
 
 
-def _place(
-    gene: str, symbol: str, at: tuple[int, float], row: tuple[float, float]
-) -> Place:  # fmt: skip
-    return {
-        "gene": gene,
-        "symbol": symbol,
-        "chromosome": at[0],
-        "position": at[1],
-        "frequency": rounded(row[0], 4),
-        "size": rounded(row[1], 4),
-    }
+def _place(gene: str, symbol: str, at: tuple[int, float], row: tuple[float, float]) -> Place:
+    return {"gene": gene, "symbol": symbol, "chromosome": at[0], "position": at[1],
+            "frequency": rounded(row[0], 4), "size": rounded(row[1], 4)}  # fmt: skip
 
 
 def _stretch(row: Mapping[Any, Any]) -> Stretch:
     blank = not isinstance(row["chromosome"], str) or not row["chromosome"]
-    return {
-        "chromosome": None if blank else row["chromosome"],
-        "start": plain(row["start"]),
-        "end": plain(row["end"]),
-        "genes": int(row["genes"]),
-        "first": str(row["first"]),
-        "last": str(row["last"]),
-        "contribution": rounded(row["contribution"], 4),
-        "frequency": rounded(row["frequency"], 4),
-    }
+    found: Stretch = rounded_row(row, 4, "contribution", "frequency")
+    return {**found, "chromosome": None if blank else row["chromosome"],
+            "start": plain(row["start"]), "end": plain(row["end"]), "genes": int(row["genes"]),
+            "first": str(row["first"]), "last": str(row["last"])}  # fmt: skip
 
 
 NAMED_IN_PICTURE = 4
@@ -176,14 +160,7 @@ NARROW = 0.022
 
 
 def draw_along(it: GenomeRecord, bound: float) -> Figure:
-    """Contribution to the final model above, selection frequency below.
-
-    Parameters
-    ----------
-    it : GenomeRecord
-    bound : float
-        Frequency of the genes of a list.
-    """
+    """Contribution to the final model above, selection frequency below."""
     figure, axes = sheet(WIDE, 3.6, 2, 1, sharex=True, height_ratios=[1.4, 1], gap=0.02)
     above, below = axes[:, 0]
     starts, width = laid_out(it["chromosomes"])

@@ -20,7 +20,7 @@ from genesig.report import (
 from genesig.report.external.section import external_sentences
 from genesig.report.genes.methods import evidence_sentences, signature, tests
 from genesig.report.nonlinear.section import nonlinear_sentences
-from genesig.report.page.section import Fold, Limits, Section
+from genesig.report.page.section import Limits, Section
 from genesig.report.prediction import methods as prediction
 from genesig.report.quality.captions import module_sentences
 from genesig.report.record import Report
@@ -125,8 +125,6 @@ def methods_section(data: Report, limits: Limits) -> Section:
 
 
 def references_section(data: Report, limits: Limits) -> Section:
-    """Show what the Methods text cites, to be read and to be taken into a library."""
-    found = references(data)
-    items = [Fold("As a list", "\n".join(found)), Fold("BibTeX", bibtex(found), "screen")]
-    words = ["What the Methods text cites."]
-    return Section("references", "References", words, items, part="writeup", folded=True)
+    """Show what the Methods text cites."""
+    return Section("references", "References", references(data), part="writeup", folded=True,
+                   files=["figures/references.bib"])  # fmt: skip

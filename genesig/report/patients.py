@@ -8,12 +8,11 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from matplotlib.figure import Figure
-
+from genesig.report.page import charts
 from genesig.report.page.measure import Measure, measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.style import INK, MUTED, OWN, WIDE, rule, sheet
+from genesig.report.page.style import INK, MUTED, OWN
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import (
     LOWER,
@@ -33,13 +32,14 @@ from genesig.report.page.words import (
     decimal,
     enumerated,
     percent,
-    rate,
     shorten,
     significant,
 )
 from genesig.response.design import SEVERAL
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from genesig.results import Dataset
 
 
@@ -92,25 +92,17 @@ def _step(step: str, samples: int | None, genes: int | None, *, out: bool = Fals
 
 def draw_subgroups(rows: Sequence[Row], shown: Measure) -> Figure:
     """Value and interval of each subgroup below that of all samples."""
-    figure, ax = sheet(WIDE, 0.9 + 0.27 * len(rows))
-    for y, row in enumerate(rows):
-        colour = INK if y else OWN
-        if row["low"] is not None and row["high"] is not None:
-            ax.hlines(y, row["low"], row["high"], color=colour, lw=1.4 if y else 2.2)
-        if row["value"] is not None:
-            ax.scatter([row["value"]], [y], s=44, marker="s" if y else "D", color=colour, zorder=3,
-                       clip_on=False)  # fmt: skip
-        ax.text(1.02, y, f"{decimal(row['value'])}", transform=ax.get_yaxis_transform(),
-                va="center", fontsize=8)  # fmt: skip
-    rule(ax, x=rows[0]["value"])
+    lines = [
+        charts.Line(f"{row['name']} (n = {row['samples']})", row["value"],
+                    (row["low"], row["high"]), INK if y else OWN, "s" if y else "D", bold=not y)
+        for y, row in enumerate(rows)
+    ]  # fmt: skip
+    label = f"{shown.name} on held-out samples ({shown.better} is better)"
+    figure, ax = charts.forest(lines, label, at=rows[0]["value"])
     ax.axvline(shown.chance, color=MUTED, lw=0.9, dashes=(1, 2), zorder=0.5)
-    names = [f"{row['name']} (n = {row['samples']})" for row in rows]
-    ax.set_yticks(range(len(rows)), names)
-    ax.get_yticklabels()[0].set_fontweight("bold")
-    ax.set_ylim(len(rows) - 0.5, -0.7)
-    ax.set_xlabel(f"{shown.name} on held-out samples ({shown.better} is better)")
-    ax.tick_params(axis="y", length=0, pad=8)
-    ax.grid(axis="x")
+    for y, row in enumerate(rows):
+        ax.text(1.02, y, decimal(row["value"]), transform=ax.get_yaxis_transform(), va="center",
+                fontsize=8)  # fmt: skip
     return figure
 
 
@@ -140,16 +132,16 @@ NOT_YET = (
 
 
 def studied(data: Patients, limits: Limits) -> Section:
-    """Show Table 1 and the flow of samples and genes."""
+    """Show Table 1, and the flow of samples and genes where anything was left out."""
     rows = records(data["tables"]["patients"])
     steps = [[f"Left out: {clean(one['step'])}" if one["out"] else clean(one["step"]),
               one["samples"], one["genes"]] for one in data["flow"]]  # fmt: skip
-    flow = filled_table("flow", "From the files to the analysis.", FLOW, steps, limits.table_rows,
+    flow = filled_table("flow", "From the files to the analysis.", FLOW, steps, MOST_ROWS,
                         shown=True)  # fmt: skip
+    items = [one for one, told in ((_table_one(rows), True), (flow, len(steps) > 2))
+             if told and one.rows]  # fmt: skip
     words = " ".join(_who(data, rows))
-    return Section(
-        "patients", "Who was studied", [words], [_table_one(rows, limits), flow], part="evidence"
-    )
+    return Section("patients", "Who was studied", [words], items, part="evidence")
 
 
 def _who(data: Patients, rows: Sequence[Row]) -> Iterator[str]:
@@ -175,7 +167,7 @@ def _followed(row: Row) -> str:
     return f"Median follow-up ({clean(row['column'])}, reversed Kaplan-Meier curve): {median}."
 
 
-def _table_one(rows: Sequence[Row], limits: Limits) -> Table:
+def _table_one(rows: Sequence[Row]) -> Table:
     """Put groups side by side, a row for each column or word, and one for what is missing."""
     size = {row["group"]: row["samples"] for row in rows if row["kind"] == "samples"}
     groups = list(size) if len(size) <= MOST_GROUPS + 1 else list(size)[-1:]
@@ -192,7 +184,7 @@ def _table_one(rows: Sequence[Row], limits: Limits) -> Table:
             lines.append([f"{clean(column)}, missing", *map(str, missing.values())])
     caption = "Numbers: median (smallest to largest). Words: count (share of those with a value)."
     return filled_table("patients", caption, [Column("Characteristic", "text"), *heads], lines,
-                        max(MOST_ROWS, limits.table_rows), shown=True,
+                        MOST_ROWS, shown=True,
                         file="patients.tsv")  # fmt: skip
 
 
@@ -266,9 +258,26 @@ def score_effect(data: Patients, limits: Limits) -> Section:
         "score-effect", caption, heads[first:], [row[first:] for row in cells], limits.table_rows,
         shown=several, file="score_effect.tsv",
     )  # fmt: skip
+    words += [] if several else _not_both(data, rows[0])
     words.append(_of_what(data))
     return Section("score-effect", title, [" ".join(words)], [table], part="evidence",
                    folded=True)  # fmt: skip
+
+
+def _not_both(data: Patients, row: Row) -> list[str]:
+    """Say why the effect and the error need not agree about chance; nothing where they do."""
+    error, none = data["answer"]["error"], 0.0 if row["measure"] == "slope" else 1.0
+    if row["low"] is None or row["high"] is None or error["high"] is None:
+        return []
+    apart, better = not row["low"] <= none <= row["high"], error["high"] < error["chance"]
+    if apart == better:
+        return []
+    ours, theirs = ("excludes", "includes") if apart else ("includes", "excludes")
+    return [
+        f"This interval {ours} {none:g}, that of the {measure(data).name} {theirs} guessing: one"
+        " asks how far the scores lie apart, the other how well they predict, and so few samples"
+        " settle only one of the two. The grade goes by the error."
+    ]
 
 
 def _of_what(data: Patients) -> str:
@@ -304,7 +313,7 @@ def subgroups(data: Patients, limits: Limits) -> Section:
     rows = [_measured(row, shown) for row in records(data["tables"]["subgroups"])]
     if len(rows) < 2 or rows[0]["value"] is None or grade(data) is Grade.NONE:
         return Section("subgroups", title, part="evidence")
-    write = rate if data["study"]["classes"] else decimal
+    write = measure(data).write
     columns = enumerated(list(dict.fromkeys(row["column"] for row in rows[1:])))
     words = (
         f"{counted(len(rows) - 1, 'subgroup')} by {columns}, of ten samples or more; numbers are"

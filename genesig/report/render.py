@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from genesig.errors import GenesigError
+from genesig.report.methods import bibtex, references
 from genesig.report.page import templates
 from genesig.report.page.section import Card, Limits, anchor, each, embedded, labels, outline, rows
 from genesig.report.page.svg import Picture
@@ -46,7 +47,7 @@ def render(
         One self-contained page.
     figures_dir : path
         Gets one SVG file for each figure, in plain colours for print, one for a column of 85 mm in
-        ``85mm``, and its words in ``captions``.
+        ``85mm``, and its words in ``captions``; and what Methods cites, as BibTeX.
     processes : int
         That draw the figures together.
     title : str
@@ -92,6 +93,7 @@ def render(
             save_text(Path(figures_dir) / "85mm" / f"{item.name}.svg", item.column + "\n")
             words = _CAPTION.format(numbers[anchor(item)], item.title, item.caption)
             save_text(Path(figures_dir) / "captions" / f"{item.name}.html", words)
+    save_text(Path(figures_dir) / "references.bib", bibtex(references(data)) + "\n")
     save_text(html_path, html)
 
 

@@ -21,15 +21,12 @@ from genesig.report.classes import classes
 from genesig.report.covariates import added_value, covariates
 from genesig.report.data import reproducibility, study
 from genesig.report.enrichment import enrichment
-from genesig.report.enrichment import lists as enrichment_lists
 from genesig.report.external.section import caution, elsewhere, external
 from genesig.report.genes.cards import cards
 from genesig.report.genes.section import (
     blocks,
     brevity,
     expression,
-    lists,
-    overlap,
     signature,
     single_genes,
 )
@@ -124,7 +121,6 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "controls": controls,
     "published": published,
     "brevity": brevity,
-    "overlap": overlap,
     "blocks": blocks,
     "sets": sets,
     "nonlinear": nonlinear,
@@ -138,14 +134,12 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "data": study,
     "quality": quality,
     "selection": model_selection,
-    "lists": lists,
-    "enrichment-lists": enrichment_lists,
 }
 
 
 OF_GENES = ("signature", "cards", "genome", "expression", "single-genes", "enrichment",
-            "decisions", "samples", "score-effect", "next-study", "brevity", "lists", "overlap",
-            "blocks", "sets", "nonlinear", "enrichment-lists")  # fmt: skip
+            "decisions", "samples", "score-effect", "next-study", "brevity",
+            "blocks", "sets", "nonlinear")  # fmt: skip
 """What the page leaves out where there is no evidence."""
 
 

@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from matplotlib.figure import Figure
-
+from genesig.report.page import charts
 from genesig.report.page.record import P, Study
-from genesig.report.page.rounding import rounded
+from genesig.report.page.rounding import rounded, rounded_row
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.style import MUTED, OWN, PAPER, RULE, WIDE, rule, sheet
+from genesig.report.page.style import OWN, PAPER, RULE
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import (
     NO_INTERVAL,
@@ -27,6 +26,7 @@ from genesig.report.page.words import clean, counted, decimal, percent, shorten,
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
 class Settings(TypedDict):
@@ -92,7 +92,7 @@ class Sets(Study):
 
 
 TABLES = ("sets", "sets_scores", "sets_predictions", "sets_stability", "sets_error", "sets_genes")
-SHOWN = ("sets", "sets_genes", "sets_scores")
+SHOWN = ("sets", "sets_genes")
 TEXT = ("set", "about")
 
 MOST_SETS = 30
@@ -131,40 +131,23 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
 
 
 def _rounded(row: Mapping[Any, Any]) -> SelectedSet:
-    return {
-        "set": str(row["set"]),
-        "genes": int(row["genes"]),
-        "named": int(row["named"]),
-        "frequency": rounded(row["frequency"], 4),
-        "mean_share": rounded(row["mean_share"], 4),
-        "final_share": rounded(row["final_share"], 4),
-        "in_list": bool(row["in_list"]),
-    }
+    found: SelectedSet = rounded_row(row, 4, "frequency", "mean_share", "final_share")
+    return {**found, "set": str(row["set"]), "genes": int(row["genes"]),
+            "named": int(row["named"]), "in_list": bool(row["in_list"])}  # fmt: skip
 
 
 def _agreement(table: pd.DataFrame) -> Agreement:
     known = table[table["source"] == "half_subsamples"].to_dict("records")
     row = known[0] if known else dict.fromkeys(table.columns, float("nan"))
-    return {
-        "value": rounded(row["stability"], 4),
-        "mean_size": rounded(row["mean_size"], 4),
-    }
+    row["value"] = row["stability"]
+    return rounded_row(row, 4, "value", "mean_size")  # type: ignore[no-any-return]
 
 
 def draw_frequencies(rows: Sequence[SelectedSet], bound: float) -> Figure:
-    """How often each set is selected, and its share of the score.
-
-    Parameters
-    ----------
-    rows : sequence of SelectedSet
-        From top to bottom.
-    bound : float
-        Frequency of the sets of a list.
-    """
-    figure, (left, right) = sheet(
-        WIDE, 1.2 + 0.2 * len(rows), 1, 2, sharey=True, width_ratios=[2.2, 1], squeeze=True,
-        gap=0.03,
-    )  # fmt: skip
+    """How often each set is selected, and its share of the score."""
+    names = [shorten(row["set"].replace("_", " "), 46) for row in rows]
+    bold = [row["in_list"] for row in rows]
+    figure, left, right = charts.frequencies(names, bold, bound, "share of the score")
     for y, row in enumerate(rows):
         left.hlines(y, 0, row["frequency"], color=RULE, lw=2.4)
         left.scatter(row["frequency"], y, s=26, color=OWN, zorder=4)
@@ -172,22 +155,7 @@ def draw_frequencies(rows: Sequence[SelectedSet], bound: float) -> Figure:
             right.hlines(y, 0, row["mean_share"], color=OWN, lw=3.2)
         if row["final_share"]:
             right.scatter(row["final_share"], y, s=24, facecolor=PAPER, edgecolor=OWN, zorder=4)
-    rule(left, x=bound)
-    left.text(bound, 1.005, percent(bound), color=MUTED, fontsize=8, ha="center", va="bottom",
-              transform=left.get_xaxis_transform())  # fmt: skip
-    left.set_yticks(range(len(rows)), [shorten(row["set"].replace("_", " "), 46) for row in rows])
-    for label, row in zip(left.get_yticklabels(), rows, strict=True):
-        label.set_fontweight("bold" if row["in_list"] else "normal")
-    left.set_ylim(len(rows) - 0.4, -0.7)
-    left.set_xlim(-0.03, 1.03)
-    left.set_xlabel("selection frequency")
-    right.set_xlabel("share of the score")
     right.set_xlim(left=0)
-    right.locator_params(axis="x", nbins=3)
-    for ax in (left, right):
-        ax.tick_params(axis="y", length=0)
-        ax.grid(axis="y", color=RULE, lw=0.5)
-        ax.spines["left"].set_visible(False)
     return figure
 
 
@@ -220,11 +188,8 @@ def sets(data: Sets, limits: Limits) -> Section:
             "Genes of the sets of the final model, and their weight in the set's part of the score."
         )
         items.append(packed_table(data, "sets_genes", caption, limits.table_rows, search=True))
-    caption = "Every outer split: what was chosen, how many sets, and how they predict."
-    items.append(
-        packed_table(data, "sets_scores", caption, limits.table_rows, without=("message",))
-    )
-    return Section("sets", TITLE, words, items, part="stability", folded=True)
+    return Section("sets", TITLE, words, items, part="stability", folded=True,
+                   files=["sets_scores.tsv"])  # fmt: skip
 
 
 def in_sets(data: Sets) -> list[str]:

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from matplotlib.figure import Figure
-
+from genesig.report.page import charts
 from genesig.report.page.record import Study
 from genesig.report.page.rounding import plain, rounded
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.style import INK, OWN, POSITIVE, WIDE, rule, sheet
+from genesig.report.page.style import INK, OWN, POSITIVE
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Column, Table, columns_of, filled_table
 from genesig.report.page.words import (
@@ -27,6 +26,7 @@ from genesig.report.page.words import (
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
 class HeldOutStudy(TypedDict):
@@ -129,59 +129,41 @@ def _number(value: Any) -> float | None:
 
 def draw_forest(it: StudiesRecord, chance: float) -> Figure:
     """Draw each study while it was held out, their mean, and where the next one may lie."""
-    rows = [(one["name"], one["value"], one["low"], one["high"]) for one in it["studies"]]
-    count = len(rows)
-    figure, ax = sheet(WIDE, 1.2 + 0.26 * (count + 2))
-    largest = max(one["samples"] for one in it["studies"])
-    for y, (one, (_, value, low, high)) in enumerate(zip(it["studies"], rows, strict=True)):
-        colour = POSITIVE if one["apart"] else OWN
-        if low is not None and high is not None:
-            ax.hlines(y, low, high, color=colour, lw=1.8)
-        if value is not None:
-            size = 20 + 60 * one["samples"] / largest
-            ax.scatter([value], [y], s=size, marker="s", color=colour, zorder=3)
-    names = [shorten(name, 24) for name, *_ in rows]
+    each = it["studies"]
+    largest, count = max(one["samples"] for one in each), len(each)
+    lines = [charts.Line(shorten(one["name"], 24), None, (one["low"], one["high"]),
+                         POSITIVE if one["apart"] else OWN) for one in each]  # fmt: skip
     value, low, high = it["mean"]
-    if value is not None and low is not None and high is not None:
+    lines += [charts.Line("mean", None, (None, None))] * (value is not None and low is not None)
+    ahead = len(lines)
+    known = None not in it["next"]
+    lines += [charts.Line("the next study", None, (None, None))] * known
+    label = f"{it['measure']} (larger is better; dashed: chance)"
+    figure, ax = charts.forest(lines, label, at=chance)
+    for y, one in enumerate(each):
+        if one["value"] is not None:
+            ax.scatter([one["value"]], [y], s=20 + 60 * one["samples"] / largest, marker="s",
+                       color=lines[y].colour, zorder=3)  # fmt: skip
+    if ahead > count:
         ax.fill([low, value, high, value], [count, count - 0.3, count, count + 0.3], color=INK)
-        names.append("mean")
-    if it["next"][0] is not None and it["next"][1] is not None:
-        ax.hlines(len(names), it["next"][0], it["next"][1], color=INK, lw=5, alpha=0.35)
-        names.append("the next study")
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    rule(ax, x=chance)
-    ax.set_xlabel(f"{it['measure']} (larger is better; dashed: chance)")
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x")
+    low, high = it["next"]
+    if low is not None and high is not None:
+        ax.hlines(ahead, low, high, color=INK, lw=5, alpha=0.35)
     return figure
 
 
-def draw_genes(names: Sequence[str], effects: Sequence[Sequence[float | None]],
-          means: Sequence[Sequence[float | None]], measure: str) -> Figure:  # fmt: skip
-    """Draw the effect of genes in each study, as dots, and their mean with its interval.
-
-    Parameters
-    ----------
-    names : sequence of str
-    effects : one list of effects for each gene
-    means : (mean, low, high) of each gene
-    measure : str
-    """
-    figure, ax = sheet(WIDE, 1.0 + 0.26 * len(names))
-    for y, (each, (value, low, high)) in enumerate(zip(effects, means, strict=True)):
+def draw_genes(
+    names: Sequence[str], effects: Sequence[Sequence[float | None]],
+    means: Sequence[Sequence[float | None]], measure: str,
+) -> Figure:  # fmt: skip
+    """Draw the effect of genes in each study, as dots, and their (mean, low, high)."""
+    lines = [charts.Line(shorten(name, 26), value, (low, high), INK, "D")
+             for name, (value, low, high) in zip(names, means, strict=True)]  # fmt: skip
+    label = f"{measure} (dots: single studies; diamond: their mean)"
+    figure, ax = charts.forest(lines, label, at=0.0)
+    for y, each in enumerate(effects):
         known = [effect for effect in each if effect is not None]
         ax.scatter(known, [y] * len(known), s=16, color=OWN, alpha=0.7, zorder=2)
-        if low is not None and high is not None:
-            ax.hlines(y, low, high, color=INK, lw=1.2)
-        if value is not None:
-            ax.scatter([value], [y], s=30, marker="D", color=INK, zorder=3)
-    ax.set_yticks(range(len(names)), [shorten(name, 26) for name in names])
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    rule(ax, x=0.0)
-    ax.set_xlabel(f"{measure} (dots: single studies; diamond: their mean)")
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x")
     return figure
 
 

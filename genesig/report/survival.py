@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from matplotlib.figure import Figure
-
 from genesig.report.page import charts
-from genesig.report.page.record import GroupCurve, Study, group_curves
-from genesig.report.page.rounding import rounded
+from genesig.report.page.record import GroupCurve, Limited, Study, group_curves
+from genesig.report.page.rounding import rounded, rounded_row
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, OWN, PAPER, RULE, SMALL, sheet
 from genesig.report.page.svg import Picture, picture
@@ -19,14 +17,7 @@ from genesig.report.page.words import clean, counted, decimal, percent, signific
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class Told(TypedDict):
-    """A measure with its 95 % interval; null where it is not defined."""
-
-    value: float | None
-    low: float | None
-    high: float | None
+    from matplotlib.figure import Figure
 
 
 class RiskGroup(TypedDict):
@@ -42,7 +33,7 @@ class RiskGroup(TypedDict):
 class SurvivalRecord(TypedDict):
     """Measures by name, curves of the groups, groups of like risk."""
 
-    measures: dict[str, Told]
+    measures: dict[str, Limited]
     horizon: float
     samples: int
     events: int
@@ -83,10 +74,8 @@ def collect_survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | Non
 
 
 def _risk(row: Mapping[Any, Any]) -> RiskGroup:
-    keys = ("expected", "observed", "low", "high")
-    expected, observed, low, high = (rounded(row[key], 4) for key in keys)
-    return {"samples": int(row["samples"]), "expected": expected, "observed": observed,
-            "low": low, "high": high}  # fmt: skip
+    found: RiskGroup = rounded_row(row, 4, "expected", "observed", "low", "high")
+    return {**found, "samples": int(row["samples"])}
 
 
 def draw_calibration(groups: Sequence[RiskGroup]) -> Figure:
@@ -146,7 +135,8 @@ def survival(data: Survival, limits: Limits) -> Section:
         ["measure", "value", "low", "high"], rows, limits.table_rows, total=len(rows),
         file="survival.tsv",
     ))  # fmt: skip
-    return Section("survival", title, _words(data, it), items, part="evidence")
+    return Section("survival", title, _words(data, it), items, part="evidence",
+                   files=["scores.tsv"])  # fmt: skip
 
 
 def _words(data: Survival, it: SurvivalRecord) -> list[str]:
@@ -186,7 +176,7 @@ def _chance(data: Survival) -> str:
     return "" if p is None else f" (permutation p\u00a0=\u00a0{significant(p, 2)})"
 
 
-def _interval(one: Told) -> str:
+def _interval(one: Limited) -> str:
     if one["low"] is None or one["high"] is None:
         return ""
     return f" (95\u00a0% CI {percent(one['low'])} to {percent(one['high'])})"

@@ -19,7 +19,6 @@ from genesig.report.page.words import (
     counted,
     decimal,
     percent,
-    rate,
     shorten,
     significant,
 )
@@ -45,10 +44,6 @@ def results(data: Writeup) -> list[str]:
     return [" ".join(one for one in said if one)]
 
 
-def _write(data: Writeup) -> Write:
-    return rate if data["study"]["classes"] else decimal
-
-
 def limits(low: float | None, high: float | None, write: Write) -> str:
     """Return ``"95 % CI 1 % to 5 %"``; nothing where a limit is absent."""
     if low is None or high is None:
@@ -72,9 +67,9 @@ def _error(data: Writeup) -> str:
     error, shown = data["answer"]["error"], measure(data)
     if error["value"] is None:
         return "The prediction error could not be estimated."
-    interval = limits(*shown.interval(error), _write(data))
+    interval = limits(*shown.interval(error), measure(data).write)
     more = "".join(map(_measure, data["answer"]["measures"]))
-    value = _write(data)(shown.value(error["value"]))
+    value = measure(data).write(shown.value(error["value"]))
     return f"In double cross-validation, the {shown.name} was {value} ({interval}){more}."
 
 
@@ -138,7 +133,7 @@ def _named(data: Writeup, it: Evidence) -> str:
 
 def _alone(data: Writeup, price: Price | None) -> str:
     """Say how models of named genes did, beside the predictive ones."""
-    shown, write = measure(data), _write(data)
+    shown, write = measure(data), measure(data).write
     if price is None:
         return ""
     return (
@@ -158,7 +153,7 @@ def _stability(data: Writeup) -> str:
 
 
 def _rival(data: Writeup) -> str:
-    best, shown, write = data["answer"]["control"], measure(data), _write(data)
+    best, shown, write = data["answer"]["control"], measure(data), measure(data).write
     if best is None:
         return ""
     value = write(shown.value(best["error"]))
@@ -179,7 +174,7 @@ def _difference(low: float | None, high: float | None) -> str:
 
 
 def _cohorts(data: Writeup) -> Sequence[str]:
-    shown, write = measure(data), _write(data)
+    shown, write = measure(data), measure(data).write
     rows = [one for one in data["answer"]["cohorts"]["rows"] if one["error"] is not None]
     if len(rows) > EACH:
         return [_together([one for one in rows if not one["seen"]] or rows, shown, write)]
@@ -386,7 +381,7 @@ def results_paragraph(data: Writeup, limits: Limits) -> Section:
 def limitations(data: Writeup, limits: Limits) -> Section:
     """Show what a Limitations paragraph has to say."""
     words = [limits_words(data)]
-    return Section("limits", "Limits", words, part="writeup")
+    return Section("limits", "Limits", words, part="writeup", folded=True)
 
 
 def limits_words(data: Writeup) -> str:
@@ -411,5 +406,5 @@ def tripod(data: Writeup, limits: Limits) -> Section:
     left = sum(row[-1] == OPEN for row in rows)
     words = [f"The run fills in {len(rows) - left} of {len(rows)} items; {left} are for you."]
     caption = "TRIPOD+AI checklist (Collins et al. 2024), in short words."
-    table = filled_table("tripod", caption, columns, rows, len(rows))
+    table = filled_table("tripod", caption, columns, rows, limits.table_rows, search=True)
     return Section("tripod", "TRIPOD+AI checklist", words, [table], part="writeup", folded=True)

@@ -7,35 +7,17 @@ import pytest
 from report_study import Study, arguments, make_dataset
 
 from genesig.report.collect import collect
-from genesig.report.genes import figures
-from genesig.report.genes.section import blocks, brevity, draw_brevity, lengths, lists, single_genes
+from genesig.report.genes.section import blocks, brevity, draw_brevity, lengths, single_genes
 from genesig.report.methods import methods
-from genesig.report.page.section import Limits, each
-from genesig.report.page.tables import shown_table
+from genesig.report.page.section import Limits
 from genesig.report.page.words import ABSENT
-from genesig.report.prediction.figures import per_split, surface
+from genesig.report.prediction.figures import surface
 from genesig.report.prediction.section import model_selection
 from genesig.results import Dataset
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 LIMITS = Limits(12, 500)
-
-
-def ticks(figure, axes=0):
-    return [label.get_text() for label in figure.axes[axes].get_xticklabels()]
-
-
-def test_the_chosen_lists_stand_before_those_along_mu():
-    data = collect(**arguments(Study()))
-    median = data["answer"]["lengths"][1]
-    core = [one["size"] for one in data["lists"]]
-    assert ticks(figures.nested(data)) == [
-        f"{mu}\n{size} genes"
-        for mu, size in zip(
-            ("chosen", "10⁻⁶", "10⁻³", "10⁻²", "0.1", "1"), (median, *core), strict=True
-        )
-    ]
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -58,26 +40,9 @@ def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
     assert "not of the few genes that all of them share" in section.words[0]
 
 
-def test_lists_too_long_to_be_kept_say_so_and_have_no_numbers():
+def test_a_list_too_long_to_be_kept_is_not_among_those_whose_price_is_shown():
     data = collect(**arguments(Study(longest=60)))
-    assert data["lists"][-1] == {"mu": 1.0, "size": None, "union": None, "kept": None}
-    labels = ticks(figures.nested(data))
-    assert labels[-1] == "1\n> 60 genes"
-    assert not any(">" in label for label in labels[:-1])
     assert len(lengths(data)) == len(data["mu"])  # the last is not among them, the chosen ones are
-    table = next(item for item in each(lists(data, LIMITS).items) if item.name == "lists")
-    heads = [column.label for column in table.columns]
-    row = next(row for row in table.rows if row[heads.index("μ")].text == "1")
-    names = ("Genes in the list", "Mean length", "Shortest of a split", "Longest of a split")
-    sizes = [row[heads.index(name)].text for name in names]
-    assert sizes == [ABSENT] * 4
-    rows = data["tables"]["nested_lists"]
-    assert 1.0 not in {row[rows["columns"].index("mu")] for row in rows["rows"]}
-
-
-def test_one_list_too_long_does_not_change_the_measure_of_the_splits():
-    data = collect(**arguments(Study(longest=60)))
-    assert per_split(data).axes[0].get_ylabel() == "class-balanced error"
 
 
 @pytest.mark.parametrize(("study", "along", "rows"), [
@@ -152,12 +117,3 @@ def test_statistics_name_the_batch_in_them(regression):
     alone = collect(**arguments(study))
     assert alone["univariate"]["batch"] is None
     assert "factor" not in single_genes(alone, LIMITS).words[0] + " ".join(methods(alone))
-
-
-@pytest.mark.parametrize("name", ["lists", "scores", "stability"])
-def test_lists_whose_mu_differs_from_fit_to_fit_are_called_chosen(name):
-    table = shown_table(name, "", ["mu", "auc"], [[1e-3, 0.5], [None, None]], 9)
-    assert [[cell.text for cell in row] for row in table.rows] == [
-        ["10⁻³", "0.50"],
-        ["chosen", "–"],
-    ]

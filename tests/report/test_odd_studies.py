@@ -19,7 +19,6 @@ from genesig.report.page import style
 from genesig.report.page.charts import confusion
 from genesig.report.page.svg import picture
 from genesig.report.page.verdict import Grade, grade
-from genesig.report.prediction.figures import per_split
 from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import OF_GENES, SECTIONS
@@ -31,12 +30,11 @@ OF_OTHER_STUDIES = {
     "survival",
     "genome",
     "enrichment",
-    "enrichment-lists",
     "published",
     "covariates",
     "sets",
 }
-NOT_EVERYWHERE = {"cards", "decisions", "overlap", "score-effect", "subgroups"} | OF_OTHER_STUDIES
+NOT_EVERYWHERE = {"cards", "decisions", "score-effect", "subgroups"} | OF_OTHER_STUDIES
 
 
 def whole(given):
@@ -216,12 +214,3 @@ def test_the_axis_labels_of_a_square_figure_stay_inside_it():
     place = place or re.search(r'rotate\(-90 ([-\d.]+) [-\d.]+\)"[^>]*>true<', svg)
     assert place is not None
     assert float(place[1]) > 7
-
-
-def test_errors_of_zero_have_the_axis_of_errors():
-    data = collect(**arguments(Study()))
-    table = data["tables"]["scores"]
-    at = table["columns"].index("balanced_error")
-    for row in table["rows"]:
-        row[at] = 0.0
-    assert per_split(data).axes[0].get_ylim() == (0, 0.1)

@@ -17,7 +17,7 @@ from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.data import STEPS, reproducibility
 from genesig.report.data import study as study_section
-from genesig.report.genes.section import single_genes, strips
+from genesig.report.genes.section import single_genes
 from genesig.report.methods import methods
 from genesig.report.page.section import Limits, each
 from genesig.report.page.tables import COLUMNS, WRITERS, cell
@@ -205,14 +205,6 @@ def test_one_repeat_is_not_repeats(regression):
     for phrase in ("repeated 1 time", "span the repeats", "per repeat,", "over repeats errs"):
         assert phrase not in said
     assert "repeated 2 times" in words_of(collect(**arguments(Study(regression=regression))))
-
-
-@pytest.mark.parametrize("regression", [False, True])
-def test_strips_name_their_axes(regression):
-    data = collect(**arguments(Study(regression=regression)))
-    text = strips(data, Limits(3, 5)).svg
-    assert "expression, as analysed" in text
-    assert (">class<" in text) == regression
 
 
 @pytest.mark.parametrize(

@@ -45,15 +45,7 @@ About = Mapping[str, Any]
 
 
 def cohorts(external: Sequence[About], shown: Measure) -> Cohorts:
-    """Count the data sets in which the model is better, or worse, than chance; list their errors.
-
-    Parameters
-    ----------
-    external : sequence of mapping
-        What was found in each data set (results/external/*/about.json).
-    shown : Measure
-        Of the kind of response.
-    """
+    """Count the data sets in which the model is better, or worse, than chance; list all."""
     measure, _, chance = shown.elsewhere
     new = [one for one in external if not one["seen_before"]]
     found = [_score(one, measure) for one in new]

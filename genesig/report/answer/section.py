@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.answer.sentences import level
+from genesig.report.page import charts
 from genesig.report.page.gene_links import gene_anchor, short_symbol
 from genesig.report.page.measure import held, measure, model_name, picked, two
 from genesig.report.page.record import Chip, Evidence, Measured, Study
-from genesig.report.page.style import INK, MUTED, OTHER, OWN, WIDE, rule, sheet
+from genesig.report.page.style import INK, MUTED, OWN
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import records, transposed
 from genesig.report.page.verdict import Grade, grade, here
@@ -35,49 +33,19 @@ from genesig.report.page.words import (
 MOST = 12
 """Cohorts in the picture."""
 OWN_NAME = "cross-validation, this study"
-FEWEST_FOR_BAND = 10
-"""Permutations."""
-
-
-class Line(NamedTuple):
-    """A row of the picture, its value in the units of the page."""
-
-    name: str
-    value: float
-    limits: tuple[float | None, float | None]
-    marker: str
-    colour: str
 
 
 def forest(data: Study) -> Figure:
     """Error of this study, of its best rival and in each cohort, with the permutation band."""
-    shown, lines = measure(data), list(lines_of(data))
-    figure, ax = sheet(WIDE, 1.05 + 0.3 * len(lines))
+    shown = measure(data)
+    at = None if held(data) else shown.chance  # what is held fixed predicts, too
+    left = 0.0 if shown.better == "smaller" else None
+    label = f"{shown.name} ({shown.better} is better)"
     band = shown.values(data["null"]["errors"])
-    if len(band) >= FEWEST_FOR_BAND:
-        _band(ax, band)
-    for y, line in enumerate(lines):
-        low, high = line.limits
-        if low is not None and high is not None:
-            ax.hlines(y, low, high, color=line.colour, lw=1.8)
-        ax.scatter(
-            [line.value], [y], s=46, marker=line.marker, color=line.colour, zorder=3, clip_on=False
-        )
-    ax.set_yticks(range(len(lines)), [line.name for line in lines])
-    for label in ax.get_yticklabels():
-        label.set_fontweight("bold" if label.get_text() == OWN_NAME else "normal")
-    ax.set_ylim(len(lines) - 0.5, -0.7)
-    if not held(data):  # what is held fixed predicts, too
-        rule(ax, x=shown.chance)
-    if shown.better == "smaller":
-        ax.set_xlim(left=0)
-    ax.set_xlabel(f"{shown.name} ({shown.better} is better)")
-    ax.tick_params(axis="y", length=0, pad=8)
-    ax.grid(axis="x")
-    return figure
+    return charts.forest(lines_of(data), label, at=at, band=band, left=left)[0]
 
 
-def lines_of(data: Study) -> list[Line]:
+def lines_of(data: Study) -> list[charts.Line]:
     """Return the rows that have an error: other cohorts, cross-validation, the best rival."""
     shown, best = measure(data), data["answer"]["control"]
     own = data["answer"]["error"]
@@ -86,22 +54,14 @@ def lines_of(data: Study) -> list[Line]:
     for one in data["answer"]["cohorts"]["rows"][:MOST]:
         seen = ", seen in training" if one["seen"] else ""
         name = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
-        rows.append((name, one["error"], one, "D", MUTED if one["seen"] else INK))
-    rows.append((OWN_NAME, own["value"], own, "o", colour))
+        rows.append((name, one["error"], one, MUTED if one["seen"] else INK, "D"))
+    rows.append((OWN_NAME, own["value"], own, colour, "o"))
     if best is not None:
-        rows.append((f"{model_name(best['model'])}, this study", best["error"], best, "s", INK))
+        rows.append((f"{model_name(best['model'])}, this study", best["error"], best, INK, "s"))
     return [
-        Line(name, value, shown.interval(row), marker, colour)
-        for name, error, row, marker, colour in rows
-        if (value := shown.value(error)) is not None
-    ]
-
-
-def _band(ax: Axes, errors: list[float]) -> None:
-    low, high = np.quantile(errors, [0.025, 0.975])
-    ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
-    ax.text((low + high) / 2, 1.01, "labels shuffled", color=MUTED, fontsize=8, ha="center",
-            va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip
+        charts.Line(name, value, shown.interval(row), colour, marker, name == OWN_NAME)
+        for name, error, row, colour, marker in rows if (value := shown.value(error)) is not None
+    ]  # fmt: skip
 
 
 MOST_NAMED = 12
@@ -161,7 +121,7 @@ def _words(one: Chip) -> str:
     if one["named"] is None:
         return percent(one["frequency"]) + " · core" * bool(one["core"])
     listed = f"{percent(one['half_frequency'])} of halves, q\u00a0{significant(one['q'], 2)}"
-    return f"{listed} · {'named' if one['named'] else 'no evidence of its own'}"
+    return f"{listed} · {'named' if one['named'] else 'not named'}"
 
 
 def _direction(data: Study, up: bool | None) -> str:
@@ -194,9 +154,9 @@ def note(data: Study) -> list[str]:
     classes = two(data["study"])
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
-        "What was measured in cross-validation, and its intervals, are for the procedure: what"
-        " models chosen in exactly this way, from as many samples as a training set has, reach on"
-        f" average in other samples. The final model uses all of the samples.{positive}"
+        "Errors of cross-validation and their intervals are for the procedure: what models chosen"
+        " in this way, from as many samples as a training set has, reach on average in others."
+        f" The final model uses all samples.{positive}"
     ]
 
 
@@ -213,7 +173,7 @@ def _elsewhere(data: Study) -> list[Tile]:
     rows = [one for one in data["answer"]["cohorts"]["rows"] if not one["seen"]]
     known = [(one, value) for one in rows
              if (value := measure(data).value(one["error"])) is not None]  # fmt: skip
-    write, name = _write(data), measure(data).title
+    write, name = measure(data).write, measure(data).title
     if len(known) > MOST_TILES:
         values = [value for _, value in known]
         words = f"the final model, unchanged; {write(min(values))} to {write(max(values))}"
@@ -224,10 +184,6 @@ def _elsewhere(data: Study) -> list[Tile]:
              f"{between(*measure(data).interval(one), write)}; the final model, unchanged")
         for one, value in known
     ]  # fmt: skip
-
-
-def _write(data: Study) -> Callable[[float | None], str]:
-    return rate if data["study"]["classes"] else decimal
 
 
 def _named(data: Study, it: Evidence) -> Tile:
@@ -274,10 +230,10 @@ def overview(data: Study) -> list[Picture]:
     lines = lines_of(data)
     if data["answer"]["error"]["value"] is None:
         return []
-    write = rate if data["study"]["classes"] else decimal
+    write = measure(data).write
     named = "; ".join(f"{line.name} {write(line.value)}" for line in lines)
     left_out = len(data["answer"]["cohorts"]["rows"]) - sum(line.marker == "D" for line in lines)
-    banded = len(data["null"]["errors"]) >= FEWEST_FOR_BAND
+    banded = len(data["null"]["errors"]) >= charts.FEWEST_FOR_BAND
     band = " grey: 95\u00a0% of the runs with shuffled labels;" if banded else ""
     missing = f" {counted(left_out, 'cohort')} not shown: listed in the part on other patients."
     more = missing if left_out else ""

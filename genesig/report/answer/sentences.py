@@ -219,7 +219,7 @@ def _findable(data: Study) -> str:
     it, shown = data["answer"]["detectable"], measure(data)
     said = []
     if it["error"] is not None:
-        write = rate if data["study"]["classes"] else decimal
+        write = measure(data).write
         side = "below" if shown.better == "smaller" else "above"
         said.append(f"a {shown.name} {side} {write(shown.value(it['error']))}")
     power = f"{100 * POWER:.0f}\u00a0%"

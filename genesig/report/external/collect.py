@@ -7,8 +7,8 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from genesig.report.page.record import GroupCurve, Study, group_curves
-from genesig.report.page.rounding import MOST_SAMPLES, plain, rounded, spread
+from genesig.report.page.record import GroupCurve, Limited, Study, group_curves
+from genesig.report.page.rounding import MOST_SAMPLES, plain, rounded, rounded_row, spread
 from genesig.report.page.words import clean, counted, decimal
 
 
@@ -19,12 +19,9 @@ class LeftOut(TypedDict):
     count: int
 
 
-class Score(TypedDict):
-    """A measure with its 95 % interval, and the samples that it is of."""
+class Score(Limited):
+    """A measure, and the samples that it is of."""
 
-    value: float | None
-    low: float | None
-    high: float | None
     samples: float
 
 
@@ -155,19 +152,14 @@ class External(Study):
 
 Row = Mapping[str, Any]
 """Of about.json."""
+SCORE = ("value", "low", "high", "samples")
+AS_IT_IS = ("name", "file", "classes", "combat", "batches", "needed", "absent", "imputed",
+            "missing", "seen_before", "inputs", "warnings")  # fmt: skip
 FAR = 1.0  # of the median gene, in training standard deviations
 
 
 def external(cohorts: Sequence[Row], classes: Sequence[str] | None) -> list[CohortRecord]:
-    """Sum up what `score_cohort` found in each data set.
-
-    Parameters
-    ----------
-    cohorts : sequence of mapping
-        The files about.json.
-    classes : sequence of str or None
-        Those of the study; of two (negative, positive).
-    """
+    """Sum up what `score_cohort` found in each data set."""
     return [_cohort(plain(each), classes) for each in cohorts]
 
 
@@ -205,21 +197,10 @@ def warnings(cohorts: Sequence[CohortRecord]) -> list[str]:
 def _cohort(about: Row, classes: Sequence[str] | None) -> CohortRecord:
     samples, two = about["predictions"], classes if len(classes or ()) == 2 else None
     found: CohortRecord = {
-        "name": about["name"],
-        "file": about["file"],
-        "classes": about["classes"],
-        "combat": about["combat"],
-        "batches": about["batches"],
-        "needed": about["needed"],
-        "absent": about["absent"],
-        "imputed": about["imputed"],
-        "missing": about["missing"],
-        "seen_before": about["seen_before"],
-        "inputs": about["inputs"],
-        "warnings": about["warnings"],
+        **{key: about[key] for key in AS_IT_IS},  # type: ignore[typeddict-item]
         "samples": len(samples),
         "left_out": _reasons(about["dropped"]),
-        "scores": {row["measure"]: _score(row) for row in about["scores"]},
+        "scores": {row["measure"]: rounded_row(row, 4, *SCORE) for row in about["scores"]},
         "points": [_point(samples[row]) for row in spread(len(samples), MOST_SAMPLES)],
         "roc": _roc(samples, two[1]) if two and all(about["classes"].values()) else None,
         "confusion": _confusion(samples, classes) if classes else None,
@@ -231,11 +212,7 @@ def _cohort(about: Row, classes: Sequence[str] | None) -> CohortRecord:
             "edges": about["shift"]["edges"],
             "by_chance": rounded(about["shift"]["by_chance"], 4),
         },
-        "quantiles": {
-            "share": rounded(about["quantiles"]["share"], 4),
-            "training": rounded(about["quantiles"]["training"], 4),
-            "cohort": rounded(about["quantiles"]["cohort"], 4),
-        },
+        "quantiles": rounded_row(about["quantiles"], 4, "share", "training", "cohort"),
     }
     if "curves" in about:
         found |= {"events": about["events"], "curves": group_curves(about["curves"]),
@@ -244,27 +221,12 @@ def _cohort(about: Row, classes: Sequence[str] | None) -> CohortRecord:
 
 
 def _point(one: Row) -> Point:
-    return {
-        "sample": one["sample"],
-        "given": one["given"],
-        "label": one["label"],
-        "predicted": one["predicted"],
-        "wrong": one["wrong"],
-        "score": rounded(one["score"] if "score" in one else _largest(one), 4),
-    }
+    found: Point = {key: one[key] for key in ("sample", "given", "label", "predicted", "wrong")}  # type: ignore[assignment]
+    return {**found, "score": rounded(one["score"] if "score" in one else _largest(one), 4)}
 
 
 def _largest(one: Row) -> float:
     return max(float(value) for key, value in one.items() if key.startswith("score of "))
-
-
-def _score(row: Row) -> Score:
-    return {
-        "value": rounded(row["value"], 4),
-        "low": rounded(row["low"], 4),
-        "high": rounded(row["high"], 4),
-        "samples": rounded(row["samples"], 4),
-    }
 
 
 def _rounded(row: Row) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 from genesig.report.external.collect import CohortRecord, External, Roc, Score
 from genesig.report.page import charts
-from genesig.report.page.charts import confusion, confusion_data, confusion_words, roc_axes
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Curve, HeldOut, HeldOutSample
 from genesig.report.page.style import (
@@ -27,7 +26,6 @@ from genesig.report.page.style import (
     SMALL,
     WIDE,
     note,
-    rule,
     sheet,
 )
 from genesig.report.page.svg import SAMPLE, Picture, name_points, picture
@@ -47,40 +45,12 @@ from genesig.report.page.words import (
 JITTER = (0.0, 0.16, -0.16, 0.08, -0.08)
 
 
-class Line(NamedTuple):
-    """A row of the forest."""
-
-    name: str
-    value: float | None
-    low: float | None
-    high: float | None
-
-
 NAMED = 6  # genes of the model that are named in the histogram
-
-
-def draw_forest(lines: Sequence[Line], name: str, chance: float) -> Figure:
-    """Draw one measure of every cohort, that of the study's cross-validation first."""
-    figure, ax = sheet(WIDE, 1.0 + 0.24 * len(lines))
-    for y, line in enumerate(lines):
-        colour = INK if y == 0 else OWN
-        if line.low is not None and line.high is not None:
-            ax.hlines(y, line.low, line.high, color=colour, lw=1.8)
-        if line.value is not None:
-            marker = "o" if y == 0 else "D"
-            ax.scatter([line.value], [y], s=40, marker=marker, color=colour, zorder=3)
-    ax.set_yticks(range(len(lines)), [line.name for line in lines])
-    ax.set_ylim(len(lines) - 0.5, -0.6)
-    rule(ax, x=chance)
-    ax.set_xlabel(f"{name} (larger is better; dashed: chance)")
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x")
-    return figure
 
 
 def draw_roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str]) -> Figure:
     """Draw the curve of the other study's samples, in grey those of the held-out ones."""
-    figure, ax = roc_axes(classes)
+    figure, ax = charts.roc_axes(classes)
     for curve in own:
         ax.plot(curve["x"], curve["y"], color=OTHER, lw=1.2, alpha=0.6)
     ax.plot(found["x"], found["y"], color=OWN, lw=2.2)
@@ -169,22 +139,16 @@ def _line(scores: Mapping[str, Score]) -> tuple[float, float] | None:
 
 def draw_observed(cohort: CohortRecord, label: str) -> Figure:
     """Scores against observed values of the label, with the line that would make them right."""
-    figure, ax = sheet(SMALL, 3.9)
-    y = np.array([float(one["label"]) for one in cohort["points"]])
-    f = np.array([one["score"] for one in cohort["points"]])
-    ends = np.array([min(y.min(), f.min()), max(y.max(), f.max())])
-    ax.plot(ends, ends, color=MUTED, lw=0.9, dashes=(4, 3))
+    f, r2 = [one["score"] for one in cohort["points"]], cohort["scores"]["r2"]
+    figure, ax = charts.observed_predicted(
+        f, [float(one["label"]) for one in cohort["points"]],
+        [one["sample"] for one in cohort["points"]],
+        (f"predicted {shorten(label, 24)}", "observed"),
+        with_limits("R²", r2["value"], r2["low"], r2["high"]), _kind(cohort),
+    )  # fmt: skip
     if line := _line(cohort["scores"]):
-        slope, intercept = line
-        x = np.array([f.min(), f.max()])
-        ax.plot(x, intercept + slope * x, color=OWN, lw=1.6)
-    ax.scatter(f, y, s=28, color=INK, edgecolor=PAPER, lw=0.5, zorder=3)
-    name_points(ax, f, y, [one["sample"] for one in cohort["points"]], _kind(cohort))
-    ax.set_xlabel(f"predicted {shorten(label, 24)}")
-    ax.set_ylabel("observed")
-    r2 = cohort["scores"]["r2"]
-    text = with_limits("R²", r2["value"], r2["low"], r2["high"])
-    ax.text(0.97, 0.05, text, ha="right", transform=ax.transAxes, color=OWN, fontweight="bold")
+        x = np.array([min(f), max(f)])
+        ax.plot(x, line[1] + line[0] * x, color=OWN, lw=1.6)
     return figure
 
 
@@ -225,17 +189,20 @@ MOST_LINES = 30
 def forest(data: External) -> Picture:
     """Show the measure that stands first of every cohort, beside the study's own."""
     (key, name, chance), shown = measure(data).elsewhere, data["external"][:MOST_LINES]
-    lines = [Line("cross-validation, this study", *_own(data, key))]
+    value, *ends = _own(data, key)
+    lines = [charts.Line("cross-validation, this study", value, (ends[0], ends[1]))]
     for one in shown:
         row = one["scores"].get(key) or {"value": None, "low": None, "high": None}
         seen = ", seen in training" if one["seen_before"] else ""
         label = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
-        lines.append(Line(label, row["value"], row["low"], row["high"]))
-    rows = [tuple(line) for line in lines]
+        limits = (row["low"], row["high"])
+        lines.append(charts.Line(label, row["value"], limits, OWN, "D"))
+    rows = [(line.name, line.value, *line.limits) for line in lines]
+    axis = f"{name} (larger is better; dashed: chance)"
     named = "; ".join(f"{line.name} {decimal(line.value)}" for line in lines)
     return picture(
         "external_forest",
-        partial(draw_forest, lines, name, chance),
+        lambda: charts.forest(lines, axis, at=chance)[0],
         data=transposed(("name", key, "low", "high"), rows),
         title=f"{name} of the final model in each cohort",
         description=f"{name}, with 95 % CI: {clean(named)}.",
@@ -294,10 +261,10 @@ def _confusion(
 ) -> Picture:
     return picture(
         f"{stem}_confusion",
-        partial(confusion, counts, classes),
-        data=confusion_data(counts, classes),
+        partial(charts.confusion, counts, classes),
+        data=charts.confusion_data(counts, classes),
         title=f"{clean(name)}: confusion matrix",
-        description=f"Number of samples: {confusion_words(counts, classes)}.",
+        description=f"Number of samples: {charts.confusion_words(counts, classes)}.",
         caption="Number of samples and share of the true class, at the threshold of the model"
         " (score 0), which was not adapted."
         if len(classes) == 2

@@ -216,7 +216,7 @@ def _overview(data: External, limits: Limits) -> Table:
         for one in data["external"]
     ]  # fmt: skip
     caption = "The final model in each cohort, with 95\u00a0% CI."
-    return filled_table("cohorts", caption, columns, rows, limits.table_rows, shown=True)
+    return filled_table("cohorts", caption, columns, rows, len(rows), shown=True)
 
 
 def _three(row: Score | None) -> tuple[float | None, float | None, float | None]:

@@ -13,11 +13,10 @@ from matplotlib.ticker import MaxNLocator
 from genesig.report.genes.figures import effect_name, scale_name
 from genesig.report.genes.methods import standing
 from genesig.report.genes.record import Card as Gene
-from genesig.report.genes.record import Genes, Limited, Replacement
-from genesig.report.genes.section import strips
+from genesig.report.genes.record import Genes, Replacement
 from genesig.report.page.gene_links import gene_anchor, gene_links, short_symbol
 from genesig.report.page.measure import codes
-from genesig.report.page.record import StudyFacts
+from genesig.report.page.record import Limited, StudyFacts
 from genesig.report.page.section import Card, Item, Limits, Section
 from genesig.report.page.style import CLASS_COLOURS, INK, MUTED, OWN, PAPER
 from genesig.report.page.svg import MOST, SAMPLE, SVG, Marks, circle, written
@@ -37,7 +36,6 @@ from genesig.report.page.words import (
     decimal,
     first_of,
     percent,
-    power,
     shorten,
     significant,
 )
@@ -252,15 +250,14 @@ SYMBOL = 1
 
 def cards(data: Genes, limits: Limits) -> Section:
     """Show a card for each gene of the signature."""
-    found, total = data["cards"]["each"], data["answer"]["size"]
+    found, total = data["cards"]["each"][: limits.top_genes], data["answer"]["size"]
     if not found:
         return Section("cards", "Gene by gene", part="signature")
     words = [
         "What a gene does alone is measured on the samples on which it was selected: that flatters"
-        " it, and the 95\u00a0% CIs do not allow for the selection. Rank: its place, by"
-        " selection frequency, among the genes that any training set selected; a dash where it is"
-        " in no list or lists were too long. Often chosen instead: genes selected more often"
-        f" when this one was not. Descriptive only.{first_of(len(found), total, 'gene')}"
+        " it, and the 95\u00a0% CIs do not allow for the selection. Often chosen instead:"
+        " genes selected more often when this one was not. Descriptive only."
+        f"{first_of(len(found), total, 'gene')}"
     ]
     if data["cards"]["events"]:
         words[0] += " Filled dots: samples with the event, open ones: censored."
@@ -269,7 +266,7 @@ def cards(data: Genes, limits: Limits) -> Section:
         _card(data, one, strip["values"], rows[one["gene"]])
         for one, strip in zip(found, data["strips"], strict=False)
     ]
-    items: list[Item] = [strips(data, limits), *each, _table(data, rows, limits)]
+    items: list[Item] = [*each, _table(data, rows, limits)]
     return Section("cards", "Gene by gene", words, items, part="signature", folded=True)
 
 
@@ -289,7 +286,6 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
         (alone(data).title.format(about(data, one)), _separation(data, one)),
         (_effect_name(data, one), _limits(one["effect"], lambda v: significant(v, 3))),
         *([("Missing", _missing(data, one["missing"]))] if one["missing"] else []),
-        ("Rank", _ranks(data, one)),
         ("Often chosen instead", _replaced(one)),
     ]
     said = f"Values of {name} {against}."
@@ -331,14 +327,6 @@ def _limits(it: Limited, write: Callable[[float | None], str]) -> str:
     if it["low"] is None or it["high"] is None:
         return write(it["value"])
     return f"{write(it['value'])} (95\u00a0% CI {write(it['low'])} to {write(it['high'])})"
-
-
-def _ranks(data: Genes, one: Gene) -> str:
-    names = ["chosen lists", *(f"μ {power(mu)}" for mu in data["mu"])]
-    return "; ".join(
-        f"{name} {'–' if place is None else f'{place[0]:.0f} of {place[1]:.0f}'}"
-        for name, place in zip(names, one["ranks"], strict=True)
-    )
 
 
 def _replaced(one: Gene) -> str:

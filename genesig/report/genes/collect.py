@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.quality.components import principal_components
 from genesig.data.steps.described import described
 from genesig.data.steps.scale import LOG2
 from genesig.report.genes.record import (
-    Components,
     Correlation,
     GeneParts,
     Genes,
     Heat,
     Named,
-    NestedGene,
-    Overlap,
     Strip,
     Tree,
     Univariate,
     Volcano,
 )
-from genesig.report.page.record import ListCount
 from genesig.report.page.rounding import MOST_SAMPLES, rounded, spread
 from genesig.report.page.tables import at_mu, own_margins, records
 from genesig.report.page.words import counted, decimal
@@ -68,89 +62,20 @@ def tree(rows: Array) -> tuple[list[int], Tree]:
     return order, rounded(np.array(joints), 5)
 
 
-MOST_NESTED = 40
-MOST_POINTS = 1000
-MOST_UNSELECTED = 500
-
-
-def lists(nested: pd.DataFrame, mu: list[float]) -> list[ListCount]:
-    """Count each list, its union over the splits, and what it keeps of the list before."""
-    found: list[ListCount] = []
-    before: set[str] = set()
-    for value in mu:
-        rows = nested[at_mu(nested, value)]
-        genes = set(rows.loc[_inside(rows), "gene"].astype(str))
-        kept = len(before & genes) / len(before) if before and len(rows) else None
-        found.append({
-            "mu": value,
-            "size": len(genes) if len(rows) else None,
-            "union": len(rows) or None,
-            "kept": rounded(kept, 4) if kept is not None else None,
-        })  # fmt: skip
-        before = genes
-    return found
-
-
-def _inside(rows: pd.DataFrame) -> pd.Series[bool]:
-    return rows["in_list"].astype(str).str.lower().isin(["1", "1.0", "true"])
-
-
-def nested(table: pd.DataFrame, mu: list[float]) -> list[NestedGene]:
-    """Return the first genes and their frequency in the chosen lists and at each mu.
-
-    Frequent genes of the chosen lists first, then in the order of their appearance along mu.
-    """
-    frequency: dict[str, list[float]] = {}
-    first: dict[str, int] = {}
-    symbol = {str(g): _text(s) for g, s in zip(table["gene"], table["symbol"], strict=True)}
-    places = [None, *mu]
-    for place, value in enumerate(places):
-        rows = table[at_mu(table, value)]
-        pairs = zip(rows["gene"], rows["frequency"], _inside(rows), strict=True)
-        for gene, f, inside in pairs:
-            frequency.setdefault(str(gene), [0.0] * len(places))[place] = float(f)
-            if inside:
-                first.setdefault(str(gene), place)
-    order = sorted(
-        frequency, key=lambda g: (first.get(g, len(places)), [-f for f in frequency[g]], g)
-    )  # fmt: skip
-    return [
-        {"gene": g, "symbol": symbol[g] or g, "frequency": rounded(frequency[g], 4)}
-        for g in order[:MOST_NESTED]
-    ]
-
-
-def _text(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
-
-
 def univariate(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> Univariate:
-    """Set each gene's own p-value beside its selection frequency in the chosen lists."""
-    rows = tables["nested_lists"][at_mu(tables["nested_lists"], None)]
-    frequency = dict(zip(rows["gene"].astype(str), rows["frequency"], strict=True))
-    chosen = set(tables["signature"]["gene"].astype(str))
-    table = tables["univariate"].sort_values("p_value", kind="stable").reset_index(drop=True)
-    genes = table["gene"].astype(str)
-    selected = genes.isin(set(frequency) | chosen)
-    shown = (selected | (table.index < MOST_UNSELECTED)) & table["p_value"].notna()
-    picked = table[shown].head(MOST_POINTS)
-    names = picked["gene"].astype(str)
+    """Count the genes that pass by themselves, and those of the signature among them."""
+    table, chosen = tables["univariate"], set(tables["signature"]["gene"].astype(str))
     below = table["q_value"] <= fdr
     return {
-        "genes": names.tolist(),
-        "symbols": [_text(s) or g for g, s in zip(names, picked["symbol"], strict=True)],
-        "p": rounded(picked["p_value"], 4),
-        "frequency": rounded([frequency.get(g, 0.0) for g in names], 4),
-        "inside": names.isin(chosen).tolist(),
         "bound": rounded(np.max(table.loc[below, "p_value"]), 4) if below.any() else None,
         "significant": int(below.sum()),
-        "both": int((below & genes.isin(chosen)).sum()),
+        "both": int((below & table["gene"].astype(str).isin(chosen)).sum()),
         "total": len(table),
         **what_was_tested(dataset),
     }
 
 
-MOST_FIRST, MOST_OTHERS, MOST_PATTERNS, MOST_NAMES = 500, 600, 20, 200
+MOST_FIRST, MOST_OTHERS = 500, 600
 
 
 def effects(dataset: Dataset) -> Array:
@@ -207,41 +132,12 @@ def _logarithm(dataset: Dataset) -> bool:
 
 
 def in_lists(tables: Mapping[str, pd.DataFrame]) -> dict[str, set[str]]:
-    """Return the genes of each list: linear, nonlinear, of gene sets, of as many single tests."""
-    signature = set(tables["signature"]["gene"].astype(str))
-    found = {"signature": signature}
+    """Return the genes of each list: linear and nonlinear."""
+    found = {"signature": set(tables["signature"]["gene"].astype(str))}
     if "nonlinear" in tables:
         table = tables["nonlinear"]
         found["nonlinear list"] = set(table.loc[table["in_list"].astype(bool), "gene"].astype(str))
-    if "sets_genes" in tables:
-        found["gene sets of the final model"] = set(tables["sets_genes"]["gene"].astype(str))
-    first = tables["univariate"].sort_values("p_value", kind="stable").head(len(signature))
-    found["as many single-gene tests"] = set(first["gene"].astype(str))
     return found
-
-
-def overlap(tables: Mapping[str, pd.DataFrame]) -> Overlap:
-    """Count the genes of each pattern of lists, the most frequent pattern first."""
-    lists = {name: genes for name, genes in in_lists(tables).items() if genes}
-    pattern = {
-        gene: tuple(gene in genes for genes in lists.values())
-        for gene in sorted(set().union(*lists.values()))
-    }
-    counts = Counter(pattern.values())
-    ranked = sorted(counts, key=lambda one: (-counts[one], one))[:MOST_PATTERNS]
-    return {
-        "lists": list(lists),
-        "sizes": [len(genes) for genes in lists.values()],
-        "patterns": [
-            {
-                "lists": list(one),
-                "count": counts[one],
-                "genes": [gene for gene, found in pattern.items() if found == one][:MOST_NAMES],
-            }
-            for one in ranked
-        ],
-        "left_out": len(counts) - len(ranked),
-    }
 
 
 MOST_CORRELATED = 300
@@ -249,21 +145,16 @@ MOST_STRIPS = 60
 MOST_HEAT = (100, 1000)
 
 
-def genes(
-    dataset: Dataset, tables: Mapping[str, pd.DataFrame], mu: list[float], fdr: float
-) -> GeneParts:
+def genes(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> GeneParts:
     """Collect what is shown of genes."""
     values, signature, blocks = described(dataset), tables["signature"], tables["blocks"]
     blocks = blocks[blocks["block"].notna()]  # those that stand apart have none
     return {
-        "nested": nested(tables["nested_lists"], mu),
         "univariate": univariate(dataset, tables, fdr),
         "correlation": correlation(values, blocks),
-        "components": components(values, signature),
         "strips": strips(values, signature),
         "heat": heat(values, signature, tables["predictions"]),
         "volcano": volcano(values, tables, fdr),
-        "overlap": overlap(tables),
     }
 
 
@@ -290,19 +181,6 @@ def _share(blocks: pd.DataFrame, most: int) -> pd.DataFrame:
     size = blocks.groupby("block")["gene"].transform("size")
     rank = blocks.groupby("block").cumcount()
     return blocks[rank < np.maximum(1, size * most // len(blocks))].head(most)
-
-
-def components(dataset: Dataset, signature: pd.DataFrame) -> Components:
-    """Place the samples on the first three principal components of the signature."""
-    place, share = np.zeros((0, 0)), np.zeros(0)
-    if len(signature):
-        place, share = _projected(_standardised(dataset, signature["gene"]))
-        place = place[spread(len(place), MOST_SAMPLES)]
-    return {
-        "points": rounded(place, 4),
-        "explained": rounded(share, 4),
-        "genes": len(signature),
-    }
 
 
 def strips(dataset: Dataset, signature: pd.DataFrame) -> list[Strip]:
@@ -358,13 +236,6 @@ def _standardised(dataset: Dataset, genes: pd.Series[Any]) -> Array:
     deviation = x.std(axis=0)
     scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     return np.asarray(x * scale)
-
-
-def _projected(z: Array) -> tuple[Array, Array]:
-    """Return samples U S and shares of variance, three columns."""
-    found = principal_components(z @ z.T, 3)
-    missing = 3 - len(found.size)
-    return np.pad(found.points, ((0, 0), (0, missing))), np.pad(found.explained, (0, missing))
 
 
 def block_warnings(data: Genes) -> list[str]:

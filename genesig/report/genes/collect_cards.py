@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.steps.described import described
 from genesig.optim.cox.risk_sets import USUAL
-from genesig.report.genes.record import Card, Cards, Limited, Replacement
+from genesig.report.genes.record import Card, Cards, Replacement
+from genesig.report.page.record import Limited
 from genesig.report.page.rounding import MOST_SAMPLES, rounded, spread
-from genesig.report.page.tables import at_mu
 from genesig.selection.assess.intervals import Z, delong, mean_t, wilson
 from genesig.selection.assess.survival_measures import harrell, slope
 from genesig.selection.genes.univariate import Units, units
@@ -31,27 +31,14 @@ LEAST_SHARE, LEAST_GAIN = 0.5, 0.25
 
 
 def cards(
-    dataset: Dataset, tables: Mapping[str, pd.DataFrame], mu: list[float], observed: Fits,
-    halves: Fits | None,
+    dataset: Dataset, signature: pd.DataFrame, observed: Fits, halves: Fits | None
 ) -> Cards:  # fmt: skip
-    """Collect what the card of each gene says.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    tables : mapping of str to DataFrame
-        signature and nested_lists.
-    mu : list of float
-    observed, halves : Fits
-        The outer splits and, where there are any, the halves of the samples.
-    """
+    """Collect what the card of each gene says."""
     values = described(dataset)
     it, classes = units(values), dataset.design.classes or ()
-    shown = tables["signature"].head(MOST_CARDS)
+    shown = signature.head(MOST_CARDS)
     column = {gene: place for place, gene in enumerate(dataset.genes)}
     lists = selected(observed, halves, len(dataset.genes))
-    ranks = [_ranks(tables["nested_lists"], value) for value in (None, *mu)]
     times = dataset.response()
     rows = spread(len(times), MOST_SAMPLES)
     each: list[Card] = []
@@ -65,7 +52,6 @@ def cards(
             "of": str(own) if it.test == "anova" else None,
             "separation": _limited(separation),
             "effect": _limited(effect),
-            "ranks": [found.get(gene) for found in ranks],
             "lists": [int(lists[:, column[gene]].sum()), len(lists)],
             "replaced": replaced(values, lists, column[gene]),
             "missing": _missing(dataset, column[gene]),
@@ -92,13 +78,6 @@ def _limited(three: Three) -> Limited:
     return {"value": value, "low": low, "high": high}
 
 
-def _ranks(table: pd.DataFrame, mu: float | None) -> dict[str, list[float]]:
-    """Return the place of each gene in the list of one mu, their number, and its frequency."""
-    rows = table[at_mu(table, mu)]
-    pairs = zip(rows["gene"].astype(str), rows["frequency"], strict=True)
-    return {gene: [k, len(rows), rounded(f, 4)] for k, (gene, f) in enumerate(pairs, start=1)}
-
-
 def selected(observed: Fits, halves: Fits | None, n_genes: int) -> Array:
     """Return which gene is in the chosen list of each split and each half, (n_lists, n_genes)."""
     found = []
@@ -115,13 +94,6 @@ def replaced(dataset: Dataset, lists: Array, gene: int) -> list[Replacement]:
 
     By the difference of the two shares, largest first, where it is at least `LEAST_GAIN`, of genes
     in at least `LEAST_SHARE` of the lists without it; none where too few lists lack it, or all do.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        For the correlation with it.
-    lists : (n_lists, n_genes) bool
-    gene : int
     """
     inside = lists[:, gene]
     without = int((~inside).sum())

@@ -7,7 +7,6 @@ from genesig.report.page.measure import speaks_for
 from genesig.report.page.record import Evidence
 from genesig.report.page.tables import Row
 from genesig.report.page.words import (
-    about_so_many,
     clean,
     counted,
     decimal,
@@ -95,22 +94,15 @@ def committee(data: Genes) -> bool:
 def evidence_words(data: Genes, it: Evidence) -> list[str]:
     """Say how to read the two tables of genes."""
     fdr = significant(data["config"]["signature"]["fdr"], 2)
-    named = "No gene is named here"
-    if it["named"]:
-        are = "gene is" if it["named"] == 1 else "genes are"
-        named = f"{it['named']} {are} named here, of which {about_so_many(it['expected'])} expected"
-        named += " to be there by chance"
     return [
         "Half-frequency: share of the halves of the samples whose list holds the gene. q: of the"
         " genes listed at least as often as this one, the share that chance is expected to give, by"
-        f" permuted labels. A gene is named where q is at most {fdr} and there are more such genes"
-        f" than permuted labels give. {named}. q speaks of a list, not of one gene: it says about"
-        " how many of its genes are false, and not which.",
+        " permuted labels; it says about how many genes of a list are false, and not which. A gene"
+        f" is named where q is at most {fdr} and there are more such genes than permuted labels"
+        " give.",
         f"{_others(it)} no evidence of their own: each may stand in for a correlated gene, or be"
-        " there by chance. Treat them as candidates: look for them in another study before spending"
-        f" on them. {speaks_for(data)}{_without(it)}. p of halves is"
-        " that of one gene among thousands, so go by q. p alone and q alone test each gene by"
-        " itself and were not used for selection.",
+        " there by chance, so look for them in another study before spending on them."
+        f" {speaks_for(data)}{_without(it)}.",
     ]
 
 

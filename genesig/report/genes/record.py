@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from genesig.report.page.record import Study
+from genesig.report.page.record import Limited, Study
 
 
 class Named(TypedDict):
@@ -14,27 +14,15 @@ class Named(TypedDict):
     symbols: list[str]
 
 
-class NestedGene(TypedDict):
-    """A gene of the lists: its frequency in the chosen ones, then one a mu."""
+class Univariate(TypedDict):
+    """Tests of ``total`` single genes.
 
-    gene: str
-    symbol: str
-    frequency: list[float]
-
-
-class Univariate(Named):
-    """Tests of single genes, at most 1000 of ``total``, beside the selection.
-
-    ``inside`` is whether the gene is in the signature, ``bound`` the largest p that passes the
-    false discovery rate, ``significant`` the number that pass, ``both`` those of them that are in
-    the signature. ``test`` is welch, differences or correlation, ``group`` the column whose
-    samples were averaged, ``batch`` that of the batches in the test, ``values`` how many were
-    tested per gene, ``covariates`` those in the test, where there are such.
+    ``bound`` is the largest p that passes the false discovery rate, ``significant`` the number that
+    pass, ``both`` those of them that are in the signature. ``test`` is welch, differences or
+    correlation, ``group`` the column whose samples were averaged, ``batch`` that of the batches in
+    the test, ``values`` how many were tested per gene, ``covariates`` those in the test.
     """
 
-    p: list[float]
-    frequency: list[float]
-    inside: list[bool]
     bound: float | None
     significant: int
     both: int
@@ -53,14 +41,6 @@ class Correlation(Named):
     layers: list[int]
     r: list[list[float]]
     total: int
-
-
-class Components(TypedDict):
-    """The samples on up to three components of the signature's genes (their number)."""
-
-    points: list[list[float]]
-    explained: list[float]
-    genes: int
 
 
 class Strip(TypedDict):
@@ -107,31 +87,6 @@ class Volcano(Named):
     total: int
 
 
-class Pattern(TypedDict):
-    """The genes that are in these lists and in no other."""
-
-    lists: list[bool]
-    count: int
-    genes: list[str]
-
-
-class Overlap(TypedDict):
-    """The lists of a study with their lengths, and the patterns of their genes, largest first."""
-
-    lists: list[str]
-    sizes: list[int]
-    patterns: list[Pattern]
-    left_out: int
-
-
-class Limited(TypedDict):
-    """A number with its 95 % interval; null where it is not defined."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
 class Replacement(TypedDict):
     """A gene in lists that lack another: [lists with it, lists] ``without`` the other, ``beside``.
 
@@ -151,8 +106,7 @@ class Card(TypedDict):
     ``separation`` is the AUC of two classes, that of class ``of`` against the others, the share of
     pairs in which it is higher, Pearson's r or Harrell's C; ``effect`` the difference of the means,
     the change with one standard deviation of a number, or the hazard ratio of one standard
-    deviation of the gene. ``ranks`` are [place, genes, frequency] in the chosen lists and at each
-    mu, null where it is in none; ``lists`` how many of all chosen lists hold it, halves included;
+    deviation of the gene. ``lists`` says how many of all chosen lists hold it, halves included;
     ``missing`` the share of each class (of all samples where there are none) that misses it, null
     where no sample does.
     """
@@ -161,7 +115,6 @@ class Card(TypedDict):
     of: str | None
     separation: Limited
     effect: Limited
-    ranks: list[list[float] | None]
     lists: list[int]
     replaced: list[Replacement]
     missing: list[float] | None
@@ -179,16 +132,13 @@ class Cards(TypedDict):
 
 
 class GeneParts(TypedDict):
-    """What this topic adds: at most 40 genes nested, 60 strips in the order of the signature."""
+    """What this topic adds: at most 60 strips in the order of the signature."""
 
-    nested: list[NestedGene]
     univariate: Univariate
     correlation: Correlation
-    components: Components
     strips: list[Strip]
     heat: Heat
     volcano: Volcano
-    overlap: Overlap
 
 
 class Genes(Study, GeneParts):

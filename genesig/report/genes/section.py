@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,15 +12,11 @@ from matplotlib.figure import Figure
 from genesig.report.genes import figures
 from genesig.report.genes.methods import evidence_words, in_test, one_value
 from genesig.report.genes.record import Correlation, Genes
-from genesig.report.page.measure import bound, measure, often, speaks_for
-from genesig.report.page.section import Group, Item, Limits, Section
+from genesig.report.page.measure import bound, measure, speaks_for
+from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, OWN, PAPER, SMALL, note, rule, sheet
 from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import (
-    Column,
-    columns_of,
-    filled_table,
-    on_components,
     own_rows,
     packed_table,
     records,
@@ -33,12 +28,13 @@ from genesig.report.page.words import (
     counted,
     decimal,
     first_of,
-    gene_label,
     percent,
-    rate,
     shown_of,
 )
 
+IN_THE_FILE = ("rank", "p", "size", "first_mu", "mean_coef", "sign_consistency", "p_value",
+               "q_value")  # fmt: skip
+"""Columns of signature.tsv that the page leaves to it."""
 FIRST = 8
 """Genes that are read before the table is opened."""
 
@@ -51,13 +47,19 @@ def signature(data: Genes, limits: Limits) -> Section:
         caption = f"The signature: the genes of the predictive model{more}."
         caption = caption if proved else "The signature: the genes of the final model."
         items.append(packed_table(
-            data, "signature", caption, min(limits.table_rows, FIRST), search=True, shown=True
+            data, "signature", caption, min(limits.table_rows, FIRST), search=True, shown=True,
+            without=(*IN_THE_FILE, *_of_each_class(data)),
         ))  # fmt: skip
     if data["tables"]["evidence"]["rows"]:
         caption = "Every gene that any half of the samples lists, and how often chance lists it."
         items.append(packed_table(data, "evidence", caption, limits.table_rows, search=True))
     words = _signature_words(data)
     return Section("signature", "Genes of the signature", words, items, part="signature")
+
+
+def _of_each_class(data: Genes) -> list[str]:
+    """Return the weights of each of several classes: the page has that of the gene's own class."""
+    return [f"coef {name}" for name in data["study"]["classes"] or []]
 
 
 def _signature_words(data: Genes) -> list[str]:
@@ -73,81 +75,6 @@ def _signature_words(data: Genes) -> list[str]:
     ]
 
 
-def overlap(data: Genes, limits: Limits) -> Section:
-    """Show which genes the lists of different methods share."""
-    it = data["overlap"]
-    if len(it["lists"]) < 2:
-        return Section("overlap", "Overlap of the lists", part="stability")
-    sizes = ", ".join(f"{name} {n}" for name, n in zip(it["lists"], it["sizes"], strict=True))
-    rows = [
-        (" & ".join(name for name, here in zip(it["lists"], one["lists"], strict=True) if here),
-         one["count"], ", ".join(map(clean, one["genes"])))
-        for one in it["patterns"]
-    ]  # fmt: skip
-    columns = [Column("In these lists only", "text"), Column("Genes", "integer"),
-               Column("Which", "text")]  # fmt: skip
-    more = f" {it['left_out']} rarer patterns are not shown." if it["left_out"] else ""
-    image = picture(
-        "overlap",
-        partial(figures.overlap, it),
-        data=transposed(("lists", "genes", "which"), rows),
-        title="Genes that lists share",
-        description=f"Lengths of the lists: {sizes}. In the pattern of most genes:"
-        f" {rows[0][0]} ({rows[0][1]}).",
-        caption="Bars above: genes that are in exactly the lists with a dark dot below; bars at the"
-        f" left: lengths of the lists.{more}",
-    )
-    words = [
-        "Lists of different methods share some of their genes; a gene that one of them lacks may be"
-        " replaced there by a correlated one."
-    ]
-    table = filled_table("overlap", "Genes by the lists that hold them.", columns, rows,
-                         limits.table_rows, search=True)  # fmt: skip
-    return Section(
-        "overlap", "Overlap of the lists", words, [image, table], part="stability", folded=True
-    )
-
-
-def lists(data: Genes, limits: Limits) -> Section:
-    """Show the nested lists."""
-    words = [
-        "As μ grows, genes that are correlated with selected ones join the list. At large μ the"
-        " lists approach a univariate ranking; part of their higher stability comes from this.",
-    ]
-    items: list[Item] = []
-    if data["nested"]:
-        items.append(_nested(data))
-    items.append(packed_table(data, "lists", "The lists, one per μ.", limits.table_rows))
-    if data["tables"]["nested_lists"]["rows"]:
-        caption = "Every gene that any split selected, at each μ."
-        items.append(
-            packed_table(data, "nested_lists", caption, limits.table_rows, search=True)
-        )  # fmt: skip
-    return Section("lists", "Nested lists", words, items)
-
-
-def _nested(data: Genes) -> Picture:
-    shown = len(data["nested"])
-    return picture(
-        "nested_lists",
-        partial(figures.nested, data),
-        data=_frequencies(data),
-        title="Nested lists",
-        description=f"Selection frequency of {shown} genes in the chosen lists and at"
-        f" {len(data['mu'])} values of mu.",
-        caption=f"The first {counted(shown, 'gene')}: {often(data)}s of the chosen lists, then in"
-        " the order in which they enter along μ. The larger the dot, the more splits selected the"
-        f" gene; filled: at least {bound(data)} of them. Where lists are nested, a row once filled"
-        " stays filled to the right.",
-    )
-
-
-def _frequencies(data: Genes) -> Columns:
-    places = ["chosen", *(f"mu {mu:g}" for mu in data["mu"])]
-    shown = [one["frequency"] for one in data["nested"]]
-    return {**columns_of(data["nested"], "gene", "symbol"), **transposed(places, shown)}
-
-
 def blocks(data: Genes, limits: Limits) -> Section:
     """Show the blocks of correlated genes around the minimal list."""
     total, shown = data["correlation"]["total"], len(data["correlation"]["genes"])
@@ -161,13 +88,10 @@ def blocks(data: Genes, limits: Limits) -> Section:
         f"{_apart(data)}"
     ]
     items: list[Item] = [_correlation(data, shown, total)] if shown > 1 else []
-    caption = "Block prototypes and, for each, the most correlated other prototype."
-    items.append(packed_table(data, "prototypes", caption, limits.table_rows))
     caption = "All genes of the lists by block, in the order in which they enter."
     items.append(packed_table(data, "blocks", caption, limits.table_rows, search=True))
-    return Section(
-        "blocks", "Blocks of correlated genes", words, items, part="stability", folded=True
-    )
+    return Section("blocks", "Blocks of correlated genes", words, items, part="stability",
+                   folded=True, files=["prototypes.tsv"])  # fmt: skip
 
 
 def _apart(data: Genes) -> str:
@@ -211,52 +135,8 @@ def expression(data: Genes, limits: Limits) -> Section:
         "These figures show the samples the genes were selected on, so good separation is expected"
         " and proves nothing. The evidence is the cross-validated error."
     ]
-    return Section(
-        "expression", "Expression of the signature", words,
-        [_heat(data), Group(
-            "components", "The samples on the components of the signature", (), [_components(data)]
-        )], part="signature", folded=True,
-    )  # fmt: skip
-
-
-def strips(data: Genes, limits: Limits) -> Picture:
-    """Show the values of the first genes side by side."""
-    shown = data["strips"][: limits.top_genes]
-    named = "; ".join(gene_label(one["gene"], one["symbol"]) for one in shown)
-    by_class = data["study"]["classes"] is not None
-    label, most = clean(data["study"]["label"]), counted(len(shown), "gene")
-    axis = "class" if by_class else label
-    how = "a bar for the mean" if by_class else f"expression against {label}"
-    if data["cards"]["events"]:
-        how += "; filled: with the event, open: censored"
-    return picture(
-        "top_genes",
-        partial(figures.strips, data, limits.top_genes),
-        data={**_samples(data), **{one["gene"]: one["values"] for one in shown}},
-        title="Expression of the top genes",
-        description=f"Expression by {axis} of {named}.",
-        caption=f"The {most} selected most often. One dot per sample, {how}.",
-    )
-
-
-def _samples(data: Genes) -> dict[str, Sequence[Any]]:
-    response = data["study"]["response"]
-    return {"sample": response["name"], "response": response["value"]}
-
-
-def _components(data: Genes) -> Picture:
-    it = data["components"]
-    shares = ", ".join(percent(share) for share in it["explained"])
-    return picture(
-        "components",
-        partial(figures.components, data),
-        data={**_samples(data), **on_components(it["points"])},
-        title="Samples on the first components of the signature",
-        description=f"Samples on the first three principal components, which hold {shares} of the"
-        " variance.",
-        caption=f"Principal components of the {counted(it['genes'], 'standardised gene')} of the"
-        " signature, one mark per sample.",
-    )
+    return Section("expression", "Expression of the signature", words, [_heat(data)],
+                   part="signature", folded=True)  # fmt: skip
 
 
 def _heat(data: Genes) -> Picture:
@@ -337,19 +217,6 @@ def single_genes(data: Genes, limits: Limits) -> Section:
         " to predict, so the two lists need not agree.",
     ]
     items: list[Item] = [_volcano(data)] if data["volcano"]["genes"] else []
-    if it["genes"]:
-        image = picture(
-            "single_genes",
-            partial(figures.univariate, data),
-            data={"gene": it["genes"], "symbol": it["symbols"], "p": it["p"],
-                  "frequency": it["frequency"], "signature": it["inside"]},
-            title="Selection frequency and single-gene test",
-            description=f"Selection frequency against minus log p of {len(it['genes'])} genes.",
-            caption="One dot per gene; green: the signature. Lower right: genes that differ but"
-            " are redundant. Upper left: informative only in combination, or selection noise."
-            f" Shown: the {len(it['genes'])} genes with the smallest p or in any chosen list.",
-        )  # fmt: skip
-        items.append(Group("single-frequency", "Beside the selection frequency", (), [image]))
     caption = "Test of each gene by itself, smallest p first."
     items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
     return Section("single-genes", "Single-gene tests", words, items, part="signature", folded=True)
@@ -391,7 +258,7 @@ def brevity(data: Genes, limits: Limits) -> Section:
     found, shown = lengths(data), measure(data)
     if len(found) < 2:
         return Section("brevity", TITLE, part="stability")
-    write = rate if data["study"]["classes"] else decimal
+    write = measure(data).write
     shortest, own = found[0], next((one for one in found if one.chosen), found[-1])
     words = [
         f"The shortest lists have {counted(round(shortest.genes), 'gene')} on average and a"
@@ -412,16 +279,13 @@ def brevity(data: Genes, limits: Limits) -> Section:
         description="; ".join(
             f"{one.genes:.0f} genes: {write(one.value)}" for one in found
         ),
-        caption=f"Above: {shown.name} of held-out samples with its 95\u00a0% CI, by the mean number"
-        " of genes in the lists of the training sets. Filled: the chosen lists, whose error is the"
-        " one reported; open: nested lists, the shortest at the left. Choosing the one that looks"
-        " best here would bias its estimate. Below: agreement of lists of disjoint halves of the"
-        " samples (1: identical lists, 0: overlap expected by chance).",
+        caption=f"Above: {shown.name} with 95\u00a0% CI by the mean length of a list. Filled: the"
+        " chosen lists, whose error is reported; open: nested lists; to choose the best here would"
+        " bias its estimate. Below: agreement of lists of disjoint halves of the samples (1:"
+        " identical, 0: as by chance).",
     )  # fmt: skip
-    items: list[Item] = [image]
-    if data["tables"]["stability"]["rows"]:
-        items.append(packed_table(data, "stability", "Agreement of the lists.", limits.table_rows))
-    return Section("brevity", TITLE, words, items, part="stability")
+    files = ["lists.tsv", "nested_lists.tsv", "stability.tsv"]
+    return Section("brevity", TITLE, words, [image], part="stability", files=files)
 
 
 def draw_brevity(data: Genes) -> Figure:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.report.page.record import Study
-from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.rounding import plain, rounded, rounded_row
 from genesig.report.page.tables import Difference, at_mu
 
 if TYPE_CHECKING:
@@ -105,13 +105,12 @@ class Curve(TypedDict):
 class Curves(TypedDict):
     """At most 12 curves of ``drawn_from``.
 
-    ``straight`` is the median r² with a line of all of them, ``bent`` the number below 0.9.
+    ``straight`` is the median r² with a line of all of them.
     """
 
     curves: list[Curve]
     drawn_from: int
     straight: float | None
-    bent: int
 
 
 class NonlinearRecord(Curves):
@@ -127,7 +126,6 @@ class NonlinearRecord(Curves):
     ever: int
     agreement: Agreement
     difference: Difference | None
-    fvm: Difference | None
     sizes: list[float]
     none: list[float | None]
     trouble: Trouble
@@ -144,7 +142,7 @@ TABLES = (
     "nonlinear", "nonlinear_scores", "nonlinear_model", "nonlinear_predictions",
     "nonlinear_agreement", "nonlinear_difference", "nonlinear_curves",
 )  # fmt: skip
-SHOWN = ("nonlinear", "nonlinear_scores", "nonlinear_agreement")
+SHOWN = ("nonlinear",)
 
 MOST_GENES = 25
 MOST_CURVES = 12
@@ -154,26 +152,16 @@ MOST_MESSAGES = 5
 def nonlinear(
     tables: Mapping[str, pd.DataFrame], config: Settings | None
 ) -> NonlinearRecord | None:
-    """Sum nonlinear selection up; None where it was not run.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        The result tables, those of `TABLES` among them or none of them.
-    config : Settings or None
-        The config section of this name.
-    """
+    """Sum nonlinear selection up; None where it was not run."""
     if "nonlinear" not in tables or config is None:
         return None
     splits, model = tables["nonlinear_scores"], tables["nonlinear_model"].iloc[0]
-    differences = tables["nonlinear_difference"].set_index("model")
     return {
         "screened": int(model["screened"]),
         "genes": _genes(tables["nonlinear"], tables["signature"]),
         "ever": len(tables["nonlinear"]),
         "agreement": _agreement(tables["nonlinear_agreement"]),
-        "difference": _difference(differences, "nonlinear"),
-        "fvm": _difference(differences, "fvm"),
+        "difference": _difference(tables["nonlinear_difference"]),
         "sizes": rounded(splits["n_genes"].quantile([0, 0.5, 1]).to_numpy(), 4),
         "none": rounded(splits["explained_by_none"].quantile([0, 0.5, 1]).to_numpy(), 3),
         "trouble": _trouble(splits, float(config["tolerance"])),
@@ -183,27 +171,14 @@ def nonlinear(
 
 
 def _final(model: pd.Series[Any]) -> FinalModel:
-    return {
-        "tau": rounded(model["tau"], 4),
-        "nu": rounded(model["nu"], 4),
-        "width": rounded(model["width"], 4),
-        "lam": rounded(model["lam"], 4),
-        "explained_by_none": rounded(model["explained_by_none"], 4),
-        "n_genes": int(model["n_genes"]),
-    }
+    found: FinalModel = rounded_row(model, 4, "tau", "nu", "width", "lam", "explained_by_none")
+    return {**found, "n_genes": int(model["n_genes"])}
 
 
-def _difference(differences: pd.DataFrame, model: str) -> Difference | None:
-    if model not in differences.index:
-        return None
-    row = differences.loc[model]
-    return {
-        "error": rounded(row["error"], 5),
-        "linear": rounded(row["linear"], 5),
-        "difference": rounded(row["difference"], 5),
-        "low": rounded(row["low"], 5),
-        "high": rounded(row["high"], 5),
-    }
+def _difference(differences: pd.DataFrame) -> Difference | None:
+    own = differences[differences["model"] == "nonlinear"].to_dict("records")
+    keys = ("error", "linear", "difference", "low", "high")
+    return rounded_row(own[0], 5, *keys) if own else None
 
 
 def _genes(found: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
@@ -226,27 +201,17 @@ def _genes(found: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
 
 def _rounded(row: Mapping[str, Any]) -> SelectedGene:
     name = row["symbol"] if row["symbol"] == row["symbol"] else row["gene"]
-    return {
-        "gene": str(row["gene"]),
-        "symbol": str(name),
-        "frequency": rounded(row["frequency"], 4),
-        "linear_frequency": rounded(row["linear_frequency"], 4),
-        "mean_norm": rounded(row["mean_norm"], 4),
-        "final_norm": rounded(row["final_norm"], 4),
-        "in_list": bool(row["in_list"]),
-        "in_signature": bool(row["in_signature"]),
-    }
+    found: SelectedGene = rounded_row(row, 4, "frequency", "linear_frequency", "mean_norm",
+                                      "final_norm")  # fmt: skip
+    return {**found, "gene": str(row["gene"]), "symbol": str(name),
+            "in_list": bool(row["in_list"]), "in_signature": bool(row["in_signature"])}  # fmt: skip
 
 
 def _agreement(table: pd.DataFrame) -> Agreement:
     row = table[at_mu(table, None)].iloc[0]
-    return {
-        "n_linear": int(row["n_linear"]),
-        "n_nonlinear": int(row["n_nonlinear"]),
-        "shared": int(row["shared"]),
-        "jaccard": plain(row["jaccard"]),
-        "jaccard_in_split": plain(row["jaccard_in_split"]),
-    }
+    return {"n_linear": int(row["n_linear"]), "n_nonlinear": int(row["n_nonlinear"]),
+            "shared": int(row["shared"]), "jaccard": plain(row["jaccard"]),
+            "jaccard_in_split": plain(row["jaccard_in_split"])}  # fmt: skip
 
 
 def _trouble(splits: pd.DataFrame, tolerance: float) -> Trouble:
@@ -289,5 +254,4 @@ def _curves(table: pd.DataFrame) -> Curves:
         "curves": shown,
         "drawn_from": len(each),
         "straight": rounded(float(np.median(known)), 4) if known else None,
-        "bent": int(sum(value < 0.9 for value in known)),
     }

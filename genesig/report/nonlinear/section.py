@@ -17,20 +17,18 @@ from genesig.report.nonlinear.collect import (
     SelectedGene,
     Settings,
 )
-from genesig.report.page.charts import each_value, predictor_axes
-from genesig.report.page.measure import measure, often
+from genesig.report.page import charts
+from genesig.report.page.measure import often
 from genesig.report.page.record import Study
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
     INK,
     MUTED,
     NEGATIVE,
-    OTHER,
     OWN,
     PAPER,
     RULE,
     WIDE,
-    rule,
     sheet,
 )
 from genesig.report.page.svg import Picture, gene_names, name_rows, picture
@@ -39,7 +37,6 @@ from genesig.report.page.tables import (
     Difference,
     against,
     columns_of,
-    control_rows,
     neither,
     packed_table,
     transposed,
@@ -60,69 +57,21 @@ COLUMNS = 3
 
 
 def draw_genes(rows: Sequence[SelectedGene], bound: float) -> Figure:
-    """How often each gene is selected, by both; and the size of the derivative by it.
-
-    Parameters
-    ----------
-    rows : sequence of SelectedGene
-        From top to bottom.
-    bound : float
-        Frequency of the genes of a list.
-    """
-    figure, (left, right) = sheet(
-        WIDE, 1.2 + 0.2 * len(rows), 1, 2, sharey=True, width_ratios=[2.2, 1], squeeze=True,
-        gap=0.03,
-    )  # fmt: skip
+    """How often each gene is selected, by both; and the size of the derivative by it."""
+    names = [gene_label(row["gene"], row["symbol"], 30) for row in rows]
+    bold = [row["in_signature"] for row in rows]
+    figure, left, right = charts.frequencies(names, bold, bound, "size of the derivative")
     for y, row in enumerate(rows):
-        left.hlines(y, *sorted((row["frequency"], row["linear_frequency"])), color=RULE, lw=2.4)
+        low, high = sorted((row["frequency"], row["linear_frequency"]))
+        left.hlines(y, low, high, color=RULE, lw=2.4)
         left.scatter(row["linear_frequency"], y, s=30, facecolor=PAPER, edgecolor=OWN, lw=1.4,
                      zorder=3)  # fmt: skip
         left.scatter(row["frequency"], y, s=24, marker="D", color=NONLINEAR, zorder=4)
         if row["mean_norm"] is not None:
             right.hlines(y, 0, row["mean_norm"], color=NONLINEAR, lw=3.2)
-    rule(left, x=bound)
-    left.text(bound, 1.005, percent(bound), color=MUTED, fontsize=8, ha="center", va="bottom",
-              transform=left.get_xaxis_transform())  # fmt: skip
-    left.set_yticks(range(len(rows)), [gene_label(r["gene"], r["symbol"], 30) for r in rows])
     for ax in (left, right):
         name_rows(ax, gene_names([r["gene"] for r in rows], [r["symbol"] for r in rows]))
-    for label, row in zip(left.get_yticklabels(), rows, strict=True):
-        label.set_fontweight("bold" if row["in_signature"] else "normal")
-    left.set_ylim(len(rows) - 0.4, -0.7)
-    left.set_xlim(-0.03, 1.03)
-    left.set_xlabel("selection frequency")
-    right.set_xlabel("size of the derivative")
     right.set_xlim(left=0)
-    right.ticklabel_format(axis="x", style="plain")
-    right.locator_params(axis="x", nbins=3)
-    for ax in (left, right):
-        ax.tick_params(axis="y", length=0)
-        ax.grid(axis="y", color=RULE, lw=0.5)
-        ax.spines["left"].set_visible(False)
-    return figure
-
-
-def draw_errors(data: Study) -> Figure:
-    """Every predictor on the same splits; the linear lists and the two nonlinear ones stand out."""
-    rows, shown = control_rows(data), measure(data)
-    figure, ax = sheet(WIDE, 1.0 + 0.3 * len(rows))
-    colours = {"genesig": OWN, "nonlinear": NONLINEAR, "fvm": NONLINEAR}
-    for y, row in enumerate(rows):
-        colour = colours.get(row["model"], OTHER)
-        limits = shown.interval(row)
-        if None not in limits:
-            ax.hlines(y, *limits, color=colour, lw=2.2 if row["model"] in colours else 1.4)
-        marker = "D" if colour == NONLINEAR else "o"
-        ax.scatter(
-            [shown.value(row["error"])],
-            [y],
-            s=44,
-            marker=marker,
-            color=colour,
-            zorder=3,
-            clip_on=False,
-        )
-    predictor_axes(ax, rows, shown, bold=colours)
     return figure
 
 
@@ -166,29 +115,17 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
     if it is None:
         return Section("nonlinear", "Nonlinear selection")
     settings: Settings = data["config"]["nonlinear"]
-    words = [finding(data, it), _what(data, it), _differs(), *_honest(it, settings)]
+    words = [finding(data, it), _what(data, it), *_honest(it, settings)]
     items: list[Item] = []
     if it["genes"]:
         items.append(_genes(it, data["config"]["signature"]["frequency"]))
-    if any(row["model"] == "nonlinear" for row in control_rows(data)):
-        items.append(_errors(data))
     if it["curves"]:
         items.append(_curves(it, classes=data["study"]["classes"] is not None))
-    caption = (
-        f"{often(data).capitalize()}s of the chosen linear lists and of those of each μ that are"
-        " also here. The list here has the"
-        f" genes selected in at least {percent(data['config']['signature']['frequency'])} of the"
-        " splits."
-    )
-    items.append(packed_table(data, "nonlinear_agreement", caption, limits.table_rows))
     if it["genes"]:
         caption = "Every gene that any split selected."
         items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
-    caption = "Every outer split: what was chosen, what was selected and how it predicts."
-    items.append(
-        packed_table(data, "nonlinear_scores", caption, limits.table_rows, without=("message",))
-    )
-    return Section("nonlinear", "Nonlinear selection", words, items, part="stability", folded=True)
+    return Section("nonlinear", "Nonlinear selection", words, items, part="stability", folded=True,
+                   files=["nonlinear_scores.tsv", "nonlinear_agreement.tsv"])  # fmt: skip
 
 
 def finding(data: Study, it: NonlinearRecord) -> str:
@@ -263,8 +200,8 @@ def _what(data: Study, it: NonlinearRecord) -> str:
     )
     return (
         f"The linear lists add up genes, each along a straight line; {here}{_penalty(set_to)}"
-        f" {kept} Splits and inner folds are those of the linear lists, and everything is learned"
-        " on training samples."
+        f" {kept} Unselected genes still enter the kernel, so the result depends on how many genes"
+        " are kept; a selected gene has no weight, only its curve."
     )
 
 
@@ -274,14 +211,6 @@ def _penalty(set_to: Settings) -> str:
         "group": f" Genes are selected in whole groups, {groups}.",
         "elastic": " The penalty is elastic: correlated genes tend to be selected together.",
     }.get(set_to["penalty"], "")
-
-
-def _differs() -> str:
-    return (
-        "Two things differ from the linear lists. Unselected genes still enter the kernel, so the"
-        " result depends on how many genes pass the prefilter. And a selected gene has no weight,"
-        " only the size of the score's derivative and its curve."
-    )
 
 
 def _honest(it: NonlinearRecord, settings: Settings) -> list[str]:
@@ -304,11 +233,9 @@ def _honest(it: NonlinearRecord, settings: Settings) -> list[str]:
         found.append(refit)
     if trouble["cut"] or trouble["inner_cut"]:
         found.append(
-            f"The path stops where it would select more genes than there are samples, because the"
-            f" model is not identifiable beyond that point. That happened in {trouble['cut']} of"
-            f" {counted(trouble['splits'], 'split')} before the chosen τ was reached, and in"
-            f" {trouble['inner_cut']} of {trouble['inner']} paths of the inner folds before the"
-            " smallest τ."
+            "A path stops where it would select more genes than there are samples: in"
+            f" {trouble['cut']} of {counted(trouble['splits'], 'split')} before the chosen τ, in"
+            f" {trouble['inner_cut']} of {trouble['inner']} inner paths before the smallest τ."
         )
     if trouble["none"]:
         found.append(f"{counted(trouble['none'], 'split')} selected no gene at all.")
@@ -336,31 +263,10 @@ def _genes(it: NonlinearRecord, bound: float) -> Picture:
         description=f"Selection frequency of {len(shown)} genes in nonlinear and in linear"
         f" selection, and the size of the derivative. {clean(named)}.",
         caption="Left: share of the outer splits that select the gene; blue diamond: nonlinear,"
-        " green ring: the chosen linear lists. Right: mean size of the score's derivative"
-        " by the gene, over the splits that select it (score per standard deviation of the gene)."
-        " The penalty shrinks it, so only the order means something. Bold: genes of the signature."
-        f" Shown: the {counted(min(MOST_GENES, it['ever']), 'gene')} selected most often of"
-        f" {it['ever']}, and the signature.",
-    )
-
-
-def _errors(data: Study) -> Picture:
-    shown, rows = measure(data), control_rows(data)
-    fvm = (
-        " The feature vector machine picks genes by mutual information between ranks; its own"
-        " prediction is weak, so the same smooth refit predicts."
-        if any(row["model"] == "fvm" for row in rows)
-        else ""
-    )
-    return picture(
-        "nonlinear_errors",
-        partial(draw_errors, data),
-        data={"model": [row["model"] for row in rows], **shown.columns(rows)},
-        title=f"{shown.title} beside linear selection and other methods",
-        description=f"{shown.name}, dots with 95 % CI: {each_value(rows, shown)}.",
-        caption=f"{shown.title} on held-out samples of the same splits"
-        " with its 95\u00a0% CI; dashed: chance. Blue: nonlinear, green: the chosen"
-        f" linear lists.{fvm}",
+        " green ring: the chosen linear lists. Right: mean size of the score's derivative by the"
+        " gene, shrunken by the penalty, so that only the order means something. Bold: genes of the"
+        f" signature. Shown: the {counted(min(MOST_GENES, it['ever']), 'gene')} selected most often"
+        f" of {it['ever']}, and the signature.",
     )
 
 
@@ -387,10 +293,8 @@ def _curves(it: NonlinearRecord, *, classes: bool) -> Picture:
         f" {clean(named)}.",
         caption="How the score of the final model changes with one gene, averaged over what the"
         " other genes are in all samples. Ticks: observed values; beyond them the curve is"
-        " extrapolated. This model was fitted on all samples, so the curves"
-        " describe it and are no evidence. r² near 1: a straight line says the same. The average"
-        " hides how genes act together. Genes by falling derivative; where a curve is flat, the"
-        f" refit does without the gene.{many}",
+        " extrapolated. The model was fitted on all samples: the curves describe it and are no"
+        f" evidence. r² near 1: a straight line says the same.{many}",
     )
 
 

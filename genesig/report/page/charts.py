@@ -2,37 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from genesig.report.page.measure import Measure, codes, model_name, often
-from genesig.report.page.record import GroupCurve, Study
+from genesig.report.page.measure import Measure, codes, model_name
+from genesig.report.page.record import GroupCurve
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
     INK,
     MUTED,
     NEGATIVE,
+    OTHER,
     OVER,
+    OWN,
     PAPER,
     POSITIVE,
+    RULE,
     SEQUENTIAL,
     SMALL,
     WIDE,
     bare,
-    mu_ticks,
     rule,
     sheet,
 )
-from genesig.report.page.svg import Columns
+from genesig.report.page.svg import SAMPLE, Columns, name_points
 from genesig.report.page.tables import Row, transposed
-from genesig.report.page.words import ABSENT, clean, counted, decimal, percent, shorten, significant
+from genesig.report.page.words import ABSENT, clean, decimal, percent, shorten, significant
+
+if TYPE_CHECKING:  # who only collects needs no matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+FEWEST_FOR_BAND = 10
+"""Permutations that make a band."""
+
+
+class Line(NamedTuple):
+    """A row of a forest: its name, value and interval, and how it looks."""
+
+    name: str
+    value: float | None
+    limits: tuple[float | None, float | None]
+    colour: str = INK
+    marker: str = "o"
+    bold: bool = False
+
+
+def forest(
+    lines: Sequence[Line], label: str, *, at: float | None = None, band: Sequence[float] = (),
+    left: float | None = None,
+) -> tuple[Figure, Axes]:  # fmt: skip
+    """Draw values with their intervals; dashed: `at`; grey: where shuffled labels lie."""
+    figure, ax = sheet(WIDE, 1.0 + 0.3 * len(lines))
+    if len(band) >= FEWEST_FOR_BAND:
+        _shuffled(ax, band)
+    for y, line in enumerate(lines):
+        low, high = line.limits
+        if low is not None and high is not None:
+            ax.hlines(y, low, high, color=line.colour, lw=2.2 if line.bold else 1.6)
+        if line.value is not None:
+            ax.scatter([line.value], [y], s=46, marker=line.marker, color=line.colour, zorder=3,
+                       clip_on=False)  # fmt: skip
+    ax.set_yticks(range(len(lines)), [line.name for line in lines])
+    for text, line in zip(ax.get_yticklabels(), lines, strict=True):
+        text.set_fontweight("bold" if line.bold else "normal")
+    ax.set_ylim(len(lines) - 0.5, -0.7)
+    rule(ax, x=at)
+    ax.set_xlim(left=left)
+    ax.set_xlabel(label)
+    ax.tick_params(axis="y", length=0, pad=8)
+    ax.grid(axis="x")
+    return figure, ax
+
+
+def frequencies(
+    names: Sequence[str], bold: Sequence[bool], bound: float, size: str
+) -> tuple[Figure, Axes, Axes]:  # fmt: skip
+    """Return axes of selection frequency, with the bound of a list, and of a size beside it."""
+    figure, (left, right) = sheet(
+        WIDE, 1.2 + 0.2 * len(names), 1, 2, sharey=True, width_ratios=[2.2, 1], squeeze=True,
+        gap=0.03,
+    )  # fmt: skip
+    rule(left, x=bound)
+    left.text(bound, 1.005, percent(bound), color=MUTED, fontsize=8, ha="center", va="bottom",
+              transform=left.get_xaxis_transform())  # fmt: skip
+    left.set_yticks(range(len(names)), names)
+    for label, heavy in zip(left.get_yticklabels(), bold, strict=True):
+        label.set_fontweight("bold" if heavy else "normal")
+    left.set_ylim(len(names) - 0.4, -0.7)
+    left.set_xlim(-0.03, 1.03)
+    left.set_xlabel("selection frequency")
+    right.set_xlabel(size)
+    right.ticklabel_format(axis="x", style="plain")
+    right.locator_params(axis="x", nbins=3)
+    for ax in (left, right):
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="y", color=RULE, lw=0.5)
+        ax.spines["left"].set_visible(False)
+    return figure, left, right
+
+
+def _shuffled(ax: Axes, errors: Sequence[float]) -> None:
+    low, high = np.quantile(errors, [0.025, 0.975])
+    ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
+    ax.text((low + high) / 2, 1.01, "labels shuffled", color=MUTED, fontsize=8, ha="center",
+            va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip
+
+
+def observed_predicted(
+    x: Sequence[float], y: Sequence[float], names: Sequence[str], labels: tuple[str, str],
+    text: str, kind: str = SAMPLE,
+) -> tuple[Figure, Axes]:  # fmt: skip
+    """Scatter named samples around the dashed line of perfect prediction."""
+    figure, ax = sheet(SMALL, 4.0)
+    ends = [min(*x, *y), max(*x, *y)]
+    ax.plot(ends, ends, color=MUTED, lw=0.9, dashes=(4, 3))
+    ax.scatter(x, y, s=28, color=OWN, edgecolor=PAPER, lw=0.5, zorder=3)
+    name_points(ax, x, y, names, kind)
+    ax.text(0.97, 0.05, text, ha="right", transform=ax.transAxes)
+    ax.set_xlabel(labels[0])
+    ax.set_ylabel(labels[1])
+    return figure, ax
 
 
 def plane(ax: Axes, explained: Sequence[float], a: int, b: int, noun: str) -> None:
@@ -82,6 +176,8 @@ LETTERS = 36
 
 def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figure:
     """Draw counts (T × T, rows = true class), and the shares of the true class."""
+    from matplotlib.colors import LinearSegmentedColormap
+
     figure, ax = sheet(SMALL, 3.3)
     counts = np.array(matrix, dtype=float)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
@@ -92,15 +188,8 @@ def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figu
         for said in every:
             part = percent(share[true, said]) if counts[true].sum() else ABSENT
             text = f"{significant(counts[true, said], 4)}\n{part}"
-            ax.text(
-                said,
-                true,
-                text,
-                ha="center",
-                va="center",
-                fontsize=11 if len(classes) < 5 else 7,
-                color=OVER,
-            )
+            ax.text(said, true, text, ha="center", va="center", color=OVER,
+                    fontsize=11 if len(classes) < 5 else 7)  # fmt: skip
     names = [shorten(name, 16) for name in classes]
     flat = max(map(len, names)) * len(names) <= LETTERS
     ax.set_xticks(every, names, rotation=0 if flat else 45)
@@ -129,36 +218,10 @@ def confusion_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -
     )
 
 
-def predictor_axes(ax: Axes, rows: Sequence[Row], shown: Measure, bold: Collection[str]) -> None:
-    """Name the predictors from top to bottom, over an axis of what the page measures."""
-    ax.set_yticks(range(len(rows)), [model_name(row["model"]) for row in rows])
-    for label, row in zip(ax.get_yticklabels(), rows, strict=True):
-        label.set_fontweight("bold" if row["model"] in bold else "normal")
-    ax.set_ylim(len(rows) - 0.5, -0.7)
-    rule(ax, x=shown.chance)
-    if shown.better == "smaller":
-        ax.set_xlim(left=0)
-    ax.set_xlabel(f"{shown.name} on held-out samples ({shown.better} is better)")
-    ax.tick_params(axis="y", length=0, pad=8)
-    ax.grid(axis="x")
-
-
 def each_value(rows: Sequence[Row], shown: Measure) -> str:
     """Return ``"genesig (this procedure) 0.10; ridge, all genes 0.20"``."""
     said = (f"{model_name(row['model'])} {decimal(shown.value(row['error']))}" for row in rows)
     return clean("; ".join(said))
-
-
-def list_ticks(ax: Axes, data: Study) -> None:
-    """Give the chosen lists and each mu a place on the x axis, with the length of the list."""
-    lengths = [_length(one["size"], data["config"]["linear"]["longest"]) for one in data["lists"]]
-    _, median, _ = data["answer"]["lengths"]
-    mu_ticks(ax, [None, *data["mu"]], [counted(median, "gene"), *lengths])
-    ax.set_xlabel(f"chosen lists (median length), then {often(data)}s of the list at each μ")
-
-
-def _length(size: int | None, longest: int | None) -> str:
-    return f"> {longest} genes" if size is None else counted(size, "gene")
 
 
 GROUP_COLOURS = {"high": POSITIVE, "low": NEGATIVE}
@@ -182,15 +245,9 @@ def kaplan_meier_data(found: Sequence[GroupCurve]) -> dict[str, list[Any]]:
 
 
 def kaplan_meier(found: Sequence[GroupCurve], time: str, horizon: float) -> Figure:
-    """Kaplan-Meier curves of the groups of risk, with numbers at risk.
+    """Kaplan-Meier curves of the groups of risk, with numbers at risk."""
+    from matplotlib.ticker import MaxNLocator
 
-    Parameters
-    ----------
-    found : sequence of GroupCurve
-    time : str
-        Name of the times.
-    horizon : float
-    """
     figure, axes = sheet(WIDE, 4.2, 2, 1, sharex=True, height_ratios=[5, 0.7])
     ax, below = axes[:, 0]
     for curve in found:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from genesig.report.page.record import Study, StudyFacts
-from genesig.report.page.words import clean, enumerated, percent, shorten
+from genesig.report.page.words import clean, decimal, enumerated, percent, rate, shorten
 from genesig.response.design import SEVERAL
 from genesig.selection.assess.controls import NAMED
 
@@ -26,12 +26,6 @@ def two(study: StudyFacts) -> list[str] | None:
     """Return the negative and the positive class, where there are just these."""
     classes = study["classes"]
     return classes if classes is not None and len(classes) == 2 else None
-
-
-def named(classes: Sequence[str]) -> str:
-    """Return ``"A, B and C"``."""
-    *first, last = map(clean, classes)
-    return f"{', '.join(first)} and {last}"
 
 
 @dataclass(frozen=True)
@@ -92,9 +86,6 @@ class Measure:
     better : {"smaller", "larger"}
     column : str
         The column of tables in which it stands, where it is no error.
-    split : (str, str)
-        The column of scores.tsv that is shown for single splits, and its name; empty where that
-        depends on the splits.
     words : Words
     fitted : bool
         Whether the score is an estimate of the response itself.
@@ -109,7 +100,6 @@ class Measure:
     chance: float
     better: str
     column: str = "error"
-    split: tuple[str, str] = ("", "")
     words: Words = NUMBER
     fitted: bool = False
     full: str = ""
@@ -124,6 +114,11 @@ class Measure:
     def as_good(self) -> str:
         """Return what is as good as a value or better."""
         return f"an equal or {'lower' if self.better == 'smaller' else 'higher'} {self.name}"
+
+    @property
+    def write(self) -> Callable[[float | None], str]:
+        """Return how its values are written: an error as per cent, others in decimals."""
+        return rate if self.better == "smaller" else decimal
 
     def value(self, error: float | None) -> float | None:
         """Return the error itself, or R² = 1 - error."""
@@ -158,7 +153,6 @@ MEASURES = {
         0.0,
         "larger",
         "r2",
-        ("squared_error", "mean squared error"),
         fitted=True,
         elsewhere=("r2", "R²", 0.0),
     ),
@@ -167,8 +161,7 @@ MEASURES = {
         0.5,
         "larger",
         "concordance",
-        ("concordance", "C"),
-        TIME,
+        words=TIME,
         full="Concordance (C)",
         elsewhere=("concordance", "C", 0.5),
     ),

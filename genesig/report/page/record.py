@@ -15,14 +15,19 @@ from genesig.report.page.rounding import rounded
 from genesig.selection.assess.detectable import Detectable
 
 
-class Error(TypedDict):
+class Limited(TypedDict):
+    """A number with its 95 % interval; null where it is not defined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Error(Limited):
     """The error, and its value without any signal."""
 
     name: str
     chance: float
-    value: float | None
-    low: float | None
-    high: float | None
 
 
 class P(TypedDict):
@@ -381,18 +386,6 @@ class Null(TypedDict):
     observed: float | None
 
 
-class ListCount(TypedDict):
-    """The list of one mu: its frequent genes, those of any split, what it kept of the list before.
-
-    ``size`` and ``union`` are null where a split's list was too long to be kept.
-    """
-
-    mu: float
-    size: int | None
-    union: int | None
-    kept: float | None
-
-
 class PackedTable(TypedDict):
     """A result table: at most 60,000 rows of ``total``, all of them in ``file``."""
 
@@ -429,5 +422,4 @@ class Study(TypedDict):
     verdict: Verdict
     held_out: HeldOut
     null: Null
-    lists: list[ListCount]
     tables: dict[str, PackedTable]

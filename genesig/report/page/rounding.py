@@ -20,6 +20,11 @@ def rounded(values: Any, digits: int) -> Any:
     return _nested(flat, array.shape)
 
 
+def rounded_row(row: Any, digits: int, *keys: str) -> Any:
+    """Return these values of a row, rounded, by their names."""
+    return {key: rounded(row[key], digits) for key in keys}
+
+
 def _nested(flat: list[float | None], shape: tuple[int, ...]) -> Any:
     if not shape:
         return flat[0]

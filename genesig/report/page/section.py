@@ -86,6 +86,7 @@ class Section:
     """One section of a part: its words first, then pictures and tables in their order.
 
     A section that is ``folded`` is closed on screen and open on paper, as all of the supplement.
+    ``files`` are the tables beside the page that say more.
     """
 
     key: str
@@ -94,6 +95,7 @@ class Section:
     items: Sequence[Item] = ()
     part: str = "supplement"
     folded: bool = False
+    files: Sequence[str] = ()
 
     @property
     def empty(self) -> bool:

@@ -7,19 +7,15 @@ marks on top of an image, whose colours do not change with the theme.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-from genesig.report.page.words import power
+if TYPE_CHECKING:  # who only collects needs no matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
 
 INK, MUTED, RULE, PAPER = "#1d1d1f", "#5c6066", "#d5d8dd", "#fcfcfd"
 NEGATIVE, POSITIVE, OWN, OTHER = "#0072b2", "#d55e00", "#007a58", "#8a8f98"
@@ -27,21 +23,9 @@ OVER, OVER_PAPER = "#111213", "#f8f8f6"
 BLOCK_COLOURS = ("#0072b2", "#d55e00", "#007a58", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195")
 BLOCK_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 CLASS_COLOURS, CLASS_MARKERS = 3 * BLOCK_COLOURS, 3 * BLOCK_MARKERS  # two, or up to twenty
-DIVERGING = LinearSegmentedColormap.from_list(
-    "blue-orange",
-    [
-        "#003c63",
-        "#0072b2",
-        "#5fa5d0",
-        "#b3d3e6",
-        "#f3f2ee",
-        "#f6cfae",
-        "#eda063",
-        "#d55e00",
-        "#7a3300",
-    ],
-)
 SEQUENTIAL = "cividis"
+BLUE_TO_ORANGE = ("#003c63", "#0072b2", "#5fa5d0", "#b3d3e6", "#f3f2ee", "#f6cfae", "#eda063",
+                  "#d55e00", "#7a3300")  # fmt: skip
 
 WIDE, SMALL = 7.4, 4.6  # inches: a page's width, and half a page that still fits a telephone
 
@@ -92,6 +76,8 @@ _IN_COLUMN = ContextVar("in_column", default=False)
 @contextmanager
 def in_column() -> Iterator[None]:
     """Let figures be as wide as a column, in smaller letters, while this lasts."""
+    import matplotlib as mpl
+
     token = _IN_COLUMN.set(True)
     try:
         with mpl.rc_context(SIZES):
@@ -104,6 +90,10 @@ def sheet(
     width: float, height: float, rows: int = 1, columns: int = 1, *, gap: float = 0.02, **how: Any
 ) -> tuple[Figure, Any]:
     """Return (figure, axes): one Axes, or an array (rows, columns) of them."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     layout = ConstrainedLayoutEngine(wspace=gap)
     size = (min(width, COLUMN), height * 0.85) if _IN_COLUMN.get() else (width, height)
     figure = Figure(figsize=size, layout=layout)
@@ -112,14 +102,11 @@ def sheet(
     return figure, figure.subplots(rows, columns, **how)
 
 
-def mu_ticks(ax: Axes, mu: Sequence[float | None], below: list[str] | None = None) -> None:
-    """Give each mu, None for the chosen lists, a place on the x axis, and a line of text below."""
-    lines = below or [""] * len(mu)
-    names = ["chosen" if value is None else power(value) for value in mu]
-    labels = [f"{name}\n{line}".rstrip() for name, line in zip(names, lines, strict=True)]
-    ax.set_xticks(range(len(mu)), labels)
-    ax.set_xlim(-0.5, len(mu) - 0.5)
-    ax.tick_params(axis="x", length=0)
+def diverging() -> Colormap:
+    """Return the colours of what lies to both sides of 0."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("blue-orange", BLUE_TO_ORANGE)
 
 
 def rule(ax: Axes, *, x: float | None = None, y: float | None = None) -> None:
@@ -134,18 +121,6 @@ def rule(ax: Axes, *, x: float | None = None, y: float | None = None) -> None:
 def note(ax: Axes, x: float, y: float, text: str, **how: Any) -> None:
     """Write a small label in data coordinates."""
     ax.text(x, y, text, **{"color": MUTED, "fontsize": 8, **how})
-
-
-def interval(ax: Axes, x: float, y: float | None, limits: tuple[float | None, float | None],
-             colour: str, *, filled: bool = True) -> None:  # fmt: skip
-    """Draw a dot with its interval; nothing where there is no value."""
-    if y is None:
-        return
-    low, high = limits
-    if low is not None and high is not None:
-        ax.vlines(x, low, high, color=colour, lw=1.8, clip_on=False)
-    face = colour if filled else PAPER
-    ax.scatter([x], [y], s=48, facecolor=face, edgecolor=colour, lw=1.6, zorder=3, clip_on=False)
 
 
 def bare(ax: Axes) -> None:

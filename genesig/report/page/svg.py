@@ -16,17 +16,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from genesig.report.page.style import SIZES, STYLE, in_column
 from genesig.report.page.words import clean, gene_label, shorten
+
+if TYPE_CHECKING:  # who only collects needs no matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}"
@@ -145,8 +144,10 @@ Array = np.ndarray[Any, Any]
 SAMPLE, GENE = "sample", "gene"
 MOST = 60
 """Letters of a name."""
-POINTS = 72
+DPI = 72
 """Units of an SVG per inch, as matplotlib writes it."""
+NAMES = "names_on_the_page"
+"""Under which axes keep what is named on them."""
 
 
 class Marks(TypedDict):
@@ -163,20 +164,19 @@ class Marks(TypedDict):
     y: list[float] | None
 
 
-class Names(Artist):
+@dataclass(frozen=True)
+class Names:
     """Names on axes, in their data coordinates; nothing is drawn."""
 
-    def __init__(self, kind: str, names: Sequence[str], x: Any, y: Any) -> None:
-        super().__init__()
-        self.kind = kind
-        self.names = [shorten(name, MOST) for name in names]
-        self.x, self.y = x, y
-        self.set_in_layout(False)
+    kind: str
+    names: Sequence[str]
+    x: Any
+    y: Any
 
     def placed(self, ax: Axes) -> Marks:
         """Return where the names are, after the figure was drawn."""
         figure = ax.get_figure(root=True)
-        scale = POINTS / figure.dpi  # type: ignore[union-attr]
+        scale = DPI / figure.dpi  # type: ignore[union-attr]
         height = figure.bbox.height * scale  # type: ignore[union-attr]
         zero = np.zeros(len(self.names))
         x, y = (zero if given is None else np.asarray(given, float) for given in (self.x, self.y))
@@ -185,7 +185,7 @@ class Names(Artist):
         left, low, right, high = (round(float(edge), 1) for edge in edges)
         return {
             "kind": self.kind,
-            "names": self.names,
+            "names": [shorten(name, MOST) for name in self.names],
             "box": [left, round(height - high, 1), right, round(height - low, 1)],
             "x": None if self.x is None else at[:, 0].round(1).tolist(),
             "y": None if self.y is None else (height - at[:, 1]).round(1).tolist(),
@@ -208,19 +208,13 @@ def name_rows(ax: Axes, names: Sequence[str], kind: str = GENE) -> None:
 
 
 def _add(ax: Axes, names: Names) -> None:
-    if names.names:
-        names.set_clip_on(False)
-        ax.add_artist(names)
+    if len(names.names):
+        vars(ax).setdefault(NAMES, []).append(names)
 
 
 def marks_of(figure: Figure) -> list[Marks]:
     """Return all names of a figure that was drawn."""
-    return [
-        artist.placed(ax)
-        for ax in figure.axes
-        for artist in ax.artists
-        if isinstance(artist, Names)
-    ]
+    return [names.placed(ax) for ax in figure.axes for names in vars(ax).get(NAMES, ())]
 
 
 def gene_names(genes: Sequence[str], symbols: Sequence[str]) -> list[str]:
@@ -228,13 +222,10 @@ def gene_names(genes: Sequence[str], symbols: Sequence[str]) -> list[str]:
     return [gene_label(*pair, MOST) for pair in zip(genes, symbols, strict=True)]
 
 
-_SVG_, _LINK_ = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-_HREF_ = f"{{{_LINK_}}}href"
 Columns = Mapping[str, Sequence[Any]]
 _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _URL = re.compile(r"url\(#([^)]+)\)")
-SVG_DPI = 72
 IN_A_LINE, LONG, FEW = 44, 24, 14
 """Letters below the axes of a column, and of the name of a row; rows with room for two lines."""
 _ROUNDED = ("d", "x", "y", "transform", "width", "height")
@@ -280,6 +271,8 @@ def picture(
     data: Columns,
 ) -> Picture:  # fmt: skip
     """Call `draw` in the report's style and keep what it drew as SVG."""
+    import matplotlib as mpl
+
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         # The browser has the letters that matplotlib's own font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -295,6 +288,8 @@ def picture(
 
 def _make_narrow(figure: Figure) -> None:
     """Give letters one size, and names the room of a column: broken into lines, or shorter."""
+    from matplotlib.text import Text
+
     for text in figure.findobj(Text):
         text.set_fontsize(min(text.get_fontsize(), SIZES["font.size"]))
     for axes in figure.axes:
@@ -333,7 +328,7 @@ def _lay_out(figure: Figure) -> None:
     """Give labels their room, which `savefig` would do by drawing everything once more."""
     engine = figure.get_layout_engine()
     if engine is not None:
-        figure.dpi = SVG_DPI
+        figure.dpi = DPI
         engine.execute(figure)
         figure.set_layout_engine(None)
 
@@ -351,7 +346,7 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
             if key in element.attrib:
                 element.set(key, _shorter(element.get(key, ""), key))
         element.tail = None
-        if element.tag != f"{{{_SVG_}}}text":
+        if element.tag != f"{SVG}text":
             element.text = None
     hand_down_clips(root)
     _flatten(root)
@@ -363,13 +358,13 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
 def _strip(root: ET.Element) -> None:
     for parent in list(root.iter()):
         for child in list(parent):
-            if child.tag in (f"{{{_SVG_}}}metadata", f"{{{_SVG_}}}style"):
+            if child.tag in (f"{SVG}metadata", f"{SVG}style"):
                 parent.remove(child)
 
 
 def _links(element: ET.Element) -> list[str]:
     found = [match for value in element.attrib.values() for match in _URL.findall(value)]
-    href = element.get(_HREF_, "")
+    href = element.get(_HREF, "")
     return [*found, href[1:]] if href.startswith("#") else found
 
 
@@ -389,7 +384,7 @@ def _rename(element: ET.Element, stem: str, used: set[str]) -> None:
         if old in used:
             element.set("id", f"{stem}-{old}")
     for key, value in list(element.attrib.items()):
-        if key == _HREF_ and value.startswith("#"):
+        if key == _HREF and value.startswith("#"):
             element.set(key, f"#{stem}-{value[1:]}")
         elif "url(#" in value:
             element.set(key, _URL.sub(rf"url(#{stem}-\1)", value))
@@ -408,9 +403,9 @@ def _flatten(root: ET.Element) -> None:
     for parent in reversed(list(root.iter())):
         children: list[ET.Element] = []
         for child in parent:
-            if child.tag == f"{{{_SVG_}}}defs" and not len(child):
+            if child.tag == f"{SVG}defs" and not len(child):
                 continue
-            bare = child.tag == f"{{{_SVG_}}}g" and not child.attrib
+            bare = child.tag == f"{SVG}g" and not child.attrib
             children += list(child) if bare else [child]
         if children != list(parent):
             parent[:] = children
@@ -418,7 +413,7 @@ def _flatten(root: ET.Element) -> None:
 
 def _describe(root: ET.Element, stem: str, title: str, description: str) -> None:
     for place, (kind, words) in enumerate((("title", title), ("desc", description))):
-        element = ET.Element(f"{{{_SVG_}}}{kind}", {"id": f"{stem}-{kind}"})
+        element = ET.Element(f"{SVG}{kind}", {"id": f"{stem}-{kind}"})
         element.text = clean(words)
         root.insert(place, element)
     root.attrib.update({

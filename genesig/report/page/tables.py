@@ -16,7 +16,6 @@ from genesig.report.page.words import (
     decimal,
     percent,
     power,
-    rate,
     shorten,
     significant,
 )
@@ -50,11 +49,6 @@ def on_components(points: Sequence[Sequence[float]]) -> dict[str, list[float]]:
 def records(table: PackedTable) -> list[Row]:
     """Return the rows of a packed table as dicts."""
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-
-
-def same_mu(rows: Iterable[Row], mu: float) -> list[Row]:
-    """Return the rows of one mu."""
-    return [r for r in rows if r["mu"] is not None and abs(float(r["mu"]) - mu) <= 1e-6 * mu]
 
 
 def of_chosen(rows: Iterable[Row]) -> list[Row]:
@@ -91,7 +85,7 @@ def own_margins(predictions: pd.DataFrame, classes: Sequence[str] | None) -> Any
     return scores[own] - np.where(own, -np.inf, scores).max(axis=1)
 
 
-_SYMBOL_OF = {"symbol": "gene", "nearest_symbol": "nearest", "prototype_symbol": "prototype"}
+_SYMBOL_OF = {"symbol": "gene", "prototype_symbol": "prototype"}
 
 
 def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], place: int) -> bool:
@@ -103,7 +97,7 @@ def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], place: in
     return all(row[place] in (row[other], None) for row in rows)
 
 
-_WORDS = ("text", "name", "source", "model")
+_WORDS = ("text", "name", "model")
 
 
 @dataclass(frozen=True)
@@ -184,7 +178,6 @@ COLUMNS: dict[str, Column] = {
     "auc_high": Column("AUC to", "number", UPPER),
     "auc_low": Column("AUC from", "number", LOWER),
     "about": Column("Description", "text"),
-    "balanced_error": Column("Balanced error", "number", "Mean of the classes' error shares"),
     "block": Column("Block", "integer", "Blocks are numbered by falling score"),
     "class": Column("Class", "text", "For which its weight is largest"),
     "coef": Column("Weight", "signed", "Weight in the final model"),
@@ -195,38 +188,22 @@ COLUMNS: dict[str, Column] = {
     "chance": Column("By chance", "share", "Mean half-frequency under permuted labels"),
     "chromosome": Column("Chromosome", "name"),
     "contribution": Column("Contribution", "signed", "Weights times the genes' deviations, summed"),
-    "cut": Column("Inner paths cut", "integer", "Ended where genes outnumber samples"),
-    "explained_by_none": Column("Fitted by no gene", "share", "Of the training variance"),
     "family_p": Column("p over all sets", "p", "Permuted labels that take any set as far"),
     "final_norm": Column("Derivative, final model", "signed", "0 if it is not in it"),
     "first_mu": Column("First μ", "mu", "Smallest μ whose list holds the gene"),
     "frequency": Column("Frequency", "share", FREQUENCY_HELP),
     "final_share": Column("Share, final model", "share", "Of the score; 0 if it is not in it"),
     "first": Column("First gene", "name"),
-    "fvm_genes": Column("Genes of the FVM", "integer", "Feature Vector Machine"),
-    "gap": Column("Gap", "p", "Relative duality gap of the fit"),
     "gene": Column("Gene id", "name"),
     "genes": Column("Genes", "integer", "Those of the set that were measured"),
     "half_frequency": Column("Half-frequency", "share", HALVES_HELP),
     "high": Column("to", "number", UPPER),
     "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
     "in_signature": Column("In the signature", "flag"),
-    "close": Column("Too close", "flag", "Whether |r| exceeds clusters.warn_above"),
-    "jaccard": Column("Jaccard", "number", "Shared genes over all genes of the two lists"),
-    "jaccard_in_split": Column("Jaccard, split by split", "number"),
-    "largest": Column("Longest of a split", "integer"),
     "mean_share": Column("Mean share", "share", "Of the score, over the splits that selected it"),
-    "mean_size": Column("Mean length", "count", "Over the splits"),
     "named": Column("In the file", "integer"),
     "names": Column("Shared genes", "text"),
-    "nearest": Column("Nearest prototype", "name"),
-    "nearest_r": Column("r with it", "signed"),
-    "nearest_symbol": Column("Its symbol", "text"),
-    "nested": Column("Kept by the next list", "hundredth"),
-    "nested_in_split": Column("Kept, split by split", "hundredth"),
-    "smallest": Column("Shortest of a split", "integer"),
     "label": Column("Label", "text"),
-    "lam": Column("λ", "mu", "Chosen weight of the ridge refit"),
     "last": Column("Last gene", "name"),
     "layer": Column("Layer", "integer", "Order of first appearance as μ grows"),
     "least_frequency": Column("Smallest frequency", "share", "Of its genes"),
@@ -237,25 +214,14 @@ COLUMNS: dict[str, Column] = {
     "mean": Column("Mean score", "signed"),
     "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
-    "message": Column("Said", "text"),
     "difference": Column("Difference", "number", "Of the error to genesig, on the same samples"),
     "difference_high": Column("to", "number", "Upper limit of its 95 % CI"),
     "difference_low": Column("from", "number", "Lower limit of its 95 % CI"),
-    "misclassification": Column("Misclassified", "share"),
     "model": Column("Predictor", "model"),
     "mu": Column("μ", "mu"),
-    "n_genes": Column("Genes", "integer"),
-    "n_linear": Column("Linear list", "integer"),
-    "n_nonlinear": Column("Nonlinear list", "integer"),
-    "n_selected": Column("Sets", "integer"),
-    "n_sets": Column("Lists compared", "integer"),
-    "n_test": Column("Test samples", "integer"),
-    "n_train": Column("Training samples", "integer"),
-    "nu": Column("ν", "mu", "Chosen weight of the squared norm"),
     "order": Column("Order", "integer"),
     "p": Column("p of halves", "p", "Of a half-frequency so large under permuted labels"),
     "p_value": Column("p", "p"),
-    "paths": Column("Inner paths", "integer"),
     "prototype": Column("Prototype", "name", "Gene of the minimal list that leads the block"),
     "prototype_symbol": Column("Its symbol", "text"),
     "q": Column("q", "p", "Share of genes listed so often that chance is expected to give"),
@@ -267,26 +233,18 @@ COLUMNS: dict[str, Column] = {
     "r2": Column("R²", "number", "1: all explained; 0: no better than the mean of the samples"),
     "rank": Column("Rank", "integer"),
     "reference": Column("Against", "name"),
-    "repeat": Column("Repeat", "integer"),
     "sample": Column("Sample", "name"),
     "score": Column("Block score", "number", "Size of the prototype's part of the score"),
     "scores": Column("Scores while held out", "text", "One per repeat"),
-    "screened": Column("Genes looked at", "integer"),
     "size": Column("Contribution", "number", "|weight| times the gene's standard deviation"),
     "set": Column("Set", "name"),
     "shared": Column("Shared", "integer"),
     "sign_consistency": Column("Same sign", "share", "Selecting splits with the majority sign"),
-    "source": Column("Measured on", "source"),
-    "split": Column("Split", "name"),
-    "squared_error": Column("Squared error", "number"),
     "start": Column("Start", "integer", "Position of its first gene"),
-    "stability": Column("Stability", "number", "1: always the same list; 0: lists at random"),
     "statistic": Column("Statistic", "signed"),
     "symbol": Column("Symbol", "text"),
-    "tau": Column("τ / τ max", "mu", "Chosen weight of the l1 term"),
     "tested": Column("Times held out", "integer"),
     "weight": Column("Weight in the set", "signed", "For one standard deviation of the gene"),
-    "width": Column("Width", "mu", "Of the kernel, in multiples of the median distance of samples"),
     "wrong": Column("Times wrong", "integer"),
 }  # fmt: skip
 
@@ -302,49 +260,27 @@ def _integer(value: Any) -> str:
     return clean(value)
 
 
-SOURCES = {
-    "half_subsamples": "pairs of disjoint halves",
-    "half_blocks": "pairs of disjoint halves, blocks of correlated genes",
-    "outer_splits": "overlapping splits",
-}
-_GROWN = {"mu": Column("μ", "grown", "Of the list; the chosen list of each fit has its own")}
-# The same word for another thing: in lists.tsv `in_list` counts genes.
+# The same word for another thing.
 _OF_TABLE = {
     "evidence": {"named": NAMED},
-    "enrichment": {
-        "size": Column("Genes of the list", "count"),
-        "shared": Column("Shared", "count"),
-    },
     "enrichment_ranking": {
         "score": Column("Among all genes", "signed", "Mean rise of its genes, or less their fall"),
         "normalised": Column("Above chance", "number", "In standard deviations over labels"),
     },
-    "nonlinear_agreement": _GROWN,
-    "lists": {**_GROWN, "in_list": Column("Genes in the list", "integer")},
-    "scores": _GROWN,
     "signature": {
         "named": NAMED,
         "p_value": Column("p alone", "p", "Test of the gene by itself"),
         "q_value": Column("q alone", "p", "That p after Benjamini and Hochberg"),
-    },
-    "stability": {
-        **_GROWN,
-        "lasso": Column("Lasso", "number", "Stability of lasso lists of the same length"),
-        "than_chance": Column("Than chance", "text", "Whether it is clearly more than at random"),
-        "than_lasso": Column("Than lasso", "text", "Whether it is clearly more or less"),
     },
     "stretches": {
         "frequency": Column("Frequency", "share", "Mean of its genes"),
         "genes": Column("Genes", "integer"),
     },
     "sets": {"frequency": Column("Frequency", "share", "Share of the splits that selected it")},
-    "sets_scores": {"mu": Column("μ", "mu", "Chosen weight of the squared norm")},
 }
 WRITERS: dict[str, Callable[[Any], str]] = {
     "count": lambda value: significant(value, 3),
     "flag": _flag,
-    "grown": power,
-    "hundredth": lambda value: percent(value / 100),
     "integer": _integer,
     "model": lambda value: model_name(clean(value)),
     "mu": power,
@@ -353,7 +289,6 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "p": lambda value: significant(value, 2),
     "share": percent,
     "signed": lambda value: significant(value, 3),
-    "source": lambda value: SOURCES.get(value, clean(value)),
     "text": lambda value: shorten(value, 120),
 }
 
@@ -361,7 +296,7 @@ WRITERS: dict[str, Callable[[Any], str]] = {
 def cell(value: Any, kind: str) -> Cell:
     """Write one value."""
     if value is None:
-        return Cell("chosen" if kind == "grown" else ABSENT)
+        return Cell(ABSENT)
     return Cell(WRITERS[kind](value), value)
 
 
@@ -436,7 +371,7 @@ def against(data: Study, d: Difference, other: str) -> str:
     Without limits, nothing is said of an interval.
     """
     shown = measure(data)
-    write = rate if data["study"]["classes"] else decimal
+    write = measure(data).write
     ours, theirs = shown.value(d["error"]), shown.value(d["linear"])
     words = f"{shown.name} is {write(ours)} against {write(theirs)} of {other}"
     if d["low"] is None or d["high"] is None:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from genesig.report.page.measure import held, named, subject, two
+from genesig.report.page.measure import held, measure, subject, two
 from genesig.report.page.record import Finding, Study, Verdict
-from genesig.report.page.words import clean, counted, significant
+from genesig.report.page.words import clean, counted, enumerated, significant
 
 LEVEL = 0.05
 
@@ -159,7 +159,10 @@ def aim(data: Study) -> str:
     verb, what = "predict", subject(data)
     if classes is not None:
         one, other = (clean(name) for name in reversed(classes[:2]))
-        verb, what = "distinguish", f"{one} from {other}" if two(data["study"]) else named(classes)
+        verb, what = (
+            "distinguish",
+            f"{one} from {other}" if two(data["study"]) else enumerated(classes),
+        )
     if names:
         return f"adds to {names} in {verb}ing {what}"
     return f"{verb}{'es' if classes else 's'} {what}"
@@ -176,7 +179,8 @@ def _who(data: Study) -> str:
 
 def _weak(data: Study) -> str:
     it, proved = data["verdict"], data["answer"]["evidence"]
-    what, guess = ("gain in accuracy", "0") if held(data) else ("error", "guessing")
+    name = "error" if data["study"]["classes"] else measure(data).name
+    what, guess = ("gain in accuracy", "0") if held(data) else (name, "guessing")
     if it["small"]:
         p = f"p\u00a0=\u00a0{significant(data['answer']['p']['value'], 2)}"
         if it["excludes"] is None:

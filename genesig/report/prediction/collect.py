@@ -193,14 +193,9 @@ def _rejection(samples: list[HeldOutSample], classes: Sequence[str]) -> list[Rej
     found: list[Rejection] = []
     for side, name in zip((-1.0, 1.0), classes, strict=True):
         one = rejection(y, mean, side)
-        found.append({
-            "class": name,
-            "threshold": rounded(one.threshold, 4),
-            "wrong": one.wrong,
-            "rejected": one.rejected,
-            "predicted": one.predicted,
-            "share": rounded(one.share, 4),
-        })  # fmt: skip
+        found.append({"class": name, "threshold": rounded(one.threshold, 4), "wrong": one.wrong,
+                      "rejected": one.rejected, "predicted": one.predicted,
+                      "share": rounded(one.share, 4)})  # fmt: skip
     return found
 
 

@@ -24,7 +24,6 @@ from genesig.report.page.style import (
     SMALL,
     WIDE,
     note,
-    rule,
     sheet,
 )
 from genesig.report.page.svg import Columns, Picture, name_columns, picture
@@ -120,42 +119,7 @@ def _among(share: float, times: float) -> float:
     return times * share / (1 + (times - 1) * share)
 
 
-def precision_recall(score: Array, positive: Array) -> tuple[Array, Array, float]:
-    """Return recall and precision over falling thresholds, and the average precision.
-
-    Average precision is Σ (recall_k - recall_{k-1}) precision_k; tied scores are one step.
-    """
-    order = np.argsort(-score, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(score[order])), len(order) - 1)
-    hits = np.cumsum(positive[order])[last]
-    precision, recall = hits / (last + 1), hits / max(positive.sum(), 1)
-    area = float(np.sum(np.diff(np.concatenate([[0.0], recall])) * precision))
-    return recall, precision, area
-
-
 THRESHOLDS = np.arange(1, 100) / 100
-
-
-def _arrays_(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> tuple[Array, Array]:
-    """Return mean scores, and whether samples are of the positive class."""
-    score = np.array([one["mean"] for one in tested], dtype=float)
-    return score, np.array([one["label"] == classes[1] for one in tested])
-
-
-def draw_precision(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
-    """Precision against recall of the positive class; dashed: its share of the samples."""
-    recall, value, area = precision_recall(*_arrays_(tested, classes))
-    figure, ax = sheet(SMALL, 3.7)
-    ax.plot([0.0, *recall], [value[0], *value], drawstyle="steps-pre", color=OWN, lw=1.8)
-    share = float(np.mean([one["label"] == classes[1] for one in tested]))
-    rule(ax, y=share)
-    note(ax, 1.0, share, "without skill", ha="right", va="bottom")
-    ax.text(0.03, 0.05, f"average precision {decimal(area)}", fontsize=9)
-    ax.set_xlim(-0.01, 1.01)
-    ax.set_ylim(0, 1.02)
-    ax.set_xlabel(f"sensitivity for {shorten(classes[1], 24)}")
-    ax.set_ylabel("positive predictive value")
-    return figure
 
 
 def draw_calibration(told: Told, name: str) -> Figure:
@@ -264,28 +228,6 @@ def _words(data: Prediction, it: Told, name: str) -> str:
 def _drawn(name: str, draw: Callable[..., Figure], *args: Any, data: Columns,
            **words: str) -> Picture:  # fmt: skip
     return picture(name, partial(draw, *args), data=data, **words)
-
-
-def _arrays(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> tuple[Array, Array]:
-    score = np.array([one["mean"] for one in tested], dtype=float)
-    return score, np.array([one["label"] == classes[1] for one in tested])
-
-
-def precision(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Picture:
-    """Show precision against recall."""
-    score, positive = _arrays(tested, classes)
-    recall, value, area = precision_recall(score, positive)
-    share = percent(float(positive.mean()))
-    return _drawn(
-        "precision_recall", draw_precision, tested, classes,
-        data={"recall": rounded(recall, 5), "precision": rounded(value, 5)},
-        title="Precision and recall",
-        description=f"Positive predictive value against sensitivity; average precision"
-        f" {decimal(area)}, without skill {share}.",
-        caption=f"Of the samples called {clean(classes[1])} at each threshold, the share that are."
-        f" Dashed: their share among all samples ({share}), which is that of this study and not"
-        " of a clinic. From each sample's mean held-out score.",
-    )  # fmt: skip
 
 
 def _calibration(data: Prediction, it: Told, name: str) -> Picture:

@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from genesig.report.page.charts import predictor_axes, roc_axes
-from genesig.report.page.measure import measure
-from genesig.report.page.record import Curve, Fit, HeldOutSample, Rejection
+from genesig.report.page import charts
+from genesig.report.page.charts import roc_axes
+from genesig.report.page.measure import measure, model_name
+from genesig.report.page.record import Curve, Fit, HeldOutSample
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
     INK,
-    MUTED,
     OTHER,
     OVER,
     OVER_PAPER,
@@ -28,17 +28,13 @@ from genesig.report.page.style import (
     SMALL,
     WIDE,
     colour_bar,
-    note,
     rule,
     sheet,
 )
-from genesig.report.page.svg import Columns, name_columns, name_points
-from genesig.report.page.tables import Row, control_rows, of_chosen, records, transposed
-from genesig.report.page.words import clean, decimal, power, shorten, significant
+from genesig.report.page.svg import Columns, name_columns
+from genesig.report.page.tables import control_rows, transposed
+from genesig.report.page.words import decimal, power, shorten, significant
 from genesig.report.prediction.collect import Prediction, Surface
-
-FEWEST_FOR_BAND = 10
-"""Permutations."""
 
 
 def roc(curves: Sequence[Curve], classes: Sequence[str], text: str) -> Figure:
@@ -90,47 +86,15 @@ def _class_names(ax: Axes, side: list[int], classes: Sequence[str]) -> None:
         ax.axvline(start + 0.5, color=RULE, lw=1)
 
 
-def rejection(
-    found: Sequence[HeldOutSample], refused: Sequence[Rejection], classes: Sequence[str]
-) -> Figure:
-    """Mean held-out scores; the band holds every error of each predicted class."""
-    figure, ax = sheet(WIDE, 2.1)
-    for side, row in enumerate(refused):
-        if row["threshold"] is not None:
-            edge = row["threshold"] if side else -row["threshold"]
-            ax.axvspan(min(edge, 0), max(edge, 0), color=OTHER, alpha=0.25, lw=0)
-            note(ax, edge, 1.62, decimal(edge), ha="left" if side else "right", va="top")
-    for side, name in enumerate(classes):
-        own = sorted((s["mean"], s["sample"]) for s in found if s["label"] == name)
-        mine = [mean for mean, _ in own]
-        jitter = np.resize([0.0, 0.14, -0.14, 0.07, -0.07], len(mine))
-        ax.scatter(mine, side + jitter, s=30, marker=CLASS_MARKERS[side],
-                   color=CLASS_COLOURS[side], edgecolor=PAPER, lw=0.5)  # fmt: skip
-        name_points(ax, mine, side + jitter, [sample for _, sample in own])
-    ax.axvline(0, color=MUTED, lw=0.9)
-    ax.set_yticks([0, 1], [f"true {shorten(name, 20)}" for name in classes])
-    ax.set_ylim(-0.5, 1.7)
-    negative, positive = (shorten(name, 20) for name in classes)
-    ax.set_xlabel(f"mean score while held out   (← called {negative}, called {positive} →)")
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
-    return figure
-
-
 def observed_predicted(found: Sequence[HeldOutSample], fit: Fit, label: str) -> Figure:
-    """Held-out prediction against the observed response."""
-    observed, predicted = [s["label"] for s in found], [s["mean"] for s in found]
-    figure, ax = sheet(SMALL, 4.2)
-    ends = [min(observed + predicted), max(observed + predicted)]
-    ax.plot(ends, ends, color=MUTED, lw=0.9, dashes=(4, 3))
+    """Held-out prediction against the observed response; thin lines span the repeats."""
+    figure, ax = charts.observed_predicted(
+        [s["label"] for s in found], [s["mean"] for s in found], [s["sample"] for s in found],
+        (f"observed {shorten(label, 24)}", "predicted while held out"),
+        f"R² {decimal(fit['r2'])}\nr {decimal(fit['r'])}",
+    )  # fmt: skip
     for one in found:
         ax.vlines(one["label"], min(one["scores"]), max(one["scores"]), color=RULE, lw=1)
-    ax.scatter(observed, predicted, s=28, color=OWN, edgecolor=PAPER, lw=0.5, zorder=3)
-    name_points(ax, observed, predicted, [s["sample"] for s in found])
-    text = f"R² {decimal(fit['r2'])}\nr {decimal(fit['r'])}"
-    ax.text(0.97, 0.05, text, ha="right", transform=ax.transAxes)
-    ax.set_xlabel(f"observed {shorten(label, 24)}")
-    ax.set_ylabel("predicted while held out")
     return figure
 
 
@@ -154,28 +118,16 @@ def null(errors: Sequence[float], observed: float, name: str) -> Figure:
 
 def controls(data: Prediction) -> Figure:
     """Every predictor on the same splits, with its interval."""
-    rows = control_rows(data)
-    figure, ax = sheet(WIDE, 1.0 + 0.33 * len(rows))
     shown = measure(data)
-    _null_band(ax, shown.values(data["null"]["errors"]))
-    limits = [shown.interval(row) for row in rows]
-    for y, row in enumerate(rows):
-        own = row["model"] == "genesig"
-        colour = OWN if own else INK
-        if None not in limits[y]:
-            ax.hlines(y, *limits[y], color=colour, lw=2.2 if own else 1.4)
-        ax.scatter([shown.value(row["error"])], [y], s=52, color=colour, zorder=3, clip_on=False)
-    predictor_axes(ax, rows, shown, ["genesig"])
-    return figure
-
-
-def _null_band(ax: Axes, errors: list[float]) -> None:
-    if len(errors) < FEWEST_FOR_BAND:
-        return
-    low, high = np.quantile(errors, [0.025, 0.975])
-    ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
-    ax.text((low + high) / 2, 1.01, "labels shuffled", color=MUTED, fontsize=8, ha="center",
-            va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip
+    lines = [
+        charts.Line(model_name(row["model"]), shown.value(row["error"]), shown.interval(row),
+                    OWN if row["model"] == "genesig" else INK, bold=row["model"] == "genesig")
+        for row in control_rows(data)
+    ]  # fmt: skip
+    label = f"{shown.name} on held-out samples ({shown.better} is better)"
+    left = 0.0 if shown.better == "smaller" else None
+    band = shown.values(data["null"]["errors"])
+    return charts.forest(lines, label, at=shown.chance, band=band, left=left)[0]
 
 
 def surface(data: Prediction) -> Figure:
@@ -227,44 +179,4 @@ def _sizes(ax: Axes, it: Surface) -> None:
     ax.set_xlabel("τ / τ max  (fewer genes on the left, more on the right)")
     step = max(1, len(tau) // 10)
     ax.set_xticks(range(0, len(tau), step), [significant(t, 2) for t in tau[::step]])
-    ax.grid(axis="y")
-
-
-def per_split(data: Prediction) -> Figure:
-    """Error and number of genes of each outer split, by repeat."""
-    rows = of_chosen(records(data["tables"]["scores"]))
-    key, name = split_error(data)
-    figure, axes = sheet(SMALL, 3.6, 2, 1, sharex=True)
-    for ax, column, label in zip(
-        axes[:, 0], (key, "n_genes"), (name, "genes selected"), strict=True
-    ):
-        _dots_by_repeat(ax, rows, column)
-        ax.set_ylabel(label)
-        top = max(r[column] or 0 for r in rows) * 1.08 + 0.01
-        ax.set_ylim(0, max(top, 0.1) if data["study"]["classes"] else top)
-    axes[1, 0].set_xlabel("repeat")
-    return figure
-
-
-def split_error(data: Prediction) -> tuple[str, str]:
-    """Return the column of scores.tsv that is shown for single splits, and its name."""
-    if measure(data).split[0]:
-        return measure(data).split
-    rows = of_chosen(records(data["tables"]["scores"]))
-    if any(row["balanced_error"] is None for row in rows):
-        return "misclassification", "share misclassified"
-    return "balanced_error", "class-balanced error"
-
-
-def _dots_by_repeat(ax: Axes, rows: list[Row], column: str) -> None:
-    repeats = sorted({row["repeat"] for row in rows})
-    for place, repeat in enumerate(repeats):
-        values = [r[column] for r in rows if r["repeat"] == repeat and r[column] is not None]
-        if values:
-            x = place + 0.22 * np.linspace(-1, 1, len(values)) * (len(values) > 1)
-            ax.scatter(x, values, s=26, color=OWN, edgecolor=PAPER, lw=0.6, clip_on=False, zorder=3)
-            ax.hlines(np.mean(values), place - 0.34, place + 0.34, color=INK, lw=1.6)
-    ax.set_xticks(range(len(repeats)), [clean(r) for r in repeats])
-    ax.set_xlim(-0.6, len(repeats) - 0.4)
-    ax.tick_params(axis="x", length=0)
     ax.grid(axis="y")

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from genesig.report.page.charts import confusion, confusion_data, confusion_words, each_value
+from genesig.report.page.charts import (
+    FEWEST_FOR_BAND,
+    confusion,
+    confusion_data,
+    confusion_words,
+    each_value,
+)
 from genesig.report.page.measure import held, measure, shuffled, two
 from genesig.report.page.record import Curve, HeldOutSample, Rejection
-from genesig.report.page.section import Group, Item, Limits, Section
+from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import (
     Cell,
@@ -33,11 +39,7 @@ from genesig.report.page.words import (
 )
 from genesig.report.prediction import decision, figures
 from genesig.report.prediction.collect import Prediction
-from genesig.report.prediction.decision import precision
 from genesig.selection.assess.controls import NAMED
-
-FOLDED = ("precision_recall",)
-"""Figures of the section that open on demand, where others stand before them."""
 
 
 def model_selection(data: Prediction, limits: Limits) -> Section:
@@ -82,30 +84,13 @@ def _selection_words(data: Prediction) -> list[str]:
 
 
 def performance(data: Prediction, limits: Limits) -> Section:
-    """Show the error of the study, and of each split."""
-    shown = measure(data)
-    what = "Errors are" if data["study"]["classes"] else f"{shown.name} and errors are"
-    words = [f"{what} measured on samples used in neither selection nor tuning.{_sides(data)}"]
-    each: list[Item] = []
-    if data["design"]["test"][1] > 1 and data["design"]["outer"] > 1:
-        each.append(picture(
-            "performance_splits",
-            partial(figures.per_split, data),
-            data=columns_of(
-                of_chosen(records(data["tables"]["scores"])), "split", "repeat",
-                figures.split_error(data)[0], "n_genes",
-            ),
-            title="Performance of each outer split",
-            description="Dots: error and number of selected genes of each split, by repeat.",
-            caption="One dot per outer split; the bar is the mean of the repeat. Test sets are"
-            " small, so single splits scatter; the mean over all of them is what counts.",
-        ))  # fmt: skip
+    """Show the error of the study."""
     found = [*(_of_classes(data) if data["study"]["classes"] else _of_a_number(data))]
-    first = [one for one in found if one.name not in FOLDED]
-    each = [*(one for one in found if one not in first), *each]
-    each.append(packed_table(data, "scores", "Every outer split at every μ.", limits.table_rows))
-    group = Group("splits", "In more detail: each outer split", (), each)
-    return Section("performance", "How well it predicts", words, [*first, group], part="evidence")
+    if not found:  # survival has a section of its own
+        return Section("performance", "How well it predicts", part="evidence")
+    words = [said] if (said := _sides(data)) else []
+    return Section("performance", "How well it predicts", words, found, part="evidence",
+                   files=["scores.tsv"])  # fmt: skip
 
 
 def _sides(data: Prediction) -> str:
@@ -115,15 +100,13 @@ def _sides(data: Prediction) -> str:
         for one in reversed(data["answer"]["measures"]) if one["name"] != "auc"
     ]  # fmt: skip
     both = " and ".join(said)
-    return f" {both[0].upper()}{both[1:]}." if both else ""
+    return f"Held-out samples: {both}." if both else ""
 
 
 def _of_classes(data: Prediction) -> Iterator[Picture]:
     classes, held_out = data["study"]["classes"] or [], data["held_out"]
     if held_out["roc"] is not None:
         yield _roc(held_out["roc"], classes, _auc(data), data["design"]["repeats"])
-    if held_out["samples"] and two(data["study"]):
-        yield precision(held_out["samples"], classes)
     if held_out["confusion"] is not None:
         yield _confusion(held_out["confusion"], classes, data["design"]["repeats"])
 
@@ -147,10 +130,8 @@ def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Pict
         ),
         title="ROC curve of the held-out scores",
         description=f"{curves}. {auc}.",
-        caption=f"{curves} from the pooled held-out scores. The diagonal is chance; the"
-        " closer to the upper left corner the better. The AUC counts pairs of samples of one test"
-        " set (where one lacks a class, of a repeat); the curves put scores of several models"
-        " together.",
+        caption=f"{curves} from the pooled held-out scores of several models; diagonal: chance."
+        " The AUC compares samples that one model scored.",
     )
 
 
@@ -276,7 +257,7 @@ def _alone(data: Prediction) -> str:
 
 
 def _band(data: Prediction) -> str:
-    if len(data["null"]["errors"]) < figures.FEWEST_FOR_BAND:
+    if len(data["null"]["errors"]) < FEWEST_FOR_BAND:
         return ""
     return " Grey: 95 % of the runs with shuffled labels."
 
@@ -321,21 +302,17 @@ def samples(data: Prediction, limits: Limits) -> Section:
     rows = [[values[key] for key in columns] for values in cells]
     order = "the most often wrong" if by_class else "the worst predicted"
     order = order if by_class or measure(data).fitted else "the highest score"
-    caption = f"Every sample while it was held out; {order} first."
     table = shown_table(
-        "held_out_samples", caption, columns, rows, limits.table_rows, total=len(rows),
-        file="predictions.tsv", search=True,
+        "held_out_samples", f"Every sample while it was held out; {order} first.", columns, rows,
+        limits.table_rows, total=len(rows), file="predictions.tsv", search=True,
     )  # fmt: skip
-    pictures = [] if classes is None else [_margins(found, classes)]
+    words, items = [sample_words(data)], list[Item]()
     if sides := two(data["study"]):
-        pictures = _pictures(found, data["held_out"]["rejection"] or [], sides)
-    items: list[Item] = [*pictures[:1], *_more(pictures[1:]), table]
-    return Section("samples", "Sample by sample", [sample_words(data)], items, part="evidence")
-
-
-def _more(pictures: list[Picture]) -> list[Item]:
-    title = "Scores in each repeat, and which samples to leave uncalled"
-    return [Group("repeats", title, (), pictures)] if pictures else []
+        items.append(_waterfall(found, sides))
+        words.append(refused_words(data["held_out"]["rejection"] or []))
+    elif classes:
+        items.append(_margins(found, classes))
+    return Section("samples", "Sample by sample", words, [*items, table], part="evidence")
 
 
 def _worst(one: HeldOutSample) -> tuple[float, float]:
@@ -366,46 +343,17 @@ def sample_words(data: Prediction) -> str:
     )
 
 
-def _pictures(
-    found: list[HeldOutSample], refused: list[Rejection], classes: list[str]
-) -> list[Picture]:
-    both = "; ".join(map(_rejection_words, refused))
-    return [
-        picture(
-            "waterfall",
-            partial(decision.draw_waterfall, found, classes),
-            data=_means(found),
-            title="Waterfall of the held-out scores",
-            description=f"Mean held-out scores of {counted(len(found), 'sample')} in their order,"
-            " coloured by true class.",
-            caption=f"Bars above zero are called {clean(classes[1])}, bars below"
-            f" {clean(classes[0])}; the colour is the true class. A bar of the wrong colour is a"
-            " misclassified sample.",
-        ),
-        picture(
-            "samples",
-            partial(figures.samples, found, classes),
-            data=_scores(found),
-            title="Scores of each sample while held out",
-            description="Dots of the held-out scores of each sample, sorted by class and mean"
-            " score.",
-            caption=f"{_dots(found)}; within each class the samples are sorted by it. Above"
-            f" the dashed line a sample is called {clean(classes[1])}, below it"
-            f" {clean(classes[0])}.",
-        ),
-        picture(
-            "rejection",
-            partial(figures.rejection, found, refused, classes),
-            data=_means(found),
-            title="Which samples to leave uncalled",
-            description=f"Mean held-out scores by true class, and what to leave uncalled: {both}.",
-            caption=refused_words(refused),
-        ),
-    ]
-
-
-def _means(found: list[HeldOutSample]) -> Columns:
-    return columns_of(found, "sample", "label", "mean", "tested", "wrong")
+def _waterfall(found: list[HeldOutSample], classes: list[str]) -> Picture:
+    return picture(
+        "waterfall",
+        partial(decision.draw_waterfall, found, classes),
+        data=columns_of(found, "sample", "label", "mean", "tested", "wrong"),
+        title="Waterfall of the held-out scores",
+        description=f"Mean held-out scores of {counted(len(found), 'sample')} in their order,"
+        " coloured by true class.",
+        caption=f"Bars above zero are called {clean(classes[1])}, bars below {clean(classes[0])};"
+        " the colour is the true class.",
+    )
 
 
 def _scores(found: list[HeldOutSample]) -> Columns:
@@ -441,9 +389,9 @@ def refused_words(refused: list[Rejection]) -> str:
             " none needs to be left uncalled."
         )
     return (
-        "If scores in the grey band were left uncalled, every remaining call would be right; this"
-        f" withholds {' and '.join(map(_rejection_words, refused))}. Descriptive and optimistic:"
-        " the thresholds were set on the test labels themselves."
+        "If scores nearest to 0 were left uncalled, every remaining call would be right; this"
+        f" withholds {' and '.join(map(_rejection_words, refused))}. Optimistic: the thresholds"
+        " were set on these labels themselves."
     )
 
 

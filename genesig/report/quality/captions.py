@@ -129,42 +129,6 @@ def _compared(it: QualityRecord) -> str:
     )
 
 
-def sizes(data: Quality) -> Picture:
-    """Library sizes or scaling factors."""
-    it = data["quality"]
-    library = it["kind"] == "library"
-    title = SIZE["library" if library else "factor"]
-    caption = "Reads of each sample, in millions. The steps for counts divide them out; a small"
-    caption += " library measures rare genes badly all the same."
-    if not library:
-        caption = (
-            "What each sample's values would have to be multiplied by to come to the level of the"
-            " others (2\u00a0%-trimmed means). Factors more than threefold apart are a reason for"
-            " doubt."
-        )
-    return picture(
-        "sample_sizes",
-        partial(figures.sizes, data),
-        data={"sample": it["samples"], it["kind"] or "size": it["size"] or []},
-        title=title,
-        description=f"{title} of the samples: {size_words(it)}.",
-        caption=caption + _shown(it),
-    )
-
-
-def missing(data: Quality) -> Picture:
-    """Missing values of each sample."""
-    it = data["quality"]
-    return picture(
-        "missing_values",
-        partial(figures.missing, data),
-        data={"sample": it["samples"], "missing": it["lost"]},
-        title="Missing values of each sample",
-        description=f"Missing values by sample: {missing_words(it)}.",
-        caption=f"Number of genes without a value, out of {it['genes']}.{_shown(it)}",
-    )
-
-
 def components(data: Quality) -> Picture:
     """Place samples on the first two components."""
     it = data["quality"]

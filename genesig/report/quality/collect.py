@@ -180,15 +180,7 @@ STRONG, MORE, CREDIBLE = 0.25, 0.1, 0.05
 
 
 def quality(found: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
-    """Put the samples in the order of the figures, cap what is heavy, choose what to colour by.
-
-    Parameters
-    ----------
-    found : mapping
-        The content of quality.json.
-    dataset : Dataset
-        After the row-wise steps.
-    """
+    """Put the samples in the order of the figures, cap what is heavy, choose what to colour by."""
     rows, outliers = _order(found, dataset), found["outliers"]
     place = {row: at for at, row in enumerate(rows)}
     tested: list[Associated] = sorted(found["associations"], key=_rank)
@@ -198,12 +190,7 @@ def quality(found: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
         "steps": found["steps"],
         "genes": found["genes"],
         "skipped": found["skipped"],
-        "missing": {
-            "total": found["missing"]["total"],
-            "genes": found["missing"]["genes"],
-            "worst": found["missing"]["worst"],
-            "label": found["missing"]["label"],
-        },
+        "missing": {key: found["missing"][key] for key in Missing.__annotations__},  # type: ignore[typeddict-item]
         "kind": found["size"]["kind"],
         "samples": [dataset.samples[row] for row in rows],
         "total": len(dataset.samples),

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from genesig.report.page.charts import by_response, plane
 from genesig.report.page.measure import class_of, codes
@@ -33,7 +33,7 @@ from genesig.report.page.style import (
     sheet,
 )
 from genesig.report.page.svg import name_columns, name_points
-from genesig.report.page.words import percent, shorten, significant
+from genesig.report.page.words import percent, shorten
 from genesig.report.quality.collect import Associated, Band, Look, Quality, Second
 
 NAMED = 60  # samples up to which each has its name below it
@@ -184,44 +184,6 @@ def _equal(values: Sequence[Any]) -> list[tuple[tuple[int, int], Any]]:
         found.append(((start, stop), value))
         start = stop
     return found
-
-
-def sizes(data: Quality) -> Figure:
-    """Library size or scaling factor of each sample, on a scale of ratios."""
-    it = data["quality"]
-    figure, ax = sheet(WIDE, 2.1)
-    values = it["size"] or []
-    _dots(ax, data, values)
-    known = [value for value in values if value]
-    ax.set_yscale("log", base=2)
-    ax.yaxis.set_major_formatter(lambda value, _: significant(value, 3))
-    ax.yaxis.set_minor_locator(NullLocator())
-    if known and max(known) / min(known) < 4:
-        middle = float(np.sqrt(max(known) * min(known)))
-        ax.set_ylim(middle / 2.2, middle * 2.2)
-    library = it["kind"] == "library"
-    ax.set_ylabel("million reads" if library else "scaling factor")
-    if not library:
-        rule(ax, y=1)
-    _sample_axis(figure, data)
-    return figure
-
-
-def missing(data: Quality) -> Figure:
-    """Missing values of each sample."""
-    figure, ax = sheet(WIDE, 1.9)
-    _dots(ax, data, data["quality"]["lost"])
-    ax.set_ylabel("missing values")
-    ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-    _sample_axis(figure, data)
-    return figure
-
-
-def _dots(ax: Axes, data: Quality, values: Sequence[float | None]) -> None:
-    y = np.array([np.nan if v is None else v for v in values], dtype=float)
-    for rows, colour in _parts(data):
-        ax.plot(rows, y[rows], "o", color=colour, ms=float(np.clip(400 / len(y), 1.6, 5)), mew=0)
 
 
 SHOWN = 8  # components in the picture of associations

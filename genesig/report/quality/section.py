@@ -42,10 +42,8 @@ def quality(data: Quality, limits: Limits) -> Section:
         captions.distributions(data),
     ]
     items.append(captions.relative(data))
-    if it["kind"]:
-        items.append(captions.sizes(data))
     if it["missing"]["total"]:
-        items += [captions.missing(data), _missing_table(it["missing"])]
+        items.append(_missing_table(it["missing"]))
     if any(it["components"]["explained"]):
         items.append(captions.components(data))
     if it["associations"]:

@@ -118,15 +118,10 @@ def test_a_card_says_what_the_tables_say(study):
     given = arguments(study)
     data = json.loads(json.dumps(collect(**given)))
     section = SECTIONS["cards"](data, Limits(3, 10))
-    _, *cards, table = section.items
+    *cards, table = section.items
     signature = given["tables"]["signature"]
-    assert [card.key for card in cards] == [gene_anchor(g) for g in signature["gene"][:40]]
-    nested = given["tables"]["nested_lists"]
-    chosen = nested[nested["mu"].isna()].reset_index(drop=True)
-    for card, one in zip(cards, data["cards"]["each"], strict=True):
-        place = chosen.index[chosen["gene"] == one["gene"]] + 1
-        said = f"chosen lists {place[0]} of {len(chosen)}" if len(place) else "chosen lists –"
-        assert said in dict(card.pairs)["Rank"]
+    assert [card.key for card in cards] == [gene_anchor(g) for g in signature["gene"][:3]]
+    for card in cards:
         assert re.fullmatch(r"gene-[A-Za-z0-9-]+", card.key)
         assert "<script" not in card.svg
         assert card.svg.startswith("<svg")

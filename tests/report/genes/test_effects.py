@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import linregress
 
 from genesig.report.collect import collect
-from genesig.report.genes.collect import effects, in_lists, overlap, tree
+from genesig.report.genes.collect import effects, tree
 from genesig.report.genes.figures import heat
 
 
@@ -49,24 +49,6 @@ def test_a_log_fold_change_is_called_so_only_where_the_base_is_known(steps, know
     provenance = {**given["dataset"].provenance, "steps": steps}
     data = collect(**{**given, "dataset": replace(given["dataset"], provenance=provenance)})
     assert data["volcano"]["logarithm"] == known
-
-
-def test_patterns_count_each_gene_once():
-    given = arguments(Study(sets=True))
-    lists, found = in_lists(given["tables"]), overlap(given["tables"])
-    assert found["lists"] == [name for name, genes in lists.items() if genes]
-    assert len(found["lists"]) == 4
-    assert sum(one["count"] for one in found["patterns"]) == len(set().union(*lists.values()))
-    for place, (name, size) in enumerate(zip(found["lists"], found["sizes"], strict=True)):
-        mine = [one["count"] for one in found["patterns"] if one["lists"][place]]
-        assert sum(mine) == size == len(lists[name])
-    for one in found["patterns"]:
-        inside = [lists[n] for n, here in zip(found["lists"], one["lists"], strict=True) if here]
-        outside = [
-            lists[n] for n, here in zip(found["lists"], one["lists"], strict=True) if not here
-        ]
-        wanted = set.intersection(*inside) - set().union(*outside)
-        assert set(one["genes"]) == wanted
 
 
 @pytest.mark.parametrize("rows", [2, 3, 40, 1500])

@@ -90,8 +90,8 @@ def have_data_and_one_name(data, found):
 
 def test_a_figure_has_its_data_and_samples_have_one_name():
     data = collect(**arguments(STUDIES["classes"]))
-    found = pictures(data, ["expression", "samples"])
-    assert {"heat_map", "components", "waterfall"} <= have_data_and_one_name(data, found)
+    found = pictures(data, ["expression", "samples", "quality"])
+    assert {"heat_map", "quality_components", "waterfall"} <= have_data_and_one_name(data, found)
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_every_figure_has_its_data_and_samples_have_one_name(name):
     found = pictures(data, SECTIONS)
     assert len(found) > 15
     marked = have_data_and_one_name(data, found)
-    assert {"heat_map", "components", "quality_components"} <= marked
+    assert {"heat_map", "quality_components"} <= marked
     own = {
         "classes": "waterfall",
         "all topics": "waterfall",

@@ -111,3 +111,20 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
     assert ("subgroups by sex and age" in " ".join(subgroups(data, LIMITS).words)) == (
         grade(data) is not Grade.NONE
     )
+
+
+@pytest.mark.parametrize(("low", "high", "error", "said"), [
+    (0.9, 30.0, 0.4, "interval includes 1, that of the class-balanced error excludes guessing"),
+    (1.1, 30.0, 0.6, "interval excludes 1, that of the class-balanced error includes guessing"),
+    (1.1, 30.0, 0.4, ""), (0.9, 30.0, 0.6, ""), (0.9, 30.0, None, ""),
+])  # fmt: skip
+def test_an_effect_and_an_error_that_differ_about_chance_are_explained(low, high, error, said):
+    data = told("classification")
+    packed = data["tables"]["score_effect"]
+    row = [{"low": low, "high": high}.get(name, value)
+           for name, value in zip(packed["columns"], packed["rows"][0], strict=True)]  # fmt: skip
+    answer = data["answer"] | {"error": data["answer"]["error"] | {"high": error}}
+    tables = data["tables"] | {"score_effect": packed | {"rows": [row]}}
+    words = " ".join(score_effect(data | {"answer": answer, "tables": tables}, LIMITS).words)
+    assert ("This interval" in words) == bool(said)
+    assert said in words

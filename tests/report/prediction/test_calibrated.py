@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import expit
-from sklearn.metrics import average_precision_score, confusion_matrix, precision_recall_curve
+from sklearn.metrics import confusion_matrix
 
-from genesig.report.prediction.decision import Told, net_benefit, precision_recall
+from genesig.report.prediction.decision import Told, net_benefit
 
 RNG = np.random.default_rng(4)
 POSITIVE = RNG.random(80) < 0.35
@@ -46,12 +46,3 @@ def test_repeats_are_no_further_samples():
     often = Told(np.repeat(p, 4), np.repeat(POSITIVE, 4), 4, 0.35).groups()
     for one, other in zip(once, often, strict=True):
         assert one == pytest.approx(other)
-
-
-@pytest.mark.parametrize("digits", [8, 1, 0])
-def test_precision_and_recall_agree_with_sklearn_also_with_ties(digits):
-    score = SCORE.round(digits)
-    recall, precision, area = precision_recall(score, POSITIVE)
-    p, r, _ = precision_recall_curve(POSITIVE, score)
-    np.testing.assert_allclose((recall[::-1], precision[::-1]), (r[:-1], p[:-1]))
-    assert area == pytest.approx(average_precision_score(POSITIVE, score))

@@ -87,7 +87,7 @@ def test_stability_of_sets_stands_beside_that_of_genes():
 
 def test_the_section_shows_a_figure_and_tables():
     section = sets(made(), LIMITS)
-    assert [item.name for item in section.items] == ["sets", "sets", "sets-genes", "sets-scores"]
+    assert [item.name for item in section.items] == ["sets", "sets", "sets-genes"]
     words = " ".join(section.words)
     assert "p\u00a0=\u00a00.1" in words
     assert "it need not be the cause" in words

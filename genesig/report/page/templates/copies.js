@@ -1,4 +1,4 @@
-// Text to be taken into a paper: each paragraph, list of references or checklist by itself.
+// Text to be taken into a paper: each section by itself.
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -25,13 +25,12 @@ function makeCopy(box, text) {
   head.after(tools);
 }
 
-// Paragraphs, facts and the rows of a table, line by line.
+// Paragraphs and facts, line by line.
 function linesOf(box) {
   const all = (selector, text) => Array.from(box.querySelectorAll(selector), text);
   return [
     ...all(":scope > p, :scope > .start > p", (p) => `${p.textContent}\n`),
     ...all(".facts dl > div", (div) => Array.from(div.children, (one) => one.textContent).join("\t")),
-    ...all("tr", (row) => Array.from(row.cells, (one) => one.textContent).join("\t")),
   ].join("\n").trim();
 }
 
@@ -40,6 +39,4 @@ function makeCopies() {
   part?.querySelectorAll(":scope > section, :scope > details").forEach(function (box) {
     if (linesOf(box).length > 200) makeCopy(box, () => linesOf(box));
   });
-  part?.querySelectorAll("details.text").forEach((box) =>
-    makeCopy(box, () => box.querySelector("pre").textContent));
 }
