@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from genesig.compiled import inner, plain
-from genesig.compiled.cholesky import cholesky
 from genesig.compiled.column import (
     ACTIVE,
     KNOWN,
@@ -25,7 +24,7 @@ from genesig.compiled.column import (
     residual,
     summed,
 )
-from genesig.compiled.dense import backward, drop_row, first_turn, forward
+from genesig.compiled.dense import backward, cholesky, drop_row, first_turn, forward
 from genesig.compiled.lanes import dot
 from genesig.compiled.operations import larger, zeros
 from genesig.compiled.products import products

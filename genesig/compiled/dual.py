@@ -14,9 +14,8 @@ import numpy as np
 
 from genesig.compiled import inlined, inner, plain
 from genesig.compiled.active_set import SOLVED, STUCK
-from genesig.compiled.cholesky import cholesky
 from genesig.compiled.column import Column, settle, standardised, summed
-from genesig.compiled.dense import backward, forward
+from genesig.compiled.dense import backward, cholesky, forward
 from genesig.compiled.lanes import LANES, dot, lanes
 from genesig.compiled.moments import (
     BLOCK,

@@ -29,7 +29,6 @@ from genesig.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 BLOCK = 16  # rows that are read once for eight others
-FEW = 4  # rows of which half the work is enough
 
 
 @inner
@@ -52,21 +51,7 @@ def dots(typing: Any, A: Any, i: Any, B: Any, j: Any, length: Any, out: Any, c: 
 
     Rows beyond the last are the last.
     """
-    return _many(2, A, B, out)
-
-
-@written_out
-def dots_of_one(typing: Any, A: Any, i: Any, B: Any, j: Any, length: Any, out: Any, c: Any) -> Any:
-    """Do as `dots` for k = 0 alone."""
-    return _many(1, A, B, out)
-
-
-@written_out
-def dots_of_four(
-    typing: Any, A: Any, i: Any, B: Any, j: Any, length: Any, out: Any, c: Any
-) -> Any:  # fmt: skip
-    """Do as `dots_of_one` for r < FEW alone; the others become 0."""
-    return _many(1, A, B, out, FEW)
+    return _many(A, B, out)
 
 
 @written_out
@@ -134,7 +119,7 @@ def _wide(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
     return builder.shuffle_vector(builder.insert_element(none, number, INT(0)), none, zeros)
 
 
-def _many(columns: int, A: Any, B: Any, out: Any, rows: int = LANES) -> Any:
+def _many(A: Any, B: Any, out: Any) -> Any:
     matrices(A, B, out)
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -142,8 +127,8 @@ def _many(columns: int, A: Any, B: Any, out: Any, rows: int = LANES) -> Any:
             context.make_array(signature.args[k])(context, builder, values[k]) for k in (0, 2, 5)
         )
         i, j, length, c = values[1], values[3], values[4], values[6]
-        left = [_row(builder, A, i, r) for r in range(rows)]
-        right = [_row(builder, B, j, k) for k in range(columns)]
+        left = [_row(builder, A, i, r) for r in range(LANES)]
+        right = [_row(builder, B, j, k) for k in range(2)]
         zero = ir.Constant(VECTOR, [0.0] * LANES)
         sums = [[cgutils.alloca_once_value(builder, zero) for _ in left] for _ in right]
         step = length.type(LANES)
@@ -154,8 +139,7 @@ def _many(columns: int, A: Any, B: Any, out: Any, rows: int = LANES) -> Any:
                 for k, other in enumerate(there):
                     accumulate(builder, here, other, sums[k][r])
         for k, column in enumerate(sums):
-            full = [builder.load(s) for s in column] + [zero] * (LANES - rows)
-            total = _across(full, builder)
+            total = _across([builder.load(s) for s in column], builder)
             to = place(builder, out, builder.add(c, c.type(k)), c.type(0), VECTOR)
             builder.store(total, to, align=8)
         return context.get_dummy_value()

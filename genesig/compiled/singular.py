@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from genesig.compiled import inner, jit, plain
-from genesig.compiled.known import Known, gather, learn
+from genesig.compiled.core import Known, gather, learn
 from genesig.compiled.lanes import dot
 from genesig.compiled.moments import Matrix, Rows, copy
 from genesig.compiled.operations import larger, zeros

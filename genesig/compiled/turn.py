@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
 from genesig.compiled import inner, plain
-from genesig.compiled.lanes import LANES, add_row, dot, lanes
+from genesig.compiled.chain import set_row
+from genesig.compiled.lanes import (
+    LANES,
+    SCALAR,
+    VECTOR,
+    accumulate,
+    add_row,
+    cgutils,
+    dot,
+    lanes,
+    matrices,
+    place,
+    types,
+    written_out,
+)
 from genesig.compiled.operations import zeros
-from genesig.compiled.upper import add_products, clear
+from genesig.compiled.tiles import splat
 
 Array = np.ndarray[Any, Any]
 PANEL = 2 * LANES
@@ -83,3 +98,58 @@ def reflect(first: int, last: int, X: Array, width: int, panel: Panel, back: boo
             number = panel.T[r, p] if back else panel.T[p, r]
             add_row(number, panel.inside, p, panel.share, r, 0, width)
     add_products(-1.0, panel.rows, first, last, panel.share, width, PANEL, X)
+
+
+@plain
+def clear(X: Array, first: int, last: int) -> None:
+    """Write 0 to some rows, which are whole lanes."""
+    for i in range(first, last):
+        set_row(0.0, X, i)
+
+
+@plain
+def add_products(
+    scale: float, A: Array, i: int, last: int, B: Array, width: int, rows: int, C: Array
+) -> None:  # fmt: skip
+    """Add ``scale A[:rows]'B[:rows]`` to C, but for columns i to last of A and :width of B alone.
+
+    Rows i to last of C, in whole blocks of eight; C is none of the others.
+    """
+    for k in range(i, last, LANES):
+        for j in range(0, width, LANES):
+            add_block(scale, A, k, B, j, rows, C)
+
+
+@written_out
+def add_block(typing: Any, scale: Any, A: Any, i: Any, B: Any, j: Any, rows: Any, C: Any) -> Any:
+    """Add ``scale A[:rows, i:i+8]'B[:rows, j:j+8]`` to ``C[i:i+8, j:j+8]``."""
+    matrices(A, B, C)
+
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        A, B, C = (context.make_array(signature.args[k])(context, builder, values[k])
+                   for k in (1, 3, 6))  # fmt: skip
+        scale, i, j, rows = (values[k] for k in (0, 2, 4, 5))
+        wide = splat(builder, scale, VECTOR)
+        places = [place(builder, C, builder.add(i, i.type(q)), j, VECTOR) for q in range(LANES)]
+        sums = [cgutils.alloca_once_value(builder, builder.load(to, align=8)) for to in places]
+        _add(
+            builder, (A, i), (B, j), (i.type(0), rows), sums, lambda here: builder.fmul(wide, here)
+        )
+        for to, total in zip(places, sums, strict=True):
+            builder.store(builder.load(total), to, align=8)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(numba.float64, A, whole, B, whole, whole, C), build
+
+
+def _entry(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
+    return splat(builder, builder.load(place(builder, matrix, row, column, SCALAR)), VECTOR)
+
+
+def _add(builder: Any, left: Any, right: Any, rows: Any, sums: Any, of: Any) -> None:
+    (A, i), (B, j), (first, last) = left, right, rows
+    with cgutils.for_range_slice(builder, first, last, i.type(1), i.type) as (k, _):
+        here = of(builder.load(place(builder, B, k, j, VECTOR), align=8))
+        for q, total in enumerate(sums):
+            accumulate(builder, _entry(builder, A, k, builder.add(i, i.type(q))), here, total)

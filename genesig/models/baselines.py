@@ -18,9 +18,8 @@ import numpy as np
 
 from genesig.models.lasso import cox_lasso, logistic_lasso, squares_lasso
 from genesig.optim.classes import centres, margins
-from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.ridge import ridge
-from genesig.optim.cox.risk_sets import USUAL, RiskSets
+from genesig.optim.cox.risk_sets import USUAL, RiskSets, left_out_deviance
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
 from genesig.response.design import SEVERAL

@@ -19,9 +19,8 @@ from genesig.models.baselines import (
     squared,
 )
 from genesig.optim.adjustment import adjustment
-from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.ridge import ridge
-from genesig.optim.cox.risk_sets import USUAL, RiskSets
+from genesig.optim.cox.risk_sets import USUAL, RiskSets, left_out_deviance
 from genesig.optim.cox.separation import ease
 from genesig.response.design import SEVERAL
 

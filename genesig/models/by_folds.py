@@ -16,8 +16,8 @@ from genesig.models.cox import L1L2Cox, time_and_event
 from genesig.models.estimator import NumberRegressor, SignClassifier, check_folds, counts
 from genesig.models.l1l2 import _L1L2, L1L2Regressor
 from genesig.optim.adjustment import adjustment
-from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.path import cox_path
+from genesig.optim.cox.risk_sets import left_out_deviance
 from genesig.optim.cox.scores import ridge_scores
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.nonlinear.checks import InvalidProblem

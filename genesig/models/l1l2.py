@@ -22,8 +22,7 @@ from genesig.models.estimator import (
     shares,
 )
 from genesig.optim.adjustment import adjustment
-from genesig.optim.logistic.path import logistic_path
-from genesig.optim.logistic.scores import logistic_coef
+from genesig.optim.logistic.path import logistic_coef, logistic_path
 from genesig.optim.logistic.training import logistic_sets
 from genesig.optim.refit import refit_coef
 from genesig.optim.solvers import path

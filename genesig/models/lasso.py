@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from genesig.optim import solvers
-from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.risk_sets import USUAL
+from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.logistic.path import logistic_path
 from genesig.optim.logistic.training import logistic_sets

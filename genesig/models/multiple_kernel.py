@@ -13,7 +13,7 @@ from genesig.errors import pick
 from genesig.models.estimator import check_numbers, described, roots, shares
 from genesig.models.structured import ClassColumns, Scale, levels, warn_of
 from genesig.optim.nonlinear.checks import InvalidProblem
-from genesig.optim.structured.multiple_kernels import Kernels
+from genesig.optim.structured.columns import Kernels
 from genesig.optim.structured.path import block_paths
 
 Array = np.ndarray[Any, Any]

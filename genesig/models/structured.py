@@ -29,9 +29,8 @@ from genesig.models.estimator import (
 )
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.composite import Composite
 from genesig.optim.structured.fused import fused_path
-from genesig.optim.structured.penalties import Groups, LatentOverlap, Penalty
+from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap, Penalty
 from genesig.optim.structured.solution import Minimisers
 from genesig.optim.structured.solvers import structured_path
 

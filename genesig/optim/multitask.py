@@ -22,9 +22,8 @@ from genesig.optim.refit import coef_all, refit_all, room_for_scores
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
 from genesig.optim.solvers import path as scalar_path
-from genesig.optim.structured.path import walk_together
+from genesig.optim.structured.path import Walk, walk_together
 from genesig.optim.structured.solution import Fit
-from genesig.optim.structured.walk import Walk
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from genesig.compiled.lanes import LANES
-from genesig.compiled.refits import Lists, refit_each
-from genesig.compiled.ridge import Refits
+from genesig.compiled.ridge import Lists, Refits, refit_each
 from genesig.compiled.singular import refit_singular
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, part_of

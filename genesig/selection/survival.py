@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.steps.normalise import bound
-from genesig.optim.cox.hazard import Hazard, baseline_hazard
-from genesig.optim.cox.risk_sets import USUAL, RiskSets
+from genesig.optim.cox.risk_sets import USUAL, Hazard, RiskSets, baseline_hazard
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
 from genesig.selection.assess.assessment import assess

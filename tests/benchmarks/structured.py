@@ -17,11 +17,9 @@ from statistics import median
 import numpy as np
 
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns
-from genesig.optim.structured.composite import Composite
-from genesig.optim.structured.multiple_kernels import Kernels
+from genesig.optim.structured.columns import Columns, Kernels
 from genesig.optim.structured.path import block_path, block_paths, tau_max, tau_maxima
-from genesig.optim.structured.penalties import LatentOverlap
+from genesig.optim.structured.penalties import Composite, LatentOverlap
 from genesig.optim.structured.solvers import structured_path
 from genesig.optim.structured.weights import permuted_weights
 

@@ -4,8 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from genesig.compiled.cholesky import cholesky
-from genesig.compiled.dense import tridiagonal
+from genesig.compiled.dense import cholesky, tridiagonal
 from genesig.compiled.lanes import LANES, dot
 from genesig.compiled.products import products
 

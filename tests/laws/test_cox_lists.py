@@ -6,8 +6,7 @@ from cox_by_hand import tied
 
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox import scores as module
-from genesig.optim.cox.ridge import covariate_coef, ridge_coef
-from genesig.optim.cox.scores import ridge_scores
+from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.solution import Path
 

@@ -14,8 +14,12 @@ from genesig.optim.algebra import solve_by_features, solve_by_samples
 from genesig.optim.likelihood.newton import Model, Problem, dual_points, face_step
 from genesig.optim.likelihood.side_by_side import Levels, State, problem_of
 from genesig.optim.logistic.loss import LOGISTIC, classes_of, judge_sets
-from genesig.optim.logistic.path import logistic_path
-from genesig.optim.logistic.scores import covariate_coef, logistic_coef, logistic_scores
+from genesig.optim.logistic.path import (
+    covariate_coef,
+    logistic_coef,
+    logistic_path,
+    logistic_scores,
+)
 from genesig.optim.logistic.training import logistic_sets
 
 dual_point = dual_points(LOGISTIC)

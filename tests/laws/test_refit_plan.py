@@ -10,7 +10,7 @@ import pytest
 
 from genesig.compiled.chain import pass_down, pass_up, subtract
 from genesig.compiled.dense import tridiagonal
-from genesig.compiled.nested import cost, members, plan
+from genesig.compiled.ridge import cost, members, plan
 from genesig.compiled.turn import panel_room, turn
 
 

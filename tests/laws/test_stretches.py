@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from genesig.genome.order import Genome
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
-from genesig.optim.structured.stretch_path import along
-from genesig.optim.structured.stretches import Stretches
+from genesig.optim.structured.stretches import Stretches, along
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]

@@ -12,11 +12,9 @@ from genesig.errors import GenesigError
 from genesig.optim.certificate import duality_gap
 from genesig.optim.solvers import path
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.columns import Columns
-from genesig.optim.structured.composite import Composite
-from genesig.optim.structured.multiple_kernels import Kernels
+from genesig.optim.structured.columns import Columns, Kernels
 from genesig.optim.structured.path import block_path, block_paths, tau_max
-from genesig.optim.structured.penalties import Groups, LatentOverlap
+from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap
 from genesig.optim.structured.solvers import structured_path
 from genesig.optim.structured.weights import permuted_weights
 from genesig.optim.training import training_sets

@@ -10,8 +10,7 @@ from structured_problems import lists
 
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.composite import Composite
-from genesig.optim.structured.penalties import Groups, LatentOverlap
+from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap
 
 KINDS = {
     "lasso": (Groups, "singletons"),
@@ -82,7 +81,7 @@ def test_nested_blocks_need_one_sweep(monkeypatch):
     tree = Composite(Blocks.of([range(8), range(4), [0, 1], [4, 5]], [1.0, 0.8, 0.5, 0.7]))
     Z = rng.normal(size=(8, 1))
     exact = tree.prox(Z, 0.6)[0]
-    monkeypatch.setattr("genesig.optim.structured.composite.SWEEPS", 1)
+    monkeypatch.setattr("genesig.optim.structured.penalties.SWEEPS", 1)
     np.testing.assert_allclose(tree.prox(Z, 0.6, tolerance=0)[0], exact, atol=1e-14)
 
 

@@ -15,8 +15,7 @@ from settings import MOMENTS, SPLITS
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.models.baselines import BASELINES
-from genesig.optim.cox.left_out import left_out_deviance
-from genesig.optim.cox.risk_sets import TIES, RiskSets
+from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance
 from genesig.report.genes.collect import effects
 from genesig.response.survival import happened, martingale, times
 from genesig.results.chance import Chance

@@ -7,8 +7,7 @@ import pytest
 
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import cox_path, tau_max
-from genesig.optim.cox.ridge import covariate_coef, ridge_coef
-from genesig.optim.cox.scores import ridge_scores
+from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
 from genesig.optim.cox.training import cox_sets
 
 KINDS = {"centre": True, "unit_variance": True}

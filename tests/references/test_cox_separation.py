@@ -8,9 +8,8 @@ from scipy.optimize import minimize
 
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import cox_path, tau_max
-from genesig.optim.cox.ridge import covariate_coef, ridge_coef
+from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.cox.scores import ridge_scores
 from genesig.optim.cox.separation import ease
 from genesig.optim.cox.training import cox_sets
 

@@ -1,4 +1,4 @@
-"""The logistic elastic net along a path of (tau, mu)."""
+"""The logistic elastic net along a path of (tau, mu), and what its fits say of samples."""
 
 from __future__ import annotations
 
@@ -44,3 +44,67 @@ def logistic_path(
     """
     path, held = likelihood_path(sets, tau, mu, tolerance=tolerance, longest=longest)
     return path, held[..., 0], held[..., 1:]
+
+
+def logistic_scores(sets: LogisticSets, path: Path, intercept: Array, gamma: Array) -> Array:
+    """Return the logarithmic odds ``a + c'g + z'b`` of all rows, (k, m, n); not refitted.
+
+    Parameters
+    ----------
+    sets : LogisticSets
+    path, intercept, gamma
+        As `logistic_path` returns them. NaN where a row of the path had ended.
+    """
+    (k, m), n = path.shape, len(sets.sets.X)
+    values, constant = logistic_coef(sets, path, intercept)
+    scores = constant[..., None] + np.einsum("kmq,kqn->kmn", gamma, sets.columns[:, 1:, :n])
+    X = sets.sets.matrix.F
+    for i in range(k):
+        for j in range(m):
+            part = slice(*path.indptr[i * m + j :][:2])
+            features = path.indices[part]
+            scores[i, j] += values[part] @ X[features, :n]
+            scores[i, j] += values[part] @ sets.sets.matrix.shift[features]
+    return np.asarray(scores)
+
+
+def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Array, Array]:
+    """Return (values, intercept) in the units of X.
+
+    ``f(x) = intercept[k, m] + x[indices] @ values`` with the indices of the path is the logarithm
+    of the odds of class 1, for samples with the mean of each covariate.
+
+    Parameters
+    ----------
+    sets : LogisticSets
+    path : Path
+    intercept : (k, m) array
+        Of `logistic_path`.
+
+    Returns
+    -------
+    values : (nnz,) array
+        Aligned with `path.indices`.
+    intercept : (k, m) array
+    """
+    fit = np.repeat(np.arange(intercept.size), np.diff(path.indptr))
+    of_set = fit // path.shape[1]
+    values = path.values * sets.sets.inverse_scale[of_set, path.indices]
+    taken = np.bincount(fit, values * sets.sets.mean[of_set, path.indices], intercept.size)
+    return values, intercept - taken.reshape(intercept.shape)
+
+
+def covariate_coef(sets: LogisticSets, gamma: Array) -> Array:
+    """Return weights (k, m, q): what is added to a score is ``(c - mean) @ weights[k, m]``.
+
+    Parameters
+    ----------
+    sets : LogisticSets
+        With covariates; mean (k, q) is that of ``sets.fixed``.
+    gamma : (k, m, q) array
+        Of `logistic_path`.
+    """
+    if sets.fixed is None:
+        return gamma
+    root = np.sqrt(np.count_nonzero(sets.sets.rows, axis=0))
+    return np.asarray(np.einsum("kpq,kmq->kmp", sets.fixed.turn, gamma * root[:, None, None]))

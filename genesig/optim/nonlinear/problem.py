@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.compiled.pull import Sums, pull_in_place
+from genesig.compiled.descent import Sums, pull_in_place
 from genesig.optim.kernels import Tables, directional, pull, values
 
 Array = np.ndarray[Any, Any]

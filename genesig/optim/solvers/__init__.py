@@ -12,7 +12,7 @@ from genesig.optim.solvers.coordinate_descent import coordinate_descent
 from genesig.optim.solvers.landweber import landweber
 from genesig.optim.solvers.nested import landweber_nested
 from genesig.optim.solvers.newton import landweber_newton
-from genesig.optim.structured.stretch_path import stretch_path
+from genesig.optim.structured.stretches import stretch_path
 from genesig.optim.training import TrainingSets
 
 Array = np.ndarray[Any, Any]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from genesig.optim.solution import not_converged
 from genesig.optim.structured.columns import Layout
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Array = np.ndarray[Any, Any]
 
@@ -93,6 +95,8 @@ class BlockPath:
     @classmethod
     def of(cls, design: Layout, tau: Array, fits: Sequence[Fit], tolerance: float) -> BlockPath:
         """Collect the fits of the first values of tau."""
+        from scipy.sparse import csr_array
+
         gap = np.array([fit.gap for fit in fits], dtype=float)
         indptr = np.cumsum([0, *(len(fit.blocks) for fit in fits)])
         indices = np.concatenate([np.zeros(0, np.int64), *(fit.blocks for fit in fits)])
@@ -147,6 +151,8 @@ class DensePath:
         cls, tau: Array, coefs: Array, norms: Array, gap: Array, steps: Array, tolerance: float
     ) -> DensePath:
         """Judge fits by their gaps."""
+        from scipy.sparse import csr_array
+
         message = not_converged(gap, tolerance)
         return cls(tau, coefs, csr_array(norms), gap, steps, gap <= tolerance, message)
 

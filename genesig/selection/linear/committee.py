@@ -12,8 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.logistic.path import logistic_path
-from genesig.optim.logistic.scores import covariate_coef, logistic_coef, logistic_scores
+from genesig.optim.logistic.path import (
+    covariate_coef,
+    logistic_coef,
+    logistic_path,
+    logistic_scores,
+)
 from genesig.optim.logistic.training import LogisticSets, logistic_sets
 from genesig.selection.assess.held import held_fixed
 from genesig.selection.linear.kinds.least_squares import LeastSquares

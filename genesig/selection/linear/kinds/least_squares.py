@@ -11,7 +11,7 @@ import numpy as np
 from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
-from genesig.optim.structured.stretch_path import along
+from genesig.optim.structured.stretches import along
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.assess.scores import wrong

@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.optim.adjustment import Adjustment
-from genesig.optim.cox.left_out import left_out_deviance
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.path import tau_max as smallest
-from genesig.optim.cox.ridge import covariate_coef, ridge_coef
-from genesig.optim.cox.risk_sets import USUAL
-from genesig.optim.cox.scores import ridge_scores
+from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
+from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
 from genesig.selection.assess.held import Held, held_fixed

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.cox.hazard import Hazard
-from genesig.optim.cox.risk_sets import USUAL
+from genesig.optim.cox.risk_sets import USUAL, Hazard
 from genesig.results import Dataset
 from genesig.selection.assess.intervals import NOTHING
 from genesig.selection.assess.survival_curves import censoring, kaplan_meier, log_rank
