@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLES = ("studies", "meta")
-TEXT = ("row", "study")
+TEXT = ("row", "study", "class")
 EFFECT_OF = "effect of "
 WHOLE = ("leave_one_study_out", "leave_one_batch_out")
 FDR = 0.05
@@ -37,8 +37,8 @@ def studies(tables: Mapping[str, pd.DataFrame], scheme: str) -> StudiesRecord | 
         "i2": _number(mean["i2"]),
         "columns": [str(column) for column in shown.columns],
         "genes": [[_cell(value) for value in row] for row in shown.itertuples(index=False)],
-        "named": int((meta["q_value"] <= FDR).sum()),
-        "tested": int(meta["p_value"].notna().sum()),
+        "named": meta["gene"][meta["q_value"] <= FDR].nunique(),
+        "tested": meta["gene"][meta["p_value"].notna()].nunique(),
     }
 
 

@@ -13,10 +13,11 @@ from genesig.report.page.words import clean, counted, decimal, enumerated, in_wo
 from genesig.report.studies import figures
 from genesig.report.studies.collect import EFFECT_OF
 from genesig.report.studies.record import Studies, StudiesRecord
+from genesig.selection.studies.effects import EFFECTS
 
 TITLE = "Studies"
 CHANCE = {"AUC": 0.5, "C": 0.5, "correlation": 0.0}
-EFFECT = {"classification": "Hedges' g", "regression": "Fisher's z", "survival": "log hazard ratio"}
+EFFECT = {kind: name for kind, (name, _) in EFFECTS.items()}
 HETEROGENEOUS = 0.5
 """I² from which on studies are said to differ: about half of what is seen between them is more than
 sampling."""
@@ -34,6 +35,7 @@ COLUMNS = (
 )
 OF_GENE = {
     "gene": Column("Gene", "name"), "symbol": Column("Symbol", "name"),
+    "class": Column("Class", "name", "Held against the rest"),
     "effect": Column("Effect", "signed", "Random-effects mean over the studies"),
     "low": Column("Lower", "signed"), "high": Column("Upper", "signed"),
     "q_value": Column("q", "p", "Benjamini and Hochberg, over all genes"),
@@ -138,7 +140,8 @@ def _table(it: StudiesRecord, limits: Limits) -> Table:
 def _genes(data: Studies, it: StudiesRecord, limits: Limits) -> Picture:
     rows = [dict(zip(it["columns"], row, strict=True)) for row in it["genes"][: limits.top_genes]]
     own = [column for column in it["columns"] if column.startswith(EFFECT_OF)]
-    names = [str(row["symbol"] or row["gene"]) for row in rows]
+    names = [", ".join(filter(None, (str(row["symbol"] or row["gene"]), row.get("class"))))
+             for row in rows]  # fmt: skip
     effects = [[row[column] for column in own] for row in rows]
     means = [[row[key] for key in ("effect", "low", "high")] for row in rows]
     effect = EFFECT.get(data["study"]["task"], "effect")
