@@ -301,6 +301,11 @@ def _word_for_a_value(matrix, about):
     return matrix, about
 
 
+def _blank(matrix, about):
+    matrix.loc["gene02", "ber104"] = np.nan
+    return matrix, about
+
+
 def _infinite(matrix, about):
     matrix.loc["gene02", "ber104"] = np.inf
     return matrix, about
@@ -320,6 +325,7 @@ BROKEN: list[tuple[Change, str]] = [
     (_own_weights, "data.weights: stands beside across.weights: equal; set that one to samples"),
     (_unknown_covariate, "studies: data.covariates 'weight' is not a column of studies"),
     (_of_berlin(_word_for_a_value), "berlin.tsv, line 4, gene 'gene02', sample 'ber104': the val"),
+    (_of_berlin(_blank), "the value is blank; fill it in, or leave the gene out"),
     (_of_berlin(_infinite), "berlin.tsv, line 4, gene 'gene02', sample 'ber104': the value is inf"),
     (_of_berlin(lambda m, a: (m, a.rename({"ber104": "ber105"}))),
      "berlin_samples.tsv, line 7: sample 'ber105' is already on line 6"),

@@ -56,7 +56,7 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
         problems.append(Problem(file, f"{what}; take '{item['name']}' out of studies"))
         return None
     values = check_matrix(matrix, where, names=list(table.index), used=used, sheet=file,
-                          missing=False, problems=problems)  # fmt: skip
+                          missing=None, problems=problems)  # fmt: skip
     if values is None:
         return None
     X = _own_steps(values.X, item, problems)
