@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from genesig.data.cohorts.checks import check_cohorts
+from genesig.data.files.names import POOLED
 from genesig.data.files.readers import read_json
 from genesig.data.files.yaml_text import inside, too_much
 from genesig.data.quality.missing_check import check_missing
@@ -79,7 +80,8 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
     if not problems:
         found, inputs, size = _examine_study(config, source)
         return _examination(found + check_cohorts(config, inputs), inputs, size, config)
-    if all(isinstance(config.get(key), str) for key in schema["required"]):
+    named = all(isinstance(config.get(key), str) for key in schema["required"])
+    if named and config["expression"] != POOLED:
         problems += _not_derived(inputs_of(config).problems, problems, config, source)
     return Examination(tuple(in_order(problems)), "")
 

@@ -47,7 +47,8 @@ class Study:
         anything but an earlier study of this kind is refused.
     **settings
         Sections and keys of the config: ``data={"group": "patient"}``, ``seed=1``,
-        ``geo="GSE55235"``.
+        ``geo="GSE55235"``. Several studies are ``studies=[...]``: each an AnnData, named ``study1``
+        and so on, or a dict as an item of the config, whose ``expression`` may be an AnnData.
 
     Raises
     ------
@@ -71,19 +72,36 @@ class Study:
         self.folder = Path(folder).absolute()
         if self.folder.exists() and not self.folder.is_dir():
             raise refuse("folder", f"'{folder}' is a file; name a folder, new or of this study")
-        self._data: Any = None if isinstance(expression, str | Path | None) else expression
-        if self._data is not None:
+        self._data: dict[str, Any] = {}
+        if not isinstance(expression, str | Path | None):
             if samples is not None:
                 what = "stands beside an AnnData, which has its own sample table, obs; leave it out"
                 raise refuse("samples", what)
-            expression = self.folder / DATA
-            data = settings.get("data", {})
-            if "annotation" not in data and ("symbol" in data or "symbol" in self._data.var):
+            data, given_data = settings.get("data", {}), expression
+            expression = self._kept(DATA, given_data)
+            if "annotation" not in data and ("symbol" in data or "symbol" in given_data.var):
                 settings["data"] = {"annotation": str(expression), "symbol": "symbol", **data}
+        if isinstance(studies := settings.get("studies"), list | tuple):
+            settings["studies"] = [self._item(k, each) for k, each in enumerate(studies, 1)]
         given = {"expression": expression, "samples": samples or expression, "label": label}
         named = {key: value for key, value in given.items() if value is not None}
         self.config = with_absolute_names(_plain({**named, **settings}))
         study_config(self.config, load_schema(), source="Study")
+
+    def _kept(self, name: str, data: Any) -> Path:
+        """Keep an AnnData that `_write` saves; return its file."""
+        self._data[name] = data
+        return self.folder / name
+
+    def _item(self, number: int, item: Any) -> Any:
+        """Return one of ``studies`` as the config has it, a file in the place of an AnnData."""
+        item = {"expression": item} if hasattr(item, "obs_names") else item
+        if not isinstance(item, dict) or not hasattr(item.get("expression"), "obs_names"):
+            return item
+        path = str(self._kept(f"study{number}.h5ad", item["expression"]))
+        symbols = "symbol" in item["expression"].var and "annotation" not in item
+        about = {"annotation": path, "symbol": "symbol"} if symbols else {}
+        return {"name": f"study{number}", **about, **item, "expression": path}
 
     def __repr__(self) -> str:
         return f"Study of {self.config.get('label')} in {self.folder}"
@@ -131,8 +149,8 @@ class Study:
         if self.folder.exists() and not _is_own(config) and any(self.folder.iterdir()):
             what = "holds something else than a study of genesig.Study; give another folder="
             raise refuse(self.folder, what)
-        if self._data is not None:
-            save_annotated(self.folder / DATA, self._data)
+        for name, data in self._data.items():
+            save_annotated(self.folder / name, data)
         text = yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=10_000)
         save_text(config, HEAD + text)
 

@@ -23,6 +23,7 @@ from genesig.report.page.words import (
     shorten,
     signed,
 )
+from genesig.selection.studies.effects import EFFECTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +76,7 @@ class Studies(Study):
 
 
 TABLES = ("studies", "meta")
-TEXT = ("row", "study")
+TEXT = ("row", "study", "class")
 EFFECT_OF = "effect of "
 WHOLE = ("leave_one_study_out", "leave_one_batch_out")
 FDR = 0.05
@@ -100,8 +101,8 @@ def collect_studies(tables: Mapping[str, pd.DataFrame], scheme: str) -> StudiesR
         "i2": _number(mean["i2"]),
         "columns": [str(column) for column in shown.columns],
         "genes": [[_cell(value) for value in row] for row in shown.itertuples(index=False)],
-        "named": int((meta["q_value"] <= FDR).sum()),
-        "tested": int(meta["p_value"].notna().sum()),
+        "named": meta["gene"][meta["q_value"] <= FDR].nunique(),
+        "tested": meta["gene"][meta["p_value"].notna()].nunique(),
     }
 
 
@@ -169,7 +170,7 @@ def draw_genes(
 
 TITLE = "Studies"
 CHANCE = {"AUC": 0.5, "C": 0.5, "correlation": 0.0}
-EFFECT = {"classification": "Hedges' g", "regression": "Fisher's z", "survival": "log hazard ratio"}
+EFFECT = {kind: name for kind, (name, _) in EFFECTS.items()}
 HETEROGENEOUS = 0.5
 """I² from which on studies are said to differ: about half of what is seen between them is more than
 sampling."""
@@ -187,6 +188,7 @@ COLUMNS = (
 )
 OF_GENE = {
     "gene": Column("Gene", "name"), "symbol": Column("Symbol", "name"),
+    "class": Column("Class", "name", "Held against the rest"),
     "effect": Column("Effect", "signed", "Random-effects mean over the studies"),
     "low": Column("Lower", "signed"), "high": Column("Upper", "signed"),
     "q_value": Column("q", "p", "Benjamini and Hochberg, over all genes"),
@@ -291,7 +293,8 @@ def _table(it: StudiesRecord, limits: Limits) -> Table:
 def _genes(data: Studies, it: StudiesRecord, limits: Limits) -> Picture:
     rows = [dict(zip(it["columns"], row, strict=True)) for row in it["genes"][: limits.top_genes]]
     own = [column for column in it["columns"] if column.startswith(EFFECT_OF)]
-    names = [str(row["symbol"] or row["gene"]) for row in rows]
+    names = [", ".join(filter(None, (str(row["symbol"] or row["gene"]), row.get("class"))))
+             for row in rows]  # fmt: skip
     effects = [[row[column] for column in own] for row in rows]
     means = [[row[key] for key in ("effect", "low", "high")] for row in rows]
     effect = EFFECT.get(data["study"]["task"], "effect")

@@ -71,6 +71,34 @@ def test_a_file_is_no_folder(tmp_path):
         Study("e.tsv", "s.tsv", label="x", folder=tmp_path / "study")
 
 
+def test_several_studies_may_be_annotated_matrices(tmp_path, capsys):
+    one, other = data(), data()
+    other.X += 1 + np.random.default_rng(1).normal(size=other.shape)
+    other.obs_names = [f"t{k}" for k in range(len(other))]
+    del other.var["symbol"]
+    study = Study(studies=[one, {"name": "berlin", "expression": other}, {"geo": "GSE55457"}],
+                  label="diagnosis", folder=tmp_path / "a")  # fmt: skip
+    first = str(tmp_path / "a/study1.h5ad")
+    assert written(study)["studies"] == [
+        {"name": "study1", "annotation": first, "symbol": "symbol", "expression": first},
+        {"name": "berlin", "expression": str(tmp_path / "a/study2.h5ad")},
+        {"geo": "GSE55457", "name": "GSE55457",
+         "expression": "data/geo/GSE55457_series_matrix.txt.gz"},
+    ]  # fmt: skip
+    np.testing.assert_array_equal(anndata.read_h5ad(tmp_path / "a/study2.h5ad").X, other.X)
+    other.var["symbol"] = one.var["symbol"]
+    two = Study(studies=[one, other], label="diagnosis", folder=tmp_path / "b")
+    two.validate()
+    assert "48 samples" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("studies", [["boston.tsv"], [None], "boston", [{"expression": 3}]])
+def test_what_is_no_study_is_refused_in_one_line(tmp_path, studies):
+    with pytest.raises(InvalidInput, match="studies") as caught:
+        Study(studies=studies, label="x", folder=tmp_path / "no")
+    assert all(line.startswith("error: Study, studies") for line in str(caught.value).splitlines())
+
+
 def test_an_anndata_is_written_once(tmp_path):
     given = data()
     study = Study(given, label="diagnosis", folder=tmp_path)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from linear_settings import linear
+from scipy.stats import false_discovery_control
 from settings import MOMENTS
 from several_studies import TRUE, Studies, tables
 
@@ -39,14 +43,7 @@ SPLITS = {
 def study(tmp_path_factory):
     """Give six studies, in the last of which the genes point the other way, and their fits."""
     folder = tmp_path_factory.mktemp("studies")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        files = tables(6, n=20, effect=3.0, odd=True)
-        config = resolve_config(read_config(Studies(folder, files, SPLITS).write()), load_schema())
-        named = (config["expression"], config["samples"], config["label"])
-        dataset = read_dataset(*named, (), pooled_of(config), **config["data"])
-    dataset = normalise_samples(dataset, config["across"]["align"], **config["normalise"])
-    splits = draw_splits(dataset, seed=0, **config["splits"])
+    dataset, splits = pooled(folder, tables(6, n=20, effect=3.0, odd=True))
     fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
                        **linear(**SPLITS["linear"]))  # fmt: skip
     return dataset, splits, fits.with_chosen()
@@ -100,6 +97,96 @@ def test_the_first_screen_says_what_the_next_study_may_show(found):
     assert "the mean of six studies; the next study may lie between 0." in said
     assert said.endswith("brno differs from the others.")
     assert [one["same_sign"] for one in it["studies"]].count(0.0) == 1
+
+
+def test_of_several_classes_each_is_held_against_the_rest(study):
+    dataset, _, _ = study
+    several = copy.deepcopy(dataset)
+    ill = several.obs["diagnosis"].to_numpy() == "ill"
+    worse = ill & (several.X[:, 10] > np.median(several.X[ill, 10]))
+    several.obs["diagnosis"] = np.where(worse, "worse", several.obs["diagnosis"])
+    design = replace(several.design, classes=("well", "ill", "worse"))
+    several = replace(several, design=design)
+    meta = meta_table(several)
+    assert list(meta["class"].unique()) == ["well", "ill", "worse"]
+    assert len(meta) == 3 * len(dataset.genes)
+    two = replace(dataset, obs=dataset.obs.assign(diagnosis=np.where(worse, "ill", "well")))
+    mine, alone = meta[meta["class"] == "worse"], meta_table(two)
+    np.testing.assert_allclose(mine["effect"], alone["effect"])
+    np.testing.assert_allclose(mine["p_value"], alone["p_value"])
+    np.testing.assert_allclose(meta["q_value"], false_discovery_control(meta["p_value"]))
+    assert meta.loc[meta["p_value"].idxmin(), "gene"] in {"gene00", "gene01", "gene02", "gene10"}
+    found = {"studies": studies_of_nothing(several), "meta": meta,
+             "signature": pd.DataFrame({"gene": ["gene10"]})}  # fmt: skip
+    it = collect_studies(found, "leave_one_study_out")
+    assert len(it["genes"]) == 3
+    assert it["tested"] == len(dataset.genes)
+    section = show({"studies": it, "study": {"task": "several_classes"}}, Limits(5, 20))
+    picture = section.items[2]
+    assert set(picture.data["gene"]) == {f"gene10, {name}" for name in design.classes}
+    assert "a class against the rest" in picture.description
+    assert [column.label for column in section.items[3].columns][2] == "Class"
+
+
+def studies_of_nothing(dataset):
+    """Return studies.tsv of scores that are noise."""
+    rng = np.random.default_rng(0)
+    columns = {f"score of {name}": rng.normal(size=len(dataset.samples))
+               for name in dataset.design.classes}  # fmt: skip
+    return studies_table(
+        dataset, pd.DataFrame({"sample": dataset.samples, "mu": np.nan, **columns})
+    )
+
+
+def pooled(folder, files, **changes):
+    """Read studies, align them and draw their splits, as the workflow does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        studies = Studies(folder, files, {**SPLITS, **changes})
+        config = resolve_config(read_config(studies.write()), load_schema())
+        named = (config["expression"], config["samples"], config["label"])
+        dataset = read_dataset(*named, (), pooled_of(config), **config["data"])
+    dataset = normalise_samples(dataset, config["across"]["align"], **config["normalise"])
+    return dataset, draw_splits(dataset, seed=0, **config["splits"])
+
+
+def mean_error(dataset, splits):
+    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
+                       **linear(**SPLITS["linear"])).with_chosen()  # fmt: skip
+    table = studies_table(dataset, predictions_table(dataset, splits, fits))
+    return float(table["error"].mean()), table
+
+
+def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
+    errors, named, covered = [], 0, []
+    for seed in range(12):
+        dataset, splits = pooled(tmp_path, tables(4, n=16, effect=0.0, seed=seed))
+        error, table = mean_error(dataset, splits)
+        mean = table[table["row"] == "mean"].iloc[0]
+        errors.append(error)
+        covered.append(mean["low"] <= 0.5 <= mean["high"])
+        named += int((meta_table(dataset)["q_value"] <= 0.05).any())
+    assert np.mean(errors) == pytest.approx(0.5, abs=0.05)
+    assert np.mean(covered) >= 0.75
+    assert named <= 3
+
+
+@pytest.mark.parametrize("align", ["centre", "standardise", "rank"])
+def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
+    """Cases mostly in some studies, and nothing that tells them apart but the study itself."""
+    errors, named = [], 0
+    for seed in range(8):
+        files = tables(4, n=24, effect=0.0, seed=seed)
+        for k, (name, (matrix, about)) in enumerate(files.items()):
+            ill = [i for i in range(24) if (i % 2 == 1) and (k < 2 or i % 6 == 1)]
+            well = [i for i in range(24) if (i % 2 == 0) and (k >= 2 or i % 6 == 0)]
+            keep = sorted(ill + well)
+            files[name] = matrix.iloc[:, keep], about.iloc[keep]
+        dataset, splits = pooled(tmp_path, files, across={"align": align})
+        errors.append(mean_error(dataset, splits)[0])
+        named += int((meta_table(dataset)["q_value"] <= 0.05).any())
+    assert np.mean(errors) == pytest.approx(0.5, abs=0.08)
+    assert named <= 2
 
 
 def test_without_a_single_effect_the_studies_are_shown_alone(found):

@@ -41,7 +41,7 @@ class Expression:
 
 
 def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequence[str],
-                 sheet: str, missing: bool,
+                 sheet: str, missing: bool | None,
                  problems: Problems) -> Expression | None:  # fmt: skip
     """Turn the matrix samples × genes and check the samples in use.
 
@@ -54,8 +54,9 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
         Samples of the sample table; those of them that are in the study.
     sheet : str
         File of the sample table.
-    missing : bool
-        Whether cells may be missing; they are NaN then.
+    missing : bool or None
+        Whether cells may be missing; they are NaN then. None where nothing is offered that fills
+        them in.
     problems : list of Problem
         What is wrong is added here.
 
@@ -77,7 +78,7 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     if not rows:
         return None
     _check_cells(oriented, rows, where, missing, problems)
-    _check_codes(oriented, rows, where, problems)
+    _check_codes(oriented, rows, where, missing, problems)
     if any(problem.level == "error" for problem in problems[start:]):
         return None
     return _without_constant_genes(oriented, rows, where, extra, problems)
@@ -125,7 +126,7 @@ def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
     problems.extend(check_gene_names(matrix, where))
 
 
-def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool,
+def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool | None,
                  problems: Problems) -> None:  # fmt: skip
     """Name the first faulty cell of each kind, and count the others."""
     bad = np.argwhere(~(np.abs(matrix.cells[rows].T) <= LARGEST))
@@ -140,10 +141,13 @@ def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool,
         genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
         further = counted(len(cells) - 1, "further cell")
         further = f" ({further} in {genes})" if len(cells) > 1 else ""
-        problems.append(Problem(at, f"the value {fault}{further}{ADVICE[kind]}"))
+        unfilled = kind == "missing" and missing is None
+        advice = f"; fill it in, or {LEAVE}" if unfilled else ADVICE[kind]
+        problems.append(Problem(at, f"the value {fault}{further}{advice}"))
 
 
-def _check_codes(matrix: Matrix, rows: list[int], where: str, problems: Problems) -> None:
+def _check_codes(matrix: Matrix, rows: list[int], where: str, missing: bool | None,
+                 problems: Problems) -> None:  # fmt: skip
     """Name the first cell with -999 or the like; in data with other negatives it may be meant."""
     X = matrix.cells[rows]
     negative = X[X < 0]
@@ -154,7 +158,7 @@ def _check_codes(matrix: Matrix, rows: list[int], where: str, problems: Problems
     gene, row = int(cells[0, 0]), rows[int(cells[0, 1])]
     further = f" ({counted(len(cells) - 1, 'further cell')})" if len(cells) > 1 else ""
     what = f"the value {X.T[tuple(cells[0])]:g}{further} looks as if it stood for a missing one; "
-    what += f"write NA there, and {FILL}"
+    what += f"fill it in, or {LEAVE}" if missing is None else f"write NA there, and {FILL}"
     alone = bool(np.isin(negative, codes).all())
     at = _cell(matrix, gene, row, where)
     problems.append(Problem(at, what, "error" if alone else "warning"))
@@ -165,15 +169,16 @@ def _cell(matrix: Matrix, gene: int, row: int, where: str) -> str:
     return f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
 
 
+LEAVE = "leave the gene out"
 FILL = (
     "have it filled in: data.missing: true, and as the first step of normalise.folds {step: "
     "knn_impute}, from other genes, or {step: left_censored}, if it was too small to be measured"
 )
 ADVICE = {
-    "missing": f"; fill it in, leave the gene out, or {FILL}",
+    "missing": f"; fill it in, {LEAVE}, or {FILL}",
     "comma": "; export the table with decimal points",
     "other": "; write a finite number, or NA where nothing was measured",
-    "large": "; correct it, or leave the gene out",
+    "large": f"; correct it, or {LEAVE}",
 }
 
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.response.design import SEVERAL
+
 Array = np.ndarray[Any, Any]
 
 STEPS = 25
@@ -108,7 +110,8 @@ def _none(X: Array) -> Effect:
 
 EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = {
     "classification": ("Hedges' g", hedges),
+    SEVERAL: ("Hedges' g of a class against the rest", hedges),
     "regression": ("Fisher's z", fisher),
     "survival": ("log hazard ratio", hazard),
 }
-"""Kind of response -> what the effect is called and how it is found; of several classes none is."""
+"""Kind of response -> what the effect is called and how it is found."""

@@ -30,20 +30,45 @@ def meta_table(dataset: Dataset) -> pd.DataFrame:
     of them with the sign of the mean; ``least`` and ``most``, the mean without one study, from the
     smallest to the largest; and ``effect of`` each study. With few studies the interval is wide, on
     k - 1 degrees of freedom, while ``p_value`` takes the variance between studies as known. A gene
-    that no study tells anything about has an empty row.
+    that no study tells anything about has an empty row. Of more than two classes there is one row
+    for each gene and ``class``, that class against the rest, and q is over all of them.
 
     Parameters
     ----------
     dataset : Dataset
-        Of several studies. Of more than two classes there is no single effect, and no row.
+        Of several studies.
     """
+    import pandas as pd
+
+    names = study_names(dataset)
+    if not names:
+        return pd.DataFrame(columns=list(COLUMNS))
+    parts = []
+    for name, y in _responses(dataset):
+        part = _of_response(dataset, y, names)
+        if name:
+            part.insert(COLUMNS.index("effect"), "class", name)
+        parts.append(part)
+    table = pd.concat(parts, ignore_index=True)
+    p = table["p_value"].fillna(1.0).to_numpy()
+    table.insert(list(table.columns).index("p_value") + 1, "q_value", q_values(p))
+    return table
+
+
+def _responses(dataset: Dataset) -> list[tuple[str, Array]]:
+    """Return the response; of more than two classes each of them against the rest, by its name."""
+    y, classes = dataset.response(), dataset.design.classes or ()
+    if len(classes) <= 2:
+        return [("", y)]
+    return [(name, np.where(y == k, 1.0, -1.0)) for k, name in enumerate(classes)]
+
+
+def _of_response(dataset: Dataset, y: Array, names: list[str]) -> pd.DataFrame:
+    """Return the rows of one response, without q."""
     import pandas as pd
     from scipy.special import chdtrc, ndtr
 
-    names = study_names(dataset) if dataset.design.kind in EFFECTS else []
-    if not names:
-        return pd.DataFrame(columns=list(COLUMNS))
-    value, variance = effects_of(dataset, names)
+    value, variance = effects_of(dataset, y, names)
     found = together(value, variance)
     with np.errstate(invalid="ignore", divide="ignore"):
         p = 2 * ndtr(-np.abs(found.mean) / found.error)
@@ -51,11 +76,10 @@ def meta_table(dataset: Dataset) -> pd.DataFrame:
                           np.nan)  # fmt: skip
         same = np.sum(np.sign(value) == np.sign(found.mean), axis=0) / found.studies
     least, most = _without_one(value, variance)
-    known = np.where(np.isnan(p), 1.0, p)
     table = pd.DataFrame({
         "gene": dataset.genes, "symbol": dataset.var["symbol"].to_numpy(), "effect": found.mean,
-        "low": found.low, "high": found.high, "p_value": p, "q_value": q_values(known),
-        "tau": np.sqrt(found.tau2), "i2": found.i2, "q_p_value": differ, "agree": same,
+        "low": found.low, "high": found.high, "p_value": p, "tau": np.sqrt(found.tau2),
+        "i2": found.i2, "q_p_value": differ, "agree": same,
         "least": least, "most": most,
     })  # fmt: skip
     return table.assign(**{f"effect of {name}": value[k] for k, name in enumerate(names)})
@@ -67,10 +91,10 @@ def study_names(dataset: Dataset) -> list[str]:
     return [] if names is None else [str(name) for name in np.unique(names)]
 
 
-def effects_of(dataset: Dataset, names: list[str]) -> tuple[Array, Array]:
+def effects_of(dataset: Dataset, y: Array, names: list[str]) -> tuple[Array, Array]:
     """Return the effects and variances of every gene in each study, (K, d)."""
     _, measure = EFFECTS[dataset.design.kind]
-    y, study = dataset.response(), dataset.batches()
+    study = dataset.batches()
     found = [measure(dataset.X[study == name], y[study == name]) for name in names]
     return np.stack([each.value for each in found]), np.stack([each.variance for each in found])
 

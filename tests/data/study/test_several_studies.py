@@ -238,7 +238,102 @@ def _missing(s):
     s.config["data"] = {"missing": True}
 
 
+def _no_file(s):
+    s.item("berlin", expression=None)
+
+
+def _misspelt_key(s):
+    s.item("berlin", lable="diagnosis")
+
+
+def _absent_file(s):
+    s.item("berlin", expression="berlinn.tsv")
+
+
+def _absent_sheet(s):
+    s.item("berlin", samples="berlin_sampels.tsv")
+
+
+def _sheet_of_another(s):
+    s.item("berlin", samples="boston_samples.tsv")
+
+
+def _series_beside(s):
+    s.item("berlin", geo="GSE55457")
+
+
+def _spaced_name(s):
+    s.items["berlin"] = {"name": "new york"}
+
+
+def _event_of_classes(s):
+    s.item("berlin", event="dead")
+
+
+def _unknown_alignment(s):
+    s.config["across"] = {"align": "combats"}
+
+
+def _unknown_probes(s):
+    s.config["across"] = {"probes": "mean"}
+
+
+def _own_weights(s):
+    s.config["data"] = {"weights": "age"}
+
+
+def _unknown_covariate(s):
+    s.config["data"] = {"covariates": ["weight"]}
+
+
+def _of_berlin(change):
+    """Return what a change makes of one study's matrix and sample table."""
+
+    def changed(s):
+        s.files["berlin"] = change(*(table.copy() for table in s.files["berlin"]))
+
+    return changed
+
+
+def _word_for_a_value(matrix, about):
+    matrix = matrix.astype(object)
+    matrix.loc["gene02", "ber104"] = "high"
+    return matrix, about
+
+
+def _blank(matrix, about):
+    matrix.loc["gene02", "ber104"] = np.nan
+    return matrix, about
+
+
+def _infinite(matrix, about):
+    matrix.loc["gene02", "ber104"] = np.inf
+    return matrix, about
+
+
 BROKEN: list[tuple[Change, str]] = [
+    (_no_file, "config.yaml, studies, item 2, expression: found nothing (null), needs text"),
+    (_misspelt_key, "studies, item 2, lable: unknown key 'lable'; did you mean"),
+    (_absent_file, "berlinn.tsv: no such file"),
+    (_absent_sheet, "berlin_sampels.tsv: no such file"),
+    (_sheet_of_another, "berlin.tsv: no sample of boston_samples.tsv is here"),
+    (_series_beside, "studies, item 2, geo: names the matrix, and so does expression, berlin.tsv"),
+    (_spaced_name, "studies, item 2, name: found the text 'new york', needs letters, digits"),
+    (_event_of_classes, "config.yaml, studies, item 2, event: is for survival; take it away"),
+    (_unknown_alignment, "across.align: found the text 'combats', needs one of none, centre"),
+    (_unknown_probes, "across.probes: found the text 'mean', needs one of max_mean, max_iqr"),
+    (_own_weights, "data.weights: stands beside across.weights: equal; set that one to samples"),
+    (_unknown_covariate, "studies: data.covariates 'weight' is not a column of studies"),
+    (_of_berlin(_word_for_a_value), "berlin.tsv, line 4, gene 'gene02', sample 'ber104': the val"),
+    (_of_berlin(_blank), "the value is blank; fill it in, or leave the gene out"),
+    (_of_berlin(_infinite), "berlin.tsv, line 4, gene 'gene02', sample 'ber104': the value is inf"),
+    (_of_berlin(lambda m, a: (m, a.rename({"ber104": "ber105"}))),
+     "berlin_samples.tsv, line 7: sample 'ber105' is already on line 6"),
+    (_of_berlin(lambda m, a: (m.rename({"gene03": "gene04"}), a)),
+     "berlin.tsv: gene id 'gene04' occurs 2 times (lines 5, 6)"),
+    (_of_berlin(lambda m, a: (0 * m + 1, a)), "berlin.tsv: every gene has the same value in all"),
+    (_of_berlin(lambda m, a: (m, a.assign(diagnosis=""))),
+     "berlin_samples.tsv: no sample has a label of the study in column 'diagnosis'"),
     (_twice, "config.yaml, studies, item 2, name: 'Boston' is already taken"),
     (_one, "config.yaml, studies: there is one study; name another one"),
     (_beside, "config.yaml, expression: 'boston.tsv' stands beside studies"),

@@ -56,7 +56,7 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
         problems.append(Problem(file, f"{what}; take '{item['name']}' out of studies"))
         return None
     values = check_matrix(matrix, where, names=list(table.index), used=used, sheet=file,
-                          missing=False, problems=problems)  # fmt: skip
+                          missing=None, problems=problems)  # fmt: skip
     if values is None:
         return None
     X = _own_steps(values.X, item, problems)
@@ -104,7 +104,7 @@ def _in_words_of_study(table: pd.DataFrame, file: str, item: Config, wanted: Wan
     problems.extend(_strange_words(cells[first], f"{file}, column '{own[0]}'", item["classes"]))
     words = {str(word): name for word, name in item["classes"].items()}
     cells[first] = cells[first].map(lambda cell: words.get(cell, cell))
-    if item["event"] is not None:
+    if item["event"] is not None and len(wanted.label) > 1:  # the settings' check has said so
         cells[wanted.label[1]] = _events(cells[wanted.label[1]], item["event"], wanted.data)
     kept = table.drop(columns=[*{*own, *cells, STUDY} & set(known)])
     return kept.assign(**cells, **{STUDY: item["name"]})
