@@ -119,7 +119,7 @@ def test_an_error_that_is_not_defined_has_no_picture():
     ("low", "high", "better", "worse"),
     [(0.51, 0.7, 1, 0), (0.5, 0.7, 0, 0), (0.3, 0.5, 0, 0), (0.3, 0.49, 0, 1), (None, None, 0, 0)],
 )
-def test_an_interval_in_another_cohort_that_touches_chance_settles_nothing(low, high, better, worse):
+def test_an_interval_elsewhere_that_touches_chance_settles_nothing(low, high, better, worse):
     scores = [{"measure": "auc", "value": 0.5, "low": low, "high": high}]
     about = {"name": "there", "seen_before": 0, "predictions": [], "scores": scores}
     it = cohorts([about, {**about, "seen_before": 3}], MEASURES["classification"])
