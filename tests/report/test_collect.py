@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from report_study import HOSTILE, Study, arguments
+from report_study import HOSTILE, Study, arguments, collected
 from sklearn.decomposition import PCA
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score, roc_curve
 
@@ -129,7 +129,7 @@ def test_every_table_but_the_predictions_is_packed_whole():
 
 
 def test_prototypes_have_their_symbol_beside_them():
-    blocks = collect(**arguments(Study()))["tables"]["blocks"]
+    blocks = collected(Study())["tables"]["blocks"]
     rows = [dict(zip(blocks["columns"], row, strict=True)) for row in blocks["rows"]]
     symbol = {row["gene"]: row["symbol"] for row in rows}
     assert [row["prototype_symbol"] for row in rows] == [symbol[r["prototype"]] for r in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report_study import Study, arguments, make_dataset
+from report_study import Study, arguments, collected, make_dataset
 
 from genesig.report.collect import collect
 from genesig.report.genes import figures_lists
@@ -30,7 +30,7 @@ def ticks(figure, axes=0):
 
 
 def test_the_chosen_lists_stand_before_those_along_mu():
-    data = collect(**arguments(Study()))
+    data = collected(Study())
     median = data["answer"]["lengths"][1]
     core = [one["size"] for one in data["lists"]]
     assert ticks(figures_lists.nested(data)) == [
@@ -62,7 +62,7 @@ def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
 
 
 def test_lists_too_long_to_be_kept_say_so_and_have_no_numbers():
-    data = collect(**arguments(Study(longest=60)))
+    data = collected(Study(longest=60))
     assert data["lists"][-1] == {"mu": 1.0, "size": None, "union": None, "kept": None}
     labels = ticks(figures_lists.nested(data))
     assert labels[-1] == "1\n> 60 genes"
@@ -79,7 +79,7 @@ def test_lists_too_long_to_be_kept_say_so_and_have_no_numbers():
 
 
 def test_one_list_too_long_does_not_change_the_measure_of_the_splits():
-    data = collect(**arguments(Study(longest=60)))
+    data = collected(Study(longest=60))
     assert per_split(data).axes[0].get_ylabel() == "class-balanced error"
 
 
@@ -104,7 +104,7 @@ def test_the_surface_is_over_what_was_searched(study, along, rows):
 
 
 def test_a_minimal_report_does_not_speak_of_a_stable_choice():
-    stable, minimal = (collect(**arguments(Study(minimal=one))) for one in (False, True))
+    stable, minimal = (collected(Study(minimal=one)) for one in (False, True))
     for said in (" ".join(model_selection(stable, LIMITS).words), " ".join(methods(stable))):
         assert "inner folds agree" in said
     for said in (" ".join(model_selection(minimal, LIMITS).words), " ".join(methods(minimal))):

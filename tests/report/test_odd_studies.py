@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from places import ROOT
 from record_shape import misfits
-from report_study import HOSTILE, Study, arguments
+from report_study import HOSTILE, Study, arguments, collected
 
 from genesig.report.collect import collect
 from genesig.report.page import style
@@ -218,7 +218,7 @@ def test_the_axis_labels_of_a_square_figure_stay_inside_it():
 
 
 def test_errors_of_zero_have_the_axis_of_errors():
-    data = collect(**arguments(Study()))
+    data = collected(Study())
     table = data["tables"]["scores"]
     at = table["columns"].index("balanced_error")
     for row in table["rows"]:
