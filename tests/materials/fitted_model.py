@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import settings
 from format_files import tabbed
+from kept import kept
 from settings import MOMENTS
 
 from genesig.data.steps.normalise import normalise_samples
@@ -64,6 +65,7 @@ def model_of(
     return json.loads(json.dumps(model, allow_nan=False)), data
 
 
+@kept
 def fitted(
     chain: str, task: str = "classification", permutations: int = 0
 ) -> tuple[dict[str, Any], Dataset, Fits]:

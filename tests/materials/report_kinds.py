@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from kept import kept
 from kinds_study import study_of
 from linear_settings import of_kind
 from report_tables import CLUSTERS
@@ -22,6 +23,7 @@ from genesig.selection.linear.double_loop import double_loop, fit_final, fit_sub
 from genesig.selection.survival import survival_tables
 
 
+@kept
 def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -> dict[str, Any]:
     """Return the keyword arguments of `collect`; errors of permutations are drawn.
 

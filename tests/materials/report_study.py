@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kept import kept
 from report_enrichment import enriched
 from report_evidence import FDR, PERMUTATIONS
 from report_nonlinear import CONFIG, with_nonlinear
@@ -19,6 +20,7 @@ from report_sets import with_sets
 from report_tables import CLUSTERS, MU, SIZES, make_tables
 
 from genesig.data.quality.overview import quality
+from genesig.report.collect import collect
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.selection.genes.stretches import stretches_table
 
@@ -58,7 +60,22 @@ class Study:
 
 
 def arguments(study: Study, dataset: Dataset | None = None) -> dict[str, Any]:
-    """Return the keyword arguments of `collect`."""
+    """Return the keyword arguments of `collect`, which may be changed."""
+    return _of_one(study) if dataset is None else _arguments(study, dataset)
+
+
+@kept
+def collected(study: Study) -> Any:
+    """Return what is collected of a study."""
+    return collect(**arguments(study))
+
+
+@kept
+def _of_one(study: Study) -> dict[str, Any]:
+    return _arguments(study, None)
+
+
+def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
     rng = np.random.default_rng(7)
     dataset = dataset or make_dataset(study, rng)
     splits = make_splits(study, dataset, rng)

@@ -9,7 +9,7 @@ from page_claims import contradictions
 from report_covariates import held_arguments
 from report_external import make_about
 from report_kinds import kind_arguments
-from report_study import HOSTILE, Study, arguments
+from report_study import HOSTILE, Study, arguments, collected
 
 from genesig.report.collect import collect
 from genesig.report.page.verdict import Grade, grade
@@ -49,8 +49,8 @@ STUDIES = {
                                              error=0.2, low=0.1, high=0.4)),
     "no permutations, nothing": (Grade.NONE, lambda: changed(
         arguments(Study(permutations=0, named=0)), error=0.4, low=0.2, high=0.6)),
-    "empty": (Grade.NONE, lambda: collect(**arguments(Study(empty=True, permutations=0, named=0,
-              subsamples=0, folds=1, repeats=1)))),
+    "empty": (Grade.NONE, lambda: collected(Study(empty=True, permutations=0, named=0,
+              subsamples=0, folds=1, repeats=1))),
     "covariates": (Grade.WEAK, lambda: collect(**held_arguments(Study(nonlinear=False), "adds"))),
     "several classes": (None, lambda: collect(**kind_arguments("several_classes", proved=True))),
     "survival": (None, lambda: collect(**kind_arguments("survival", proved=True))),

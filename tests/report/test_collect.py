@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from report_study import HOSTILE, Study, arguments
+from report_study import HOSTILE, Study, arguments, collected
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score, roc_curve
 
 from genesig.report.collect import SUMMED_UP, TABLES, collect
@@ -116,7 +116,7 @@ def test_every_table_that_is_not_summed_up_is_packed_whole():
 
 
 def test_prototypes_have_their_symbol_beside_them():
-    blocks = collect(**arguments(Study()))["tables"]["blocks"]
+    blocks = collected(Study())["tables"]["blocks"]
     rows = [dict(zip(blocks["columns"], row, strict=True)) for row in blocks["rows"]]
     symbol = {row["gene"]: row["symbol"] for row in rows}
     assert [row["prototype_symbol"] for row in rows] == [symbol[r["prototype"]] for r in rows]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 
-from report_study import Study, arguments
+from report_study import Study, collected
 
 from genesig.report.answer.sentences import sentences
-from genesig.report.collect import collect
 from genesig.report.finished import finished
 from genesig.report.page.verdict import headline
 from genesig.results import save_json
 
 
 def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
-    data = collect(**arguments(Study()))
+    data = collected(Study())
     page, value = tmp_path / "report.html", tmp_path / "report_data.json"
     assert finished(tmp_path) == ""
     save_json(value, data)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from report_external import make_about
-from report_study import Study, arguments
+from report_study import Study, arguments, collected
 
 from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences
@@ -139,7 +139,7 @@ def test_training_samples_under_another_name_are_no_evidence():
 def test_beside_covariates_the_question_is_what_expression_adds(
     p, alone, p_whole, whole, wanted, by
 ):
-    first = collect(**arguments(Study(permutations=99, named=0)))["answer"]
+    first = collected(Study(permutations=99, named=0))["answer"]
     first["p"]["value"] = p
     held = {"alone": {"low": alone}, "whole": {"low": whole}, "p_whole": p_whole}
     found = judge(first, held, None)
@@ -151,7 +151,7 @@ def test_beside_covariates_the_question_is_what_expression_adds(
     [(0.02, True, HERE), (0.03, True, NONE), (0.01, False, NONE), (None, True, NONE)],
 )
 def test_gene_sets_carry_the_headline_where_genes_do_not_predict(p, excludes, wanted):
-    first = collect(**arguments(Study(permutations=99, named=0)))["answer"]
+    first = collected(Study(permutations=99, named=0))["answer"]
     first["p"]["value"] = 0.4
     found = judge(first, None, Analysis(p, excludes))
     assert (found["grade"], found["by"]) == (wanted.value, "sets" if wanted is HERE else "genes")
@@ -293,5 +293,5 @@ def test_gaps_of_lists_that_were_not_kept_are_not_counted():
 
 
 def test_one_split_is_one_model():
-    data = collect(**arguments(Study(folds=1, repeats=1, named=None)))
+    data = collected(Study(folds=1, repeats=1, named=None))
     assert "of the 1 cross-validation model, which use" in sentences(data)[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report_study import Study, arguments, make_dataset
+from report_study import Study, arguments, collected, make_dataset
 
 from genesig.report.collect import collect
 from genesig.report.genes.section import blocks, brevity, draw_brevity, lengths, single_genes
@@ -66,7 +66,7 @@ def test_the_surface_is_over_what_was_searched(study, along, rows):
 
 
 def test_a_minimal_report_does_not_speak_of_a_stable_choice():
-    stable, minimal = (collect(**arguments(Study(minimal=one))) for one in (False, True))
+    stable, minimal = (collected(Study(minimal=one)) for one in (False, True))
     for said in (" ".join(model_selection(stable, LIMITS).words), " ".join(methods(stable))):
         assert "inner folds agree" in said
     for said in (" ".join(model_selection(minimal, LIMITS).words), " ".join(methods(minimal))):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from places import ROOT
-from report_study import Study, arguments
+from report_study import Study, arguments, collected
 
 from genesig.data.study.settings_check import RULES
 from genesig.report.answer.collect import answer
@@ -121,9 +121,9 @@ def test_the_methods_follow_the_config():
 
 
 def test_tiles_hold_three_numbers():
-    names = [tile.name for tile in tiles(collect(**arguments(Study())))]
+    names = [tile.name for tile in tiles(collected(Study()))]
     assert len(names) == len(set(names)) == 3
-    assert all(tile.value and tile.words for tile in tiles(collect(**arguments(Study()))))
+    assert all(tile.value and tile.words for tile in tiles(collected(Study())))
 
 
 def in_patients(study, labels):
@@ -151,7 +151,7 @@ def test_statistics_say_what_was_averaged(labels, words):
     data = collect(**in_patients(Study(), labels))
     assert words in " ".join(methods(data))
     assert words in single_genes(data, Limits(3, 5)).words[0]
-    alone = collect(**arguments(Study()))
+    alone = collected(Study())
     assert "one per" not in " ".join(methods(alone)) + single_genes(alone, Limits(3, 5)).words[0]
 
 
@@ -173,7 +173,7 @@ def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
 
 
 def test_one_split_shuffles_each_side_by_itself():
-    data = collect(**arguments(Study(folds=1, repeats=1)))
+    data = collected(Study(folds=1, repeats=1))
     assert "separately among training and test samples" in sentences(data)[2]
 
 
@@ -187,12 +187,12 @@ def words_of(data):
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_number_is_not_spoken_of_as_a_class():
-    said = words_of(collect(**arguments(Study(regression=True))))
+    said = words_of(collected(Study(regression=True)))
     for phrase in ("most often wrong", "meet in the middle", "doubtful", "called"):
         assert phrase not in said
     # The label's name is class.
     assert "bars: class and held-out prediction, dark low, yellow high." in said
-    data = collect(**arguments(Study(regression=True)))
+    data = collected(Study(regression=True))
     table = next(i for i in each(samples(data, Limits(3, 5)).items) if i.name == "held-out-samples")
     found = {one["sample"]: abs(one["mean"] - one["label"]) for one in data["held_out"]["samples"]}
     assert [row[0].text for row in table.rows] == sorted(found, key=lambda s: -found[s])
@@ -201,10 +201,10 @@ def test_a_number_is_not_spoken_of_as_a_class():
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("regression", [False, True])
 def test_one_repeat_is_not_repeats(regression):
-    said = words_of(collect(**arguments(Study(regression=regression, repeats=1))))
+    said = words_of(collected(Study(regression=regression, repeats=1)))
     for phrase in ("repeated 1 time", "span the repeats", "per repeat,", "over repeats errs"):
         assert phrase not in said
-    assert "repeated 2 times" in words_of(collect(**arguments(Study(regression=regression))))
+    assert "repeated 2 times" in words_of(collected(Study(regression=regression)))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_one_repeat_is_not_repeats(regression):
      (1, 5, "1 of the 5 genes of the signature is among"), (3, 5, "are among")],
 )  # fmt: skip
 def test_one_gene_is(both, size, words):
-    data = collect(**arguments(Study()))
+    data = collected(Study())
     data["univariate"]["both"], data["answer"]["size"] = both, size
     assert words in single_genes(data, Limits(3, 5)).words[0]
 
@@ -250,7 +250,7 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
 
 
 def test_halves_are_called_what_they_are():
-    tile = stability_words(collect(**arguments(Study())))
+    tile = stability_words(collected(Study()))
     assert tile.state.name == "CAUTION"
     assert tile.words.startswith("stability 0.30")
     assert "on halves of the samples" in tile.words
@@ -259,7 +259,7 @@ def test_halves_are_called_what_they_are():
 
 
 def wrong_words(times, tested):
-    data = collect(**arguments(Study()))
+    data = collected(Study())
     found = data["held_out"]["samples"]
     for one in found:
         one["wrong"], one["tested"] = 0, tested
@@ -312,14 +312,14 @@ def test_only_what_was_left_out_is_named():
 
 
 def test_times_stand_beside_the_page_and_not_on_it():
-    section = reproducibility(collect(**arguments(Study())), Limits(3, 5))
+    section = reproducibility(collected(Study()), Limits(3, 5))
     assert "times/jobs.tsv" in section.words[1]
     assert [type(item).__name__ for item in section.items] == ["Facts", "Fold"]
 
 
 @pytest.mark.parametrize("regression", [True, False])
 def test_the_methods_say_what_the_interval_covers(regression):
-    text = " ".join(methods(collect(**arguments(Study(regression=regression)))))
+    text = " ".join(methods(collected(Study(regression=regression))))
     assert "Nadeau" in text
     assert ("pairs of samples of one test set" in text) != regression
 
@@ -333,7 +333,7 @@ def test_what_is_written_as_zero_has_no_sign(value, written):
 
 @pytest.mark.parametrize("count", [0, 9, 10])
 def test_a_band_that_is_not_drawn_is_not_explained(count):
-    data = collect(**arguments(Study(permutations=count)))
+    data = collected(Study(permutations=count))
     (image,) = [item for item in controls(data, Limits(12, 500)).items if hasattr(item, "svg")]
     assert ("Grey: 95 %" in image.caption) == (count >= 10)
     assert ("labels shuffled" in image.svg) == (count >= 10)

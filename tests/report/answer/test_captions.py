@@ -5,10 +5,9 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
-from report_study import Study, arguments
+from report_study import Study, collected
 
 from genesig.report.answer.section import overview
-from genesig.report.collect import collect
 from genesig.report.page.tables import records
 from genesig.selection.assess.controls import NAMED
 
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 
 @pytest.fixture(scope="module")
 def data():
-    return collect(**arguments(Study(permutations=9, nonlinear=False)))
+    return collected(Study(permutations=9, nonlinear=False))
 
 
 def test_the_square_is_explained_only_where_there_is_one(data):

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 
 import pytest
-from report_study import Study, arguments
+from report_study import Study, collected
 
 from genesig.report.answer.lights import RULES, State, lights
-from genesig.report.collect import collect
 from genesig.report.page.verdict import judge
 from genesig.report.page.words import clean
 
 
 @pytest.fixture(scope="module")
 def study():
-    return collect(**arguments(Study(permutations=99)))
+    return collected(Study(permutations=99))
 
 
 def lit(data, **answer):

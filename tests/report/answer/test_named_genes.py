@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from report_evidence import FDR, PERMUTATIONS, Q
-from report_study import Study, arguments
+from report_study import Study, arguments, collected
 from report_tables import PROVED
 
 from genesig.report.answer.section import chips_title, gene_chips, lines_of, tiles
@@ -38,7 +38,7 @@ def test_how_many_are_expected_by_chance_is_said_in_words(expected, said):
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("named", [1, 3, 20])
 def test_the_expected_number_is_the_largest_q_times_the_named_genes(named):
-    data = collect(**arguments(Study(named=named)))
+    data = collected(Study(named=named))
     it, said = data["answer"]["evidence"], sentences(data)[1]
     largest = max(row["q"] for row in rows(data, "evidence") if row["named"])
     assert it["named"] == it["passing"] == named
@@ -94,7 +94,7 @@ def test_where_no_gene_is_named_nothing_says_so(passing, permutations, why, tmp_
 
 @pytest.mark.usefixtures("undrawn")
 def test_named_genes_are_framed_on_the_page(tmp_path):
-    data = collect(**arguments(Study(named=3)))
+    data = collected(Study(named=3))
     render(data, tmp_path / "r.html", tmp_path / "f", title="", top_genes=2, table_rows=5)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert len(re.findall(r'<li class="named">', page)) == 3
@@ -103,8 +103,8 @@ def test_named_genes_are_framed_on_the_page(tmp_path):
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_error_is_green_only_where_chance_is_ruled_out():
-    assert lines_of(collect(**arguments(Study(permutations=99))))[0].colour == OWN
-    assert lines_of(collect(**arguments(Study(permutations=9))))[0].colour != OWN
+    assert lines_of(collected(Study(permutations=99)))[0].colour == OWN
+    assert lines_of(collected(Study(permutations=9)))[0].colour != OWN
 
 
 def priced(difference, low, high, **study):
@@ -146,7 +146,7 @@ def test_the_same_model_has_no_price():
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_named_gene_that_the_model_does_without_is_told():
-    data = collect(**arguments(Study(named=3, beside=1)))
+    data = collected(Study(named=3, beside=1))
     it, (first, *_) = data["answer"], rows(data, "signature")
     assert (first["named"], first["coef"]) == (True, 0)
     assert it["size"] == it["evidence"]["model"] + 1
@@ -158,7 +158,7 @@ def test_a_named_gene_that_the_model_does_without_is_told():
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_tables_of_genes_explain_their_columns():
-    data = collect(**arguments(Study()))
+    data = collected(Study())
     section = signature(data, SMALL)
     tables = {item.name: item for item in section.items}
     assert tables["evidence"].file == "evidence.tsv"
@@ -172,7 +172,7 @@ def test_the_tables_of_genes_explain_their_columns():
 
 @pytest.mark.usefixtures("undrawn")
 def test_methods_tell_of_evidence_and_cite_it():
-    data = collect(**arguments(Study()))
+    data = collected(Study())
     text, cited = " ".join(methods(data)), " ".join(references(data))
     assert f"{PERMUTATIONS} permutations" in text
     for name in ("Meinshausen", "Shah", "Storey", "Tusher"):
@@ -182,7 +182,7 @@ def test_methods_tell_of_evidence_and_cite_it():
     assert not any("Friedman" in " ".join(say(data)) for say in (methods, references))
     data["config"]["linear"]["model"] = "committee"
     assert all("Friedman" in " ".join(say(data)) for say in (methods, references))
-    bare = collect(**arguments(Study(named=None)))
+    bare = collected(Study(named=None))
     assert "E(t)" not in " ".join(methods(bare))
     assert "Storey" not in " ".join(references(bare))
 
@@ -204,7 +204,7 @@ def test_a_final_list_unlike_all_that_were_tested_is_warned_of(known, warned):
 
 @pytest.mark.usefixtures("undrawn")
 def test_without_permutations_genes_are_core_as_before():
-    data = collect(**arguments(Study(named=None)))
+    data = collected(Study(named=None))
     assert data["answer"]["evidence"] is None
     assert data["answer"]["core"] == sum(row["core"] for row in rows(data, "signature")) > 0
     assert [chip.kind for chip in gene_chips(data)].count("named") == 0
@@ -217,6 +217,6 @@ def test_without_permutations_genes_are_core_as_before():
 
 def test_records_may_be_read_back():
     """Names are plain booleans, as JSON has them."""
-    chips = collect(**arguments(Study()))["answer"]["chips"]
+    chips = collected(Study())["answer"]["chips"]
     assert {type(one["named"]) for one in chips} == {bool}
     assert {one["core"] for one in chips} == {None}

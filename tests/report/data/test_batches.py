@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from record_shape import misfits
-from report_study import Study, arguments, make_dataset
+from report_study import Study, arguments, collected, make_dataset
 
 from genesig.data.study.confounding import association
 from genesig.report.collect import collect
@@ -119,7 +119,7 @@ def test_methods_and_chance_speak_of_batches() -> None:
 
 
 def test_a_study_without_batches_says_nothing_of_them() -> None:
-    data = collect(**arguments(Study()))
+    data = collected(Study())
     assert data["batch"] is None
     section = study_section(data, Limits(12, 500))
     assert not [item for item in section.items if getattr(item, "name", "") == "batches"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from report_study import Study, arguments
+from report_study import Study, arguments, collected
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import linregress
@@ -74,7 +74,7 @@ def test_a_tree_of_one_row_has_no_joint(rows):
 
 @pytest.mark.parametrize("samples", [40, 1000])
 def test_each_cell_of_the_heat_map_has_a_pixel_of_its_own(samples):
-    data = collect(**arguments(Study(samples=samples, repeats=1, nonlinear=False)))
+    data = collected(Study(samples=samples, repeats=1, nonlinear=False))
     figure = heat(data)
     figure.draw_without_rendering()
     body = figure.axes[5]

@@ -6,15 +6,14 @@ import copy
 
 import numpy as np
 import pytest
-from report_study import Study, arguments
+from report_study import Study, collected
 
-from genesig.report.collect import collect
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import judge
 from genesig.report.page.words import percent
 from genesig.report.prediction.decision import decisions, net_benefit, told
 
-DATA = collect(**arguments(Study()))
+DATA = collected(Study())
 LIMITS = Limits(60, 10)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from report_external import make_about
-from report_study import HOSTILE, Study, arguments
+from report_study import HOSTILE, Study, arguments, collected
 
 from genesig.report.card import card
 from genesig.report.collect import collect
@@ -65,7 +65,7 @@ def test_what_is_not_known_is_not_said():
 
 @pytest.mark.parametrize("regression", [False, True])
 def test_the_checklist_has_every_item_once_and_leaves_open_what_no_run_knows(regression):
-    rows = checklist(collect(**arguments(Study(regression=regression, names=HOSTILE))))
+    rows = checklist(collected(Study(regression=regression, names=HOSTILE)))
     numbers = [number for number, _, _ in rows]
     assert len(set(numbers)) == len(numbers) == len(ITEMS) == 52
     assert {int(n.rstrip("abcdefg")) for n in numbers} == set(range(1, 28))
@@ -76,7 +76,7 @@ def test_the_checklist_has_every_item_once_and_leaves_open_what_no_run_knows(reg
 
 
 def test_the_section_counts_what_is_open():
-    data = collect(**arguments(Study()))
+    data = collected(Study())
     section = tripod(data, Limits(3, 15))
     table = section.items[0]
     left = sum(row[-1].text == OPEN for row in table.rows)
@@ -85,7 +85,7 @@ def test_the_section_counts_what_is_open():
 
 
 def test_limits_hold_every_warning():
-    data = collect(**arguments(Study(permutations=0)))
+    data = collected(Study(permutations=0))
     text = limits_words(data)
     assert data["warnings"]
     assert all(one in text for one in data["warnings"])
@@ -93,7 +93,7 @@ def test_limits_hold_every_warning():
 
 
 def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
-    data = collect(**arguments(Study(permutations=9)))
+    data = collected(Study(permutations=9))
     text = card(data, "a <b>bold</b> [title](x) # of *mine*")
     heads = [line for line in text.splitlines() if line.startswith("#")]
     assert heads[0] == r"# Model card: a \<b\>bold\</b\> \[title\](x) \# of \*mine\*"
