@@ -314,7 +314,8 @@ def test_only_what_was_left_out_is_named():
 def test_times_stand_beside_the_page_and_not_on_it():
     section = reproducibility(collected(Study()), Limits(3, 5))
     assert "times/jobs.tsv" in section.words[1]
-    assert [type(item).__name__ for item in section.items] == ["Facts", "Fold"]
+    assert [type(item).__name__ for item in section.items] == ["Facts"]
+    assert section.files == ["run.json"]
 
 
 @pytest.mark.parametrize("regression", [True, False])

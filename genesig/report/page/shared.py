@@ -23,8 +23,8 @@ def shared(work: Callable[[int], T], count: int, processes: int) -> list[T]:
     Parameters
     ----------
     work : callable
-        Takes the number of a piece. What it returns goes as Python's own objects (pickle) through a
-        pipe that only these processes hold: no file, nothing of a stranger's.
+        Takes the number of a piece. What it returns goes through a pipe that only these processes,
+        which are one program, hold: no file, nothing of a stranger's.
     count, processes : int
         Fewer pieces than 256.
     """
