@@ -99,7 +99,8 @@ def size_factors(X: Array, step: Any) -> Array:
 
 def at_one_depth(X: Array, step: Any) -> Array:
     """``x_ij / s_i``; what is not known becomes the mean of the training samples."""
-    Y = X / size_factors(X, step)[:, None]
+    with np.errstate(all="ignore"):  # a model from elsewhere may hold any reference
+        Y = X / size_factors(X, step)[:, None]
     return np.where(np.isnan(Y), np.asarray(step.means, dtype=float), Y)
 
 

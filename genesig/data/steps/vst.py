@@ -139,7 +139,7 @@ def trend(means: Array, found: Array) -> dict[str, float]:
         if not (coefs > 0).all():
             break
         if (np.log(coefs / before) ** 2).sum() < CLOSE:
-            return {"a0": float(coefs[0]), "a1": float(coefs[1])}
+            return {"a0": max(LEAST, float(coefs[0])), "a1": float(coefs[1])}
     grown = np.sort(found)
     cut = int(TRIMMED * len(grown))
     return {"a0": float(grown[cut : len(grown) - cut].mean()) if len(grown) else LEAST, "a1": 0.0}

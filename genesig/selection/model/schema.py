@@ -44,7 +44,7 @@ def _or_null(node: Node, about: str) -> Node:
 DEPTH: dict[str, Node] = {
     "method": {"enum": ["median_of_ratios", "tmm"]},
     "reference": _list({**NUMBER, "type": ["number", "null"]}),
-    "typical": {**SIZE, "exclusiveMinimum": 0},
+    "typical": {**SIZE, "minimum": 1e-9},
     "means": _list(SIZE),
 }
 # Step -> its formula and its fields, those of its class in genesig/data/steps.
@@ -87,10 +87,10 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
         "log2(q + prior), q = x/s: s is exp of the median of log x - reference over the genes that"
         " have both; with tmm, reads N of the sample times 2^(weighted trimmed mean of log2 ratios"
         " of shares to the reference), divided by typical. A missing gene has q = its mean",
-        {**DEPTH, "prior": NUMBER},
+        {**DEPTH, "prior": {**SIZE, "exclusiveMinimum": 0}},
     ),
     "vst": ("log2((1 + a1 + 2 a0 q + 2 sqrt(a0 q (1 + a1 + a0 q)))/(4 a0)), q as of size_factors",
-            {**DEPTH, "a0": {**SIZE, "exclusiveMinimum": 0}, "a1": SIZE}),
+            {**DEPTH, "a0": {**SIZE, "minimum": 1e-9}, "a1": SIZE}),
     "quantile": ("target[rank - 1], halfway between two for a half rank",
                  {"target": _list(NUMBER)}),
     "median_polish": ("median over the probes of a set of log2 x - effect",
