@@ -48,8 +48,9 @@ def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path
         if kind.folder is None or endings.isdisjoint(kind.suffixes):
             continue
         if part is not None and not kind.parts:
-            raise refuse(folder, f"holds {kind.suffixes[0]} files, which have no parts; take "
-                         f"data.part '{part}' out of the config")  # fmt: skip
+            name = kind.suffixes[0][1:].upper()
+            raise refuse(folder, f"holds {name} files, which have no parts; take data.part "
+                         f"'{part}' out of the config")  # fmt: skip
         return kind.folder(folder, load, files, part)
     tables = [path for path in inside if suffix_of(path) in TABLES]
     if files is None and not tables:
