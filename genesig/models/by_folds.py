@@ -17,8 +17,8 @@ from genesig.models.estimator import NumberRegressor, SignClassifier, check_fold
 from genesig.models.l1l2 import _L1L2, L1L2Regressor
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import cox_path
+from genesig.optim.cox.ridge import ridge_scores
 from genesig.optim.cox.risk_sets import left_out_deviance
-from genesig.optim.cox.scores import ridge_scores
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.nonlinear.checks import InvalidProblem
 from genesig.optim.refit import refit_scores

@@ -120,7 +120,8 @@ def gene_chips(data: Study) -> list[GeneChip]:
 def _words(one: Chip) -> str:
     if one["named"] is None:
         return percent(one["frequency"]) + " · core" * bool(one["core"])
-    listed = f"{percent(one['half_frequency'])} of halves, q\u00a0{significant(one['q'], 2)}"
+    often, q = percent(one["half_frequency"]), significant(one["q"], 2)
+    listed = f"{often} of lists of halves, q\u00a0{q}"
     return f"{listed} · {'named' if one['named'] else 'not named'}"
 
 

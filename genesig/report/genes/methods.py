@@ -15,7 +15,7 @@ from genesig.report.page.words import (
     significant,
 )
 from genesig.results.chance import FINAL, TRAINING
-from genesig.selection.genes.evidence import LEVEL, LONGEST, LOOSE, MU, SHARE
+from genesig.selection.genes.evidence import LEVEL, LONGEST, LOOSE, MU, NESTED, SHARE
 
 TESTS = {
     "welch": "Welch t-test",
@@ -95,9 +95,10 @@ def evidence_words(data: Genes, it: Evidence) -> list[str]:
     """Say how to read the two tables of genes."""
     fdr = significant(data["config"]["signature"]["fdr"], 2)
     return [
-        "Half-frequency: share of the halves of the samples whose list holds the gene. q: of the"
-        " genes listed at least as often as this one, the share that chance is expected to give, by"
-        " permuted labels; it says about how many genes of a list are false, and not which. A gene"
+        "Half-frequency: each half of the samples makes two lists, all its genes and those of the"
+        " larger weights; the share of these lists that hold the gene. q: of the genes listed at"
+        " least as often as this one, the share that chance is expected to give, by permuted labels;"
+        " it says about how many genes of a list are false, and not which. A gene"
         f" is named where q is at most {fdr} and there are more such genes than permuted labels"
         " give.",
         f"{_others(it)} no evidence of their own: each may stand in for a correlated gene, or be"
@@ -119,7 +120,7 @@ def _others(it: Evidence) -> str:
 def standing(row: Row) -> str:
     """Say what evidence a gene has."""
     said = (
-        f"listed by {percent(row['half_frequency'])} of the halves"
+        f"in {percent(row['half_frequency'])} of the lists of halves"
         f" (chance {percent(row['chance'])}), q\u00a0{significant(row['q'], 2)}"
     )
     return f"named: {said}" if row["named"] else f"none of its own: {said}"
@@ -130,13 +131,14 @@ def evidence_sentences(data: Genes) -> list[str]:
     if data["answer"]["evidence"] is None:
         return []
     wanted = data["config"]["signature"]
-    permuted, halves = counted(wanted["permutations"], "permutation"), 2 * FINAL
+    permuted, lists = counted(wanted["permutations"], "permutation"), 2 * FINAL * len(NESTED)
     return [
         "Which genes can be named was asked of complementary pairs of halves of the samples"
         " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013):"
-        f" {FINAL} pairs, {halves} lists of the elastic net at"
-        f" μ = {significant(MU)} ‖XᵀX‖/n, each the last of its path of at most {LONGEST} genes"
-        f" (and {percent(SHARE)} of all). With F the number of lists that hold a gene, E(t) is the"
+        f" {FINAL} pairs, {lists} lists: of each half the last list of at most {LONGEST} genes (and"
+        f" {percent(SHARE)} of all) on the path of the elastic net at"
+        f" μ = {significant(MU)} ‖XᵀX‖/n, and the half of it of the larger weights. With F the"
+        " number of lists that hold a gene, E(t) is the"
         f" number of genes with F ≥ t under {permuted} of the labels (one added to the sum and to"
         " the number of permutations), and R(t) that under the labels observed; q is the smallest"
         " E(t)/R(t) over t ≤ F, the plug-in estimate of the false discovery rate (Tusher et al."

@@ -171,7 +171,7 @@ class Table:
 
 LOWER, UPPER = "Lower limit of the 95 % CI", "Upper limit of the 95 % CI"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
-HALVES_HELP = "Share of halves of the samples whose list holds the gene"
+HALVES_HELP = "Share of the lists of halves that hold the gene; each half makes two"
 NAMED = Column("Named", "flag", "q small enough, and more such genes than permuted labels give")
 COLUMNS: dict[str, Column] = {
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),

@@ -17,7 +17,7 @@ async function answerTo(query) {
   const said = [weight ? "in the predictive model" : named ? "not in the predictive model" : "not selected"];
   if (tables.evidence) {
     said.push(halves < 0 ? "in no half of the samples" : `${named ? "named: " : ""}in `
-      + `${text("evidence", "half_frequency", halves)} of halves, q ${text("evidence", "q", halves)}`);
+      + `${text("evidence", "half_frequency", halves)} of lists of halves, q ${text("evidence", "q", halves)}`);
   }
   const q = text("univariate", "q_value", alone);
   said.push(`alone: rank ${alone + 1} of ${column("univariate", "gene").values.length}${q ? `, q ${q}` : ""}`);
