@@ -2,6 +2,7 @@
 
     python tests/benchmarks/claims.py run [--topic TEXT] [--jobs 2] [--draws N]
     python tests/benchmarks/claims.py page
+    python tests/benchmarks/claims.py expected [--jobs 2] [--draws N]
 
 ``run`` draws each trial of tests/claims (those whose topic has TEXT in it) and puts its rows into
 tests/claims/measured.tsv, in place of those of the same trial; ``page`` makes docs/claims.md of
@@ -25,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 from certificate import Trial, measured
 from claims_page import PAGE, TABLE, page
 from trials import TRIALS
+from whole_signals import COLUMNS, EXPECTED, FIRST_OTHER, values
 
 FIRST_SEED = 1000
 
@@ -85,16 +87,31 @@ def run(topic: str, jobs: int, draws: int | None) -> None:
             print(table[["number", "measured", "error", "draws", "seconds"]].to_string(index=False))
 
 
+def expect(jobs: int, draws: int) -> None:
+    """Write what is expected of studies with signal: the means over so many of each kind."""
+    rows = []
+    with ProcessPoolExecutor(jobs) as pool:
+        for kind in COLUMNS:
+            tasks = [(kind, FIRST_OTHER + draw) for draw in range(draws)]
+            came = pd.DataFrame(list(pool.map(values, tasks)))
+            error = came.std() / came.count() ** 0.5
+            of_kind = pd.DataFrame({"value": came.mean(), "error": error, "draws": came.count()})
+            rows.append(of_kind.round(5).rename_axis("number").reset_index().assign(kind=kind))
+    pd.concat(rows).set_index("kind").to_csv(EXPECTED, sep="\t")
+
+
 def main() -> None:
     """Measure, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("run", "page"))
+    parser.add_argument("what", choices=("run", "page", "expected"))
     parser.add_argument("--topic", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--draws", type=int)
     asked = parser.parse_args()
     if asked.what == "run":
         run(asked.topic, asked.jobs, asked.draws)
+    elif asked.what == "expected":
+        expect(asked.jobs, asked.draws or 80)
     else:
         PAGE.write_text(page(pd.read_csv(TABLE, sep="\t"), TRIALS))
 

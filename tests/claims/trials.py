@@ -8,6 +8,7 @@ import intervals
 import lists
 import missing
 import probabilities
+import whole_signals
 import whole_studies
 from certificate import Trial
 
@@ -19,4 +20,5 @@ TRIALS: tuple[Trial, ...] = (
     *missing.TRIALS,
     *probabilities.TRIALS,
     *whole_studies.TRIALS,
+    *whole_signals.TRIALS,
 )

@@ -23,6 +23,7 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.run import run_record
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import controls_table, null_study
+from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.enrichment.tables import enrichment
 from genesig.selection.gather import gather
 from genesig.selection.linear.chance import chance_study
@@ -115,6 +116,7 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
     others = run_baselines(dataset, splits, folds=folds, baselines=named)
     tables |= further
     tables["controls"] = controls_table(dataset, splits, observed, null, [others])
+    tables |= patient_tables(dataset, splits, tables["predictions"])
     if sets:
         sizes = {"sets": sets, "smallest": 5, "largest": 500}
         tables |= enrichment(dataset, splits, tables, (observed, permuted), **sizes)
