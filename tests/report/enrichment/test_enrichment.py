@@ -8,7 +8,7 @@ from typing import Any
 from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
-from genesig.report.enrichment import TABLES, enrichment, lists
+from genesig.report.enrichment import TABLES, enrichment
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 
@@ -51,13 +51,6 @@ def test_too_few_permutations_are_said() -> None:
     for count, said in ((0, "was not tested"), (18, "no set can be shown"), (19, "of 16 sets")):
         given["config"]["controls"]["permutations"] = count
         assert said in words(collect(**given)).split(".")[0]
-
-
-def test_a_draw_of_genes_calls_nothing() -> None:
-    section = lists(made(), LIMITS)
-    assert section.part == "supplement"
-    assert "(hypergeometric), which takes genes as independent" in section.words[0]
-    assert lists(made(Study()), LIMITS).empty
 
 
 def test_a_number_has_no_classes() -> None:
