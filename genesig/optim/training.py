@@ -55,7 +55,7 @@ class TrainingSets:
     of_y : (k, q) float array
         What the covariates say of the responses, see `Adjustment.centred`.
     stretches : Stretches or None
-        In the place of the l1 norm, where features have an order (see `stretch_path.along`).
+        In the place of the l1 norm, where features have an order (see `stretches.along`).
     """
 
     X: Array
