@@ -18,8 +18,8 @@ from toy_study import HOSTILE, command, environment, make_study, planned, result
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """Give a finished study, run on two cores."""
-    folder = make_study(tmp_path_factory.mktemp("toy"))
-    run(folder)
+    folder = make_study(tmp_path_factory.mktemp("toy"), own=True)
+    subprocess.run(command(), cwd=folder, env=environment(), check=True, capture_output=True)
     return folder
 
 
