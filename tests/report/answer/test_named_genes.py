@@ -151,7 +151,7 @@ def test_a_named_gene_that_the_model_does_without_is_told():
     assert (first["named"], first["coef"]) == (True, 0)
     assert it["size"] == it["evidence"]["model"] + 1
     assert "2 of them named" in sentences(data)[1]
-    card = SECTIONS["cards"](data, SMALL).items[1]
+    card = SECTIONS["cards"](data, SMALL).items[0]
     assert "not in the final model" in dict(card.pairs)["Selected"]
     assert dict(card.pairs)["Evidence"].startswith("named: ")
 
@@ -165,7 +165,7 @@ def test_the_tables_of_genes_explain_their_columns():
     assert tables["evidence"].total == len(rows(data, "evidence"))
     for table in tables.values():
         known = {column.key: column for column in table.columns}
-        assert all(known[key].help for key in ("named", "half_frequency", "chance", "p", "q"))
+        assert all(known[key].help for key in ("named", "half_frequency", "chance", "q"))
     names = [column.label for column in tables["signature"].columns]
     assert len(names) == len(set(names))
 
