@@ -1,7 +1,7 @@
 """How often genes are named in noise, how many of the named ones are false, how many true ones.
 
     python tests/benchmarks/named_genes.py noise [--sets 40] [--out FILE]
-    python tests/benchmarks/named_genes.py truth [--sets 10] [--out FILE]
+    python tests/benchmarks/named_genes.py truth [--sets 10] [--samples 40 80 160] [--out FILE]
 
 ``noise``: data sets without any signal, of the four kinds of response in turn, every second one
 with patients of two samples, every third one with a covariate that goes with the response. Printed:
@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -154,11 +155,11 @@ def run_noise(sets: int) -> pd.DataFrame:
     return table
 
 
-def run_truth(sets: int) -> pd.DataFrame:
+def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
     """Name genes where the truth is known, cell by cell."""
     rows = []
     for shape in SHAPES:
-        for n in SAMPLES:
+        for n in samples:
             for effect in EFFECTS:
                 began = time.process_time()
                 studies = [truth(effect, n, shape, seed) for seed in range(sets)]
@@ -194,9 +195,13 @@ def main() -> None:
     )
     asks.add_argument("what", choices=["noise", "truth"])
     asks.add_argument("--sets", type=int, default=None)
+    asks.add_argument("--samples", type=int, nargs="+", choices=SAMPLES, default=SAMPLES)
     asks.add_argument("--out", type=Path)
     asked = asks.parse_args()
-    table = run_noise(asked.sets or 40) if asked.what == "noise" else run_truth(asked.sets or 10)
+    if asked.what == "noise":
+        table = run_noise(asked.sets or 40)
+    else:
+        table = run_truth(asked.sets or 10, asked.samples)
     if asked.out:
         table.to_csv(asked.out, sep="\t", index=False, float_format="%.4g")
 
