@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from genesig.report.page.measure import Measure, measure
 from genesig.report.page.record import Study
@@ -15,6 +15,9 @@ from genesig.report.page.style import INK, OTHER, OWN, WIDE, rule, sheet
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Column, Row, filled_table, records
 from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "Published signatures"
 NAME = "published"

@@ -16,7 +16,9 @@ from genesig.optim.logistic.loss import LOGISTIC, Classes
 N, D = 12, 30
 LOSSES = {"logistic": LOGISTIC, "cox": COX}
 SOLVE = {name: newton_steps(loss) for name, loss in LOSSES.items()}
-DUAL = {name: dual_points(loss).py_func for name, loss in LOSSES.items()}
+DUAL = {
+    name: getattr(dual_points(loss), "py_func", dual_points(loss)) for name, loss in LOSSES.items()
+}
 
 
 def given(loss):

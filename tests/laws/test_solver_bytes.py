@@ -6,7 +6,6 @@ from compiled_solver import run
 
 from genesig.compiled import (
     active_set,
-    cholesky,
     column,
     coordinate,
     dense,
@@ -31,7 +30,7 @@ def test_bytes_do_not_depend_on_what_was_compiled_or_loaded_before(tmp_path):
 
 
 def test_no_order_of_summation_is_left_to_the_optimiser():
-    modules = (active_set, cholesky, column, coordinate, dense, descent, dual, moments, products,
+    modules = (active_set, column, coordinate, dense, descent, dual, moments, products,
                pull, ridge, sweep, tiles, walk)  # fmt: skip
     kernels = [k for m in modules for k in vars(m).values() if hasattr(k, "targetoptions")]
     assert len(kernels) > 40

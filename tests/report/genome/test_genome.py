@@ -32,9 +32,8 @@ def test_chromosomes_stand_as_people_count_them() -> None:
 def test_every_selected_gene_with_a_place_is_shown_once() -> None:
     data = made()
     it = data["genome"]
-    table = data["tables"]["nested_lists"]
-    mu, gene = (table["columns"].index(name) for name in ("mu", "gene"))
-    chosen = {row[gene] for row in table["rows"] if row[mu] is None}
+    lists = arguments(Study(placed=True))["tables"]["nested_lists"]
+    chosen = set(lists["gene"][lists["mu"].isna()])
     shown = [one["gene"] for one in it["places"]]
     assert len(shown) == len(set(shown)) == it["total"] <= len(chosen)
     assert it["placed"] == 115

@@ -7,12 +7,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from genesig.report.published.section import published
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
+from genesig.report.published import published
 
 LIMITS = Limits(12, 500)
 
