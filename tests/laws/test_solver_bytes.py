@@ -13,7 +13,6 @@ from genesig.compiled import (
     dual,
     moments,
     products,
-    pull,
     ridge,
     sweep,
     tiles,
@@ -31,7 +30,7 @@ def test_bytes_do_not_depend_on_what_was_compiled_or_loaded_before(tmp_path):
 
 def test_no_order_of_summation_is_left_to_the_optimiser():
     modules = (active_set, column, coordinate, dense, descent, dual, moments, products,
-               pull, ridge, sweep, tiles, walk)  # fmt: skip
+               ridge, sweep, tiles, walk)  # fmt: skip
     kernels = [k for m in modules for k in vars(m).values() if hasattr(k, "targetoptions")]
     assert len(kernels) > 40
     assert not [k for k in kernels if k.targetoptions.get("fastmath")]
