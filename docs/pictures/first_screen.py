@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-WIDTH, HEIGHT = 1200, 1900  # CSS pixels: the narrowest page that has its contents at the side
+WIDTH, HEIGHT = 1220, 1900  # CSS pixels: the contents at the side, and a picture wider than high
 SCALE = 1.5
 MARGIN = 6  # CSS pixels below the genes
 FRAME = "#d5d8dd"  # the report's own rule; without it a white page hides where the picture ends

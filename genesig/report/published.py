@@ -78,8 +78,9 @@ def _picture(named: Sequence[Row], drawn: Sequence[float], shown: Measure) -> Pi
               "high": [high for _, high in limits]},
         title="The signature among random lists",
         description=f"{shown.name} of {counted(len(drawn), 'random list')}; {told}.",
-        caption=f"Grey: how many random lists reach a {shown.name}; each has as many genes as this"
-        " signature. Below: this and published ones, dots with 95\u00a0% CI. Dashed: guessing.",
+        caption=f"Grey: how many random lists reach a {shown.name}; each has in every split as many"
+        " genes as the list chosen there. Below: this and published ones, dots with"
+        " 95\u00a0% CI. Dashed: guessing.",
     )  # fmt: skip
 
 

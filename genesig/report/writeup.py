@@ -296,12 +296,13 @@ def _flow(data: Writeup) -> str:
 
 
 def _performance(data: Writeup) -> str:
-    return "part 3, with 95\u00a0% CI; subgroups there where the sample table has any"
+    where = "How well they predict, with 95\u00a0% CI"
+    return f"{where}; subgroups there where the sample table has any"
 
 
 def _elsewhere(data: Writeup) -> str:
     rows = data["answer"]["cohorts"]["rows"]
-    return "part 5: shift of each gene" if rows else "no other cohort was tested"
+    return "In other patients: shift of each gene" if rows else "no other cohort was tested"
 
 
 def _limitations(data: Writeup) -> str:
@@ -353,10 +354,14 @@ ITEMS: tuple[tuple[str, str, Answer], ...] = (
     ("18f", "Availability of the code", _always("genesig; all settings under Reproducibility")),
     ("19", "Involvement of patients and the public", None),
     ("20a", "Flow of participants", _flow),
-    ("20b", "Characteristics of participants", _always("part 3, Who was studied")),
+    ("20b", "Characteristics of participants", _always("Who was studied")),
     ("20c", "Predictors beside those of the development data", _elsewhere),
     ("21", "Participants and events in each analysis", _events),
-    ("22", "The full model, so that others can predict", _always("model.json; weights in part 2")),
+    (
+        "22",
+        "The full model, so that others can predict",
+        _always("model.json; weights under Which genes"),
+    ),
     ("23a", "Performance with intervals, also in subgroups", _performance),
     ("23b", "Performance across clusters", _clusters),
     ("24", "Results of updating", _always("none")),
@@ -364,7 +369,7 @@ ITEMS: tuple[tuple[str, str, Answer], ...] = (
     ("26", "Limitations", _limitations),
     ("27a", "Handling of poor or absent input at use", _always("refused or imputed, and reported")),
     ("27b", "Interaction and expertise that users need", None),
-    ("27c", "Next steps of research", _always("part 5: patients needed for a validation")),
+    ("27c", "Next steps of research", _always("Patients needed for a validation")),
 )
 
 

@@ -1,8 +1,9 @@
 """The two answers of a training set: named genes, and the model that predicts best.
 
 Named genes have a half-frequency that chance seldom gives (see `evidence`), and a ridge refit. The
-predictive model is that of the list whose inner error is smaller: the chosen one of the two stages,
-or the genes of twice the rate of error; with two classes its mean with a logistic model.
+predictive model is that of the chosen list of the two stages, or where it is asked for (`BEST`) of
+the genes of twice the rate of error, if their inner error is smaller; or its mean with a logistic
+model.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def validation_error(task: Task, scores: Array, cut: Array, criterion: str) -> t
     cut : (n_tau, n_lam) float
         Taken off the scores for a criterion that counts errors.
     criterion : str
-        A name in `criteria.CRITERIA`.
+        A name in `CRITERIA`.
 
     Returns
     -------
