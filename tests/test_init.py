@@ -351,6 +351,7 @@ def test_the_scale_is_judged_by_shape(kind: str) -> None:
     assert why in " ".join(said)
     warned = [p.what for p in check_scale(X.T, {"samples": [], "folds": []}, "e.tsv")]
     assert bool(warned) == (step is not None)
+    assert any("vst" in what for what in warned) == (kind == "counts")
 
 
 @pytest.mark.parametrize("low", [True, False])

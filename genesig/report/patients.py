@@ -207,18 +207,20 @@ def _cell(row: Row) -> str:
 
 def next_study(data: Patients, limits: Limits) -> Section:
     """Say how many patients a validation needs, or that it is not what comes next."""
-    rows, title = records(data["tables"]["next_study"]), "Patients needed for a validation"
+    title = "Patients needed for a validation"  # an AUC of 1 has no error, and tells nothing of n
+    rows = [row for row in records(data["tables"]["next_study"]) if row["samples"]]
     if not rows or grade(data) is Grade.NONE:
         return Section("next-study", title, [NOT_YET], part="evidence", folded=True)
     heads = NEEDS if rows[0]["events"] is not None else NEEDS[:-1]
     cells = [[row["measure"], "as measured" if row["basis"] == "value" else "the lower limit",
               row["value"], row["samples"], row["events"]] for row in rows]  # fmt: skip
     safe = max((row for row in rows if row["basis"] != "value"), key=lambda row: row["samples"])
-    first = next(row for row in rows if row["measure"] == safe["measure"])
+    own = [f"{_need(data, row)} if it is {decimal(row['value'])} as here, and " for row in rows
+           if row["measure"] == safe["measure"] and row["basis"] == "value"]  # fmt: skip
     words = (
-        f"To know {clean(first['measure'])} to within ±0.05 (95\u00a0% CI), a study of other"
-        f" patients needs {_need(data, first)} if it is {decimal(first['value'])} as here, and"
-        f" {_need(data, safe)} if it is {decimal(safe['value'])}, the lower limit here."
+        f"To know {clean(safe['measure'])} to within ±0.05 (95\u00a0% CI), a study of other"
+        f" patients needs {''.join(own)}{_need(data, safe)} if it is {decimal(safe['value'])}, the"
+        " lower limit here."
         f" {CALIBRATION[data['study']['task']]}"
     )
     table = filled_table("next-study", "Patients needed for an interval of ±0.05.", heads,

@@ -57,7 +57,10 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
     raw = never_logged(X)
     size = f"99th percentile {p99:.4g}, maximum {most:.4g}"
     steps = [step["step"] for step in normalise["samples"] + normalise["folds"]]
-    if raw and not LOGARITHMS & set(steps):
+    if raw and not LOGARITHMS & set(steps) and least == 0 and (np.round(X) == X).all():
+        yield Problem(where, f"the values look like counts ({size}); steps for counts are vst, "
+                      "size_factors and log_cpm (docs/data.md)", "warning")  # fmt: skip
+    elif raw and not LOGARITHMS & set(steps):
         yield Problem(where, f"the values look as if they were never logged ({size}); to take "
                       "logarithms set normalise.samples: [{step: log2}]", "warning")  # fmt: skip
     rma = [step for step in steps if step in RMA]

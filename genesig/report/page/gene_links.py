@@ -7,6 +7,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 from zlib import crc32
 
+from genesig.data.steps.missing_indicators import SUFFIX
 from genesig.report.page.words import clean
 from genesig.words import ENSEMBL as ENSEMBL_ID
 from genesig.words import ENTREZ
@@ -33,6 +34,7 @@ def gene_anchor(gene: str) -> str:
 
 def gene_links(gene: str, symbol: str) -> list[Link]:
     """Return pages about a gene; by a search of its name where neither id nor symbol is known."""
+    gene, symbol = gene.removesuffix(SUFFIX), symbol.removesuffix(SUFFIX)
     known = short_symbol(symbol) or short_symbol(gene)
     ids = [clean(gene).split()[0] if clean(gene) else "", clean(symbol)]
     entrez = next((text for text in ids if ENTREZ.fullmatch(text)), None)
@@ -59,8 +61,12 @@ def short_symbol(text: str) -> str | None:
     """Return the symbol that a cell is, or begins with (``CST3 Cystatin C``); else None.
 
     A first word in front of others counts if it has a digit, or if words in small letters follow:
-    neither CYSTATIN A nor RNA polymerase II begins with a symbol.
+    neither CYSTATIN A nor RNA polymerase II begins with a symbol. Whether a gene is missing is
+    another variable than the gene, and called so.
     """
+    if text.endswith(SUFFIX):
+        short = short_symbol(text.removesuffix(SUFFIX))
+        return short and short + SUFFIX
     words = clean(text).split()
     if not words or not _SYMBOL.match(words[0]) or ENSEMBL_ID.fullmatch(words[0]):
         return None

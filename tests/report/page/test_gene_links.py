@@ -20,6 +20,8 @@ from genesig.report.page.gene_links import CARDS, ENSEMBL, NCBI, gene_links, sho
           CARDS + "ENSMUSG00000029860"]),
         ("M27891_at", "CST3 Cystatin C (amyloid angiopathy)",
          [NCBI + "?term=CST3%5Bsym%5D", ENSEMBL + "Multi/Search/Results?q=CST3", CARDS + "CST3"]),
+        ("M1 missing", "CD33 missing",
+         [NCBI + "?term=CD33%5Bsym%5D", ENSEMBL + "Multi/Search/Results?q=CD33", CARDS + "CD33"]),
         ("X95735_at", "Zyxin", [NCBI + "?term=Zyxin"]),
         ("D88422_at", "CYSTATIN A", [NCBI + "?term=CYSTATIN%20A"]),
         ("x", "\"><script>&'#?", [NCBI + "?term=%22%3E%3Cscript%3E%26%27%23%3F"]),
@@ -35,7 +37,8 @@ def test_each_kind_of_id_has_its_pages(gene, symbol, urls):
     [("CD33", "CD33"), ("HLA-DRA", "HLA-DRA"), ("C1orf21", "C1orf21"), ("ELA2 Elastatse 2", "ELA2"),
      ("CYSTATIN A", None), ("Zyxin", None), ("M27891_at", None), ("ENSG00000159840", None),
      ("", None), ("C-myb gene", None), ("LEPR Leptin receptor", "LEPR"),
-     ("RNA polymerase II", None)],
+     ("RNA polymerase II", None), ("CD33 missing", "CD33 missing"),
+     ("CST3 Cystatin C missing", "CST3 missing"), ("Zyxin missing", None)],
 )  # fmt: skip
 def test_a_symbol_is_known_by_its_look(text, symbol):
     assert short_symbol(text) == symbol

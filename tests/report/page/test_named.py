@@ -100,7 +100,7 @@ def test_every_figure_has_its_data_and_samples_have_one_name(name):
     made, others = given(name)
     data = collect(**made, external=others)
     found = pictures(data, SECTIONS)
-    assert len(found) > 15
+    assert len(found) >= 14
     marked = have_data_and_one_name(data, found)
     assert {"heat_map", "quality_components"} <= marked
     own = {

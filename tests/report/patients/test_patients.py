@@ -108,6 +108,15 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
     if grade(data) is not Grade.NONE and data["tables"]["next_study"]["total"]:
         safe = max(row[-2] for row in data["tables"]["next_study"]["rows"])
         assert f"{safe} patients" in next_study(data, LIMITS).words[0]
+        known = data["tables"]["next_study"]
+        at = [known["columns"].index(name) for name in ("basis", "samples")]
+        perfect = [list(row) for row in known["rows"]]
+        for row in perfect:
+            row[at[1]] = 0 if row[at[0]] == "value" else row[at[1]]
+        tables = data["tables"] | {"next_study": known | {"rows": perfect}}
+        (said,) = next_study(data | {"tables": tables}, LIMITS).words
+        assert " 0 patients" not in said.replace("\u00a0", " ")
+        assert "the lower limit here" in said
     assert ("subgroups by sex and age" in " ".join(subgroups(data, LIMITS).words)) == (
         grade(data) is not Grade.NONE
     )
