@@ -53,19 +53,6 @@ def segment_starts(f: Array, lines: Array = ONE) -> Array:
     return np.union1d(lines, np.flatnonzero(np.diff(f)) + 1)
 
 
-def variation_gap(y: Array, f: Array, tau: float) -> float:
-    """Bound the objective at f less the smallest one, relative to ``1/2 ||y - mean y||²``.
-
-    The dual point is the residual, centred and scaled until its sums are within tau.
-    """
-    y, f = y - y.mean(), f - y.mean()
-    r = y - f
-    theta = r - r.mean()
-    theta *= tau / (max(tau, float(np.abs(np.cumsum(theta)[:-1]).max(initial=0.0))) or 1.0)
-    primal = r @ r / 2 + tau * np.abs(np.diff(f)).sum()
-    return max(float(primal - (y @ theta - theta @ theta / 2)), 0.0) / (float(y @ y) / 2 or 1.0)
-
-
 def pruned(y: Array, starts: Array, lines: Array = ONE) -> Array:
     """Return the starts of the segments that BIC keeps, of those given.
 

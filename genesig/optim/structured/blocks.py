@@ -82,10 +82,6 @@ class Blocks:
         """Return the number of columns of each block, (B,)."""
         return np.diff(self.starts)
 
-    def owners(self) -> Array:
-        """Return the block of each membership, (memberships,)."""
-        return np.repeat(np.arange(len(self.weights)), self.sizes())
-
     @cached_property
     def used(self) -> Array:
         """Return the columns that some block has, ascending."""

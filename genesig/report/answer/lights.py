@@ -43,7 +43,7 @@ Better than chance
   not supported  p > {LEVEL:g}
   not assessed   no permutations, or too few for p ≤ {LEVEL:g}
 
-Gene list more stable than usual (agreement of the lists of disjoint halves of the samples)
+Gene list more stable than the lasso's (agreement of the lists of disjoint halves of the samples)
   supported      clearly more than that of lasso lists of the same length, on the same halves
   with caution   clearly more than chance, and about that of the lasso lists
   not supported  not clearly more than chance, or clearly less than that of the lasso lists
@@ -104,7 +104,7 @@ def _chance(data: Study) -> Light:
 
 
 def _stable(data: Study) -> Light:
-    name, it = "Gene list more stable than usual", data["answer"]["stability"]
+    name, it = "Gene list more stable than the lasso's", data["answer"]["stability"]
     if it is None or it["source"] != "half_subsamples":
         return Light(name, State.UNKNOWN, _unmeasured(data))
     words = (

@@ -51,12 +51,6 @@ class Curve:
             spread = Z * np.sqrt(self.variance) / np.abs(self.value * np.log(self.value))
             return self.value ** np.exp(spread), self.value ** np.exp(-spread)
 
-    def log_interval(self) -> tuple[Array, Array]:
-        """Return the 95 % limits of a cumulative hazard, H exp(±z √V / H); NaN where H is 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            spread = Z * np.sqrt(self.variance) / self.value
-            return self.value * np.exp(-spread), self.value * np.exp(spread)
-
     def median(self) -> float:
         """Return the first time at which at most half are left; NaN where more are."""
         below = np.flatnonzero(self.value <= 0.5)
@@ -80,12 +74,6 @@ def kaplan_meier(time: Array, event: Array) -> Curve:
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(S > 0, S**2 * np.cumsum(d / (n * (n - d))), 0.0)
     return Curve(times, n, d, S, variance, 1.0)
-
-
-def nelson_aalen(time: Array, event: Array) -> Curve:
-    """H(t) = Σ_{t_i <= t} d_i/n_i, with the variance Σ d_i/n_i² (Aalen 1978)."""
-    times, n, d = _counts(time, event)
-    return Curve(times, n, d, np.cumsum(d / n), np.cumsum(d / n**2), 0.0)
 
 
 def censoring(time: Array, event: Array) -> Curve:
@@ -150,10 +138,3 @@ def log_rank(time: Array, event: Array, group: Array) -> LogRank:
 
     value = float(rest @ np.linalg.pinv(V[:-1, :-1]) @ rest)
     return LogRank(observed, expected, value, float(chdtrc(len(names) - 1, value)))
-
-
-def numbers_at_risk(time: Array, group: Array, at: Array) -> Array:
-    """Return how many of each group (ascending) are still followed at some times, (k, m)."""
-    time, at = np.asarray(time, dtype=float), np.asarray(at, dtype=float)
-    return np.array([np.sum(time[group == name][:, None] >= at, axis=0)
-                     for name in np.unique(group)])  # fmt: skip

@@ -211,21 +211,6 @@ def brier_losses(time: Array, event: Array, S: Array, times: Array, lost: Curve)
     return np.where(dead, S**2 / own, np.where(left, (1 - S) ** 2 / then, 0.0))
 
 
-def integrated_brier(time: Array, event: Array, S: Array, times: Array, lost: Curve) -> Brier:
-    """Return ∫ B(t) dt / (t_m - t_1) of S (n, m) at m >= 2 ascending times.
-
-    Parameters
-    ----------
-    time, event : (n,) arrays
-    S : (n, m) array
-        Predicted survival; one row stands for all, as that of Kaplan-Meier (no information).
-    times : (m,) array
-    lost : Curve
-        `survival_curves.censoring` of the training samples.
-    """
-    return mean_over(brier_losses(time, event, S, times, lost), times)
-
-
 def mean_over(losses: Array, times: Array) -> Brier:
     """Return the mean of the terms of B(t), (n, m), over the samples and over m ascending times."""
     each = np.trapezoid(losses, times, axis=1) / (times[-1] - times[0])
