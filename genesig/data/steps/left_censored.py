@@ -54,19 +54,28 @@ class LeftCensored:
 
 
 @dataclass(frozen=True, eq=False)
-class HalfMinimum(LeftCensored):
+class HalfMinimum:
     """``x_ij = half the smallest value of gene j over the training samples``, where missing.
 
     Of logarithms to base 2 that is the smallest value less 1. For metabolites and proteins below
     the limit of detection. A gene that no training sample has gets that of all values.
+
+    Attributes
+    ----------
+    low : (n_genes,) float
+        What each gene's missing values become.
 
     Notes
     -----
     Compared by R. Wei et al. (2018), Sci. Rep. 8:663.
     """
 
+    low: Array
+    kind: ClassVar[Literal["fold"]] = "fold"
+    genes: ClassVar[None] = None
+
     @classmethod
-    def fit(cls, X: Array, *, logarithms: bool) -> HalfMinimum:  # type: ignore[override]
+    def fit(cls, X: Array, *, logarithms: bool) -> HalfMinimum:
         """Find the smallest value of each gene over the rows of X (n_train, n_genes).
 
         Raises
@@ -81,6 +90,10 @@ class HalfMinimum(LeftCensored):
                 " smaller; if values are logarithms set its 'logarithms' to true"
             )
         return cls(least - 1 if logarithms else least / 2)
+
+    def transform(self, X: Array) -> Array:
+        """Fill in what is NaN; what is not stays."""
+        return np.where(np.isnan(X), np.asarray(self.low, dtype=np.float64), X)
 
 
 def of_low_genes(X: Array) -> bool:
