@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from csv import QUOTE_NONE
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from certificate import Trial
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "tests" / "claims" / "measured.tsv"
+AUDIT = ROOT / "tests" / "claims" / "audit.tsv"
 PAGE = ROOT / "docs" / "claims.md"
 
 HEAD = """# What the stated numbers are worth
@@ -47,6 +49,22 @@ def lines(table: pd.DataFrame) -> Iterable[str]:
             yield ""
 
 
+def before(table: pd.DataFrame) -> Iterable[str]:
+    """Yield what an audit had found of a number, and what was measured of it since."""
+    yield "## Before and after\n"
+    yield "What an audit of the commit 0d431e1 found, and what became of it:\n"
+    yield "| stated | before | now |"
+    yield "| --- | --- | --- |"
+    known = table.drop_duplicates(["data", "number"]).set_index(["data", "number"])
+    for row in pd.read_csv(AUDIT, sep="\t", quoting=QUOTE_NONE, keep_default_na=False).itertuples():
+        now = row.now
+        if row.number:
+            measured = known.loc[(row.data, row.number)]
+            now = f"{measured['measured']:.3g} ± {measured['error']:.2g}"
+        yield f"| {row.stated} | {row.before} | {now} |"
+    yield ""
+
+
 def page(table: pd.DataFrame, trials: Sequence[Trial]) -> str:
     """Return docs/claims.md, of what was measured of trials."""
     said = pd.Series([kept(row) for row in table.itertuples()])
@@ -58,4 +76,9 @@ def page(table: pd.DataFrame, trials: Sequence[Trial]) -> str:
     done = set(zip(table["topic"], table["data"], strict=True))
     left = [f"- {t.topic}: {t.data}" for t in trials if (t.topic, t.data) not in done]
     still = ["## Not measured yet\n", *left] if left else []
-    return "\n".join([HEAD.format(summary=summary), *lines(table), *still]).rstrip("\n") + "\n"
+    return (
+        "\n".join([HEAD.format(summary=summary), *before(table), *lines(table), *still]).rstrip(
+            "\n"
+        )
+        + "\n"
+    )

@@ -172,7 +172,7 @@ def found(files: Files) -> Found:
     dataset, splits = divided(files)
     linear = {"folds": MOMENTS, **of_kind(dataset.design.kind)}
     linear |= {"list": "best", "mu": [1e-6, 1e-3, 1e-1]}
-    chance = chance_study(dataset, splits, permutations=20, **linear)
+    chance = chance_study(dataset, splits, permutations=8, **linear)
     batches = [f"{k + 1}of{files.jobs}" for k in range(files.jobs)]
     numbers = np.array_split(np.arange(1, PERMUTATIONS + 1), files.jobs)
     ranges = [f"permuted-{some[0]}-{some[-1]}" for some in numbers]
