@@ -29,6 +29,7 @@ from trials import TRIALS
 from whole_signals import COLUMNS, EXPECTED, FIRST_OTHER, values
 
 FIRST_SEED = 1000
+FEWEST = 10  # studies that must have a number, for a mean of it to be expected of another
 
 
 def drawn(task: tuple[int, int]) -> dict[str, float]:
@@ -94,6 +95,7 @@ def expect(jobs: int, draws: int) -> None:
         for kind in COLUMNS:
             tasks = [(kind, FIRST_OTHER + draw) for draw in range(draws)]
             came = pd.DataFrame(list(pool.map(values, tasks)))
+            came = came.loc[:, came.count() >= FEWEST]
             error = came.std() / came.count() ** 0.5
             of_kind = pd.DataFrame({"value": came.mean(), "error": error, "draws": came.count()})
             rows.append(of_kind.round(5).rename_axis("number").reset_index().assign(kind=kind))
