@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled import compiled
+from genesig.compiled import compiled, inner
 from genesig.compiled.algebra import cholesky, dot, solve_lower, solve_upper
 from genesig.compiled.dual import add
 
@@ -71,7 +71,7 @@ class Memory(NamedTuple):
     squares: Array
 
 
-@compiled
+@inner
 def project(bounds: Bounds, memory: Memory, q: Array) -> Any:
     """Overwrite the bounded rows of q (m n,) by their prox; return Ω* there.
 
@@ -110,7 +110,7 @@ def project(bounds: Bounds, memory: Memory, q: Array) -> Any:
     return total
 
 
-@compiled
+@inner
 def root(
     weighted: Array, w: Array, radius: float, curvature: float, start: float, memory: Memory
 ) -> Any:  # fmt: skip
@@ -132,7 +132,7 @@ def root(
     return shift, norm
 
 
-@compiled
+@inner
 def gap_bound(bounds: Bounds, memory: Memory, at: int) -> Any:
     """Return Ω(φ) + Ω*(q) - <q, φ>; for the free rows a bound of it (Cauchy-Schwarz)."""
     q, phi, norms = memory.points[at], memory.slopes[at], memory.scratch[3]
@@ -150,7 +150,7 @@ def gap_bound(bounds: Bounds, memory: Memory, at: int) -> Any:
     return total + 0.5 * bounds.ridge[0] * size
 
 
-@compiled
+@inner
 def rises(memory: Memory, at: int) -> Any:
     """Whether H + Ω* is larger than at the best point; H is quadratic with gradient -φ."""
     best, new, phi = memory.place[BEST], memory.points[at], memory.slopes[at]
@@ -160,7 +160,7 @@ def rises(memory: Memory, at: int) -> Any:
     return change > NOISE * (abs(both) + abs(cross) + abs(back) + abs(own))
 
 
-@compiled
+@inner
 def remember(memory: Memory, at: int) -> None:
     """Add the move to the new point to the Gram matrix."""
     n, move = len(memory.weight), memory.moves[at]
@@ -176,7 +176,7 @@ def remember(memory: Memory, at: int) -> None:
         memory.gram[at, other] = memory.gram[other, at] = dot(move, memory.moves[other])
 
 
-@compiled
+@inner
 def combine(memory: Memory, at: int) -> None:
     """Set z and φ(z)."""
     count, slots = memory.place[COUNT], len(memory.points)
@@ -206,7 +206,7 @@ def combine(memory: Memory, at: int) -> None:
             add(c[k] / total, memory.slopes[(at - k) % slots, first:last], phi)
 
 
-@compiled
+@inner
 def start_from(memory: Memory, best: int) -> None:
     """Forget all other points."""
     memory.place[COUNT], memory.place[BEST] = 0, best

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.compiled import compiled
+from genesig.compiled import compiled, inner
 
 Array = np.ndarray[Any, Any]
 
@@ -34,7 +34,7 @@ def fuse(y: Array, starts: Array, level: float, jump: float, f: Array) -> None:
         f[j] = max(f[j] - level, 0.0) + min(f[j] + level, 0.0)
 
 
-@compiled
+@inner
 def nearest(y: Array, tau: float, ends: float, f: Array) -> None:
     """Fill f with the minimiser of ``denoise``, and ``ends (|f_0| + |f_{n-1}|)`` more.
 
@@ -105,7 +105,7 @@ def join(sums: Array, size: Array, opens: Array, gone: Array, cost: Array) -> in
         joins += 1
 
 
-@compiled
+@inner
 def union(sums: Array, size: Array, opens: Array, after: Array, j: int) -> float:
     """Return what joining segment j and the next one adds to the squared distance."""
     k = after[j]
@@ -134,7 +134,7 @@ def steepest(g: Array, starts: Array, jump: float) -> float:
     return ratio
 
 
-@compiled
+@inner
 def passed(g: Array, starts: Array, jump: float, ratio: float, sign: float) -> float:
     """Return the ratio of the stretch that is furthest above this one, or 0."""
     k, length, total, far, best = 0, 0, 0.0, 0.0, 0.0

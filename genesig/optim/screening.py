@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,28 +71,38 @@ def scan(many: Column, screen: Screen, todo: Array, strong: Array) -> Found:
     """
     r, n = many.pull[todo], many.pull.shape[1]
     length = np.maximum(np.sqrt(np.einsum("qi,qi->q", r, r)), 1e-200)
+    R = (r / length[:, None]).astype(np.float32)
     most = 2.0 / many.number[todo, 0] * length * screen.top[todo]
     near = many.at.tau[todo] - (n + 4) * SINGLE * np.sqrt(n) * most
-    low = (np.minimum(near, strong[todo]) / most).astype(np.float32)[:, None]
-    R, scaled = (r / length[:, None]).astype(np.float32), screen.scaled
-    every, step = len(todo) == len(scaled), max(NUMBERS // len(todo), 64)
-    where, what, how = [], [], []
-    for first in range(0, scaled.shape[1], step):
-        level = R @ screen.features[:, first : first + step]
-        with np.errstate(invalid="ignore"):  # a fragile feature without a product is looked at
-            level *= (
-                scaled[:, first : first + step] if every else scaled[todo, first : first + step]
-            )
-        np.abs(level, out=level)
-        at = np.flatnonzero(~(level < low))
-        column, feature = np.divmod(at, level.shape[1])
-        where.append(column), what.append(feature + first), how.append(level.ravel()[at])
-    column, feature, levels = map(np.concatenate, (where, what, how))
+    low = np.minimum(near, strong[todo]) / most
+    parts = [
+        _above(R @ screen.features[:, part], screen.scaled, todo, part, low)
+        for part in _parts(len(screen.scaled[0]), len(todo))
+    ]
+    column, feature, levels = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(column, kind="stable")
     start = np.searchsorted(column[order], np.arange(len(todo) + 1))
     rest = np.empty(len(todo)), np.empty(len(todo))
     feature = feature[order].astype(np.int32)
     return Found(todo, near / most, start, feature, levels[order], *rest)
+
+
+def _parts(d: int, columns: int) -> Iterator[slice]:
+    size = max(NUMBERS // columns, 64)
+    for first in range(0, d, size):
+        yield slice(first, min(first + size, d))
+
+
+def _above(
+    level: Array, scaled: Array, todo: Array, part: slice, low: Array
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Scale products in place; return columns, features and levels of those not below `low`."""
+    some = scaled[:, part] if len(todo) == len(scaled) else scaled[todo, part]
+    with np.errstate(invalid="ignore", over="ignore"):
+        level *= some  # a fragile feature without a product is no number, and looked at
+        at = np.flatnonzero(~(np.abs(level, out=level) < low.astype(np.float32)[:, None]))
+    column, feature = np.divmod(at, level.shape[1])
+    return column, feature + part.start, level.ravel()[at]
 
 
 def strong_rule(now: Array, then: Array, mu_changes: Array | bool) -> Array:

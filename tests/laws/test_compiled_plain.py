@@ -14,9 +14,9 @@ from genesig.optim.training import training_sets
 
 CODE = """
 import sys
-sys.path[:0] = [sys.argv[1]]
+sys.path[:0] = sys.argv[2:]
 from test_compiled_plain import found, np
-np.savez(sys.argv[2], **found())
+np.savez(sys.argv[1], **found())
 """
 
 
@@ -38,7 +38,8 @@ def found() -> dict[str, np.ndarray]:
 
 def start(file: Path, **variables: str) -> subprocess.Popen[bytes]:
     """Start an interpreter that writes what it found to a file."""
-    command = [sys.executable, "-c", CODE, str(Path(__file__).parent), str(file)]
+    folders = ROOT / "tests" / "laws", ROOT / "tests" / "materials"
+    command = [sys.executable, "-c", CODE, *map(str, (file, *folders))]
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | variables
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
 

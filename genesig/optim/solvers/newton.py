@@ -77,7 +77,7 @@ def _solve(
 def _column_bytes(d: int, width: int) -> int:
     """Return about what a column takes: its features, the room it grows to."""
     room = min(d, KNOWN)
-    return 40 * d + 8 * room * (width + 2 * room)
+    return 48 * d + 8 * room * (width + 2 * room)
 
 
 class _Crowded(Exception):
